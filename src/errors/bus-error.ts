@@ -1,0 +1,65 @@
+import { catalogue, isErrorCode, type ErrorCode, type ErrorEntry } from './catalogue.js';
+
+export type ErrorData = Record<string, string | number | boolean>;
+
+/** A failure as it travels: in `REJECT` bodies, in `errors[]`, in `--json` output. */
+export interface Failure {
+  code: string;
+  text: string;
+  retryable: boolean;
+}
+
+/** The one error class of this program. Whoever catches one decides by `code` and `retryable`, never by text. */
+export class BusError extends Error {
+  readonly code: ErrorCode;
+  readonly data: ErrorData;
+
+  constructor(code: ErrorCode, data: ErrorData = {}, options?: ErrorOptions) {
+    super(fill(catalogue[code].text, data), options);
+    this.name = 'BusError';
+    this.code = code;
+    this.data = data;
+  }
+
+  get retryable(): boolean {
+    return catalogue[this.code].retryable;
+  }
+
+  get exit(): ErrorEntry['exit'] {
+    return catalogue[this.code].exit;
+  }
+
+  get next(): string {
+    return fill(catalogue[this.code].next, this.data);
+  }
+
+  toFailure(): Failure {
+    return { code: this.code, text: this.message, retryable: this.retryable };
+  }
+}
+
+/** What a peer reported. The code may be unknown here (a newer peer); its text is kept as it came. */
+export class RemoteError extends BusError {
+  constructor(readonly failure: Failure) {
+    super(isErrorCode(failure.code) ? failure.code : 'INTERNAL', { detail: `${failure.code}: ${failure.text}` });
+    if (isErrorCode(failure.code)) this.message = failure.text;
+  }
+
+  override get retryable(): boolean {
+    return this.failure.retryable;
+  }
+
+  override toFailure(): Failure {
+    return this.failure;
+  }
+}
+
+export function asBusError(error: unknown): BusError {
+  if (error instanceof BusError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new BusError('INTERNAL', { detail }, { cause: error });
+}
+
+function fill(template: string, data: ErrorData): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(data, name) ? String(data[name]) : whole));
+}

@@ -1,0 +1,81 @@
+/**
+ * Every error that leaves this program. The code is the interface; the text may improve.
+ * `{name}` in a text is filled from the error's data. Retired codes are never used again.
+ * Exit codes: 1 the work failed · 2 wrong usage · 3 no broker, or no such agent · 130 interrupted.
+ */
+export interface ErrorEntry {
+  text: string;
+  retryable: boolean;
+  exit: 1 | 2 | 3 | 130;
+  /** What to do next, in the imperative. */
+  next: string;
+}
+
+export const catalogue = {
+  // --- use of the command line and configuration
+  USAGE: { text: '{detail}', retryable: false, exit: 2, next: 'Run `sigma --help`, or the command with --help.' },
+  CONFIG_INVALID: { text: 'the configuration is not valid: {detail}', retryable: false, exit: 2, next: 'Correct the named setting and start again.' },
+  UNKNOWN_ERROR_CODE: { text: 'there is no error code {code}', retryable: false, exit: 2, next: 'Run `sigma error` without a code to list them all.' },
+  INTERRUPTED: { text: 'interrupted', retryable: true, exit: 130, next: 'Run the command again; finished work is kept.' },
+  INTERNAL: { text: 'an unexpected failure: {detail}', retryable: false, exit: 1, next: 'Run again with SIGMA_LOG=debug and report what it prints.' },
+
+  // --- wire
+  FRAME_CORRUPT: { text: 'a frame failed its check ({part})', retryable: true, exit: 1, next: 'Send it again. If it recurs, look for a buffer that is reused after sending.' },
+  VERSION: { text: 'protocol version {got} is not spoken here (supported: {supported})', retryable: false, exit: 1, next: 'Update the older side.' },
+  TOO_LARGE: { text: '{what} of {bytes} bytes exceeds the limit of {limit}', retryable: false, exit: 1, next: 'Send less at once; page the request or name the content by its hash.' },
+  MALFORMED_PAYLOAD: { text: 'the payload could not be understood: {detail}', retryable: false, exit: 1, next: 'Check that both sides run the same version.' },
+  PROTOCOL_UNEXPECTED_EVENT: { text: '{event} is not expected in state {state}', retryable: false, exit: 1, next: 'Greet again with HELLO; the client library does so by itself.' },
+
+  // --- broker and client
+  NO_BROKER: { text: 'no broker answers at {address}', retryable: true, exit: 3, next: 'Start one with `sigma up` or `sigma bus`, or set SIGMA_BUS to where it is.' },
+  BROKER_LOST: { text: 'the connection to the broker was lost before an answer came', retryable: true, exit: 3, next: 'Ask again; the client reconnects by itself.' },
+  BROKER_RUNNING: { text: 'another broker owns {path}', retryable: false, exit: 1, next: 'Use the running one (`sigma status`), or set SIGMA_HOME to another folder.' },
+  BROKER_DRAINING: { text: 'the broker is shutting down', retryable: true, exit: 3, next: 'Try again in a few seconds.' },
+  BROKER_BUSY: { text: 'too many requests are open ({limit})', retryable: true, exit: 1, next: 'Wait for answers before asking more.' },
+  SESSIONS_FULL: { text: 'the broker already has {limit} sessions', retryable: true, exit: 1, next: 'Close unused clients, or raise sessionsMax.' },
+  UNAUTHORISED: { text: '{agent} may not act as {role}', retryable: false, exit: 1, next: 'Use the SIGMA_HOME of the broker, whose key file proves the role.' },
+  SUPERSEDED: { text: 'a newer process took over as {agent}', retryable: false, exit: 1, next: 'Stop one of the two, or give them different names.' },
+  INVALID_NAME: { text: '"{name}" is not a valid {what}', retryable: false, exit: 2, next: 'Use lower case letters, digits, ".", "_" and "-", at most 96 characters.' },
+  UNKNOWN_AGENT: { text: 'there is no agent {agent}', retryable: false, exit: 3, next: 'Run `sigma agents` to see who is there.' },
+  AGENT_OFFLINE: { text: 'agent {agent} is registered but not connected', retryable: true, exit: 3, next: 'Start it, or wait for its return (`sigma agents`).' },
+  AMBIGUOUS_ALIAS: { text: 'several agents are called {alias}: {agents}', retryable: false, exit: 3, next: 'Address one by its id.' },
+  NO_RESPONDER: { text: 'nobody answers for {service}', retryable: true, exit: 3, next: 'Start an agent that offers it (`sigma up`, `sigma agent manager`).' },
+  RESPONDER_LOST: { text: '{agent} went away before it answered', retryable: true, exit: 1, next: 'Ask again; the agent is restarted or another answers.' },
+  PEER_STALLED: { text: '{agent} does not read its messages', retryable: true, exit: 1, next: 'Ask again later, or restart that agent.' },
+  UNKNOWN_REQUEST: { text: 'no open request has the id {id}', retryable: false, exit: 1, next: 'The requester gave up or was answered already; drop the reply.' },
+  UNKNOWN_TYPE: { text: '{agent} does not understand requests of type {type}', retryable: false, exit: 1, next: 'Check that both sides run the same version.' },
+  DEADLINE_EXCEEDED: { text: 'no answer within {ms} ms', retryable: true, exit: 1, next: 'Ask again with a longer deadline.' },
+  CANCELLED: { text: 'the request was cancelled', retryable: true, exit: 130, next: 'Ask again if the answer is still wanted.' },
+  STORE_UNAVAILABLE: { text: 'the store at {path} cannot be used: {detail}', retryable: true, exit: 1, next: 'Check free space and permissions of that folder.' },
+  STORE_LOCKED: { text: 'another process owns the store at {path}', retryable: true, exit: 1, next: 'Wait for the other process, or stop it.' },
+  STORE_SCHEMA: { text: 'the store at {path} has layout {got}, this version needs {wanted}', retryable: false, exit: 1, next: 'Use the version that wrote it, or remove the folder to build it anew.' },
+  SOCKET_PATH: { text: 'the socket address {address} cannot be used: {detail}', retryable: false, exit: 2, next: 'Choose a shorter SIGMA_HOME, or set SIGMA_BUS to an ipc:// path of at most 100 bytes in a folder that only you can enter.' },
+
+  // --- code and indexes
+  REPO_UNREADABLE: { text: '{path} cannot be read: {detail}', retryable: false, exit: 1, next: 'Name a folder that exists and that you may read.' },
+  REPO_EMPTY: { text: '{path} holds no source file in a known language', retryable: false, exit: 1, next: 'Name the root of a source tree (C, TypeScript, JavaScript or Python).' },
+  PATH_OUTSIDE_ROOT: { text: '{path} lies outside {root}', retryable: false, exit: 2, next: 'Name a path inside the repository.' },
+  SHARD_PLAN_INVALID: { text: 'the shard plan is not valid: {detail}', retryable: false, exit: 2, next: 'Use auto, a number, or a JSON file {"shards":[{"alias":"mm","paths":["mm"]}]}.' },
+  INDEX_MISSING: { text: 'there is no index of {path}', retryable: false, exit: 1, next: 'Build it: `sigma index {path}`.' },
+  INDEX_BUILDING: { text: 'the index of {path} is being built by another process', retryable: true, exit: 1, next: 'Wait for it; the old index, if any, is still served.' },
+  INDEX_CORRUPT: { text: 'the index file {path} is damaged ({detail})', retryable: false, exit: 1, next: 'Build it again: `sigma index REPO`. Mined facts are reused.' },
+  MINER_FAILED: { text: 'a worker failed while reading {path}: {detail}', retryable: true, exit: 1, next: 'Run the command again; finished files are kept.' },
+  NO_SUCH_SYMBOL: { text: 'no symbol {symbol} is defined here', retryable: false, exit: 1, next: 'Check the spelling; search with `sigma ask`.' },
+  NOT_FOUND: { text: 'nothing here answers the question', retryable: false, exit: 1, next: 'Use words of the code base: names, paths, messages.' },
+  EMPTY_QUESTION: { text: 'the question is empty', retryable: false, exit: 2, next: 'Ask in words, or name a symbol.' },
+  UNKNOWN_OVERLAY: { text: 'there is no overlay {overlay}', retryable: false, exit: 2, next: 'Overlays are O1 to O7; `sigma agents --json` shows which are ready.' },
+  OVERLAY_MISSING: { text: 'overlay {overlay} is not built for {agent}', retryable: false, exit: 1, next: 'Ask without --overlays, or choose one that is ready.' },
+  CITATION_MALFORMED: { text: 'this is not a citation: {detail}', retryable: false, exit: 2, next: 'Give one citation or an array, with file_path, line_start, line_end and content.' },
+
+  // --- lattice
+  NO_ROUTE: { text: 'no dependency path leads from {from} to {to}', retryable: false, exit: 1, next: 'See `sigma lattice topology`.' },
+  MAX_HOPS_EXCEEDED: { text: 'the path needs more than {limit} agents', retryable: false, exit: 1, next: 'Raise --max-hops, or ask closer to the goal with --from.' },
+  NO_SHARDS: { text: 'no PGC agent is online', retryable: true, exit: 3, next: 'Start one: `sigma up REPO` or `sigma agent pgc REPO`.' },
+  AGENT_FAILED: { text: '{agent} failed: {detail}', retryable: true, exit: 1, next: 'Ask again; see the log of that agent.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(catalogue, text);
+}

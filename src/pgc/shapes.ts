@@ -1,0 +1,246 @@
+/**
+ * The shapes that PGC agents and the manager exchange. They mirror `proto/pgc.proto` and are the JSON
+ * that scripts rely on, hence snake case: a field is added, never renamed.
+ */
+
+export type OverlayName = 'O1' | 'O2' | 'O3' | 'O4' | 'O5' | 'O6' | 'O7';
+export const overlayNames: readonly OverlayName[] = ['O1', 'O2', 'O3', 'O4', 'O5', 'O6', 'O7'];
+
+/** Limits of the delegation protocol. */
+export const citationsMax = 10;
+export const contentMax = 500;
+
+export interface Citation {
+  overlay: string;
+  section: string;
+  /** The rendered item. */
+  text: string;
+  /** Verbatim excerpt of the cited lines, at most 500 characters. */
+  content: string;
+  /** 0 to 1, calibrated: see similarity.ts. */
+  similarity: number;
+  weight: number;
+  file_path: string;
+  /** 1-based, inclusive. */
+  line_start: number;
+  line_end: number;
+  symbol: string;
+  /** Git blob id of the file that was read. */
+  blob: string;
+  agent: string;
+}
+
+export interface CodedError {
+  code: string;
+  text: string;
+  retryable: boolean;
+  agent: string;
+}
+
+export interface AskRequest {
+  question: string;
+  /** Empty: all that are ready. */
+  overlays: string[];
+  top_k: number;
+}
+
+export interface QueryIntent {
+  intent: string;
+  entities: string[];
+  scope: string;
+  refined_query: string;
+}
+
+export interface AskAnswer {
+  question: string;
+  answer: string;
+  query_intent: QueryIntent;
+  sources: Citation[];
+  overlay_warnings: string[];
+  errors: CodedError[];
+  metadata: {
+    question_hash: string;
+    top_k: number;
+    elapsed_ms: number;
+    index_version: string;
+    engine: string;
+    cached: boolean;
+  };
+}
+
+export interface HopRequest {
+  question: string;
+  /** Empty: enter by search. Otherwise at these definitions (`name` or `path#name`). */
+  symbols: string[];
+  top_k: number;
+  references_max: number;
+}
+
+/** One symbol on a path; `call_site` (`path:line`) is where the one before it calls it, empty for the first. */
+export interface Step {
+  symbol: string;
+  file_path: string;
+  line: number;
+  agent: string;
+  call_site: string;
+}
+
+/** A call of a name that the shard does not define. */
+export interface Reference {
+  symbol: string;
+  from_symbol: string;
+  from_path: string;
+  from_line: number;
+  /** 0 to 1: how much the question still needs it. */
+  relevance: number;
+  /** Calls inside the shard from the entry to the function that holds the call site (inclusive). */
+  chain: Step[];
+  includes: string[];
+}
+
+export interface HopAnswer {
+  answer: string;
+  citations: Citation[];
+  references: Reference[];
+  errors: CodedError[];
+  index_version: string;
+  elapsed_ms: number;
+}
+
+export interface Definition {
+  symbol: string;
+  kind: string;
+  file_path: string;
+  line: number;
+  line_end: number;
+  signature: string;
+  exported: boolean;
+  agent: string;
+  declaration: boolean;
+}
+
+export interface CallSite {
+  /** Callers: the function that contains the call. Callees: the function that is called. */
+  symbol: string;
+  file_path: string;
+  /** Line of the call site. */
+  line: number;
+  agent: string;
+  /** direct · member · construct */
+  kind: string;
+  /** Where `symbol` is defined, `path:line`; empty when not in this shard. */
+  definition: string;
+}
+
+export interface Expansion {
+  /** `path#name` */
+  anchor: string;
+  calls: CallSite[];
+  includes: string[];
+}
+
+export interface CardTerm {
+  term: string;
+  documents: number;
+}
+
+export interface Card {
+  agent: string;
+  alias: string;
+  project: string;
+  root: string;
+  scope: string[];
+  languages: string[];
+  files: number;
+  lines: number;
+  documents: number;
+  index_version: string;
+  /** Most informative terms with document counts, at most 20 000. */
+  terms: CardTerm[];
+  /** Names this shard defines for others, sorted. */
+  defines: string[];
+  /** Names this shard calls and does not define, sorted, with the number of call sites. */
+  unresolved: CardTerm[];
+}
+
+/** What one shard can be asked. Local shards answer at once, remote ones over the bus. */
+export interface ShardPort {
+  readonly agent: string;
+  card(): Promise<Card>;
+  ask(request: AskRequest): Promise<AskAnswer>;
+  hop(request: HopRequest): Promise<HopAnswer>;
+  /** `symbols`: `name`, `path#name` or `path:name`. */
+  definitions(symbols: string[]): Promise<Definition[]>;
+  /** All call sites of these names, complete. */
+  callers(symbols: string[]): Promise<CallSite[]>;
+  /** Outgoing calls of each anchor (`path#name`), in order of the text. */
+  expand(anchors: string[]): Promise<Expansion[]>;
+}
+
+export interface Hop {
+  agent: string;
+  scope: string[];
+  question: string;
+  answer: string;
+  citations: Citation[];
+  /** How the query came here; null for the entry. `from` call site, `to` definition, both `path:line`. */
+  via: { symbol: string; from: string; to: string; from_agent: string; chain: Step[] } | null;
+  elapsed_ms: number;
+}
+
+export interface LatticeQuery {
+  question: string;
+  /** Agent or alias to enter at; empty: routed. */
+  from: string;
+  max_hops: number;
+  top_k: number;
+}
+
+export interface LatticeAnswer {
+  question: string;
+  answer: string;
+  confidence: string;
+  query_path: string[];
+  hops: Hop[];
+  safety: { max_hops: number; actual_hops: number; visited_agents: string[] };
+  agents_asked: number;
+  partial: boolean;
+  errors: CodedError[];
+  elapsed_ms: number;
+}
+
+export interface TraceAnswer {
+  found: boolean;
+  path: Step[];
+  errors: CodedError[];
+  agents_asked: number;
+  elapsed_ms: number;
+}
+
+export interface CallersAnswer {
+  symbol: string;
+  definitions: Definition[];
+  callers: CallSite[];
+  errors: CodedError[];
+}
+
+export interface CalleesAnswer {
+  symbol: string;
+  definitions: Definition[];
+  callees: CallSite[];
+  errors: CodedError[];
+}
+
+export interface TopologyAnswer {
+  version: string;
+  shards: string[];
+  /** `from` depends on `to` with this many references; a few example symbols. */
+  edges: { from: string; to: string; references: number; symbols: string[] }[];
+}
+
+export interface Verdict {
+  status: 'valid' | 'stale' | 'false';
+  reason: string;
+  /** Where the text is now, `path:line`; empty when nowhere. */
+  now_at: string;
+}

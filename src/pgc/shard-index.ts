@@ -1,0 +1,103 @@
+import type { FactsLanguage } from './facts.js';
+
+/**
+ * What an opened index of one shard can be asked. Ids are dense and valid for this index version only.
+ *
+ * Documents, the units of search: document `i < symbols` is symbol `i`; document `symbols + f` is what
+ * lies outside all symbols in file `f`.
+ */
+export interface ShardIndex {
+  readonly info: ShardInfo;
+  readonly symbolCount: number;
+  readonly fileCount: number;
+  readonly documentCount: number;
+
+  file(file: number): FileRow;
+  fileAt(path: string): number | undefined;
+  /** Symbols of a file, in order of the text. */
+  symbolsOf(file: number): number[];
+  importsOf(file: number): ImportRow[];
+
+  symbol(symbol: number): SymbolRow;
+  /** All symbols of exactly this name: definitions first, declarations after. */
+  symbolsNamed(name: string): number[];
+
+  /** Call sites inside a symbol, in order of the text. */
+  callsFrom(symbol: number): CallRow[];
+  /** Every call site of a name in this shard; complete. */
+  callsTo(name: string): CallRow[];
+
+  /** Sorted names this shard defines for others. */
+  defines(): string[];
+  /** Names called here and not defined here, sorted, with the number of call sites. */
+  unresolved(): { name: string; sites: number }[];
+  /** All terms with document frequencies, for cards. */
+  terms(): { term: string; documents: number }[];
+
+  documentFrequency(term: string): number;
+  /** Calls `visit` for each document that has the term, in ascending order, once per field it stands in. */
+  postings(term: string, visit: (document: number, field: Field, count: number) => void): void;
+  length(document: number, field: Field): number;
+  averageLength(field: Field): number;
+
+  close(): void;
+}
+
+/** `name`: the symbol's name and its sub-words. `path`: of the file. `body`: words inside the symbol. */
+export const fields = ['name', 'path', 'signature', 'doc', 'body'] as const;
+export type FieldName = (typeof fields)[number];
+/** Position in `fields`. */
+export type Field = 0 | 1 | 2 | 3 | 4;
+
+export interface ShardInfo {
+  agent: string;
+  alias: string;
+  project: string;
+  /** Absolute path of the tree that was indexed. */
+  root: string;
+  scope: string[];
+  languages: string[];
+  files: number;
+  lines: number;
+  /** Digest of everything that went in: miner version, paths, blobs. */
+  version: string;
+  /** Items per ready overlay. */
+  overlays: Record<string, number>;
+}
+
+export interface FileRow {
+  path: string;
+  /** Git blob id, 40 hex digits. */
+  blob: string;
+  language: FactsLanguage;
+  lines: number;
+}
+
+export interface SymbolRow {
+  name: string;
+  kind: string;
+  file: number;
+  line_start: number;
+  line_end: number;
+  signature: string;
+  container: string;
+  exported: boolean;
+  declaration: boolean;
+  doc: string;
+}
+
+export interface ImportRow {
+  target: string;
+  names: string[];
+  line: number;
+}
+
+export interface CallRow {
+  callee: string;
+  /** -1: at file level. */
+  caller: number;
+  file: number;
+  line: number;
+  kind: 'direct' | 'member' | 'construct';
+  receiver: string;
+}

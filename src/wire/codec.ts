@@ -1,0 +1,42 @@
+import $protobuf from 'protobufjs/minimal.js';
+import { BusError } from '../errors/bus-error.js';
+import { sigma } from './generated/proto.js';
+
+// Integers of 64 bits are plain numbers here: sizes and times stay far below 2^53, and Long objects
+// would leak into every JSON document.
+$protobuf.util.Long = undefined as never;
+$protobuf.configure();
+
+/** The static class that protobufjs generates for a message. */
+interface MessageClass {
+  encode(message: object): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): object;
+  toObject(message: object, options: object): Record<string, unknown>;
+  fromObject(object: Record<string, unknown>): object;
+}
+
+export interface Codec<T> {
+  encode(value: T): Buffer;
+  /** A plain object with every field present. Throws MALFORMED_PAYLOAD. */
+  decode(bytes: Uint8Array): T;
+}
+
+/** Plain objects in and out, for bodies. `T` states the fields of the message in `proto/`. */
+export function codec<T extends object>(type: MessageClass): Codec<T> {
+  return {
+    encode(value) {
+      const bytes = type.encode(type.fromObject(value as Record<string, unknown>)).finish();
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
+    decode(bytes) {
+      try {
+        return type.toObject(type.decode(bytes), { defaults: true, arrays: true, objects: true, longs: Number }) as T;
+      } catch (error) {
+        throw new BusError('MALFORMED_PAYLOAD', { detail: error instanceof Error ? error.message : 'undecodable' }, { cause: error });
+      }
+    },
+  };
+}
+
+export const bus = sigma.bus;
+export const pgc = sigma.pgc;
