@@ -16,9 +16,16 @@ export class IdSequence {
   }
 }
 
-const namePattern = /^[a-z0-9](?:[a-z0-9._-]{0,94}[a-z0-9])?$/;
+const namePattern = /^[a-z0-9](?:[a-z0-9_-]{0,94}[a-z0-9])?$/;
+const dottedPattern = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const dottedCharsMax = 200;
 
-/** Agent ids, aliases and service names: lower case, digits, `.`, `_`, `-`; at most 96 characters; no `..`. */
+/** Agent ids, aliases and roles: lower case, digits, `_` and `-`; at most 96 characters. No dot: they are tokens of topics. */
 export function isName(text: string): boolean {
-  return namePattern.test(text) && !text.includes('..');
+  return namePattern.test(text);
+}
+
+/** Service names and topics: tokens joined by dots, at most 200 characters. */
+export function isDottedName(text: string): boolean {
+  return text.length <= dottedCharsMax && dottedPattern.test(text);
 }

@@ -35,7 +35,7 @@ export const catalogue = {
   SESSIONS_FULL: { text: 'the broker already has {limit} sessions', retryable: true, exit: 1, next: 'Close unused clients, or raise sessionsMax.' },
   UNAUTHORISED: { text: '{agent} may not act as {role}', retryable: false, exit: 1, next: 'Use the SIGMA_HOME of the broker, whose key file proves the role.' },
   SUPERSEDED: { text: 'a newer process took over as {agent}', retryable: false, exit: 1, next: 'Stop one of the two, or give them different names.' },
-  INVALID_NAME: { text: '"{name}" is not a valid {what}', retryable: false, exit: 2, next: 'Use lower case letters, digits, ".", "_" and "-", at most 96 characters.' },
+  INVALID_NAME: { text: '"{name}" is not a valid {what}', retryable: false, exit: 2, next: 'Use lower case letters, digits, "_" and "-", at most 96 characters.' },
   UNKNOWN_AGENT: { text: 'there is no agent {agent}', retryable: false, exit: 3, next: 'Run `sigma agents` to see who is there.' },
   AGENT_OFFLINE: { text: 'agent {agent} is registered but not connected', retryable: true, exit: 3, next: 'Start it, or wait for its return (`sigma agents`).' },
   AMBIGUOUS_ALIAS: { text: 'several agents are called {alias}: {agents}', retryable: false, exit: 3, next: 'Address one by its id.' },

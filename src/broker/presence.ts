@@ -1,0 +1,22 @@
+export interface Peer {
+  lastHeardMs: number;
+  /** Its session ends after this much silence. */
+  silenceMaxMs: number;
+}
+
+export interface Tick {
+  nowMs: number;
+  previousMs: number;
+  intervalMs: number;
+}
+
+/**
+ * Who has been silent for too long. A tick that comes late means that we slept, not that they died: Node
+ * runs timers before it reads sockets, so after a stall every peer looks dead while its pings wait to be
+ * read. Such a tick accuses nobody; the next one does.
+ */
+export function expiredPeers<P extends Peer>(peers: Iterable<P>, tick: Tick): P[] {
+  const sleptMs = tick.nowMs - tick.previousMs - tick.intervalMs;
+  if (sleptMs > tick.intervalMs) return [];
+  return [...peers].filter((peer) => tick.nowMs - peer.lastHeardMs > peer.silenceMaxMs);
+}

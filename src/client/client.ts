@@ -1,0 +1,472 @@
+import { backoffMs } from '../base/backoff.js';
+import { IdSequence, isName } from '../base/ids.js';
+import type { Clock } from '../base/clock.js';
+import { noTrace, type Trace } from '../base/trace.js';
+import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
+import { isErrorCode, type ErrorCode } from '../errors/catalogue.js';
+import { start, step } from '../machine/step.js';
+import { Outbox } from '../transport/outbox.js';
+import type { Link, SendOutcome } from '../transport/port.js';
+import { topicMatches, topicPrefix } from '../wire/address.js';
+import { Command, decodeFrame, decodeFrames, encodeFrame, makeFrame, protocolVersion, readdress, type EnvelopeFields, type Frame } from '../wire/frame.js';
+import {
+  agentRecordCodec,
+  agentsAnswerCodec,
+  agentsPageMax,
+  agentsQueryCodec,
+  challengeCodec,
+  failureCodec,
+  goodbyeCodec,
+  helloCodec,
+  offerCodec,
+  presenceCodec,
+  proofCodec,
+  statusAnswerCodec,
+  welcomeCodec,
+  type AgentRecord,
+  type AgentView,
+  type PresenceEvent,
+  type StatusAnswer,
+} from '../wire/messages.js';
+import { proofOf } from '../wire/proof.js';
+import { connectionMachine, type ConnectionEffect, type ConnectionEvent } from './connection.machine.js';
+import { clientLimits, greetingBackoff } from './limits.js';
+import { PendingRequests, type Reply } from './pending.js';
+import { Responder, type Handler } from './responder.js';
+
+/** Silent intervals after which a broker whose link still stands counts as hung. */
+const silentIntervalsMax = 4;
+
+/** A link that takes nothing must not hold up the end of a process. */
+const closingMsMax = 500;
+
+/** Refusals that a second greeting would not change. */
+const finalCodes = new Set<ErrorCode>(['VERSION', 'INVALID_NAME', 'UNAUTHORISED', 'SUPERSEDED', 'MALFORMED_PAYLOAD']);
+
+export interface Identity {
+  agent: string;
+  role: string;
+  /** Forgotten by the broker when it leaves, instead of being listed as offline. */
+  isEphemeral: boolean;
+}
+
+export interface ClientParts {
+  link: Link;
+  identity: Identity;
+  clock: Clock;
+  random: () => number;
+  /** Answers a CHALLENGE; roles that must prove themselves need it. */
+  secret?: Buffer | undefined;
+  heartbeatMs?: number;
+  trace?: Trace;
+}
+
+export interface RequestOptions {
+  deadlineMs?: number;
+  /** May be delivered twice: then it survives the loss of the connection, within its deadline. */
+  isIdempotent?: boolean;
+  signal?: AbortSignal;
+}
+
+/** What the client is doing: `live` is the only state in which anything is answered. */
+export type ClientState = 'connecting' | 'greeting' | 'live' | 'closed';
+
+/** A connection to the broker that mends itself. One object speaks for one agent. */
+export class Client implements AsyncDisposable {
+  readonly identity: Identity;
+  readonly #link: Link;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #trace: Trace;
+  readonly #secret: Buffer | undefined;
+  readonly #incarnation: number;
+  readonly #pending: PendingRequests;
+  readonly #ids = new IdSequence();
+  readonly #responder: Responder;
+  readonly #outbox: Outbox;
+  readonly #services = new Set<string>();
+  readonly #subscriptions = new Map<object, { pattern: string; onFrame: (topic: string, frame: Frame) => void }>();
+  readonly #watchers = new Set<(state: ClientState) => void>();
+  #snapshot = start(connectionMachine, undefined).snapshot;
+  #record: AgentRecord | undefined;
+  #refusal: BusError | undefined;
+  #proof: Buffer = Buffer.alloc(0);
+  #requestsMax: number = clientLimits.requestsMax;
+  #heartbeatMs: number;
+  #lastHeardMs: number;
+  #lastSentMs: number;
+  #greeting: Disposable | undefined;
+  #heartbeat: Disposable | undefined;
+  #brokerVersion = '';
+
+  private constructor(parts: ClientParts) {
+    this.identity = parts.identity;
+    this.#link = parts.link;
+    this.#clock = parts.clock;
+    this.#random = parts.random;
+    this.#trace = parts.trace ?? noTrace;
+    this.#secret = parts.secret;
+    this.#heartbeatMs = parts.heartbeatMs ?? 1_000;
+    this.#incarnation = parts.clock.nowMs();
+    this.#pending = new PendingRequests(parts.clock, () => (this.state === 'live' ? undefined : this.#unavailable()));
+    this.#responder = new Responder({
+      agent: parts.identity.agent,
+      clock: parts.clock,
+      trace: this.#trace,
+      send: (frame) => this.#enqueue(readdress(frame, frame.command, { ...frame.envelope, id: this.#ids.next() })),
+    });
+    this.#outbox = new Outbox({
+      send: (part) => this.#sendPart(part),
+      // Unanswered requests are sent again by the next session; the rest has failed already.
+      onGone: () => undefined,
+      bytesMax: clientLimits.outboxBytesMax,
+      clock: parts.clock,
+    });
+    this.#lastHeardMs = parts.clock.monotonicMs();
+    this.#lastSentMs = parts.clock.monotonicMs();
+  }
+
+  /** Begins to connect and returns at once; `ready` waits. Owns the link from now on. Throws INVALID_NAME. */
+  static connect(parts: ClientParts): Client {
+    for (const [what, name] of [['agent id', parts.identity.agent], ['role', parts.identity.role]] as const) {
+      if (!isName(name)) throw new BusError('INVALID_NAME', { name, what });
+    }
+    const client = new Client(parts);
+    client.#link.open({
+      onUp: () => client.#step({ type: 'link.up' }),
+      onDown: () => client.#step({ type: 'link.down' }),
+      onPart: (part) => client.#onPart(part),
+      onPublication: (topic, bytes) => client.#onPublication(topic, bytes),
+    });
+    client.#armHeartbeat(client.#clock.monotonicMs());
+    return client;
+  }
+
+  get state(): ClientState {
+    return this.#snapshot.value as ClientState;
+  }
+
+  get brokerVersion(): string {
+    return this.#brokerVersion;
+  }
+
+  /** Calls on every change of state, beginning with the next one. */
+  onState(watch: (state: ClientState) => void): Disposable {
+    this.#watchers.add(watch);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watch) };
+  }
+
+  /** Resolves once live. Throws NO_BROKER after `withinMs`, or the reason why the broker refused for good. */
+  async ready(options: { withinMs: number }): Promise<void> {
+    if (this.state === 'live') return;
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error?: BusError): void => {
+        timer[Symbol.dispose]();
+        watching[Symbol.dispose]();
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const timer = this.#clock.after(options.withinMs, () => settle(this.#unavailable()));
+      const watching = this.onState((state) => {
+        if (state === 'live') settle();
+        if (state === 'closed') settle(this.#unavailable());
+      });
+      if (this.state === 'closed') settle(this.#unavailable());
+    });
+  }
+
+  /** Publishes this agent's record; again by itself after every reconnect. Resolves when it is stored. */
+  async register(record: Omit<AgentRecord, 'id' | 'role'>): Promise<void> {
+    this.#record = { ...record, id: this.identity.agent, role: this.identity.role };
+    await this.#ask(Command.REGISTER, {}, agentRecordCodec.encode(this.#record));
+  }
+
+  /** Answers requests of these types, addressed to this agent or to a service it offers. */
+  serve(handlers: Record<string, Handler>): void {
+    this.#responder.add(handlers);
+  }
+
+  /** Answers for these services from now on, and again after every reconnect. */
+  async offer(services: string[]): Promise<void> {
+    for (const service of services) this.#services.add(service);
+    await this.#ask(Command.OFFER, {}, offerCodec.encode({ services }));
+  }
+
+  /**
+   * Asks `agent:<id or alias>` or `service:<name>` and waits for the last reply. Throws what the
+   * responder or the broker answered, NO_BROKER when not connected, DEADLINE_EXCEEDED, CANCELLED, BROKER_LOST.
+   */
+  async request(to: string, type: string, body: Buffer, options: RequestOptions = {}): Promise<Reply> {
+    const deadlineMs = Math.max(1, Math.round(options.deadlineMs ?? clientLimits.deadlineMs));
+    if (options.signal?.aborted === true) throw new BusError('CANCELLED');
+    const frame = makeFrame(
+      Command.SEND,
+      { id: this.#ids.next(), to, type, reply_to: `agent:${this.identity.agent}`, deadline_ms: deadlineMs },
+      body,
+    );
+    return this.#await(frame, { ...options, deadlineMs });
+  }
+
+  /** One way, at most once: resolves when it was handed to the connection. */
+  send(to: string, type: string, body: Buffer): void {
+    this.#assertLive();
+    this.#enqueue(makeFrame(Command.SEND, { id: this.#ids.next(), to, type }, body));
+  }
+
+  /** Publications whose topic matches; `*` is one token, `>` the rest. At most once: nothing is repeated. */
+  subscribe(pattern: string, onFrame: (topic: string, frame: Frame) => void): Disposable {
+    const limit = clientLimits.subscriptionsMax;
+    if (this.#subscriptions.size >= limit) throw new BusError('TOO_LARGE', { what: 'the number of subscriptions', bytes: limit + 1, limit });
+    const key = {};
+    this.#subscriptions.set(key, { pattern, onFrame });
+    this.#link.subscribe(topicPrefix(pattern));
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#subscriptions.delete(key)) this.#link.unsubscribe(topicPrefix(pattern));
+      },
+    };
+  }
+
+  /** Joining, leaving and loss of agents. */
+  onPresence(onEvent: (event: PresenceEvent) => void): Disposable {
+    return this.subscribe('presence.>', (_topic, frame) => onEvent(presenceCodec.decode(frame.body)));
+  }
+
+  /** Every registered agent, reachable or not. */
+  async agents(filter: { role?: string; project?: string } = {}): Promise<AgentView[]> {
+    const all: AgentView[] = [];
+    let after = '';
+    do {
+      const query = { role: filter.role ?? '', project: filter.project ?? '', after, limit: agentsPageMax };
+      const reply = await this.#ask(Command.QUERY, { type: 'agents' }, agentsQueryCodec.encode(query));
+      const page = agentsAnswerCodec.decode(reply.body);
+      all.push(...page.agents);
+      after = page.next;
+    } while (after !== '');
+    return all;
+  }
+
+  async status(): Promise<StatusAnswer> {
+    return statusAnswerCodec.decode((await this.#ask(Command.QUERY, { type: 'status' })).body);
+  }
+
+  /** Says goodbye, fails what is open with CANCELLED, and closes the link. */
+  async close(): Promise<void> {
+    if (this.state !== 'closed') {
+      this.#step({ type: 'client.closed' });
+      await Promise.race([this.#outbox.flushed(), new Promise<void>((resolve) => void this.#clock.after(closingMsMax, resolve))]);
+    }
+    this.#greeting?.[Symbol.dispose]();
+    this.#heartbeat?.[Symbol.dispose]();
+    await this.#link[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  // --- connection
+
+  #step(event: ConnectionEvent): void {
+    if (this.#snapshot.status !== 'active') return;
+    const before = this.#snapshot.value;
+    const { snapshot, effects } = step(connectionMachine, this.#snapshot, event);
+    this.#snapshot = snapshot;
+    for (const effect of effects) this.#perform(effect);
+    if (snapshot.value === before) return;
+    this.#trace('debug', 'connection changed', { from: before, to: snapshot.value, on: event.type });
+    for (const watch of [...this.#watchers]) watch(this.state);
+  }
+
+  #perform(effect: ConnectionEffect): void {
+    switch (effect.type) {
+      case 'hello.send':
+        return this.#enqueue(makeFrame(Command.HELLO, { id: this.#ids.next() }, this.#hello()));
+      case 'proof.send':
+        return this.#enqueue(makeFrame(Command.PROOF, { id: this.#ids.next() }, proofCodec.encode({ hmac: this.#proof })));
+      case 'goodbye.send':
+        return this.#enqueue(makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })));
+      case 'greeting.arm': {
+        this.#greeting?.[Symbol.dispose]();
+        // Half fixed, half jittered: a greeting is never repeated at once, and a herd spreads out.
+        const waitMs = greetingBackoff.baseMs + backoffMs(greetingBackoff, effect.attempt, this.#random());
+        this.#greeting = this.#clock.after(waitMs, () => this.#step({ type: 'greeting.due' }));
+        return;
+      }
+      case 'state.replay':
+        return this.#replay();
+      case 'requests.interrupt':
+        this.#outbox.clear();
+        return this.#pending.interrupt(new BusError('BROKER_LOST'));
+      case 'requests.fail':
+        return this.#pending.failAll(this.#unavailable());
+    }
+  }
+
+  #replay(): void {
+    this.#greeting?.[Symbol.dispose]();
+    if (this.#record !== undefined) {
+      this.#enqueue(makeFrame(Command.REGISTER, { id: this.#ids.next() }, agentRecordCodec.encode(this.#record)));
+    }
+    if (this.#services.size > 0) {
+      this.#enqueue(makeFrame(Command.OFFER, { id: this.#ids.next() }, offerCodec.encode({ services: [...this.#services] })));
+    }
+    for (const { frame, leftMs } of this.#pending.unanswered()) {
+      this.#enqueue(readdress(frame, frame.command, { ...frame.envelope, deadline_ms: leftMs }));
+    }
+  }
+
+  #hello(): Buffer {
+    return helloCodec.encode({
+      agent: this.identity.agent,
+      role: this.identity.role,
+      incarnation: this.#incarnation,
+      protocol_min: protocolVersion,
+      protocol_max: protocolVersion,
+      heartbeat_ms: this.#heartbeatMs,
+      ephemeral: this.identity.isEphemeral,
+    });
+  }
+
+  #armHeartbeat(previousMs: number): void {
+    const intervalMs = this.#heartbeatMs;
+    this.#heartbeat = this.#clock.after(intervalMs, () => {
+      const nowMs = this.#clock.monotonicMs();
+      if (this.state === 'live') this.#beat(nowMs, nowMs - previousMs - intervalMs > intervalMs);
+      this.#armHeartbeat(nowMs);
+    });
+  }
+
+  /** `hasSlept`: this process stalled, so that silence proves nothing about the broker. */
+  #beat(nowMs: number, hasSlept: boolean): void {
+    const isSilent = nowMs - this.#lastHeardMs > this.#heartbeatMs * silentIntervalsMax;
+    if (isSilent && !hasSlept) return this.#step({ type: 'broker.silent' });
+    // A ping is due when we have been silent, or when only we have been talking.
+    const isDue = nowMs - Math.min(this.#lastSentMs, this.#lastHeardMs) >= this.#heartbeatMs * 0.9;
+    if (isDue) this.#enqueue(makeFrame(Command.PING, { id: this.#ids.next() }));
+  }
+
+  // --- what comes in
+
+  #onPart(part: Buffer): void {
+    this.#lastHeardMs = this.#clock.monotonicMs();
+    for (const decoded of decodeFrames(part)) {
+      try {
+        if (decoded.ok) this.#onFrame(decoded.frame);
+        // Whose answer it was cannot be known. Greeting again makes the broker forget nothing and has
+        // every idempotent request asked again.
+        else this.#step({ type: 'broker.reset' });
+      } catch (error) {
+        this.#trace('error', 'a frame could not be handled', { detail: asBusError(error).message });
+      }
+    }
+  }
+
+  #onFrame(frame: Frame): void {
+    switch (frame.command) {
+      case Command.WELCOME: {
+        const welcome = welcomeCodec.decode(frame.body);
+        this.#heartbeatMs = welcome.heartbeat_ms;
+        this.#requestsMax = Math.min(clientLimits.requestsMax, welcome.requests_max);
+        this.#brokerVersion = welcome.broker_version;
+        this.#link.connectTopics(welcome.topics_address);
+        return this.#step({ type: 'broker.welcomed' });
+      }
+      case Command.CHALLENGE: {
+        const { nonce } = challengeCodec.decode(frame.body);
+        // Without a secret an empty proof goes out and the broker says who may not do what.
+        this.#proof = this.#secret === undefined ? Buffer.alloc(0) : proofOf(this.#secret, nonce, this.identity.agent, this.#incarnation);
+        return this.#step({ type: 'broker.challenged' });
+      }
+      case Command.RESET:
+        return this.#step({ type: 'broker.reset' });
+      case Command.GOODBYE: {
+        const { reason } = goodbyeCodec.decode(frame.body);
+        return this.#step({ type: reason === 'superseded' ? 'broker.superseded' : 'broker.drained' });
+      }
+      case Command.ACCEPT:
+      case Command.ANSWER:
+        return this.#pending.settle(frame.envelope.correlation, { from: '', type: frame.envelope.type, body: frame.body });
+      case Command.REJECT:
+        return this.#onReject(frame);
+      case Command.DELIVER:
+        return frame.envelope.correlation === '' ? void this.#responder.onRequest(frame) : this.#onReply(frame);
+      default:
+        return;
+    }
+  }
+
+  #onReject(frame: Frame): void {
+    const failure = failureCodec.decode(frame.body);
+    if (this.#pending.fail(frame.envelope.correlation, new RemoteError(failure))) return;
+    if (this.state === 'live' || !isErrorCode(failure.code)) {
+      return this.#trace('debug', 'a frame was refused', { code: failure.code });
+    }
+    this.#refusal = new RemoteError(failure);
+    this.#step({ type: 'broker.refused', code: failure.code, isFinal: finalCodes.has(failure.code) });
+  }
+
+  #onReply(frame: Frame): void {
+    const { correlation, from, type } = frame.envelope;
+    if (type === 'error') {
+      this.#pending.fail(correlation, new RemoteError(failureCodec.decode(frame.body)));
+      return;
+    }
+    this.#pending.settle(correlation, { from, type, body: frame.body });
+  }
+
+  #onPublication(topic: string, bytes: Buffer): void {
+    try {
+      const frame = decodeFrame(bytes);
+      for (const { pattern, onFrame } of [...this.#subscriptions.values()]) if (topicMatches(pattern, topic)) onFrame(topic, frame);
+    } catch (error) {
+      this.#trace('error', 'a publication could not be handled', { topic, detail: asBusError(error).message });
+    }
+  }
+
+  // --- what goes out
+
+  #ask(command: Command, envelope: EnvelopeFields, body?: Buffer): Promise<Reply> {
+    const frame = makeFrame(command, { ...envelope, id: this.#ids.next() }, body);
+    return this.#await(frame, { deadlineMs: clientLimits.deadlineMs, isIdempotent: true });
+  }
+
+  async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
+    this.#assertLive();
+    if (this.#pending.size >= this.#requestsMax) throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
+    // Encoded before it is remembered: a frame that is too large leaves nothing behind.
+    const bytes = encodeFrame(frame);
+    const reply = this.#pending.add(frame, {
+      deadlineMs: options.deadlineMs,
+      isIdempotent: options.isIdempotent ?? false,
+      signal: options.signal,
+    });
+    this.#push(bytes);
+    return reply;
+  }
+
+  #assertLive(): void {
+    if (this.state !== 'live') throw this.#unavailable();
+  }
+
+  #unavailable(): BusError {
+    const { code } = this.#snapshot.context;
+    if (this.state === 'closed' && code === 'CANCELLED') return new BusError('CANCELLED');
+    if (this.state === 'closed' && code === 'SUPERSEDED') return new BusError('SUPERSEDED', { agent: this.identity.agent });
+    return this.state === 'connecting' ? new BusError('NO_BROKER', { address: this.#link.address }) : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
+  }
+
+  #enqueue(frame: Frame): void {
+    this.#push(encodeFrame(frame));
+  }
+
+  #push(bytes: Buffer): void {
+    if (!this.#outbox.offer(bytes)) throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+  }
+
+  async #sendPart(part: Buffer): Promise<SendOutcome> {
+    const outcome = await this.#link.send(part);
+    if (outcome === 'sent') this.#lastSentMs = this.#clock.monotonicMs();
+    return outcome;
+  }
+}

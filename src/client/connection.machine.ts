@@ -1,0 +1,119 @@
+import { assign, setup } from 'xstate';
+import type { ErrorCode } from '../errors/catalogue.js';
+
+export type ConnectionEvent =
+  | { type: 'link.up' }
+  | { type: 'link.down' }
+  | { type: 'broker.challenged' }
+  | { type: 'broker.welcomed' }
+  /** HELLO or PROOF was refused. `isFinal`: greeting again would be refused again. */
+  | { type: 'broker.refused'; code: ErrorCode; isFinal: boolean }
+  /** It does not know us, or a frame of ours arrived corrupt. */
+  | { type: 'broker.reset' }
+  | { type: 'broker.drained' }
+  /** Another process took over our name. */
+  | { type: 'broker.superseded' }
+  /** Nothing was heard for too long, though the link says that it stands. */
+  | { type: 'broker.silent' }
+  /** The time to greet again has come. */
+  | { type: 'greeting.due' }
+  | { type: 'client.closed' };
+
+export type ConnectionEffect =
+  | { type: 'hello.send' }
+  | { type: 'proof.send' }
+  | { type: 'goodbye.send' }
+  /** Arm `greeting.due`, with backoff by `attempt`. */
+  | { type: 'greeting.arm'; attempt: number }
+  /** Registration, services and unanswered idempotent requests go out again. */
+  | { type: 'state.replay' }
+  /** What cannot be asked twice has failed. */
+  | { type: 'requests.interrupt' }
+  /** Nothing will ever be answered. */
+  | { type: 'requests.fail'; code: ErrorCode };
+
+/**
+ * One client's way to its broker. It never gives up while the link may come back; it ends only when it
+ * is closed, superseded or refused for good.
+ */
+const connection = setup({
+  types: {
+    context: {} as { attempt: number; code: ErrorCode },
+    events: {} as ConnectionEvent,
+    emitted: {} as ConnectionEffect,
+  },
+  guards: {
+    isFinal: ({ event }) => event.type === 'broker.refused' && event.isFinal,
+  },
+  actions: {
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
+    forgetAttempts: assign({ attempt: 0 }),
+    rememberCode: assign({ code: ({ context, event }) => (event.type === 'broker.refused' ? event.code : context.code) }),
+    rememberSuperseded: assign({ code: 'SUPERSEDED' }),
+    rememberClosed: assign({ code: 'CANCELLED' }),
+  },
+});
+
+const sendHello = connection.emit({ type: 'hello.send' });
+const sendProof = connection.emit({ type: 'proof.send' });
+const sendGoodbye = connection.emit({ type: 'goodbye.send' });
+const armGreeting = connection.emit(({ context }) => ({ type: 'greeting.arm', attempt: context.attempt }));
+const replay = connection.emit({ type: 'state.replay' });
+const interrupt = connection.emit({ type: 'requests.interrupt' });
+const failAll = connection.emit(({ context }) => ({ type: 'requests.fail', code: context.code }));
+
+export const connectionMachine = connection.createMachine({
+  id: 'client.connection',
+  context: { attempt: 0, code: 'NO_BROKER' },
+  initial: 'connecting',
+  on: { 'client.closed': { target: '.closed', actions: 'rememberClosed' } },
+  states: {
+    /** No link. */
+    connecting: {
+      on: {
+        'link.up': 'greeting',
+        'link.down': {},
+        'greeting.due': {},
+        'broker.silent': {},
+      },
+    },
+    /** HELLO is out; sent again until somebody answers. */
+    greeting: {
+      entry: [sendHello, armGreeting],
+      on: {
+        'link.up': { target: 'greeting', reenter: true },
+        'link.down': 'connecting',
+        'greeting.due': { target: 'greeting', reenter: true, actions: 'countAttempt' },
+        'broker.challenged': { actions: sendProof },
+        'broker.welcomed': 'live',
+        'broker.reset': {},
+        'broker.silent': {},
+        'broker.drained': {},
+        'broker.superseded': { target: 'closed', actions: 'rememberSuperseded' },
+        'broker.refused': [
+          { guard: 'isFinal', target: 'closed', actions: 'rememberCode' },
+          { actions: 'rememberCode' },
+        ],
+      },
+    },
+    live: {
+      entry: ['forgetAttempts', replay],
+      exit: interrupt,
+      on: {
+        'link.up': 'greeting',
+        'link.down': 'connecting',
+        'broker.reset': 'greeting',
+        'broker.silent': 'greeting',
+        // It will be gone in a moment; the link tells when another is there.
+        'broker.drained': 'greeting',
+        'broker.superseded': { target: 'closed', actions: 'rememberSuperseded' },
+        'broker.refused': {},
+        'broker.welcomed': {},
+        'broker.challenged': { actions: sendProof },
+        'greeting.due': {},
+        'client.closed': { target: 'closed', actions: ['rememberClosed', sendGoodbye] },
+      },
+    },
+    closed: { entry: failAll, type: 'final' },
+  },
+});

@@ -1,0 +1,74 @@
+import type { Clock } from '../base/clock.js';
+import type { Trace } from '../base/trace.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { Command, makeFrame, type Frame } from '../wire/frame.js';
+import { failureCodec } from '../wire/messages.js';
+import { clientLimits } from './limits.js';
+
+/** A request to answer. `signal` aborts at its deadline. */
+export interface Incoming {
+  from: string;
+  type: string;
+  body: Buffer;
+  signal: AbortSignal;
+}
+
+/** Returns the body of the reply; a BusError that it throws reaches the requester as it is. */
+export type Handler = (request: Incoming) => Buffer | Promise<Buffer>;
+
+/** Runs handlers and sends what they return. Every request that wants a reply gets exactly one. */
+export class Responder {
+  readonly #handlers = new Map<string, Handler>();
+  readonly #agent: string;
+  readonly #clock: Clock;
+  readonly #trace: Trace;
+  readonly #send: (frame: Frame) => void;
+  #serving = 0;
+
+  constructor(parts: { agent: string; clock: Clock; trace: Trace; send: (frame: Frame) => void }) {
+    this.#agent = parts.agent;
+    this.#clock = parts.clock;
+    this.#trace = parts.trace;
+    this.#send = parts.send;
+  }
+
+  add(handlers: Record<string, Handler>): void {
+    for (const [type, handler] of Object.entries(handlers)) this.#handlers.set(type, handler);
+  }
+
+  async onRequest(frame: Frame): Promise<void> {
+    const { from, type, deadline_ms } = frame.envelope;
+    const handler = this.#handlers.get(type);
+    if (handler === undefined) return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
+    if (this.#serving >= clientLimits.servingMax) {
+      return this.#fail(frame, new BusError('BROKER_BUSY', { limit: clientLimits.servingMax }));
+    }
+    this.#serving += 1;
+    const abort = new AbortController();
+    const timer = deadline_ms > 0 ? this.#clock.after(deadline_ms, () => abort.abort()) : undefined;
+    try {
+      const body = await handler({ from, type, body: frame.body, signal: abort.signal });
+      this.#answer(frame, `${type}.reply`, body);
+    } catch (error) {
+      // TOO_LARGE of the reply itself lands here too: the requester hears why it gets nothing.
+      this.#fail(frame, error);
+    } finally {
+      timer?.[Symbol.dispose]();
+      this.#serving -= 1;
+    }
+  }
+
+  #fail(request: Frame, error: unknown): void {
+    const coded = asBusError(error);
+    if (coded.code === 'INTERNAL') {
+      this.#trace('error', 'a handler failed', { type: request.envelope.type, detail: coded.message });
+    }
+    this.#answer(request, 'error', failureCodec.encode({ ...coded.toFailure(), retry_after_ms: 0 }));
+  }
+
+  #answer(request: Frame, type: string, body: Buffer): void {
+    const { id, reply_to } = request.envelope;
+    if (reply_to === '') return;
+    this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type }, body));
+  }
+}

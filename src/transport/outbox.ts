@@ -1,0 +1,80 @@
+import type { Clock } from '../base/clock.js';
+import { joinFrames } from '../wire/frame.js';
+import type { SendOutcome } from './port.js';
+
+/** How long a peer that does not read is left alone before the next attempt. */
+const stallRetryMs = 5;
+
+/**
+ * Encoded frames on their way to one peer. What was queued in one turn of the event loop leaves together,
+ * in as few messages as the batch limits allow: the price of a message is paid per message, not per byte.
+ */
+export class Outbox {
+  readonly #send: (part: Buffer) => Promise<SendOutcome>;
+  readonly #onGone: () => void;
+  readonly #bytesMax: number;
+  readonly #clock: Clock;
+  #frames: Buffer[] = [];
+  #bytes = 0;
+  #flushing: Promise<void> | undefined;
+
+  constructor(parts: {
+    send: (part: Buffer) => Promise<SendOutcome>;
+    /** Nobody is there any more; what was queued is dropped. */
+    onGone: () => void;
+    bytesMax: number;
+    clock: Clock;
+  }) {
+    this.#send = parts.send;
+    this.#onGone = parts.onGone;
+    this.#bytesMax = parts.bytesMax;
+    this.#clock = parts.clock;
+  }
+
+  get isIdle(): boolean {
+    return this.#flushing === undefined;
+  }
+
+  /** False: the peer does not read and its outbox is full. */
+  offer(frame: Buffer): boolean {
+    if (this.#bytes > 0 && this.#bytes + frame.length > this.#bytesMax) return false;
+    this.#frames.push(frame);
+    this.#bytes += frame.length;
+    this.#flushing ??= this.#flush();
+    return true;
+  }
+
+  /** Resolves when nothing waits any more. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
+  clear(): void {
+    this.#frames = [];
+    this.#bytes = 0;
+  }
+
+  async #flush(): Promise<void> {
+    await new Promise(setImmediate);
+    while (this.#frames.length > 0) {
+      const parts = joinFrames(this.#frames);
+      this.#frames = [];
+      for (const [at, part] of parts.entries()) {
+        const outcome = await this.#send(part);
+        if (outcome === 'gone') {
+          this.clear();
+          this.#flushing = undefined;
+          return this.#onGone();
+        }
+        if (outcome === 'stalled') {
+          // A part is whole frames, so it may be joined again with what came meanwhile.
+          this.#frames = [...parts.slice(at), ...this.#frames];
+          await new Promise<void>((resolve) => void this.#clock.after(stallRetryMs, resolve));
+          break;
+        }
+        this.#bytes = Math.max(0, this.#bytes - part.length);
+      }
+    }
+    this.#flushing = undefined;
+  }
+}

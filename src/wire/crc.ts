@@ -1,0 +1,13 @@
+import crc32Package from 'crc-32';
+import * as zlib from 'node:zlib';
+
+type Crc32 = (bytes: Uint8Array, seed?: number) => number;
+
+/** The owner's package, everywhere. Signed results are folded to unsigned. */
+export const portableCrc32: Crc32 = (bytes, seed = 0) => crc32Package.buf(bytes, seed) >>> 0;
+
+// Node 20.15 and later have the same polynomial in native code, some twenty times faster per KiB.
+const native = (zlib as { crc32?: Crc32 }).crc32;
+
+/** CRC-32 (ISO-HDLC, polynomial 0xEDB88320), unsigned. `seed`: the CRC of what came before. */
+export const crc32: Crc32 = native ?? portableCrc32;

@@ -1,0 +1,149 @@
+import { BusError } from '../errors/bus-error.js';
+import { bus } from './codec.js';
+import { crc32 } from './crc.js';
+
+export const Command = bus.Command;
+export type Command = (typeof bus.Command)[keyof typeof bus.Command];
+export type Envelope = InstanceType<typeof bus.Envelope>;
+export type EnvelopeFields = Partial<Omit<Envelope, 'toJSON' | '$unknowns'>>;
+
+export const protocolVersion = 1;
+export const headBytes = 28;
+/** Hard limit of one frame, head included. Larger things travel by content hash. */
+export const frameBytesMax = 4 * 1024 * 1024;
+/** An envelope holds names and numbers only; more than this is an attack or a bug. */
+export const envelopeBytesMax = 16 * 1024;
+/** A batch is closed at whichever of the two comes first; a larger frame travels alone. */
+export const batchBytesMax = 64 * 1024;
+export const batchFramesMax = 256;
+/** What a well-behaved peer may put into one ZeroMQ message. */
+export const partBytesMax = frameBytesMax + batchBytesMax;
+
+const magic = 0x4742; // "BG" read as little-endian.
+
+/** One frame. The body is opaque here; its checksum was computed by whoever wrote the body. */
+export interface Frame {
+  readonly command: Command;
+  readonly envelope: Envelope;
+  readonly body: Buffer;
+  readonly bodyCrc: number;
+}
+
+/** Where a frame failed. A bad head makes the rest of its part unreadable; the others cost one frame. */
+export type Corruption = 'head' | 'version' | 'length' | 'envelope' | 'body';
+export type Decoded =
+  | { ok: true; frame: Frame }
+  | { ok: false; corruption: Corruption; id: string; command: number; version: number };
+
+const emptyBody = Buffer.alloc(0);
+
+/** A frame of our own making. */
+export function makeFrame(command: Command, envelope: EnvelopeFields, body: Buffer = emptyBody): Frame {
+  return { command, envelope: bus.Envelope.create(envelope), body, bodyCrc: crc32(body) };
+}
+
+/** The same body under another command and envelope; the sender's checksum stays, end to end. */
+export function readdress(frame: Frame, command: Command, envelope: EnvelopeFields): Frame {
+  return { command, envelope: bus.Envelope.create(envelope), body: frame.body, bodyCrc: frame.bodyCrc };
+}
+
+/**
+ * head | envelope | body in one fresh buffer. Fresh, because ZeroMQ sends by reference: a buffer that
+ * is written to after `send` changes what is still queued. Throws TOO_LARGE.
+ */
+export function encodeFrame(frame: Frame): Buffer {
+  const envelope = bus.Envelope.encode(frame.envelope).finish();
+  const bytes = headBytes + envelope.length + frame.body.length;
+  if (bytes > frameBytesMax) throw new BusError('TOO_LARGE', { what: 'a frame', bytes, limit: frameBytesMax });
+  if (envelope.length > envelopeBytesMax) {
+    throw new BusError('TOO_LARGE', { what: 'an envelope', bytes: envelope.length, limit: envelopeBytesMax });
+  }
+  const out = Buffer.allocUnsafe(bytes);
+  out.writeUInt16LE(magic, 0);
+  out.writeUInt8(protocolVersion, 2);
+  out.writeUInt8(frame.command, 3);
+  out.writeUInt32LE(0, 4);
+  out.writeUInt32LE(envelope.length, 8);
+  out.writeUInt32LE(frame.body.length, 12);
+  out.writeUInt32LE(crc32(envelope), 16);
+  out.writeUInt32LE(frame.bodyCrc, 20);
+  out.writeUInt32LE(crc32(out.subarray(0, 24)), 24);
+  out.set(envelope, headBytes);
+  out.set(frame.body, headBytes + envelope.length);
+  return out;
+}
+
+/** Joins encoded frames into as few parts as the batch limits allow, in order. */
+export function joinFrames(frames: Buffer[]): Buffer[] {
+  const parts: Buffer[] = [];
+  let batch: Buffer[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    if (batch.length > 0) parts.push(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch, bytes));
+    batch = [];
+    bytes = 0;
+  };
+  for (const frame of frames) {
+    if (bytes + frame.length > batchBytesMax || batch.length >= batchFramesMax) close();
+    batch.push(frame);
+    bytes += frame.length;
+  }
+  close();
+  return parts;
+}
+
+/** Walks a part. Check the head, then believe its lengths, then check the rest. Never throws. */
+export function* decodeFrames(part: Buffer): Generator<Decoded> {
+  let offset = 0;
+  while (offset < part.length) {
+    const head = part.subarray(offset, offset + headBytes);
+    const fault = checkHead(head, part.length - offset);
+    const command = head.length > 3 ? (head[3] as number) : 0;
+    const version = head.length > 2 ? (head[2] as number) : 0;
+    if (fault !== undefined) {
+      yield { ok: false, corruption: fault, id: '', command, version };
+      return;
+    }
+    const envelopeEnd = headBytes + head.readUInt32LE(8);
+    const end = envelopeEnd + head.readUInt32LE(12);
+    yield decodeRest(part.subarray(offset, offset + end), envelopeEnd);
+    offset += end;
+  }
+}
+
+function checkHead(head: Buffer, available: number): Corruption | undefined {
+  if (head.length < headBytes) return 'head';
+  if (head.readUInt32LE(24) !== crc32(head.subarray(0, 24))) return 'head';
+  if (head.readUInt16LE(0) !== magic || head.readUInt32LE(4) !== 0) return 'head';
+  if (head[2] !== protocolVersion) return 'version';
+  const envelope = head.readUInt32LE(8);
+  const bytes = headBytes + envelope + head.readUInt32LE(12);
+  if (envelope > envelopeBytesMax || bytes > frameBytesMax || bytes > available) return 'length';
+  return undefined;
+}
+
+function decodeRest(bytes: Buffer, envelopeEnd: number): Decoded {
+  const command = bytes[3] as Command;
+  const failed = (corruption: Corruption, id: string): Decoded => ({ ok: false, corruption, id, command, version: protocolVersion });
+  const envelopeBytes = bytes.subarray(headBytes, envelopeEnd);
+  if (bytes.readUInt32LE(16) !== crc32(envelopeBytes)) return failed('envelope', '');
+  let envelope: Envelope;
+  try {
+    envelope = bus.Envelope.decode(envelopeBytes);
+  } catch {
+    return failed('envelope', '');
+  }
+  const body = bytes.subarray(envelopeEnd);
+  const bodyCrc = bytes.readUInt32LE(20);
+  if (bodyCrc !== crc32(body)) return failed('body', envelope.id);
+  return { ok: true, frame: { command, envelope, body, bodyCrc } };
+}
+
+/** The one frame that these bytes must be, as stored on disk or published. Throws FRAME_CORRUPT. */
+export function decodeFrame(bytes: Buffer): Frame {
+  const all = [...decodeFrames(bytes)];
+  const only = all[0];
+  if (all.length !== 1 || only === undefined) throw new BusError('FRAME_CORRUPT', { part: 'count' });
+  if (!only.ok) throw new BusError('FRAME_CORRUPT', { part: only.corruption });
+  return only.frame;
+}

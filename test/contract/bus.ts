@@ -1,0 +1,411 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { BrokerLimits } from '../../src/broker/limits.js';
+import { makeFrame, encodeFrame, Command, decodeFrames, type Frame } from '../../src/wire/frame.js';
+import { failureCodec, helloCodec, type PresenceEvent } from '../../src/wire/messages.js';
+import { operatorSecret, recordOf, testBus, type TestBus } from '../support/bus.js';
+import { eventually } from '../support/eventually.js';
+import type { TransportHarness } from './transport.js';
+
+/** What broker and client promise each other, whatever carries them. */
+export function busContract(name: string, open: () => TransportHarness): void {
+  describe(`bus contract: ${name}`, () => {
+    let bus: TestBus;
+    const openBus = async (limits: Partial<BrokerLimits> = {}): Promise<TestBus> => {
+      bus = testBus(open(), limits);
+      await bus.start();
+      return bus;
+    };
+    beforeEach(() => {
+      bus = undefined as never;
+    });
+    afterEach(async () => {
+      await (bus as TestBus | undefined)?.close();
+    });
+
+    const echo = (body: Buffer): Buffer => Buffer.concat([Buffer.from('echo '), body]);
+    const startEcho = async (agent: string, alias = agent): Promise<void> => {
+      const worker = await bus.client(agent);
+      worker.serve({ echo: ({ body }) => echo(body) });
+      await worker.register(recordOf(alias));
+      await worker.offer(['test.echo']);
+    };
+
+    test('a request is answered by agent id, by alias and by service', async () => {
+      await openBus();
+      await startEcho('worker-1', 'mm');
+      const asker = await bus.client('asker');
+      for (const to of ['agent:worker-1', 'agent:mm', 'service:test.echo']) {
+        const reply = await asker.request(to, 'echo', Buffer.from(to));
+        expect([reply.from, reply.body.toString()]).toEqual(['worker-1', `echo ${to}`]);
+      }
+    });
+
+    test('five hundred requests at once are each answered once, with their own answer', async () => {
+      await openBus();
+      await startEcho('worker-1');
+      const asker = await bus.client('asker');
+      const numbers = Array.from({ length: 500 }, (_, at) => String(at));
+      // More than the worker serves at once would be refused BROKER_BUSY, so keep within its limit.
+      const answers: string[] = [];
+      for (let at = 0; at < numbers.length; at += 200) {
+        const window = numbers.slice(at, at + 200).map((each) => asker.request('agent:worker-1', 'echo', Buffer.from(each)));
+        answers.push(...(await Promise.all(window)).map((reply) => reply.body.toString()));
+      }
+      expect(answers).toEqual(numbers.map((each) => `echo ${each}`));
+    });
+
+    test('a service that several offer is shared among them', async () => {
+      await openBus();
+      await startEcho('worker-1');
+      await startEcho('worker-2');
+      const asker = await bus.client('asker');
+      const from = new Set<string>();
+      for (let at = 0; at < 4; at += 1) from.add((await asker.request('service:test.echo', 'echo', Buffer.from('x'))).from);
+      expect(from).toEqual(new Set(['worker-1', 'worker-2']));
+    });
+
+    test('nobody there is said at once, with the code that tells why', async () => {
+      await openBus();
+      await startEcho('worker-1', 'mm');
+      await startEcho('worker-2', 'twin');
+      await startEcho('worker-3', 'twin');
+      const gone = await bus.client('gone');
+      await gone.register(recordOf('absent'));
+      await gone.close();
+      const asker = await bus.client('asker');
+      const codes = [
+        ['service:nobody', 'NO_RESPONDER'],
+        ['agent:nobody', 'UNKNOWN_AGENT'],
+        ['agent:gone', 'AGENT_OFFLINE'],
+        ['agent:absent', 'AGENT_OFFLINE'],
+        ['agent:twin', 'AMBIGUOUS_ALIAS'],
+        ['agent:../etc', 'INVALID_NAME'],
+        ['nonsense', 'INVALID_NAME'],
+      ] as const;
+      for (const [to, code] of codes) {
+        const started = performance.now();
+        await expect(asker.request(to, 'echo', Buffer.alloc(0), { deadlineMs: 5_000 })).rejects.toMatchObject({ code });
+        expect(performance.now() - started).toBeLessThan(4_000);
+      }
+      await expect(asker.request('agent:worker-1', 'sing', Buffer.alloc(0))).rejects.toMatchObject({ code: 'UNKNOWN_TYPE' });
+    });
+
+    test('a deadline ends a request at both ends', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      let aborted = false;
+      worker.serve({
+        sleep: async ({ signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          aborted = true;
+          return Buffer.alloc(0);
+        },
+      });
+      const asker = await bus.client('asker');
+      await expect(asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 100 })).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED', retryable: true });
+      await eventually(() => expect(aborted).toBe(true));
+      await eventually(async () => expect((await asker.status()).requests_open).toBe(0));
+    });
+
+    test('a request can be cancelled', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      worker.serve({ sleep: () => new Promise<Buffer>(() => undefined) });
+      const asker = await bus.client('asker');
+      const abort = new AbortController();
+      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { signal: abort.signal, deadlineMs: 2_000 });
+      abort.abort();
+      await expect(asking).rejects.toMatchObject({ code: 'CANCELLED' });
+    });
+
+    test('what a handler throws reaches the requester with its code', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      worker.serve({
+        fail: () => {
+          throw new Error('disk on fire');
+        },
+      });
+      const asker = await bus.client('asker');
+      await expect(asker.request('agent:worker-1', 'fail', Buffer.alloc(0))).rejects.toMatchObject({ code: 'INTERNAL', retryable: false });
+    });
+
+    test('a responder that leaves fails its open requests at once', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      let asked = 0;
+      worker.serve({
+        sleep: () => {
+          asked += 1;
+          return new Promise<Buffer>(() => undefined);
+        },
+      });
+      const asker = await bus.client('asker');
+      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 20_000 });
+      const outcome = expect(asking).rejects.toMatchObject({ code: 'RESPONDER_LOST', retryable: true });
+      await eventually(() => expect(asked).toBe(1));
+      await worker.close();
+      await outcome;
+    });
+
+    test('one request more than a session may have open is refused BROKER_BUSY', async () => {
+      await openBus({ requestsPerSessionMax: 3 });
+      const worker = await bus.client('worker-1');
+      worker.serve({ sleep: () => new Promise<Buffer>(() => undefined) });
+      const asker = await bus.client('asker');
+      const asking = Array.from({ length: 4 }, () => asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 500 }).catch((error: unknown) => (error as { code: string }).code));
+      expect((await Promise.all(asking)).sort()).toEqual(['BROKER_BUSY', 'DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED']);
+    });
+
+    test('agents are listed whether or not they are there, ephemeral ones only while they are', async () => {
+      await openBus();
+      await startEcho('worker-1', 'mm');
+      const passing = await bus.client('passing', { isEphemeral: true });
+      await passing.register(recordOf('guest'));
+      const asker = await bus.client('asker');
+      const listed = async () => (await asker.agents()).map(({ record, state }) => [record.id, record.alias, state]);
+      expect(await listed()).toEqual([
+        ['passing', 'guest', 'online'],
+        ['worker-1', 'mm', 'online'],
+      ]);
+      const offline = await bus.client('worker-2');
+      await offline.register(recordOf('net'));
+      await offline.close();
+      await passing.close();
+      await eventually(async () =>
+        expect(await listed()).toEqual([
+          ['worker-1', 'mm', 'online'],
+          ['worker-2', 'net', 'offline'],
+        ]),
+      );
+    });
+
+    test('more agents than a page holds are all listed, once each', async () => {
+      await openBus();
+      const asker = await bus.client('asker');
+      const ids = Array.from({ length: 210 }, (_, at) => `agent-${String(at).padStart(3, '0')}`);
+      for (const id of ids) await (await bus.client(id, { isEphemeral: true })).register(recordOf('x'));
+      expect((await asker.agents()).map(({ record }) => record.id)).toEqual(ids);
+    });
+
+    test('a record that is too large, or an alias that is no name, is refused and changes nothing', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      await worker.register(recordOf('mm'));
+      await expect(worker.register({ ...recordOf('mm'), scope: ['x'.repeat(5_000)] })).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      await expect(worker.register(recordOf('Not A Name'))).rejects.toMatchObject({ code: 'INVALID_NAME' });
+      expect((await worker.agents()).map(({ record }) => [record.alias, record.scope])).toEqual([['mm', ['mm']]]);
+    });
+
+    test('presence tells who joined, changed and left', async () => {
+      await openBus();
+      const watcher = await bus.client('watcher');
+      const events: string[] = [];
+      watcher.onPresence((event: PresenceEvent) => events.push(`${event.agent.record.id} ${event.change} ${event.agent.state}`));
+      // Subscriptions travel apart from requests: repeat until the first one is seen.
+      await eventually(async () => {
+        await (await bus.client('probe', { isEphemeral: true })).register(recordOf('probe'));
+        expect(events.some((event) => event.startsWith('probe updated'))).toBe(true);
+      });
+      const worker = await bus.client('worker-1');
+      await worker.register(recordOf('mm'));
+      await worker.close();
+      await eventually(() => {
+        const its = events.filter((event) => event.startsWith('worker-1'));
+        expect(its).toEqual(['worker-1 updated online', 'worker-1 left offline']);
+      });
+    });
+
+    test('an agent that falls silent is lost, its services with it', async () => {
+      await openBus();
+      const hello = helloCodec.encode({ agent: 'mute', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 50, ephemeral: true });
+      const { say, heard } = await rawClient(bus);
+      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      await eventually(() => expect(heard.map((frame) => frame.command)).toContain(Command.WELCOME));
+      const asker = await bus.client('asker');
+      expect((await asker.status()).sessions).toBe(2);
+      await eventually(async () => expect((await asker.status()).sessions).toBe(1));
+      await say(makeFrame(Command.PING, { id: '2' }));
+      await eventually(() => expect(heard.at(-1)?.command).toBe(Command.RESET));
+    });
+
+    test('after a crash of the broker every agent is registered again, and the absent one is listed offline', async () => {
+      await openBus();
+      await startEcho('worker-1', 'mm');
+      await startEcho('worker-2', 'net');
+      const leaver = await bus.client('leaver');
+      await leaver.register(recordOf('fs'));
+      const asker = await bus.client('asker');
+      await leaver.close();
+      await bus.crash();
+      await eventually(() => expect(asker.state).toBe('connecting'));
+      await expect(asker.request('agent:mm', 'echo', Buffer.alloc(0))).rejects.toMatchObject({ code: 'NO_BROKER', retryable: true });
+      await bus.start();
+      await asker.ready({ withinMs: 5_000 });
+      await eventually(async () => {
+        expect((await asker.agents()).map(({ record, state }) => [record.alias, state])).toEqual([
+          ['fs', 'offline'],
+          ['mm', 'online'],
+          ['net', 'online'],
+        ]);
+      });
+      expect((await asker.request('service:test.echo', 'echo', Buffer.from('x'))).body.toString()).toBe('echo x');
+    });
+
+    test('a request under way in a crash fails with BROKER_LOST, or is asked again when that is harmless', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      let asked = 0;
+      worker.serve({
+        slow: async () => {
+          asked += 1;
+          if (asked <= 2) await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+          return Buffer.from('done');
+        },
+      });
+      await worker.register(recordOf('mm'));
+      const asker = await bus.client('asker');
+      const fragile = expect(asker.request('agent:mm', 'slow', Buffer.alloc(0), { deadlineMs: 20_000 })).rejects.toMatchObject({ code: 'BROKER_LOST', retryable: true });
+      const robust = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), { deadlineMs: 20_000, isIdempotent: true });
+      await eventually(() => expect(asked).toBe(2));
+      await bus.crash();
+      await fragile;
+      await bus.start();
+      await worker.ready({ withinMs: 5_000 });
+      const answer = await robust.catch((error: unknown) => error);
+      // The asker may be back before the worker is: then nobody is there yet, which is said and retryable.
+      if (answer instanceof Error) expect(answer).toMatchObject({ code: 'AGENT_OFFLINE', retryable: true });
+      else expect((answer as { body: Buffer }).body.toString()).toBe('done');
+    });
+
+    test('a newer process takes over an agent, the older one is told and stays closed', async () => {
+      await openBus();
+      const older = await bus.client('worker-1');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const newer = await bus.client('worker-1');
+      await eventually(() => expect(older.state).toBe('closed'));
+      await expect(older.status()).rejects.toMatchObject({ code: 'SUPERSEDED' });
+      expect(newer.state).toBe('live');
+    });
+
+    test('a role with a secret must prove itself', async () => {
+      await openBus();
+      const operator = await bus.client('operator-1', { role: 'operator', secret: operatorSecret });
+      expect(operator.state).toBe('live');
+      for (const secret of [undefined, Buffer.from('guessed')]) {
+        const stranger = bus.dial('operator-1', { role: 'operator', ...(secret === undefined ? {} : { secret }) });
+        await expect(stranger.ready({ withinMs: 5_000 })).rejects.toMatchObject({ code: 'UNAUTHORISED' });
+      }
+      // Who cannot prove a name does not displace its owner either.
+      expect(operator.state).toBe('live');
+      expect((await operator.status()).sessions).toBe(1);
+    });
+
+    test('a reply that nobody asked for is refused and reaches nobody', async () => {
+      await openBus();
+      const victim = await bus.client('victim');
+      const { say, heard } = await rawClient(bus);
+      const hello = helloCodec.encode({ agent: 'forger', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      await say(makeFrame(Command.SEND, { id: '2', to: 'agent:victim', correlation: 'guess', from: 'manager', type: 'x.reply' }, Buffer.from('lie')));
+      await eventually(() => expect(heard.map((frame) => frame.command)).toContain(Command.REJECT));
+      const rejected = heard.find((frame) => frame.command === Command.REJECT)!;
+      expect([rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual(['2', 'UNKNOWN_REQUEST']);
+      expect(victim.state).toBe('live');
+    });
+
+    test('the broker stamps who sent a message, whatever it claims', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      const senders: string[] = [];
+      worker.serve({
+        note: ({ from }) => {
+          senders.push(from);
+          return Buffer.alloc(0);
+        },
+      });
+      const { say } = await rawClient(bus);
+      const hello = helloCodec.encode({ agent: 'liar', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      await say(makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', from: 'manager', type: 'note' }));
+      await eventually(() => expect(senders).toEqual(['liar']));
+    });
+
+    test('corrupt frames are counted and answered, and their sender is served on', async () => {
+      await openBus();
+      await startEcho('worker-1');
+      const { say, heard, raw } = await rawClient(bus);
+      await raw(Buffer.from('this is not a frame at all, but long enough to be one'));
+      await eventually(() => expect(heard.map((frame) => frame.command)).toEqual([Command.RESET]));
+      const hello = helloCodec.encode({ agent: 'clumsy', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      const damaged = encodeFrame(makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', type: 'echo' }, Buffer.from('hello')));
+      damaged[damaged.length - 1]! ^= 1;
+      await raw(damaged);
+      await eventually(() => {
+        const rejected = heard.find((frame) => frame.command === Command.REJECT);
+        expect(rejected && [rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual(['2', 'FRAME_CORRUPT']);
+      });
+      await say(makeFrame(Command.PING, { id: '3' }));
+      await eventually(() => expect(heard.at(-1)?.command).toBe(Command.PONG));
+      const asker = await bus.client('asker');
+      expect((await asker.status()).frames_corrupt).toBe(2);
+    });
+
+    test('a greeting that cannot be is refused with its code', async () => {
+      await openBus({ sessionsMax: 2 });
+      const base = { agent: 'a', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true };
+      const cases = [
+        [{ ...base, agent: '../../etc/passwd' }, 'INVALID_NAME'],
+        [{ ...base, role: '' }, 'INVALID_NAME'],
+        [{ ...base, protocol_min: 2, protocol_max: 9 }, 'VERSION'],
+      ] as const;
+      for (const [hello, code] of cases) {
+        const { say, heard } = await rawClient(bus);
+        await say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(hello)));
+        await eventually(() => expect(heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([code]));
+      }
+      await bus.client('one');
+      await bus.client('two');
+      const third = await rawClient(bus);
+      await third.say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(base)));
+      await eventually(() => expect(third.heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual(['SESSIONS_FULL']));
+    });
+
+    test('a draining broker lets open requests end, refuses new ones, then says goodbye', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      let finish: (body: Buffer) => void = () => undefined;
+      worker.serve({ slow: () => new Promise<Buffer>((resolve) => (finish = resolve)) });
+      const asker = await bus.client('asker');
+      const asking = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), { deadlineMs: 10_000 });
+      await eventually(async () => expect((await asker.status()).requests_open).toBe(1));
+      const stopping = bus.stop();
+      await expect(asker.request('agent:worker-1', 'slow', Buffer.alloc(0))).rejects.toMatchObject({ code: 'BROKER_DRAINING', retryable: true });
+      finish(Buffer.from('in time'));
+      expect((await asking).body.toString()).toBe('in time');
+      await stopping;
+      await eventually(() => expect(asker.state).not.toBe('live'));
+    });
+  });
+}
+
+/** A peer that speaks frames by hand. */
+async function rawClient(bus: TestBus) {
+  const link = bus.harness.dial();
+  const heard: Frame[] = [];
+  let isUp = false;
+  link.open({
+    onUp: () => (isUp = true),
+    onDown: () => undefined,
+    onPart: (part) => {
+      for (const decoded of decodeFrames(Buffer.from(part))) if (decoded.ok) heard.push(decoded.frame);
+    },
+    onPublication: () => undefined,
+  });
+  await eventually(() => expect(isUp).toBe(true));
+  const raw = async (bytes: Buffer): Promise<void> => {
+    expect(await link.send(bytes)).toBe('sent');
+  };
+  return { heard, raw, say: (frame: Frame) => raw(encodeFrame(frame)) };
+}

@@ -1,0 +1,97 @@
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.js';
+import { Broker } from '../../src/broker/broker.js';
+import type { BrokerLimits } from '../../src/broker/limits.js';
+import { Client } from '../../src/client/client.js';
+import { LevelStore } from '../../src/store/level-store.js';
+import type { Listener } from '../../src/transport/port.js';
+import type { AgentRecord } from '../../src/wire/messages.js';
+import type { TransportHarness } from '../contract/transport.js';
+import { temporaryFolder } from './temporary.js';
+
+export interface TestBus {
+  start(): Promise<Broker>;
+  /** Drains and closes in order. */
+  stop(): Promise<void>;
+  /** Takes the sockets and the store away under the broker, as a crash would. */
+  crash(): Promise<void>;
+  client(agent: string, options?: { role?: string; isEphemeral?: boolean; secret?: Buffer }): Promise<Client>;
+  /** Not waited for. */
+  dial(agent: string, options?: { role?: string; isEphemeral?: boolean; secret?: Buffer }): Client;
+  readonly listener: Listener;
+  readonly harness: TransportHarness;
+  close(): Promise<void>;
+}
+
+export const operatorSecret = Buffer.from('a secret of this test run');
+
+/** A real broker on a real LevelDB behind the given transport. */
+export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits> = {}): TestBus {
+  const folder = temporaryFolder();
+  const clients: Client[] = [];
+  let running: { broker: Broker; store: LevelStore; listener: Listener } | undefined;
+
+  const bus: TestBus = {
+    harness,
+    get listener() {
+      if (running === undefined) throw new Error('the broker is not running');
+      return running.listener;
+    },
+    async start() {
+      const store = await LevelStore.open(path.join(folder.path, 'store'));
+      const listener = await harness.listen();
+      const broker = await Broker.open({
+        store,
+        listener,
+        clock: systemClock,
+        secretOf: (role) => (role === 'operator' ? operatorSecret : undefined),
+        version: 'test',
+        limits: { heartbeatMs: 200, heartbeatMsMin: 50, drainMsMax: 1_000, ...limits },
+      });
+      running = { broker, store, listener };
+      return broker;
+    },
+    async stop() {
+      if (running === undefined) return;
+      await running.broker.drain();
+      await running.listener[Symbol.asyncDispose]();
+      await running.store[Symbol.asyncDispose]();
+      running = undefined;
+    },
+    async crash() {
+      if (running === undefined) return;
+      await running.listener[Symbol.asyncDispose]();
+      await running.store[Symbol.asyncDispose]();
+      await running.broker.drain();
+      running = undefined;
+    },
+    dial(agent, options = {}) {
+      const client = Client.connect({
+        link: harness.dial(),
+        identity: { agent, role: options.role ?? 'tester', isEphemeral: options.isEphemeral ?? false },
+        clock: systemClock,
+        random: Math.random,
+        secret: options.secret,
+        heartbeatMs: 200,
+      });
+      clients.push(client);
+      return client;
+    },
+    async client(agent, options) {
+      const client = bus.dial(agent, options);
+      await client.ready({ withinMs: 5_000 });
+      return client;
+    },
+    async close() {
+      for (const client of clients) await client.close();
+      await bus.stop();
+      await harness.close();
+      folder.remove();
+    },
+  };
+  return bus;
+}
+
+export function recordOf(alias: string): Omit<AgentRecord, 'id' | 'role'> {
+  return { alias, model: '', project: 'test', scope: [alias], overlays: {}, capabilities: [], protocol_versions: ['1'] };
+}
