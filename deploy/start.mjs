@@ -1,0 +1,20 @@
+// `npm start [-- PATH]`: everything in one terminal, with a first question. Without a PATH the code base
+// is Sigma Bus itself, as four shards.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const [repo, ...others] = process.argv.slice(2);
+if (others.length > 0) {
+  process.stderr.write('usage: npm start [-- PATH]\n');
+  process.exit(2);
+}
+const sigma = path.join(root, 'services/cli/sigma.mjs');
+const own = ['up', root, '--shards', '4', '--first-question', 'How does a client request reach the agent that answers it?'];
+const args = repo === undefined ? own : ['up', path.resolve(process.env.INIT_CWD ?? '.', repo), '--first-question', 'auto'];
+
+const child = spawn(process.execPath, [sigma, ...args], { stdio: 'inherit' });
+// Ctrl-C reaches the child as well; we only wait for its orderly end.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code) => process.exit(code ?? 1));

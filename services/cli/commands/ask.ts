@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
+import { overlayNames } from '../../../src/pgc/shapes.js';
+import { openShards } from '../../../src/pgc/open-shards.js';
+import { askAgent, withClient, withQuestions } from '../connect.js';
+import { configOf, duration, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, withError } from '../output.js';
+import { renderAnswer } from '../render.js';
+
+const deadlineMsDefault = 30_000;
+const sourcesMax = 10;
+
+interface AskOptions extends CommonOptions {
+  overlays?: string[];
+  topK: number;
+  agent?: string;
+  repo?: string;
+  deadline: number;
+}
+
+export function addAskCommands(sigma: Command): void {
+  withCommon(sigma.command('ask').argument('<question>'))
+    .description('ask the code base; the answer carries its sources')
+    .option('--overlays <names>', 'only these, for example O1,O3', list)
+    .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
+    .option('--agent <alias>', 'ask one shard')
+    .option('--repo <dir>', 'ask the built index of this tree, without a broker')
+    .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
+    .action(async (question: string, options: AskOptions) => {
+      report(options, await ask(requestOf(question, options), options));
+    });
+
+  withCommon(sigma.command('query').argument('<agent>').argument('<question>'))
+    .description('ask one agent (query_agent)')
+    .option('--overlays <names>', 'only these, for example O1,O3', list)
+    .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
+    .option('--timeout <duration>', 'longest wait', duration, deadlineMsDefault)
+    .action(async (agent: string, question: string, options: Omit<AskOptions, 'deadline'> & { timeout: number }) => {
+      const request = requestOf(question, options);
+      report(options, await withClient(configOf(options), (client) => askAgent(client, agent, request, options.timeout)));
+    });
+}
+
+/** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, UNKNOWN_OVERLAY. */
+function requestOf(question: string, options: { overlays?: string[]; topK: number }): AskRequest {
+  if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
+  const overlays = (options.overlays ?? []).map((each) => each.toUpperCase());
+  const unknown = overlays.find((each) => !(overlayNames as readonly string[]).includes(each));
+  if (unknown !== undefined) throw new BusError('UNKNOWN_OVERLAY', { overlay: unknown });
+  return { question, overlays, top_k: options.topK };
+}
+
+async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer> {
+  const config = configOf(options);
+  const { agent, repo, deadline } = options;
+  if (agent === undefined) return withQuestions(config, repo, (questions) => questions.ask(request, { deadlineMs: deadline }));
+  if (repo === undefined) return withClient(config, (client) => askAgent(client, agent, request, deadline));
+  const { shards } = await openShards(repo, config.home);
+  const shard = shards.find((each) => each.agent === agent);
+  if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
+  return shard.ask(request);
+}
+
+function report(options: CommonOptions, answer: AskAnswer): void {
+  const isEmpty = answer.sources.length === 0;
+  print({ json: options.json === true }, withError(answer, isEmpty), () => renderAnswer(answer));
+  if (isEmpty) process.exitCode = 1;
+}

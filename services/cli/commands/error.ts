@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { catalogue, isErrorCode } from '../../../src/errors/catalogue.js';
+import { withCommon, type CommonOptions } from '../options.js';
+import { print, table } from '../output.js';
+
+export function addErrorCommand(sigma: Command): void {
+  withCommon(sigma.command('error').argument('[code]', 'for example NO_BROKER; without one, all are listed'))
+    .description('explain an error code')
+    .action((code: string | undefined, options: CommonOptions) => {
+      const form = { json: options.json === true };
+      if (code === undefined) {
+        const all = Object.entries(catalogue).map(([name, entry]) => ({ code: name, ...entry }));
+        print(form, { errors: all }, () => table(all.map((each) => [each.code, `exit ${each.exit}`, each.text])));
+        return;
+      }
+      const name = code.toUpperCase();
+      if (!isErrorCode(name)) throw new BusError('UNKNOWN_ERROR_CODE', { code });
+      const entry = catalogue[name];
+      print(form, { code: name, ...entry }, () =>
+        [
+          `${name}: ${entry.text}`,
+          `  What to do: ${entry.next}`,
+          `  Trying again ${entry.retryable ? 'may help' : 'does not help'}; exit code ${entry.exit}.`,
+        ].join('\n'),
+      );
+    });
+}

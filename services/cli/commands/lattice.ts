@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { planFolder } from '../../../src/lattice/plan-folder.js';
+import { readShardRequest } from '../../../src/pgc/index-folder.js';
+import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
+import { withQuestions } from '../connect.js';
+import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, table, usage, withError } from '../output.js';
+import { renderQuery } from '../render.js';
+
+const deadlineMsDefault = 30_000;
+const maxHopsDefault = 6;
+const maxHopsLimit = 32;
+const sourcesMax = 10;
+const examplesShown = 3;
+
+interface LatticeOptions extends CommonOptions {
+  repo?: string;
+  deadline: number;
+}
+
+export function addLatticeCommands(sigma: Command): void {
+  const lattice = sigma.command('lattice').description('many shards together');
+  lattice.action(() => {
+    throw usage('which of plan, topology, path and query?');
+  });
+  const options = (command: Command): Command =>
+    withCommon(command)
+      .option('--repo <dir>', 'use the built index of this tree, without a broker')
+      .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
+
+  withCommon(lattice.command('plan').argument('[repo]', 'root of the source tree', '.'))
+    .description('how a tree would be cut into shards; writes nothing')
+    .option('--shards <plan>', 'auto, a number, or a JSON file', 'auto')
+    .action(async (repo: string, its: CommonOptions & { shards: string }) => {
+      const plan = await planFolder(repo, await readShardRequest(its.shards));
+      print({ json: its.json === true }, plan, () =>
+        table([['SHARD', 'FILES', 'LINES', 'PATHS'], ...plan.shards.map((each) => [each.alias, String(each.files), String(each.lines), each.paths.join(' ')])]),
+      );
+    });
+
+  options(lattice.command('topology'))
+    .description('which shard depends on which, by resolved references')
+    .action(async (its: LatticeOptions) => {
+      const topology = await withQuestions(configOf(its), its.repo, (questions) => questions.topology({ deadlineMs: its.deadline }));
+      print({ json: its.json === true }, topology, () => renderTopology(topology));
+    });
+
+  options(lattice.command('path').argument('<from>').argument('<to>'))
+    .description('the shortest route of dependencies between two shards')
+    .option('--max-hops <n>', 'agents on the route, both ends included', wholeNumber(1, maxHopsLimit), maxHopsDefault)
+    .action(async (from: string, to: string, its: LatticeOptions & { maxHops: number }) => {
+      const path = await withQuestions(configOf(its), its.repo, (questions) => questions.path(from, to, its.maxHops, { deadlineMs: its.deadline }));
+      print({ json: its.json === true }, { path }, () => path.join(' → '));
+    });
+
+  options(lattice.command('query').argument('<question>'))
+    .description('a question that may hop from shard to shard')
+    .option('--from <agent>', 'enter at this shard', '')
+    .option('--max-hops <n>', 'agents visited at most', wholeNumber(1, maxHopsLimit), maxHopsDefault)
+    .option('--top-k <n>', 'citations of each hop', wholeNumber(1, sourcesMax), 5)
+    .action(async (question: string, its: LatticeOptions & { from: string; maxHops: number; topK: number }) => {
+      if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
+      const request = { question, from: its.from, max_hops: its.maxHops, top_k: its.topK };
+      const answer = await withQuestions(configOf(its), its.repo, (questions) => questions.query(request, { deadlineMs: its.deadline }));
+      const isEmpty = answer.hops.length === 0;
+      print({ json: its.json === true }, withError(answer, isEmpty), () => renderQuery(answer));
+      if (isEmpty) process.exitCode = 1;
+    });
+}
+
+function renderTopology(topology: TopologyAnswer): string {
+  const rows = topology.edges.map((edge) => [edge.from, '→', edge.to, String(edge.references), edge.symbols.slice(0, examplesShown).join(', ')]);
+  return [`topology ${topology.version}: ${topology.shards.length} shards`, table([['FROM', '', 'TO', 'REFERENCES', 'FOR EXAMPLE'], ...rows])].join('\n');
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
+import { withClient } from '../connect.js';
+import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
+import { print, table } from '../output.js';
+
+const waitPollMs = 100;
+
+export function addStatusCommands(sigma: Command): void {
+  withCommon(sigma.command('status').option('--wait <duration>', 'wait until the broker answers, at most this long', duration))
+    .description('the broker at a glance')
+    .action(async (options: CommonOptions & { wait?: number }) => {
+      const config = configOf(options);
+      const status = await waiting(options.wait ?? 0, () => withClient(config, (client) => client.status()));
+      print({ json: options.json === true }, { address: config.bus, ...status }, () => renderStatus(config.bus, status));
+    });
+
+  withCommon(sigma.command('agents').option('--role <role>', 'only this role').option('--project <name>', 'only this project'))
+    .description('every registered agent, reachable or not')
+    .action(async (options: CommonOptions & { role?: string; project?: string }) => {
+      const agents = await withClient(configOf(options), (client) => client.agents(options));
+      print({ json: options.json === true }, { agents: agents.map(flat) }, () => renderAgents(agents));
+    });
+}
+
+async function waiting<T>(withinMs: number, attempt: () => Promise<T>): Promise<T> {
+  const until = performance.now() + withinMs;
+  while (true) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isWorthIt = error instanceof BusError && error.retryable;
+      if (!isWorthIt || performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waitPollMs));
+    }
+  }
+}
+
+/** The shape that scripts rely on: the record's fields beside what the broker knows. */
+function flat({ record, state, last_seen_ms, load }: AgentView): object {
+  return { ...record, state, last_seen_ms, load };
+}
+
+function renderStatus(address: string, status: StatusAnswer): string {
+  const upS = Math.round((Date.now() - status.started_ms) / 1_000);
+  return [
+    `broker ${status.version} at ${address}: ${status.state}, up ${upS} s, pid ${status.pid}, ${megabytes(status.rss_bytes)} MB`,
+    `agents ${status.agents_online} online of ${status.agents_known} known · sessions ${status.sessions} · open requests ${status.requests_open}`,
+    `frames ${status.frames_in} in, ${status.frames_out} out, ${status.frames_corrupt} corrupt`,
+    ...status.services.map((each) => `service ${each.name}: ${each.agents.join(', ')}`),
+  ].join('\n');
+}
+
+function renderAgents(agents: AgentView[]): string {
+  if (agents.length === 0) return 'No agent has registered yet.';
+  const rows = agents.map(({ record, state }) => [
+    state,
+    record.alias,
+    record.role,
+    record.project,
+    Object.entries(record.overlays)
+      .map(([name, overlay]) => `${name} ${overlay.state} ${overlay.items}`)
+      .join(', '),
+    record.id,
+  ]);
+  return table([['STATE', 'ALIAS', 'ROLE', 'PROJECT', 'OVERLAYS', 'ID'], ...rows]);
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../src/base/clock.js';
+import type { Client } from '../../src/client/client.js';
+import type { Config } from '../../src/config/config.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { LatticeQuestions, type AskingOptions, type Questions } from '../../src/lattice/questions.js';
+import { Lattice } from '../../src/lattice/query.js';
+import { latticeMessages, latticeService, shardMessages, type MessageType } from '../../src/pgc/messages.js';
+import { openShards } from '../../src/pgc/open-shards.js';
+import type { AskAnswer, AskRequest, CalleesAnswer, CallersAnswer, LatticeAnswer, LatticeQuery, TopologyAnswer, TraceAnswer, Verdict } from '../../src/pgc/shapes.js';
+import { isListening } from '../../src/transport/zeromq.js';
+import { openClient } from '../process.js';
+
+/** A broker that accepts connections greets within this, or something is wrong with it. */
+const greetingMsMax = 3_000;
+
+/** Runs `work` with a connected client. Throws NO_BROKER at once when nobody listens. */
+export async function withClient<T>(config: Config, work: (client: Client) => Promise<T>): Promise<T> {
+  if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
+  const agent = `cli-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const client = openClient(config, { agent, role: 'client', isEphemeral: true });
+  try {
+    await client.ready({ withinMs: greetingMsMax });
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Runs `work` with whoever answers: the built index of `repo`, or the manager of the running lattice. */
+export async function withQuestions<T>(config: Config, repo: string | undefined, work: (questions: Questions) => Promise<T>): Promise<T> {
+  if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
+  const { shards } = await openShards(repo, config.home);
+  const cards = await Promise.all(shards.map((shard) => shard.card()));
+  return work(new LatticeQuestions(new Lattice(shards, cards), systemClock));
+}
+
+/** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
+export async function askAgent(client: Client, agent: string, request: AskRequest, deadlineMs: number): Promise<AskAnswer> {
+  const { type, request: requestCodec, answer } = shardMessages.ask;
+  const reply = await client.request(`agent:${agent}`, type, requestCodec.encode(request), { deadlineMs, isIdempotent: true });
+  return answer.decode(reply.body);
+}
+
+/** The manager's answers over the bus. */
+class RemoteQuestions implements Questions {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
+    return this.#ask(latticeMessages.query, request, options);
+  }
+
+  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+    return this.#ask(latticeMessages.ask, request, options);
+  }
+
+  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
+    return this.#ask(latticeMessages.callers, { symbol }, options);
+  }
+
+  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
+    return this.#ask(latticeMessages.callees, { symbol }, options);
+  }
+
+  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
+    return this.#ask(latticeMessages.trace, { from, to }, options);
+  }
+
+  topology(options: AskingOptions): Promise<TopologyAnswer> {
+    return this.#ask(latticeMessages.topology, {}, options);
+  }
+
+  async path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]> {
+    return (await this.#ask(latticeMessages.path, { from, to, max_hops: maxHops }, options)).path;
+  }
+
+  async verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
+    return (await this.#ask(latticeMessages.verify, { citations }, options)).results;
+  }
+
+  async #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: AskingOptions): Promise<A> {
+    const body = message.request.encode(request);
+    const reply = await this.#client.request(`service:${latticeService}`, message.type, body, { ...options, isIdempotent: true });
+    return message.answer.decode(reply.body);
+  }
+}

@@ -1,0 +1,55 @@
+import { Command, CommanderError } from 'commander';
+import { version } from '../process.js';
+import { addAgentCommands } from './commands/agent.js';
+import { addAskCommands } from './commands/ask.js';
+import { addErrorCommand } from './commands/error.js';
+import { addGraphCommands } from './commands/graph.js';
+import { addIndexCommand } from './commands/index-repo.js';
+import { addLatticeCommands } from './commands/lattice.js';
+import { addStatusCommands } from './commands/status.js';
+import { addUpCommand } from './commands/up.js';
+import { addVerifyCommand } from './commands/verify.js';
+import { printFailure, usage } from './output.js';
+
+/** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */
+export async function main(argv: string[]): Promise<void> {
+  // A reader that goes away (`| head`) is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  const form = { json: argv.includes('--json') };
+  try {
+    await program().parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : printFailure(form, usage(error.message.replace(/^error: /, '')));
+      return;
+    }
+    process.exitCode = printFailure(form, error);
+  }
+}
+
+function program(): Command {
+  const sigma = new Command('sigma')
+    .description('Ask a code base of any size, with answers that can be checked.')
+    .version(version)
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    // Failures are printed by `main`, in one form.
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  addUpCommand(sigma);
+  addAgentCommands(sigma);
+  addStatusCommands(sigma);
+  addIndexCommand(sigma);
+  addAskCommands(sigma);
+  addLatticeCommands(sigma);
+  addGraphCommands(sigma);
+  addVerifyCommand(sigma);
+  addErrorCommand(sigma);
+  sigma.action(() => {
+    throw usage('no command was given');
+  });
+  return sigma;
+}

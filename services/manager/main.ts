@@ -1,0 +1,111 @@
+import { systemClock } from '../../src/base/clock.js';
+import type { Client } from '../../src/client/client.js';
+import type { Incoming } from '../../src/client/responder.js';
+import type { Config } from '../../src/config/config.js';
+import { asBusError } from '../../src/errors/bus-error.js';
+import { LatticeQuestions, type AskingOptions } from '../../src/lattice/questions.js';
+import type { Lattice } from '../../src/lattice/query.js';
+import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
+import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
+import { analyse } from '../../src/pgc/question.js';
+import { notifySystemd, openClient, untilStopped } from '../process.js';
+import { choose, Shards } from './shards.js';
+
+/** A question that names no deadline is answered, as far as it can be, within this. */
+const deadlineMsDefault = 30_000;
+const answerMarginMs = 250;
+
+/** `sigma agent manager`: answers questions over all shards, until it is told to stop. */
+export async function runManager(config: Config): Promise<void> {
+  const log = openLog(config, { service: 'manager' });
+  const stopped = untilStopped();
+  const client = openClient(config, { agent: 'manager', role: 'manager', isEphemeral: false }, traceTo(log));
+  const desk = new Desk(new Shards(client, log));
+  desk.serveOn(client);
+  void introduce(client, log);
+  log.info({ why: await stopped }, 'stopping');
+  await notifySystemd('STOPPING=1');
+  await client.close();
+}
+
+/** Registers as soon as a broker answers; the client repeats it after every reconnect. */
+async function introduce(client: Client, log: Logger): Promise<void> {
+  while (client.state !== 'closed') {
+    try {
+      await client.ready({ withinMs: 5_000 });
+      await client.register({
+        alias: 'manager',
+        model: '',
+        project: '',
+        scope: [],
+        overlays: {},
+        capabilities: ['lattice'],
+        protocol_versions: ['1.0'],
+      });
+      await client.offer([latticeService]);
+      log.info('serving');
+      return await notifySystemd('READY=1');
+    } catch (error) {
+      const { code, retryable, message } = asBusError(error);
+      log.warn({ code }, 'not registered yet');
+      if (!retryable && code !== 'CANCELLED') {
+        process.stderr.write(`sigma: ${message} (${code})\n`);
+        process.exit(asBusError(error).exit);
+      }
+    }
+  }
+}
+
+/** Takes a question from the bus to the lattice it is about. */
+class Desk {
+  readonly #shards: Shards;
+
+  constructor(shards: Shards) {
+    this.#shards = shards;
+  }
+
+  serveOn(client: Client): void {
+    const { query, ask, callers, callees, trace, topology, path, verify } = latticeMessages;
+    const serve = <Q, A>(message: MessageType<Q, A>, answer: (request: Q, options: AskingOptions) => Promise<A>): void => {
+      client.serve({
+        [message.type]: async (incoming: Incoming) =>
+          message.answer.encode(await answer(message.request.decode(incoming.body), optionsOf(incoming))),
+      });
+    };
+    serve(query, async (request, options) => (await this.#about(byWords(request.question))).query(request, options));
+    serve(ask, async (request, options) => (await this.#about(byWords(request.question))).ask(request, options));
+    serve(callers, async ({ symbol }, options) => (await this.#about(bySymbol(symbol))).callers(symbol, options));
+    serve(callees, async ({ symbol }, options) => (await this.#about(bySymbol(symbol))).callees(symbol, options));
+    serve(trace, async ({ from, to }, options) => (await this.#about(bySymbol(from))).trace(from, to, options));
+    serve(topology, async () => (await this.#about(bySize)).topology());
+    serve(path, async ({ from, to, max_hops }) => ({ path: await (await this.#about(byAgent(from))).path(from, to, max_hops) }));
+    serve(verify, async ({ citations }) => ({ results: await (await this.#about(bySize)).verify(citations) }));
+  }
+
+  async #about(rank: (lattice: Lattice) => number): Promise<LatticeQuestions> {
+    return new LatticeQuestions(choose(await this.#shards.lattices(), rank), systemClock);
+  }
+}
+
+const byWords =
+  (question: string) =>
+  (lattice: Lattice): number =>
+    lattice.router.rank(analyse(question))[0]?.score ?? 0;
+
+const bySymbol =
+  (symbol: string) =>
+  (lattice: Lattice): number =>
+    lattice.owners.has(symbol.slice(symbol.search(/[^#:]*$/))) ? 1 : 0;
+
+const byAgent =
+  (agent: string) =>
+  (lattice: Lattice): number =>
+    lattice.cards.has(agent) ? 1 : 0;
+
+const bySize = (lattice: Lattice): number => lattice.cards.size;
+
+/** A partial answer must still reach the requester before it stops waiting. */
+function optionsOf(incoming: Incoming): AskingOptions {
+  const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs : deadlineMsDefault;
+  return { deadlineMs: Math.max(leftMs - answerMarginMs, leftMs * 0.8), signal: incoming.signal };
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../base/clock.js';
+import { BusError } from '../errors/bus-error.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CalleesAnswer,
+  CallersAnswer,
+  LatticeAnswer,
+  LatticeQuery,
+  TopologyAnswer,
+  TraceAnswer,
+  Verdict,
+} from '../pgc/shapes.js';
+import { verify } from '../pgc/verify.js';
+import { ask } from './ask.js';
+import { calleesOf, callersOf } from './call-sites.js';
+import { query, type Lattice } from './query.js';
+import { adjacencyOf, pathBetween, topologyOf } from './topology.js';
+import { trace } from './trace.js';
+
+/** Citations in one request; one more is refused TOO_LARGE. */
+export const citationsPerVerifyMax = 1_000;
+
+export interface AskingOptions {
+  /** For the whole answer. What is known by then is the answer where that makes sense. */
+  deadlineMs: number;
+  signal?: AbortSignal;
+}
+
+/** Everything that can be asked of a code base, whoever answers: indexes in this process or agents on the bus. */
+export interface Questions {
+  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
+  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
+  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
+  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
+  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
+  topology(options: AskingOptions): Promise<TopologyAnswer>;
+  path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]>;
+  verify(citations: object[], options: AskingOptions): Promise<Verdict[]>;
+}
+
+/** Answers from a lattice. Citations are verified here, from the tree: whoever made one is not asked. */
+export class LatticeQuestions implements Questions {
+  constructor(
+    readonly lattice: Lattice,
+    readonly clock: Clock,
+  ) {}
+
+  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
+    return query(this.lattice, request, { clock: this.clock, ...options });
+  }
+
+  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+    return ask(this.lattice, request, until(options));
+  }
+
+  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, until(options));
+  }
+
+  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
+    return calleesOf(this.lattice, symbol, until(options));
+  }
+
+  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
+    return trace(this.lattice, from, to, { clock: this.clock, signal: until(options) });
+  }
+
+  topology(): Promise<TopologyAnswer> {
+    return Promise.resolve(topologyOf([...this.lattice.cards.values()]));
+  }
+
+  path(from: string, to: string, maxHops: number): Promise<string[]> {
+    const topology = topologyOf([...this.lattice.cards.values()]);
+    return Promise.resolve(pathBetween(adjacencyOf(topology), from, to, maxHops));
+  }
+
+  async verify(citations: object[]): Promise<Verdict[]> {
+    if (citations.length > citationsPerVerifyMax) {
+      throw new BusError('TOO_LARGE', { what: 'a list of citations', bytes: citations.length, limit: citationsPerVerifyMax });
+    }
+    const verdicts: Verdict[] = [];
+    for (const citation of citations) verdicts.push(await this.#verify(citation));
+    return verdicts;
+  }
+
+  /** In the tree of the agent it names; without a known agent, in each tree until one confirms it. */
+  async #verify(citation: object): Promise<Verdict> {
+    const cards = [...this.lattice.cards.values()];
+    const agent = 'agent' in citation ? citation.agent : undefined;
+    const named = cards.filter((card) => card.agent === agent || card.alias === agent);
+    const roots = new Set((named.length > 0 ? named : cards).map((card) => card.root));
+    let best: Verdict | undefined;
+    for (const root of roots) {
+      const verdict = await verify(citation, root);
+      if (verdict.status === 'valid') return verdict;
+      if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) best = verdict;
+    }
+    if (best === undefined) throw new BusError('NO_SHARDS');
+    return best;
+  }
+}
+
+function until(options: AskingOptions): AbortSignal {
+  const deadline = AbortSignal.timeout(Math.max(1, Math.round(options.deadlineMs)));
+  return options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+}

@@ -1,0 +1,81 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { BusError } from '../errors/bus-error.js';
+import { codec, pgc, type Codec } from '../wire/codec.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CalleesAnswer,
+  CallersAnswer,
+  CallSite,
+  Card,
+  Definition,
+  Expansion,
+  HopAnswer,
+  HopRequest,
+  LatticeAnswer,
+  LatticeQuery,
+  TopologyAnswer,
+  TraceAnswer,
+  Verdict,
+} from './shapes.js';
+
+/** A card says what names a shard defines: megabytes of text that shrink to a quarter. */
+const cardBytesMax = 64 * 1024 * 1024;
+
+/** One type of request: its name on the bus and the bodies of both directions. */
+export interface MessageType<Request, Answer> {
+  type: string;
+  request: Codec<Request>;
+  answer: Codec<Answer>;
+}
+
+function messageType<Request extends object, Answer extends object>(
+  type: string,
+  request: Parameters<typeof codec>[0],
+  answer: Parameters<typeof codec>[0],
+): MessageType<Request, Answer> {
+  return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
+}
+
+/** What one shard answers. */
+export const shardMessages = {
+  card: {
+    type: 'pgc.card',
+    request: codec<object>(pgc.SymbolsRequest),
+    answer: deflated(codec<Card>(pgc.Card)),
+  },
+  ask: messageType<AskRequest, AskAnswer>('pgc.ask', pgc.AskRequest, pgc.AskAnswer),
+  hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
+  definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>('pgc.definitions', pgc.SymbolsRequest, pgc.DefinitionsAnswer),
+  callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>('pgc.callers', pgc.SymbolsRequest, pgc.CallSitesAnswer),
+  expand: messageType<{ anchors: string[] }, { expansions: Expansion[] }>('pgc.expand', pgc.ExpandRequest, pgc.ExpandAnswer),
+};
+
+/** What the manager answers for all shards together. */
+export const latticeMessages = {
+  query: messageType<LatticeQuery, LatticeAnswer>('lattice.query', pgc.LatticeQuery, pgc.LatticeAnswer),
+  ask: messageType<AskRequest, AskAnswer>('lattice.ask', pgc.AskRequest, pgc.AskAnswer),
+  callers: messageType<{ symbol: string }, CallersAnswer>('lattice.callers', pgc.SymbolRequest, pgc.CallersAnswer),
+  callees: messageType<{ symbol: string }, CalleesAnswer>('lattice.callees', pgc.SymbolRequest, pgc.CalleesAnswer),
+  trace: messageType<{ from: string; to: string }, TraceAnswer>('lattice.trace', pgc.TraceRequest, pgc.TraceAnswer),
+  topology: messageType<object, TopologyAnswer>('lattice.topology', pgc.SymbolsRequest, pgc.TopologyAnswer),
+  path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>('lattice.path', pgc.PathRequest, pgc.PathAnswer),
+  verify: messageType<{ citations: object[] }, { results: Verdict[] }>('lattice.verify', pgc.VerifyRequest, pgc.VerifyAnswer),
+};
+
+/** The service under which the manager is found. */
+export const latticeService = 'lattice';
+
+function deflated<T>(inner: Codec<T>): Codec<T> {
+  return {
+    encode: (value) => deflateRawSync(inner.encode(value), { level: 1 }),
+    decode: (bytes) => {
+      try {
+        return inner.decode(inflateRawSync(bytes, { maxOutputLength: cardBytesMax }));
+      } catch (error) {
+        if (error instanceof BusError) throw error;
+        throw new BusError('MALFORMED_PAYLOAD', { detail: 'not a deflated card' }, { cause: error });
+      }
+    },
+  };
+}
