@@ -268,7 +268,9 @@ export class Client implements AsyncDisposable {
   // --- connection
 
   #step(event: ConnectionEvent): void {
-    if (this.#snapshot.status !== 'active') return;
+    if (!this.#snapshot.can(event)) {
+      return this.#trace('debug', 'event dropped', { state: this.#snapshot.value, on: event.type });
+    }
     const before = this.#snapshot.value;
     const { snapshot, effects } = step(connectionMachine, this.#snapshot, event);
     this.#snapshot = snapshot;

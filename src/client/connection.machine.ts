@@ -34,7 +34,8 @@ export type ConnectionEffect =
 
 /**
  * One client's way to its broker. It never gives up while the link may come back; it ends only when it
- * is closed, superseded or refused for good.
+ * is closed, superseded or refused for good. Timers and links speak when they like: an event that a state
+ * does not name means nothing in it, and the shell drops it.
  */
 const connection = setup({
   types: {
@@ -69,14 +70,7 @@ export const connectionMachine = connection.createMachine({
   on: { 'client.closed': { target: '.closed', actions: 'rememberClosed' } },
   states: {
     /** No link. */
-    connecting: {
-      on: {
-        'link.up': 'greeting',
-        'link.down': {},
-        'greeting.due': {},
-        'broker.silent': {},
-      },
-    },
+    connecting: { on: { 'link.up': 'greeting' } },
     /** HELLO is out; sent again until somebody answers. */
     greeting: {
       entry: [sendHello, armGreeting],
@@ -86,9 +80,6 @@ export const connectionMachine = connection.createMachine({
         'greeting.due': { target: 'greeting', reenter: true, actions: 'countAttempt' },
         'broker.challenged': { actions: sendProof },
         'broker.welcomed': 'live',
-        'broker.reset': {},
-        'broker.silent': {},
-        'broker.drained': {},
         'broker.superseded': { target: 'closed', actions: 'rememberSuperseded' },
         'broker.refused': [
           { guard: 'isFinal', target: 'closed', actions: 'rememberCode' },
@@ -107,10 +98,7 @@ export const connectionMachine = connection.createMachine({
         // It will be gone in a moment; the link tells when another is there.
         'broker.drained': 'greeting',
         'broker.superseded': { target: 'closed', actions: 'rememberSuperseded' },
-        'broker.refused': {},
-        'broker.welcomed': {},
         'broker.challenged': { actions: sendProof },
-        'greeting.due': {},
         'client.closed': { target: 'closed', actions: ['rememberClosed', sendGoodbye] },
       },
     },

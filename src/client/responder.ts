@@ -10,6 +10,8 @@ export interface Incoming {
   from: string;
   type: string;
   body: Buffer;
+  /** Milliseconds that were left when it was delivered; 0: no deadline. */
+  deadlineMs: number;
   signal: AbortSignal;
 }
 
@@ -47,7 +49,7 @@ export class Responder {
     const abort = new AbortController();
     const timer = deadline_ms > 0 ? this.#clock.after(deadline_ms, () => abort.abort()) : undefined;
     try {
-      const body = await handler({ from, type, body: frame.body, signal: abort.signal });
+      const body = await handler({ from, type, body: frame.body, deadlineMs: deadline_ms, signal: abort.signal });
       this.#answer(frame, `${type}.reply`, body);
     } catch (error) {
       // TOO_LARGE of the reply itself lands here too: the requester hears why it gets nothing.

@@ -11,25 +11,33 @@ export function topicsAddressOf(busAddress: string): string {
 }
 
 /**
- * The path of an `ipc://` address, checked: short enough, absolute, in a folder of ours that nobody
- * else can enter (created 0700 when missing). The folder is the protection: ZeroMQ creates the socket
- * itself with the umask's mode. Throws SOCKET_PATH.
+ * Makes the folder of an `ipc://` address when it is missing (mode 0700) and checks it. The folder is the
+ * protection: ZeroMQ creates the socket itself with the umask's mode. Throws SOCKET_PATH.
  */
-export function prepareIpcFolder(address: string): string {
-  const file = ipcPath(address);
-  const folder = path.dirname(file);
+export function prepareIpcFolder(address: string): void {
+  const folder = path.dirname(ipcPath(address));
   const refuse = (detail: string): BusError => new BusError('SOCKET_PATH', { address, detail });
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const stat = lstatSync(folder);
-    if (!stat.isDirectory()) throw refuse(`${folder} is not a folder`);
-    if ((stat.mode & 0o077) !== 0) throw refuse(`${folder} is open to others; its mode must be 0700`);
-    if (process.getuid !== undefined && stat.uid !== process.getuid()) throw refuse(`${folder} belongs to another user`);
   } catch (error) {
-    if (error instanceof BusError) throw error;
     throw refuse(error instanceof Error ? error.message : String(error));
   }
-  return file;
+  checkIpcFolder(address);
+}
+
+/**
+ * For both sides: a folder that others may enter, or that somebody else made, may hold somebody else's
+ * socket. A missing folder is fine, nobody listens there. Throws SOCKET_PATH.
+ */
+export function checkIpcFolder(address: string): void {
+  const folder = path.dirname(ipcPath(address));
+  const refuse = (detail: string): BusError => new BusError('SOCKET_PATH', { address, detail });
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) throw refuse(`${folder} is not a folder`);
+  if ((stat.mode & 0o077) !== 0) throw refuse(`${folder} is open to others; its mode must be 0700`);
+  const user = process.getuid?.() ?? 0;
+  if (user !== 0 && stat.uid !== user) throw refuse(`${folder} belongs to another user`);
 }
 
 /** Throws SOCKET_PATH when it is not an ipc address, relative or too long. */
@@ -38,7 +46,7 @@ export function ipcPath(address: string): string {
   if (!address.startsWith('ipc://')) throw refuse('only ipc:// addresses are supported');
   const file = address.slice('ipc://'.length);
   if (!path.isAbsolute(file)) throw refuse('the path is not absolute');
-  const bytes = Buffer.byteLength(file) + topicsSuffix.length;
+  const bytes = Buffer.byteLength(file) + (file.endsWith(topicsSuffix) ? 0 : topicsSuffix.length);
   if (bytes > socketPathBytesMax) throw refuse(`the path has ${bytes} bytes with its suffix, ${socketPathBytesMax} are possible`);
   return file;
 }

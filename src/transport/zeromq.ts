@@ -1,8 +1,9 @@
 import { chmodSync } from 'node:fs';
+import { connect } from 'node:net';
 import * as zmq from 'zeromq';
 import { BusError } from '../errors/bus-error.js';
 import { partBytesMax } from '../wire/frame.js';
-import { ipcPath, prepareIpcFolder, topicsAddressOf } from './ipc-address.js';
+import { checkIpcFolder, ipcPath, prepareIpcFolder, topicsAddressOf } from './ipc-address.js';
 import type { Link, LinkEvents, Listener, PeerId, SendOutcome } from './port.js';
 
 // Otherwise the process would not exit while a closed socket still holds unsent messages.
@@ -45,10 +46,12 @@ export class ZeromqListener implements Listener {
 
   /**
    * Binds both sockets. Hold the store's lock before: libzmq unlinks and takes over an ipc path that is
-   * in use, without a word. Throws SOCKET_PATH.
+   * in use, without a word. The look before guards against a broker of another home on the same path.
+   * Throws SOCKET_PATH, BROKER_RUNNING.
    */
   static async bind(address: string): Promise<ZeromqListener> {
-    const file = prepareIpcFolder(address);
+    prepareIpcFolder(address);
+    if (await isListening(address)) throw new BusError('BROKER_RUNNING', { path: address });
     const router = new zmq.Router({
       ...common,
       mandatory: true,
@@ -62,8 +65,8 @@ export class ZeromqListener implements Listener {
     try {
       await router.bind(address);
       await topics.bind(listener.topicsAddress);
-      chmodSync(file, 0o600);
-      chmodSync(ipcPath(address) + '.topics', 0o600);
+      chmodSync(ipcPath(address), 0o600);
+      chmodSync(ipcPath(listener.topicsAddress), 0o600);
     } catch (error) {
       router.close();
       topics.close();
@@ -110,7 +113,7 @@ export class ZeromqLink implements Link {
 
   /** Throws SOCKET_PATH. Nothing is connected before `open`. */
   constructor(readonly address: string) {
-    ipcPath(address);
+    checkIpcFolder(address);
     this.#dealer = new zmq.Dealer({
       ...common,
       sendTimeout: 0,
@@ -194,6 +197,21 @@ async function forEachMessage(
     // A pending receive ends with an error when its socket is unbound or closed; any other is a bug.
     if (!isClosing()) throw error;
   }
+}
+
+/** Whether a process accepts connections there; a socket file alone may be left over from one that was killed. */
+export function isListening(address: string): Promise<boolean> {
+  const file = ipcPath(address);
+  return new Promise((resolve) => {
+    const probe = connect(file);
+    const settle = (answer: boolean) => (): void => {
+      probe.destroy();
+      resolve(answer);
+    };
+    probe.once('connect', settle(true));
+    // Nobody there, or a socket file that a killed broker left behind.
+    probe.once('error', settle(false));
+  });
 }
 
 async function outcomeOf(sending: () => Promise<void>): Promise<SendOutcome> {

@@ -1,0 +1,71 @@
+// Who may import whom, as a table. `test/unit/layers.test.ts` holds the tree to it.
+
+/** Part of src → parts it may import. A part may always import itself. */
+const layers = {
+  base: [],
+  errors: ['base'],
+  wire: ['base', 'errors'],
+  machine: ['base', 'errors'],
+  config: ['base', 'errors'],
+  observe: ['base', 'errors', 'config'],
+  store: ['base', 'errors', 'wire'],
+  transport: ['base', 'errors', 'wire'],
+  broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
+  client: ['base', 'errors', 'wire', 'machine', 'transport'],
+  pgc: ['base', 'errors', 'wire', 'store'],
+  lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
+};
+
+/** One package in one place. */
+const packages = {
+  zeromq: '^src/transport/',
+  level: '^src/store/',
+  pino: '^src/observe/',
+  protobufjs: '^src/wire/',
+  'crc-32': '^src/wire/',
+  xstate: '^src/(machine/|[^/]+/[^/]+\\.machine\\.ts|broker/sessions\\.ts)',
+  'web-tree-sitter': '^src/pgc/miners/',
+  '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
+  commander: '^services/cli/',
+  zod: '^src/(config|pgc)/',
+};
+
+const parts = Object.keys(layers);
+
+module.exports = {
+  forbidden: [
+    ...parts.map((part) => ({
+      name: `${part}-imports-only-what-it-may`,
+      severity: 'error',
+      from: { path: `^src/${part}/` },
+      to: { path: '^(src|services)/', pathNot: `^src/(${[part, ...layers[part]].join('|')})/` },
+    })),
+    {
+      name: 'every-part-is-in-the-table',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(${parts.join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'a-service-is-imported-by-services-only',
+      severity: 'error',
+      from: { pathNot: '^(services|test)/' },
+      to: { path: '^services/' },
+    },
+    ...Object.entries(packages).map(([name, where]) => ({
+      name: `${name.replace(/\W+/g, '-')}-in-one-place`,
+      severity: 'error',
+      from: { path: '^(src|services)/', pathNot: where },
+      to: { path: `(^|node_modules/)${name}(/|$)` },
+    })),
+    { name: 'no-circles', severity: 'error', from: { path: '^(src|services)/' }, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    { name: 'nothing-unresolved', severity: 'error', from: { path: '^(src|services)/' }, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'src/wire/generated' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+  },
+};

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { start, stateName, step } from '../../src/machine/step.js';
+import {
+  queryMachine,
+  type QueryContext,
+  type QueryEffect,
+  type QueryEvent,
+} from '../../src/lattice/query.machine.js';
+
+type Snapshot = ReturnType<typeof start<typeof queryMachine>>['snapshot'];
+
+const link = (
+  agent: string,
+  relevance: number,
+): { id: string; agent: string; relevance: number } => ({
+  id: `to ${agent}`,
+  agent,
+  relevance,
+});
+
+/** One of each event, as it would come in a lattice of two probed shards and two further ones. */
+const events: [string, QueryEvent][] = [
+  ['ranked(a, b)', { type: 'shards.ranked', agents: ['a', 'b'] }],
+  ['ranked()', { type: 'shards.ranked', agents: [] }],
+  ['probe a ok', { type: 'probe.answered', agent: 'a', strength: 0.9, links: [link('c', 0.6)] }],
+  ['probe b ok', { type: 'probe.answered', agent: 'b', strength: 0, links: [] }],
+  ['probe a failed', { type: 'probe.failed', agent: 'a' }],
+  ['probe b failed', { type: 'probe.failed', agent: 'b' }],
+  ['hop c ok', { type: 'hop.answered', agent: 'c', links: [link('a', 0.9), link('d', 0.5)] }],
+  ['hop c failed', { type: 'hop.failed', agent: 'c' }],
+  ['hop d ok', { type: 'hop.answered', agent: 'd', links: [link('b', 0.05)] }],
+  ['hop d failed', { type: 'hop.failed', agent: 'd' }],
+  ['composed', { type: 'answer.composed' }],
+  ['deadline', { type: 'deadline.reached' }],
+  ['cancelled', { type: 'cancelled' }],
+];
+
+function label(snapshot: Snapshot): string {
+  const { probes, probesFailed, visited, asking, isPartial, reason }: QueryContext =
+    snapshot.context;
+  const facts = [
+    Object.keys(probes).length > 0 ? `probed ${Object.keys(probes).sort().join()}` : '',
+    probesFailed.length > 0 ? `lost ${[...probesFailed].sort().join()}` : '',
+    visited.length > 0 ? `visited ${visited.join('>')}` : '',
+    asking.length > 0 ? `asking ${asking.join()}` : '',
+    isPartial ? 'partial' : '',
+    reason ?? '',
+  ].filter(Boolean);
+  return `${stateName(snapshot)}${facts.length > 0 ? ` (${facts.join('; ')})` : ''}`;
+}
+
+function told(effect: QueryEffect): string {
+  switch (effect.type) {
+    case 'agent.probe':
+      return `probe ${effect.agent}`;
+    case 'agent.hop':
+      return `hop ${effect.agent}`;
+    case 'answer.compose':
+      return `compose${effect.isPartial ? ' partial' : ''}`;
+    case 'shards.rank':
+      return 'rank';
+  }
+}
+
+function walk(maxHops: number): { rows: string[]; finals: Set<string> } {
+  const first = start(queryMachine, { maxHops });
+  const rows = [`--> ${label(first.snapshot)} / ${first.effects.map(told).join(', ')}`];
+  const finals = new Set<string>();
+  const known = new Map<string, Snapshot>([[label(first.snapshot), first.snapshot]]);
+  for (const [name, snapshot] of known) {
+    const refused: string[] = [];
+    for (const [said, event] of events) {
+      if (!snapshot.can(event)) {
+        refused.push(said);
+        continue;
+      }
+      const next = step(queryMachine, snapshot, event);
+      const effects = next.effects.map(told).join(', ');
+      rows.push(
+        `${name} --${said}--> ${label(next.snapshot)}${effects === '' ? '' : ` / ${effects}`}`,
+      );
+      if (!known.has(label(next.snapshot))) known.set(label(next.snapshot), next.snapshot);
+    }
+    if (refused.length === events.length) finals.add(stateName(snapshot));
+  }
+  return { rows, finals };
+}
+
+test('the whole table of a lattice query is as written', async () => {
+  await expect(`${walk(6).rows.join('\n')}\n`).toMatchFileSnapshot('lattice.query.txt');
+});
+
+test('only done and failed accept nothing more', () => {
+  expect(walk(6).finals).toEqual(new Set(['done', 'failed']));
+});
+
+test('with a budget of one agent nothing is asked beyond the entry', () => {
+  expect(walk(1).rows.filter((row) => row.includes('hop '))).toEqual([]);
+});
+
+test('no agent is visited twice, whatever order answers come in', () => {
+  for (const row of walk(6).rows) {
+    const visited = /visited ([^;)]+)/.exec(row.split('-->').at(-1) ?? '')?.[1]?.split('>') ?? [];
+    expect(new Set(visited).size).toBe(visited.length);
+  }
+});

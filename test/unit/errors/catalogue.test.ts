@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { asBusError, BusError, RemoteError } from '../../../src/errors/bus-error.js';
+import { catalogue } from '../../../src/errors/catalogue.js';
+
+test('every error says what happened and what to do next', () => {
+  for (const [code, entry] of Object.entries(catalogue)) {
+    expect(code).toMatch(/^[A-Z][A-Z_]+$/);
+    expect(entry.text.length, code).toBeGreaterThan(3);
+    expect(entry.next, code).toMatch(/^[A-Z].*\.$/);
+  }
+});
+
+test('text and advice are filled from the data', () => {
+  const error = new BusError('INDEX_MISSING', { path: '/src/linux' });
+  expect(error.message).toBe('there is no index of /src/linux');
+  expect(error.next).toBe('Build it: `sigma index /src/linux`.');
+});
+
+test('a code that only the peer knows keeps its text and whether to retry', () => {
+  const error = new RemoteError({ code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true });
+  expect([error.code, error.retryable, error.toFailure()]).toEqual(['INTERNAL', true, { code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true }]);
+});
+
+test('a foreign exception becomes INTERNAL and keeps its cause', () => {
+  const cause = new TypeError('x is not a function');
+  expect(asBusError(cause)).toMatchObject({ code: 'INTERNAL', cause });
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { calleesOf, callersOf } from '../../../src/lattice/call-sites.js';
+import { Lattice, query, type QueryLimits } from '../../../src/lattice/query.js';
+import { suggestQuestions } from '../../../src/lattice/suggestions.js';
+import { trace } from '../../../src/lattice/trace.js';
+import type { LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
+import { verify } from '../../../src/pgc/verify.js';
+import { chainTree, type ChainTree } from '../../support/chain-tree.js';
+
+const question = 'How does the nic driver allocate its DMA ring?';
+const limits: QueryLimits = { clock: systemClock, deadlineMs: 5_000 };
+const asked = (more: Partial<LatticeQuery> = {}): LatticeQuery => ({
+  question,
+  from: '',
+  max_hops: 6,
+  top_k: 5,
+  ...more,
+});
+
+let tree: ChainTree;
+let lattice: Lattice;
+
+beforeAll(async () => {
+  tree = await chainTree();
+  lattice = await latticeOf(tree.shards);
+});
+afterAll(async () => tree[Symbol.asyncDispose]());
+
+async function latticeOf(ports: ShardPort[]): Promise<Lattice> {
+  return new Lattice(ports, await Promise.all(tree.shards.map((shard) => shard.card())));
+}
+
+/** The same shards, one of which answers nothing but with this promise. */
+async function withShard(agent: string, answer: () => Promise<never>): Promise<Lattice> {
+  const ports = tree.shards.map((shard): ShardPort =>
+    shard.agent === agent
+      ? {
+          agent,
+          card: () => shard.card(),
+          ask: answer,
+          hop: answer,
+          definitions: answer,
+          callers: answer,
+          expand: answer,
+        }
+      : shard,
+  );
+  return latticeOf(ports);
+}
+
+test('a question follows the calls from shard to shard, past the stand-in of the header, to the allocator', async () => {
+  const answer = await query(lattice, asked(), limits);
+  expect(answer.query_path).toEqual(['drivers', 'include', 'kernel', 'mm']);
+  expect(answer.hops.map((hop) => hop.via && [hop.via.symbol, hop.via.from, hop.via.to])).toEqual([
+    null,
+    ['dma_alloc_ring', 'drivers/nic/nic_main.c:13', 'include/linux/dma.h:6'],
+    ['dma_alloc_mapped', 'include/linux/dma.h:8', 'kernel/dma/mapping.c:10'],
+    ['alloc_pages_near', 'kernel/dma/mapping.c:6', 'mm/pages.c:3'],
+  ]);
+  expect(answer).toMatchObject({ partial: false, errors: [], agents_asked: 4 });
+  expect(answer.safety).toEqual({ max_hops: 6, actual_hops: 4, visited_agents: answer.query_path });
+});
+
+test('every citation of an answer is true in the tree', async () => {
+  const { hops } = await query(lattice, asked(), limits);
+  const citations = hops.flatMap((hop) => hop.citations);
+  expect(citations.length).toBeGreaterThan(6);
+  for (const citation of citations)
+    expect(await verify(citation, tree.root)).toMatchObject({ status: 'valid' });
+});
+
+test('the text numbers its sources through over all hops', async () => {
+  const { answer, hops } = await query(lattice, asked(), limits);
+  const numbers = [...answer.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
+  const total = hops.reduce((sum, hop) => sum + hop.citations.length, 0);
+  expect([...new Set(numbers)].sort((one, other) => one - other)).toEqual(
+    Array.from({ length: total }, (_, at) => at + 1),
+  );
+});
+
+test('the budget counts agents visited', async () => {
+  const answer = await query(lattice, asked({ max_hops: 2 }), limits);
+  expect(answer.query_path).toEqual(['drivers', 'include']);
+  expect(answer.partial).toBe(false);
+});
+
+test('a named entry is entered, an unknown one is refused', async () => {
+  expect((await query(lattice, asked({ from: 'include' }), limits)).query_path).toEqual([
+    'include',
+    'kernel',
+    'mm',
+  ]);
+  await expect(query(lattice, asked({ from: 'sound' }), limits)).rejects.toMatchObject({
+    code: 'UNKNOWN_AGENT',
+  });
+});
+
+test('a question about nothing here says so and guesses nothing', async () => {
+  const answer = await query(
+    lattice,
+    asked({ question: 'How does the flux capacitor brew coffee?' }),
+    limits,
+  );
+  expect(answer).toMatchObject({ hops: [], query_path: [], confidence: 'low', partial: false });
+  expect(answer.errors.map((each) => each.code)).toEqual(['NOT_FOUND']);
+  await expect(query(lattice, asked({ question: ' ?' }), limits)).rejects.toMatchObject({
+    code: 'EMPTY_QUESTION',
+  });
+});
+
+test('an agent that fails makes the answer partial and is named', async () => {
+  const broken = await withShard('kernel', () => Promise.reject(new Error('disk on fire')));
+  const answer = await query(broken, asked(), limits);
+  expect(answer.query_path).toEqual(['drivers', 'include']);
+  expect(answer.partial).toBe(true);
+  expect(answer.errors).toContainEqual(
+    expect.objectContaining({ code: 'AGENT_FAILED', agent: 'kernel' }),
+  );
+});
+
+test('an agent that never answers is cut by the one deadline, and what is known is the answer', async () => {
+  const stuck = await withShard('include', () => new Promise(() => undefined));
+  const answer = await query(stuck, asked({ from: 'drivers' }), { ...limits, deadlineMs: 60 });
+  expect(answer.partial).toBe(true);
+  expect(answer.errors.map((each) => each.code)).toContain('DEADLINE_EXCEEDED');
+  expect(answer.elapsed_ms).toBeLessThan(1_000);
+});
+
+test('a query that is cancelled ends with CANCELLED', async () => {
+  const stuck = await withShard('drivers', () => new Promise(() => undefined));
+  const controller = new AbortController();
+  const running = query(stuck, asked(), { ...limits, signal: controller.signal });
+  controller.abort();
+  await expect(running).rejects.toMatchObject({ code: 'CANCELLED' });
+});
+
+test('without shards there is nobody to ask', async () => {
+  await expect(query(new Lattice([], []), asked(), limits)).rejects.toMatchObject({
+    code: 'NO_SHARDS',
+  });
+});
+
+test('a trace finds the shortest path over shards, with the call site of every edge', async () => {
+  const answer = await trace(lattice, 'nic_open', 'alloc_pages_near', limits);
+  expect(answer.found).toBe(true);
+  expect(answer.path.map((each) => [each.agent, each.symbol, each.call_site])).toEqual([
+    ['drivers', 'nic_open', ''],
+    ['drivers', 'nic_setup_rx_ring', 'drivers/nic/nic_main.c:21'],
+    ['include', 'dma_alloc_ring', 'drivers/nic/nic_main.c:13'],
+    ['kernel', 'dma_alloc_mapped', 'include/linux/dma.h:8'],
+    ['kernel', 'dma_pool_get', 'kernel/dma/mapping.c:12'],
+    ['mm', 'alloc_pages_near', 'kernel/dma/mapping.c:6'],
+  ]);
+});
+
+test('a trace never goes to a static function of another file, nor against the direction of calls', async () => {
+  const stranger = await trace(lattice, 'nic_open', 'mm/other.c#dma_pool_get', limits);
+  const backwards = await trace(lattice, 'alloc_pages_near', 'nic_open', limits);
+  expect([stranger.found, backwards.found]).toEqual([false, false]);
+  expect([...stranger.errors, ...backwards.errors]).toEqual([]);
+});
+
+test('a trace from or to an unknown symbol names it', async () => {
+  const answer = await trace(lattice, 'nic_open', 'no_such_thing', limits);
+  expect(answer.found).toBe(false);
+  expect(answer.errors).toEqual([
+    expect.objectContaining({
+      code: 'NO_SUCH_SYMBOL',
+      text: expect.stringContaining('no_such_thing'),
+    }),
+  ]);
+});
+
+test('callers come from all shards, sorted; a call through a pointer of that name is not lost', async () => {
+  const answer = await callersOf(lattice, 'nic_log');
+  expect(answer.definitions.map((each) => `${each.file_path}:${each.line}`)).toEqual([
+    'drivers/nic/nic_log.c:3',
+  ]);
+  expect(answer.callers.map((each) => [each.symbol, each.line])).toEqual([
+    ['nic_setup_rx_ring', 12],
+    ['nic_open', 20],
+    ['nic_reset', 26],
+  ]);
+});
+
+test('callees know the definition in another shard, the real one before the stand-in', async () => {
+  const [ring, mapped] = await Promise.all([
+    calleesOf(lattice, 'nic_setup_rx_ring'),
+    calleesOf(lattice, 'dma_alloc_ring'),
+  ]);
+  expect(ring.callees.map((each) => [each.symbol, each.definition])).toEqual([
+    ['nic_log', 'drivers/nic/nic_log.c:3'],
+    ['dma_alloc_ring', 'include/linux/dma.h:6'],
+  ]);
+  expect(mapped.callees.map((each) => each.definition)).toEqual(['kernel/dma/mapping.c:10']);
+});
+
+test('a symbol that nobody defines or calls is NO_SUCH_SYMBOL; one that is only called has callers', async () => {
+  expect((await callersOf(lattice, 'no_such_thing')).errors.map((each) => each.code)).toEqual([
+    'NO_SUCH_SYMBOL',
+  ]);
+  const outside = await callersOf(lattice, 'print_line');
+  expect(outside).toMatchObject({ definitions: [], errors: [] });
+  expect(outside.callers).toHaveLength(1);
+});
+
+test('questions worth asking name what exists', () => {
+  const questions = suggestQuestions(tree.shards.map((shard) => shard.index));
+  expect(questions[0]).toBe('What does nic_log do?');
+  expect(questions.length).toBeLessThanOrEqual(3);
+});

@@ -1,0 +1,240 @@
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  indexFolder,
+  readLeftOut,
+  readShardRequest,
+  type IndexRequest,
+} from '../../../src/pgc/index-folder.js';
+import { placeOf } from '../../../src/pgc/manifest.js';
+import { openIndex } from '../../../src/pgc/open-index.js';
+import type { IndexProgress } from '../../../src/pgc/source-mining.js';
+import { LevelStore } from '../../../src/store/level-store.js';
+import { TemporaryTree } from '../../support/git-tree.js';
+
+const slab = 'void *kmalloc(int size)\n{\n\treturn alloc_pages(size);\n}\n';
+const pages = '/* Gives pages. */\nvoid *alloc_pages(int order)\n{\n\treturn 0;\n}\n';
+const dev = 'int netif_rx(void)\n{\n\treturn kmalloc(1) != 0;\n}\n';
+const sources = { 'mm/slab.c': slab, 'mm/pages.c': pages, 'net/dev.c': dev };
+const twoShards = {
+  shards: [
+    { alias: 'mm', paths: ['mm'] },
+    { alias: 'net', paths: ['net'] },
+  ],
+};
+
+interface Bench extends AsyncDisposable {
+  tree: TemporaryTree;
+  home: string;
+  index: (more?: Partial<IndexRequest>) => ReturnType<typeof indexFolder>;
+}
+
+async function bench(files: Record<string, string | Buffer> = sources): Promise<Bench> {
+  const tree = await TemporaryTree.create(files);
+  const home = await TemporaryTree.create();
+  return {
+    tree,
+    home: home.root,
+    index: (more = {}) => indexFolder({ root: tree.root, home: home.root, jobs: 0, ...more }),
+    [Symbol.asyncDispose]: async () => {
+      await tree[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const segmentsOf = ({ tree, home }: Bench): Promise<string[]> =>
+  readdir(placeOf(tree.root, home).segments).then((names) => names.sort());
+
+describe('an index', () => {
+  test('reports what it read and can be opened', async () => {
+    await using at = await bench({
+      ...sources,
+      'README.md': '# x\n',
+      'mm/blob.c': Buffer.from('a\0b'),
+    });
+    const report = await at.index({ shards: twoShards });
+    expect(report).toMatchObject({
+      shards: [
+        { alias: 'mm', scope: ['mm'], files: 2, lines: 9, items: { O1: 2, O3: 1 } },
+        { alias: 'net', scope: ['net'], files: 1, lines: 4, items: { O1: 1, O3: 1 } },
+      ],
+      files_total: 3,
+      files_mined: 3,
+      files_reused: 0,
+      lines_total: 13,
+      left_out: { 'unknown language': 1, binary: 1 },
+    });
+    expect(report.disk_bytes).toBeGreaterThan(1_000);
+    const { shards, root } = await openIndex(at.tree.root, at.home);
+    expect(root).toBe(at.tree.root);
+    expect(shards.map((shard) => shard.info.alias)).toEqual(['mm', 'net']);
+    expect(shards[0]!.info).toMatchObject({ agent: 'mm', root, scope: ['mm'], files: 2, lines: 9 });
+    expect(shards[0]!.callsTo('alloc_pages')).toMatchObject([{ line: 3, kind: 'direct' }]);
+    expect(shards[1]!.unresolved()).toEqual([{ name: 'kmalloc', sites: 1 }]);
+    expect(await readLeftOut(at.tree.root, at.home)).toEqual([
+      { path: 'README.md', reason: 'unknown language' },
+      { path: 'mm/blob.c', reason: 'binary' },
+    ]);
+  });
+
+  test('mines only new contents and writes only changed shards when refreshed', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    const [mm, net] = await segmentsOf(at);
+    await at.tree.write({ 'net/dev.c': `${dev}int more;\n`, 'net/copy.c': slab });
+    expect(await at.index()).toMatchObject({ files_total: 4, files_mined: 1, files_reused: 3 });
+    const after = await segmentsOf(at);
+    expect(after[0]).toBe(mm);
+    expect(after).toHaveLength(2);
+    expect(after).not.toContain(net);
+  });
+
+  test('keeps its plan when refreshed without one', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    await at.tree.write({ 'mm/new.c': 'int new_thing;\n', 'lib/a.c': 'int a;\n' });
+    const report = await at.index();
+    expect(report.shards.map((shard) => [shard.alias, shard.files])).toEqual([
+      ['mm', 3],
+      ['net', 1],
+    ]);
+    expect(report.left_out).toEqual({ 'outside the plan': 1 });
+  });
+
+  test('drops a shard whose files are gone', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    await rm(join(at.tree.root, 'net'), { recursive: true });
+    await at.index();
+    expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(1);
+  });
+
+  test('with the same content is the same, wherever the files come from', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    const walked = await segmentsOf(at);
+    at.tree.commitAll();
+    await at.index();
+    expect(await segmentsOf(at)).toEqual(walked);
+  });
+
+  test('is served as it was until the new one is complete', async () => {
+    await using at = await bench();
+    await at.index();
+    const before = (await openIndex(at.tree.root, at.home)).shards[0]!.info.version;
+    await at.tree.write({ 'mm/slab.c': `${slab}int x;\n` });
+    const stop = new AbortController();
+    const interrupted = at.index({
+      signal: stop.signal,
+      onProgress: ({ phase }) => {
+        if (phase === 'write') stop.abort();
+      },
+    });
+    await expect(interrupted).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect((await openIndex(at.tree.root, at.home)).shards[0]!.info.version).toBe(before);
+    // What the interrupted run mined is not mined again.
+    expect(await at.index()).toMatchObject({ files_mined: 0 });
+    expect((await openIndex(at.tree.root, at.home)).shards[0]!.info.version).not.toBe(before);
+  });
+
+  test('ignores and removes what a killed run left half written', async () => {
+    await using at = await bench();
+    await at.index();
+    const place = placeOf(at.tree.root, at.home);
+    await writeFile(join(place.segments, 'mm-123.seg.99.tmp'), 'half');
+    await writeFile(`${place.manifest}.99.tmp`, '{"format":');
+    expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(1);
+    await at.index();
+    expect(await segmentsOf(at)).toHaveLength(1);
+    expect((await readdir(place.folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('whose segment or manifest is damaged says so, and indexing repairs it', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    const place = placeOf(at.tree.root, at.home);
+    const [segment = ''] = await segmentsOf(at);
+    const path = join(place.segments, segment);
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    for (const damage of [
+      () => writeFile(path, bytes),
+      () => rm(path),
+      () => writeFile(place.manifest, '{'),
+    ]) {
+      await damage();
+      await expect(openIndex(at.tree.root, at.home)).rejects.toMatchObject({
+        code: 'INDEX_CORRUPT',
+      });
+      expect(await at.index({ shards: twoShards })).toMatchObject({ files_mined: 0 });
+      expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(2);
+    }
+  });
+
+  test('that another process builds cannot be built at the same time', async () => {
+    await using at = await bench();
+    await at.index();
+    await using store = await LevelStore.open(placeOf(at.tree.root, at.home).facts);
+    expect(await store.get('meta/schema')).toBeDefined();
+    await expect(at.index()).rejects.toMatchObject({ code: 'INDEX_BUILDING' });
+    expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(1);
+  });
+
+  test('tells its progress phase by phase', async () => {
+    await using at = await bench();
+    const told: IndexProgress[] = [];
+    await at.index({ onProgress: (progress) => told.push(progress) });
+    expect(new Set(told.map((each) => each.phase))).toEqual(new Set(['list', 'mine', 'write']));
+    expect(told.at(-1)).toEqual({ phase: 'write', done: 1, total: 1, lines: 13 });
+  });
+
+  test('that was never built is missing', async () => {
+    await using at = await bench();
+    await expect(openIndex(at.tree.root, at.home)).rejects.toMatchObject({ code: 'INDEX_MISSING' });
+  });
+});
+
+describe('indexing is refused', () => {
+  test('for a folder without source files', async () => {
+    await using at = await bench({ 'README.md': '# nothing\n' });
+    await expect(at.index()).rejects.toMatchObject({ code: 'REPO_EMPTY' });
+  });
+
+  test('for a folder that does not exist', async () => {
+    await using at = await bench();
+    await expect(at.index({ root: '/no/such/tree' })).rejects.toMatchObject({
+      code: 'REPO_UNREADABLE',
+    });
+  });
+
+  test('for a planned path that holds nothing', async () => {
+    await using at = await bench();
+    const shards = { shards: [{ alias: 'mm', paths: ['mm', 'mmm'] }] };
+    await expect(at.index({ shards })).rejects.toMatchObject({ code: 'SHARD_PLAN_INVALID' });
+  });
+
+  test('for a planned path that leads outside, by its text or over a link', async () => {
+    await using outside = await TemporaryTree.create({ 'a.c': 'int a;\n' });
+    await using at = await bench();
+    await symlink(outside.root, join(at.tree.root, 'link'));
+    for (const path of ['../x', '/etc', 'link']) {
+      const shards = { shards: [{ alias: 'x', paths: [path] }] };
+      await expect(at.index({ shards })).rejects.toMatchObject({ code: 'PATH_OUTSIDE_ROOT' });
+    }
+  });
+});
+
+test('a shard request is auto, a number or a file', async () => {
+  await using at = await bench();
+  const file = join(at.tree.root, 'plan.json');
+  await writeFile(file, JSON.stringify(twoShards));
+  await mkdir(join(at.tree.root, 'empty'));
+  expect(await readShardRequest('auto')).toBe('auto');
+  expect(await readShardRequest('4')).toBe(4);
+  expect(await readShardRequest(file)).toEqual(twoShards);
+  for (const wrong of ['four', '-1', join(at.tree.root, 'empty')]) {
+    await expect(readShardRequest(wrong)).rejects.toMatchObject({ code: 'SHARD_PLAN_INVALID' });
+  }
+});
