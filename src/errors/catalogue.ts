@@ -19,6 +19,8 @@ export const catalogue = {
   INTERRUPTED: { text: 'interrupted', retryable: true, exit: 130, next: 'Run the command again; finished work is kept.' },
   INTERNAL: { text: 'an unexpected failure: {detail}', retryable: false, exit: 1, next: 'Run again with SIGMA_LOG=debug and report what it prints.' },
 
+  CHILD_FAILED: { text: '{name} ended at once with code {code}', retryable: false, exit: 1, next: 'Read its message above.' },
+
   // --- wire
   FRAME_CORRUPT: { text: 'a frame failed its check ({part})', retryable: true, exit: 1, next: 'Send it again. If it recurs, look for a buffer that is reused after sending.' },
   VERSION: { text: 'protocol version {got} is not spoken here (supported: {supported})', retryable: false, exit: 1, next: 'Update the older side.' },

@@ -57,13 +57,16 @@ export function stateName(snapshot: { value: unknown }): string {
 type Raw = [AnyMachineSnapshot, { type: string; params: unknown }[]];
 
 function accepts(snapshot: AnyMachineSnapshot, event: unknown): boolean {
-  return snapshot.status === 'active' && snapshot.can(event as never);
+  return snapshot.status === 'active' && snapshot.can(event);
 }
 
 function checked<M extends AnyStateMachine>(machine: M, [snapshot, actions]: Raw): Step<M> {
   // A throw in a guard or an assignment would otherwise stay hidden in a snapshot of status `error`.
   if (snapshot.status === 'error') throw snapshot.error;
-  return { snapshot: snapshot as SnapshotFrom<M>, effects: actions.map((each) => effect<M>(machine, each)) };
+  return {
+    snapshot: snapshot as SnapshotFrom<M>,
+    effects: actions.map((each) => effect<M>(machine, each)),
+  };
 }
 
 /** Only emitted effects keep a machine pure: timers, invoked actors and custom actions surface here by type. */

@@ -38,6 +38,7 @@ export interface ShardIndex {
   /** Calls `visit` for each document that has the term, in ascending order, once per field it stands in. */
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void;
   length(document: number, field: Field): number;
+  /** Over the documents that have the field at all. */
   averageLength(field: Field): number;
 
   close(): void;

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import * as zmq from 'zeromq';
 import { BusError } from '../errors/bus-error.js';
@@ -95,11 +95,13 @@ export class ZeromqListener implements Listener {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    // Closing alone would unlink the path some time later, perhaps under the feet of the next broker.
-    await this.#router.unbind(this.address);
-    await this.#topics.unbind(this.topicsAddress);
+    // Never `unbind` before: zeromq.js runs it on another thread while a pending receive uses the same
+    // socket on this one, and libzmq aborts the process (pipe.cpp, `_state == term_ack_sent`).
     this.#router.close();
     this.#topics.close();
+    // A plain close leaves the files behind. Ours to remove: the caller still holds the lock.
+    for (const address of [this.address, this.topicsAddress]) rmSync(ipcPath(address), { force: true });
+    return Promise.resolve();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { planFolder } from '../../../src/lattice/plan-folder.js';
+import { planFolder } from '../../../src/pgc/plan-folder.js';
 import { readShardRequest } from '../../../src/pgc/index-folder.js';
 import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';

@@ -1,7 +1,7 @@
 import { BusError } from '../errors/bus-error.js';
-import { projectOf } from '../pgc/manifest.js';
-import { SourceTree } from '../pgc/source-tree.js';
-import { ownerOf, planShards, type PlannedFile, type PlannedShard, type ShardRequest } from './plan.js';
+import { projectOf } from './manifest.js';
+import { SourceTree } from './source-tree.js';
+import { ownerOf, planShards, type PlannedFile, type PlannedShard, type ShardRequest } from './shard-plan.js';
 
 export interface FolderPlan {
   shards: (PlannedShard & { files: number; lines: number })[];

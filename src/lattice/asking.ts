@@ -1,0 +1,56 @@
+import { BusError, asBusError } from '../errors/bus-error.js';
+import type { CodedError } from '../pgc/shapes.js';
+
+/** A failure as it stands in `errors[]`: a known code keeps it, anything else is AGENT_FAILED. */
+export function failureOf(agent: string, error: unknown): CodedError {
+  const known = asBusError(error);
+  const told =
+    known.code === 'INTERNAL' && !(error instanceof BusError)
+      ? new BusError('AGENT_FAILED', {
+          agent,
+          detail: error instanceof Error ? error.message : String(error),
+        })
+      : known;
+  return { ...told.toFailure(), agent };
+}
+
+/** Ends when the work ends or when the signal is given, whichever is first; the work itself is not stopped. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(asBusError(signal.reason));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export interface FannedOut<T> {
+  answers: T[];
+  errors: CodedError[];
+}
+
+/** Asks all at once; those that fail or are too late are named, the others count. */
+export async function fanOut<P extends { agent: string }, T>(
+  ports: readonly P[],
+  signal: AbortSignal | undefined,
+  request: (port: P) => Promise<T>,
+): Promise<FannedOut<T>> {
+  const errors: CodedError[] = [];
+  const settled = await Promise.all(
+    ports.map(async (port) => {
+      try {
+        return [await orAborted(request(port), signal)];
+      } catch (error) {
+        errors.push(failureOf(port.agent, error));
+        return [];
+      }
+    }),
+  );
+  return { answers: settled.flat(), errors };
+}

@@ -1,0 +1,277 @@
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import type { ErrorCode } from '../errors/catalogue.js';
+
+/** Agents that one query may visit. */
+export const maxHopsDefault = 6;
+/** Below this nothing that the question needs leaves a shard any more. */
+export const relevanceFloor = 0.1;
+/** Symbols that one hop enters a shard at. */
+export const symbolsPerHop = 4;
+/** Links weaker than this share of a hop's best one are left out of it. */
+const companionShare = 0.5;
+/** Another agent is asked at the same time when its best link is nearly as relevant as the first's. */
+const branchShare = 0.95;
+const branchesMax = 2;
+/** What a link keeps of its relevance when the shard that it leaves was itself reached by a weak link. */
+const inheritedShare = 0.4;
+
+/** A reference with both ends checked, as the machine sees it: the shell keeps the rest under `id`. */
+export interface LinkOffer {
+  id: string;
+  agent: string;
+  relevance: number;
+}
+
+export interface QueryContext {
+  maxHops: number;
+  /** Agents to probe, best first. */
+  candidates: string[];
+  probes: Record<string, { strength: number; links: LinkOffer[] }>;
+  probesFailed: string[];
+  /** In the order in which they were asked; those still asked included. */
+  visited: string[];
+  asking: string[];
+  /** How relevant the link was that led to an agent; 1 for the entry. */
+  reach: Record<string, number>;
+  frontier: LinkOffer[];
+  /** The deadline cut the query, or an agent on its way failed. */
+  isPartial: boolean;
+  reason: ErrorCode | null;
+}
+
+export type QueryEvent =
+  | { type: 'shards.ranked'; agents: string[] }
+  | { type: 'probe.answered'; agent: string; strength: number; links: LinkOffer[] }
+  | { type: 'probe.failed'; agent: string }
+  | { type: 'hop.answered'; agent: string; links: LinkOffer[] }
+  | { type: 'hop.failed'; agent: string }
+  | { type: 'answer.composed' }
+  | { type: 'deadline.reached' }
+  | { type: 'cancelled' };
+
+export type QueryEffect =
+  | { type: 'shards.rank' }
+  | { type: 'agent.probe'; agent: string }
+  /** Enter the agent's shard at the targets of these links, the most relevant first. */
+  | { type: 'agent.hop'; agent: string; links: string[] }
+  | { type: 'answer.compose'; visited: string[]; isPartial: boolean };
+
+const query = setup({
+  types: {
+    context: {} as QueryContext,
+    input: {} as { maxHops: number },
+    events: {} as QueryEvent,
+    emitted: {} as QueryEffect,
+  },
+  guards: {
+    anyCandidate: ({ event }) => {
+      assertEvent(event, 'shards.ranked');
+      return event.agents.length > 0;
+    },
+    isAskedFor: ({ context, event }) =>
+      (event.type === 'probe.answered' || event.type === 'probe.failed') &&
+      context.candidates.includes(event.agent) &&
+      !(event.agent in context.probes) &&
+      !context.probesFailed.includes(event.agent),
+    isAsking: ({ context, event }) =>
+      (event.type === 'hop.answered' || event.type === 'hop.failed') &&
+      context.asking.includes(event.agent),
+    allProbed: ({ context }) =>
+      context.candidates.length > 0 &&
+      Object.keys(context.probes).length + context.probesFailed.length ===
+        context.candidates.length,
+    isIdle: ({ context }) => context.asking.length === 0,
+  },
+  actions: {
+    rememberCandidates: assign({
+      candidates: ({ event }) => {
+        assertEvent(event, 'shards.ranked');
+        return event.agents;
+      },
+    }),
+    rememberProbe: assign({
+      probes: ({ context, event }) => {
+        assertEvent(event, 'probe.answered');
+        return {
+          ...context.probes,
+          [event.agent]: { strength: event.strength, links: event.links },
+        };
+      },
+    }),
+    rememberFailedProbe: assign({
+      probesFailed: ({ context, event }) => {
+        assertEvent(event, 'probe.failed');
+        return [...context.probesFailed, event.agent];
+      },
+      isPartial: true,
+    }),
+    enter: assign(({ context }) => entered(context)),
+    rememberLinks: assign(({ context, event }) => {
+      assertEvent(event, 'hop.answered');
+      return {
+        asking: context.asking.filter((agent) => agent !== event.agent),
+        frontier: [...context.frontier, ...inherited(event.links, context.reach[event.agent] ?? 1)],
+      };
+    }),
+    rememberFailedHop: assign(({ context, event }) => {
+      assertEvent(event, 'hop.failed');
+      return { asking: context.asking.filter((agent) => agent !== event.agent), isPartial: true };
+    }),
+    cut: assign({ isPartial: true, asking: [] }),
+    giveUp: assign({
+      reason: ({ event }): ErrorCode => (event.type === 'cancelled' ? 'CANCELLED' : 'NO_SHARDS'),
+    }),
+    probeAll: enqueueActions(({ context, enqueue }) => {
+      for (const agent of context.candidates) enqueue.emit({ type: 'agent.probe', agent });
+    }),
+    /** The best of the frontier first; entered again after each answer. */
+    askNext: enqueueActions(({ context, enqueue }) => {
+      const next = nextHops(context);
+      enqueue.assign({
+        asking: [...context.asking, ...next.map((each) => each.agent)],
+        visited: [...context.visited, ...next.map((each) => each.agent)],
+        reach: {
+          ...context.reach,
+          ...Object.fromEntries(next.map((each) => [each.agent, each.relevance])),
+        },
+        frontier: context.frontier.filter(
+          (link) => !next.some((each) => each.agent === link.agent),
+        ),
+      });
+      for (const { agent, links } of next) enqueue.emit({ type: 'agent.hop', agent, links });
+    }),
+  },
+});
+
+const rankShards = query.emit({ type: 'shards.rank' });
+const compose = query.emit(({ context }) => ({
+  type: 'answer.compose',
+  visited: context.visited,
+  isPartial: context.isPartial,
+}));
+
+/** One question over many shards. Pure: the shell in query.ts performs the effects and reports back. */
+export const queryMachine = query.createMachine({
+  id: 'lattice.query',
+  context: ({ input }) => ({
+    maxHops: input.maxHops,
+    candidates: [],
+    probes: {},
+    probesFailed: [],
+    visited: [],
+    asking: [],
+    reach: {},
+    frontier: [],
+    isPartial: false,
+    reason: null,
+  }),
+  initial: 'routing',
+  states: {
+    routing: {
+      entry: rankShards,
+      on: {
+        'shards.ranked': [
+          { guard: 'anyCandidate', target: 'entering', actions: 'rememberCandidates' },
+          { target: 'failed', actions: 'giveUp' },
+        ],
+        'deadline.reached': { target: 'composing', actions: 'cut' },
+        cancelled: { target: 'failed', actions: 'giveUp' },
+      },
+    },
+    entering: {
+      entry: 'probeAll',
+      always: { guard: 'allProbed', target: 'hopping', actions: 'enter' },
+      on: {
+        'probe.answered': { guard: 'isAskedFor', actions: 'rememberProbe' },
+        'probe.failed': { guard: 'isAskedFor', actions: 'rememberFailedProbe' },
+        'deadline.reached': { target: 'composing', actions: ['enter', 'cut'] },
+        cancelled: { target: 'failed', actions: 'giveUp' },
+      },
+    },
+    hopping: {
+      entry: 'askNext',
+      always: { guard: 'isIdle', target: 'composing' },
+      on: {
+        'hop.answered': {
+          guard: 'isAsking',
+          target: 'hopping',
+          reenter: true,
+          actions: 'rememberLinks',
+        },
+        'hop.failed': {
+          guard: 'isAsking',
+          target: 'hopping',
+          reenter: true,
+          actions: 'rememberFailedHop',
+        },
+        'deadline.reached': { target: 'composing', actions: 'cut' },
+        cancelled: { target: 'failed', actions: 'giveUp' },
+      },
+    },
+    composing: {
+      entry: compose,
+      on: { 'answer.composed': 'done', cancelled: { target: 'failed', actions: 'giveUp' } },
+    },
+    done: { type: 'final' },
+    failed: { type: 'final' },
+  },
+});
+
+/** The strongest probe is where the question enters; its links are the first frontier. */
+function entered(context: QueryContext): Partial<QueryContext> {
+  const [agent, probe] =
+    Object.entries(context.probes)
+      .filter(([, each]) => each.strength > 0)
+      .sort(
+        ([one, left], [other, right]) =>
+          right.strength - left.strength ||
+          context.candidates.indexOf(one) - context.candidates.indexOf(other),
+      )[0] ?? [];
+  if (agent === undefined || probe === undefined) return {};
+  return { visited: [agent], reach: { [agent]: 1 }, frontier: probe.links };
+}
+
+function inherited(links: LinkOffer[], reach: number): LinkOffer[] {
+  return links.map((link) => ({
+    ...link,
+    relevance: link.relevance * (1 - inheritedShare + inheritedShare * reach),
+  }));
+}
+
+interface NextHop {
+  agent: string;
+  relevance: number;
+  links: string[];
+}
+
+function nextHops(context: QueryContext): NextHop[] {
+  const byAgent = new Map<string, LinkOffer[]>();
+  for (const link of context.frontier) {
+    if (link.relevance < relevanceFloor || context.visited.includes(link.agent)) continue;
+    byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
+  }
+  const ranked = [...byAgent].map(([agent, links]) => hopTo(agent, links)).sort(byRelevance);
+  const budget = Math.min(
+    branchesMax - context.asking.length,
+    context.maxHops - context.visited.length,
+  );
+  const best = ranked[0]?.relevance ?? 0;
+  return ranked
+    .filter((each) => each.relevance >= branchShare * best)
+    .slice(0, Math.max(0, budget));
+}
+
+function hopTo(agent: string, links: LinkOffer[]): NextHop {
+  const sorted = [...links].sort(
+    (one, other) => other.relevance - one.relevance || (one.id < other.id ? -1 : 1),
+  );
+  const best = sorted[0]?.relevance ?? 0;
+  const chosen = sorted
+    .filter((link) => link.relevance >= companionShare * best)
+    .slice(0, symbolsPerHop);
+  return { agent, relevance: best, links: chosen.map((link) => link.id) };
+}
+
+function byRelevance(one: NextHop, other: NextHop): number {
+  return other.relevance - one.relevance || (one.agent < other.agent ? -1 : 1);
+}

@@ -1,0 +1,302 @@
+import type { Clock } from '../base/clock.js';
+import { unreachable } from '../base/assert.js';
+import { BusError } from '../errors/bus-error.js';
+import { start, step } from '../machine/step.js';
+import { wordsOf } from '../pgc/miners/words.js';
+import { analyse, type Question } from '../pgc/question.js';
+import type {
+  Card,
+  CodedError,
+  Hop,
+  HopAnswer,
+  LatticeAnswer,
+  LatticeQuery,
+  ShardPort,
+} from '../pgc/shapes.js';
+import { failureOf, orAborted } from './asking.js';
+import { linksOf, type Link } from './links.js';
+import {
+  maxHopsDefault,
+  queryMachine,
+  type QueryContext,
+  type QueryEffect,
+  type QueryEvent,
+} from './query.machine.js';
+import { probesDefault, Router, type Ranked } from './routing.js';
+import { synthesise } from './synthesis.js';
+import { ownersOf } from './topology.js';
+
+/** Agents that one query may visit at most, whatever is asked for. */
+export const maxHopsLimit = 32;
+const referencesPerHop = 24;
+
+/** What a query needs. The lattice is prepared once per set of cards and serves many queries. */
+export class Lattice {
+  readonly ports: ReadonlyMap<string, ShardPort>;
+  readonly cards: ReadonlyMap<string, Card>;
+  readonly owners: ReadonlyMap<string, readonly string[]>;
+  readonly router: Router;
+
+  constructor(ports: readonly ShardPort[], cards: readonly Card[]) {
+    this.ports = new Map(ports.map((port) => [port.agent, port]));
+    this.cards = new Map(cards.map((card) => [card.agent, card]));
+    this.owners = ownersOf(cards);
+    this.router = new Router(cards, wordsOf);
+  }
+}
+
+export interface QueryLimits {
+  clock: Clock;
+  /** For the whole query: at its end what is known is the answer. */
+  deadlineMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Answers a question over many shards. Throws EMPTY_QUESTION, UNKNOWN_AGENT (of `from`), NO_SHARDS and
+ * CANCELLED; every failure of an agent on the way is in `errors[]` instead, with `partial: true`.
+ */
+export async function query(
+  lattice: Lattice,
+  request: LatticeQuery,
+  limits: QueryLimits,
+): Promise<LatticeAnswer> {
+  return new QueryRun(lattice, request, limits).run();
+}
+
+class QueryRun {
+  readonly #lattice: Lattice;
+  readonly #request: LatticeQuery;
+  readonly #limits: QueryLimits;
+  readonly #question: Question;
+  readonly #maxHops: number;
+  readonly #ranked: Ranked[];
+  readonly #abort = new AbortController();
+  readonly #links = new Map<string, Link>();
+  readonly #answers = new Map<
+    string,
+    { answer: HopAnswer; via: Link | undefined; elapsedMs: number }
+  >();
+  readonly #asked = new Set<string>();
+  readonly #errors: CodedError[] = [];
+  readonly #events: QueryEvent[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(lattice: Lattice, request: LatticeQuery, limits: QueryLimits) {
+    this.#lattice = lattice;
+    this.#request = request;
+    this.#limits = limits;
+    this.#question = analyse(request.question);
+    this.#maxHops = Math.max(
+      1,
+      Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
+    );
+    this.#ranked = this.#candidates();
+  }
+
+  async run(): Promise<LatticeAnswer> {
+    const { clock, deadlineMs, signal } = this.#limits;
+    const startedMs = clock.monotonicMs();
+    const onCancel = (): void => this.#send({ type: 'cancelled' });
+    const timer = clock.after(deadlineMs, () => this.#send({ type: 'deadline.reached' }));
+    if (signal?.aborted === true) onCancel();
+    else signal?.addEventListener('abort', onCancel, { once: true });
+    try {
+      const context = await this.#converse();
+      if (context.reason !== null) throw new BusError(context.reason);
+      return this.#compose(context, clock.monotonicMs() - startedMs);
+    } finally {
+      timer[Symbol.dispose]();
+      signal?.removeEventListener('abort', onCancel);
+      this.#abort.abort(new BusError('CANCELLED'));
+    }
+  }
+
+  /** Feeds the machine until it ends. What comes too late for its state is dropped: nobody waits for it. */
+  async #converse(): Promise<QueryContext> {
+    const first = start(queryMachine, { maxHops: this.#maxHops });
+    let { snapshot } = first;
+    for (const effect of first.effects) this.#perform(effect);
+    while (snapshot.status === 'active') {
+      const event = this.#events.shift();
+      if (event === undefined) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      if (!snapshot.can(event)) continue;
+      if (event.type === 'deadline.reached') this.#expire(snapshot.context);
+      const next = step(queryMachine, snapshot, event);
+      snapshot = next.snapshot;
+      for (const effect of next.effects) this.#perform(effect);
+    }
+    return snapshot.context;
+  }
+
+  #send(event: QueryEvent): void {
+    this.#events.push(event);
+    this.#wake();
+  }
+
+  #expire(context: QueryContext): void {
+    const error = new BusError('DEADLINE_EXCEEDED', { ms: this.#limits.deadlineMs });
+    const isEntering = context.visited.length === 0;
+    const unprobed = context.candidates.filter((agent) => isEntering && !this.#answers.has(agent));
+    const waiting = [...context.asking, ...unprobed];
+    for (const agent of waiting) this.#errors.push({ ...error.toFailure(), agent });
+    this.#abort.abort(error);
+  }
+
+  #perform(effect: QueryEffect): void {
+    switch (effect.type) {
+      case 'shards.rank':
+        this.#send({ type: 'shards.ranked', agents: this.#ranked.map((each) => each.agent) });
+        return;
+      case 'agent.probe':
+        return void this.#probe(effect.agent);
+      case 'agent.hop':
+        return void this.#hop(effect.agent, effect.links);
+      case 'answer.compose':
+        this.#send({ type: 'answer.composed' });
+        return;
+      default:
+        return unreachable(effect);
+    }
+  }
+
+  #candidates(): Ranked[] {
+    const ranked = this.#lattice.router.rank(this.#question);
+    const { from } = this.#request;
+    if (from === '')
+      return ranked.filter((each) => this.#lattice.ports.has(each.agent)).slice(0, probesDefault);
+    const named = ranked.filter(
+      (each) => each.agent === from || this.#lattice.cards.get(each.agent)?.alias === from,
+    );
+    if (named.length === 0) throw new BusError('UNKNOWN_AGENT', { agent: from });
+    return named.slice(0, 1);
+  }
+
+  async #probe(agent: string): Promise<void> {
+    try {
+      const { answer, links } = await this.#ask(agent, [], undefined);
+      const best = Math.max(0, ...answer.citations.map((each) => each.similarity));
+      const evidence = this.#ranked.find((each) => each.agent === agent)?.evidence.length ?? 0;
+      const strength = best === 0 ? 0 : best + evidence;
+      this.#send({ type: 'probe.answered', agent, strength, links });
+    } catch (error) {
+      this.#fail(agent, error);
+      this.#send({ type: 'probe.failed', agent });
+    }
+  }
+
+  async #hop(agent: string, ids: string[]): Promise<void> {
+    try {
+      const chosen = ids.flatMap((id) => this.#links.get(id) ?? []);
+      const symbols = chosen.map(({ target }) => `${target.file_path}#${target.symbol}`);
+      const { links } = await this.#ask(agent, [...new Set(symbols)], chosen[0]);
+      this.#send({ type: 'hop.answered', agent, links });
+    } catch (error) {
+      this.#fail(agent, error);
+      this.#send({ type: 'hop.failed', agent });
+    }
+  }
+
+  async #ask(
+    agent: string,
+    symbols: string[],
+    via: Link | undefined,
+  ): Promise<{ answer: HopAnswer; links: Link[] }> {
+    const startedMs = this.#limits.clock.monotonicMs();
+    this.#asked.add(agent);
+    const port = this.#lattice.ports.get(agent);
+    if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
+    const { question, top_k } = this.#request;
+    const hop = { question, symbols, top_k, references_max: referencesPerHop };
+    const { signal } = this.#abort;
+    const answer = await orAborted(port.hop(hop), signal);
+    const linker = { ports: this.#lattice.ports, owners: this.#lattice.owners, signal };
+    const { links, asked, errors } = await linksOf(linker, agent, answer.references);
+    for (const each of asked) this.#asked.add(each);
+    for (const link of links) this.#links.set(link.id, link);
+    this.#errors.push(...errors);
+    this.#answers.set(agent, {
+      answer,
+      via,
+      elapsedMs: this.#limits.clock.monotonicMs() - startedMs,
+    });
+    return { answer, links };
+  }
+
+  #fail(agent: string, error: unknown): void {
+    // The deadline was reported already, for all that were still asked.
+    if (!this.#abort.signal.aborted) this.#errors.push(failureOf(agent, error));
+  }
+
+  #compose(context: QueryContext, elapsedMs: number): LatticeAnswer {
+    const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context));
+    const errors = [...this.#errors];
+    if (hops.length === 0 && errors.length === 0) {
+      errors.push({ ...new BusError('NOT_FOUND').toFailure(), agent: '' });
+    }
+    const path = hops.map((hop) => hop.agent);
+    return {
+      question: this.#request.question,
+      ...synthesise(hops),
+      query_path: path,
+      hops,
+      safety: { max_hops: this.#maxHops, actual_hops: path.length, visited_agents: path },
+      agents_asked: this.#asked.size,
+      partial: context.isPartial || this.#errors.length > 0,
+      errors,
+      elapsed_ms: round(elapsedMs),
+    };
+  }
+
+  /**
+   * Further along a chain of calls the words of the question no longer stand in the code. What was reached
+   * by checked links is as relevant as the entry was, times the relevance of the links that led there.
+   */
+  #entrySimilarity(context: QueryContext): number {
+    const entry = this.#answers.get(context.visited[0] ?? '');
+    return Math.max(0, ...(entry?.answer.citations ?? []).map((each) => each.similarity));
+  }
+
+  #hopOf(agent: string, context: QueryContext): Hop[] {
+    const known = this.#answers.get(agent);
+    if (known === undefined) return [];
+    const { answer, via } = known;
+    const vouched =
+      via === undefined ? 0 : this.#entrySimilarity(context) * (context.reach[agent] ?? 0);
+    return [
+      {
+        agent,
+        scope: this.#lattice.cards.get(agent)?.scope ?? [],
+        question: this.#request.question,
+        answer: answer.answer,
+        citations: answer.citations.map((each) => ({
+          ...each,
+          similarity: Math.max(each.similarity, round4(vouched)),
+        })),
+        via: via === undefined ? null : viaOf(via),
+        elapsed_ms: round(known.elapsedMs),
+      },
+    ];
+  }
+}
+
+function round4(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
+}
+
+function viaOf({ reference, target, from_agent }: Link): NonNullable<Hop['via']> {
+  return {
+    symbol: reference.symbol,
+    from: `${reference.from_path}:${reference.from_line}`,
+    to: `${target.file_path}:${target.line}`,
+    from_agent,
+    chain: reference.chain,
+  };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,32 @@
+import type { Hop, LatticeAnswer } from '../pgc/shapes.js';
+import { confidenceOf } from './confidence.js';
+
+/** The hops as one text, in order; sources are numbered through over all hops. */
+export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' | 'confidence'> {
+  const similarities = hops.flatMap((hop) => hop.citations.map((each) => each.similarity));
+  if (hops.length === 0) {
+    return {
+      answer: 'Nothing in the indexed code answers the question.',
+      confidence: confidenceOf([]),
+    };
+  }
+  let numbered = 0;
+  const paragraphs = hops.map((hop, at) => {
+    const said = renumbered(hop.answer, numbered);
+    numbered += hop.citations.length;
+    return `${at + 1}. ${hop.agent} (${hop.scope.join(', ')}): ${arrival(hop)}${said}`;
+  });
+  return { answer: paragraphs.join('\n'), confidence: confidenceOf(similarities) };
+}
+
+function arrival(hop: Hop): string {
+  if (hop.via === null) return '';
+  const caller = hop.via.chain.at(-1)?.symbol;
+  const by = caller === undefined ? 'a call' : `\`${caller}\` calls it`;
+  return `\`${hop.via.symbol}\` is defined at ${hop.via.to}; ${by} at ${hop.via.from} in ${hop.via.from_agent}. `;
+}
+
+/** Each hop numbers its own sources from 1. */
+function renumbered(text: string, offset: number): string {
+  return text.replace(/\[(\d+)\]/g, (_, number: string) => `[${Number(number) + offset}]`);
+}

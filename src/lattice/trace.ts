@@ -1,0 +1,320 @@
+import type { Clock } from '../base/clock.js';
+import { BusError } from '../errors/bus-error.js';
+import type {
+  CallSite,
+  CodedError,
+  Definition,
+  ShardPort,
+  Step,
+  TraceAnswer,
+} from '../pgc/shapes.js';
+import { fanOut } from './asking.js';
+import type { Lattice } from './query.js';
+import { visibleDefinitions } from './visibility.js';
+
+/** Functions that one search may look at; beyond it the answer says that it gave up. */
+export const traceNodesMax = 50_000;
+/** Anchors in one request to a shard. */
+const batchMax = 2_000;
+/** Calls away from the start. */
+const depthMax = 24;
+/** Shards that are asked for one name: a name that more of them define leads everywhere. */
+const ownersAskedMax = 6;
+
+export interface TraceLimits {
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  nodesMax?: number;
+}
+
+/** A function definition, as `path#name` in the shard that holds it. */
+interface Node {
+  anchor: string;
+  name: string;
+  path: string;
+  line: number;
+  agent: string;
+}
+
+/** How a node was reached: from the start (`before` calls it) or towards the goal (it calls `before`). */
+interface Reached {
+  node: Node;
+  before: Reached | undefined;
+  /** `path:line` of the call between the two. */
+  callSite: string;
+}
+
+/**
+ * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a
+ * level at a time, always the smaller one: I. Pohl, "Bi-directional search", 1971. Each level costs one
+ * request per shard. Names are `name`, `path#name` or `path:name`; when a name has several definitions,
+ * all are tried.
+ */
+export async function trace(
+  lattice: Lattice,
+  from: string,
+  to: string,
+  limits: TraceLimits,
+): Promise<TraceAnswer> {
+  const startedMs = limits.clock.monotonicMs();
+  const search = new TraceSearch(lattice, limits);
+  const path = await search.run(from, to);
+  return {
+    found: path !== undefined,
+    path: path ?? [],
+    errors: search.errors,
+    agents_asked: search.asked.size,
+    elapsed_ms: Math.round((limits.clock.monotonicMs() - startedMs) * 100) / 100,
+  };
+}
+
+class TraceSearch {
+  readonly errors: CodedError[] = [];
+  readonly asked = new Set<string>();
+  readonly #forward = new Map<string, Reached>();
+  readonly #backward = new Map<string, Reached>();
+  readonly #definitions = new Map<string, Definition[]>();
+  readonly #nodesMax: number;
+
+  constructor(
+    readonly lattice: Lattice,
+    readonly limits: TraceLimits,
+  ) {
+    this.#nodesMax = limits.nodesMax ?? traceNodesMax;
+  }
+
+  async run(from: string, to: string): Promise<Step[] | undefined> {
+    const [starts, goals] = await Promise.all([this.#named(from), this.#named(to)]);
+    for (const [wanted, nodes] of [
+      [from, starts],
+      [to, goals],
+    ] as const) {
+      if (nodes.length === 0) this.errors.push(notDefined(wanted));
+    }
+    if (starts.length === 0 || goals.length === 0) return undefined;
+    let ahead: Reached[] = starts.map((node) => ({ node, before: undefined, callSite: '' }));
+    let behind: Reached[] = goals.map((node) => ({ node, before: undefined, callSite: '' }));
+    for (const each of ahead) this.#forward.set(each.node.anchor, each);
+    for (const each of behind) this.#backward.set(each.node.anchor, each);
+    let meeting = this.#meeting(ahead);
+    for (
+      let depth = 0;
+      meeting === undefined && ahead.length > 0 && behind.length > 0;
+      depth += 1
+    ) {
+      if (depth >= depthMax || this.#forward.size + this.#backward.size > this.#nodesMax) {
+        this.errors.push({ ...tooFar(this.#nodesMax), agent: '' });
+        return undefined;
+      }
+      if (ahead.length <= behind.length) {
+        ahead = await this.#advance(ahead);
+        meeting = this.#meeting(ahead);
+      } else {
+        behind = await this.#retreat(behind);
+        meeting = this.#meeting(behind);
+      }
+    }
+    return meeting === undefined ? undefined : this.#path(meeting);
+  }
+
+  #meeting(level: readonly Reached[]): string | undefined {
+    return level
+      .map((each) => each.node.anchor)
+      .find((anchor) => this.#forward.has(anchor) && this.#backward.has(anchor));
+  }
+
+  /** All functions that the level calls. */
+  async #advance(level: readonly Reached[]): Promise<Reached[]> {
+    const byAnchor = new Map(level.map((each) => [each.node.anchor, each]));
+    const expansions = await this.#ask(level, (port, anchors) => port.expand(anchors));
+    const calls = expansions.flatMap((each) =>
+      each.calls.map((site) => ({
+        site,
+        includes: each.includes,
+        before: byAnchor.get(each.anchor),
+      })),
+    );
+    await this.#learn(calls.filter(({ site }) => isOpen(site)).map(({ site }) => site.symbol));
+    const next: Reached[] = [];
+    for (const { site, includes, before } of calls) {
+      if (before === undefined) continue;
+      for (const node of this.#targets(site, includes, before.node)) {
+        if (this.#forward.has(node.anchor)) continue;
+        const reached = { node, before, callSite: `${site.file_path}:${site.line}` };
+        this.#forward.set(node.anchor, reached);
+        next.push(reached);
+      }
+    }
+    return next;
+  }
+
+  /** All functions that call the level. A site counts when its own shard says that it may mean the goal. */
+  async #retreat(level: readonly Reached[]): Promise<Reached[]> {
+    const names = [...new Set(level.map((each) => each.node.name))];
+    const ports = this.#ports();
+    const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
+      port.callers(names),
+    );
+    this.errors.push(...errors);
+    const callers = new Map<string, Node>();
+    for (const site of answers.flat()) {
+      const cut = site.definition.lastIndexOf(':');
+      if (site.symbol === '' || cut < 0) continue;
+      const path = site.definition.slice(0, cut);
+      const line = Number(site.definition.slice(cut + 1));
+      const anchor = `${path}#${site.symbol}`;
+      if (this.#backward.has(anchor)) continue;
+      callers.set(anchor, { anchor, name: site.symbol, path, line, agent: site.agent });
+    }
+    return this.#confirm(level, [...callers.values()]);
+  }
+
+  /** Reads the callers' own calls: which definition a name means is known on that side only. */
+  async #confirm(level: readonly Reached[], callers: Node[]): Promise<Reached[]> {
+    const goals = new Map(level.map((each) => [each.node.anchor, each]));
+    const byAnchor = new Map(callers.map((node) => [node.anchor, node]));
+    const candidates = callers.map((node) => ({ node, before: undefined, callSite: '' }));
+    const expansions = await this.#ask(candidates, (port, anchors) => port.expand(anchors));
+    const names = new Set(level.map((each) => each.node.name));
+    const sites = expansions.flatMap((each) =>
+      each.calls
+        .filter((site) => names.has(site.symbol))
+        .map((site) => ({ site, includes: each.includes, caller: byAnchor.get(each.anchor) })),
+    );
+    await this.#learn(sites.filter(({ site }) => isOpen(site)).map(({ site }) => site.symbol));
+    const next: Reached[] = [];
+    for (const { site, includes, caller } of sites) {
+      if (caller === undefined || this.#backward.has(caller.anchor)) continue;
+      const goal = this.#targets(site, includes, caller)
+        .map((each) => goals.get(each.anchor))
+        .find(Boolean);
+      if (goal === undefined) continue;
+      const reached = { node: caller, before: goal, callSite: `${site.file_path}:${site.line}` };
+      this.#backward.set(caller.anchor, reached);
+      next.push(reached);
+    }
+    return next;
+  }
+
+  #targets(site: CallSite, includes: string[], caller: Node): Node[] {
+    if (site.definition !== '') {
+      const cut = site.definition.lastIndexOf(':');
+      const path = site.definition.slice(0, cut);
+      const line = Number(site.definition.slice(cut + 1));
+      return [
+        { anchor: `${path}#${site.symbol}`, name: site.symbol, path, line, agent: site.agent },
+      ];
+    }
+    if (!isOpen(site)) return [];
+    const elsewhere = (this.#definitions.get(site.symbol) ?? []).filter(
+      (each) => each.agent !== caller.agent,
+    );
+    return visibleDefinitions({ path: caller.path, includes }, elsewhere).map(nodeOf);
+  }
+
+  /** Asks the shards that define these names for others, once per name. */
+  async #learn(names: readonly string[]): Promise<void> {
+    const wanted = new Map<string, string[]>();
+    for (const name of new Set(names)) {
+      if (this.#definitions.has(name)) continue;
+      this.#definitions.set(name, []);
+      const owners = this.lattice.owners.get(name) ?? [];
+      if (owners.length > ownersAskedMax) continue;
+      for (const agent of owners) wanted.set(agent, [...(wanted.get(agent) ?? []), name]);
+    }
+    const ports = this.#ports().filter((port) => wanted.has(port.agent));
+    const { answers, errors } = await fanOut(ports, this.limits.signal, async (port) =>
+      inBatches(wanted.get(port.agent) ?? [], (batch) => port.definitions(batch)),
+    );
+    this.errors.push(...errors);
+    for (const port of ports) this.asked.add(port.agent);
+    for (const each of answers.flat()) this.#definitions.get(each.symbol)?.push(each);
+  }
+
+  async #ask<T>(
+    level: readonly Reached[],
+    request: (port: ShardPort, anchors: string[]) => Promise<T[]>,
+  ): Promise<T[]> {
+    const byAgent = new Map<string, string[]>();
+    for (const { node } of level) {
+      const anchors = byAgent.get(node.agent);
+      if (anchors === undefined) byAgent.set(node.agent, [node.anchor]);
+      else anchors.push(node.anchor);
+    }
+    const ports = this.#ports().filter((port) => byAgent.has(port.agent));
+    for (const port of ports) this.asked.add(port.agent);
+    const { answers, errors } = await fanOut(ports, this.limits.signal, async (port) =>
+      inBatches(byAgent.get(port.agent) ?? [], (batch) => request(port, batch)),
+    );
+    this.errors.push(...errors);
+    return answers.flat();
+  }
+
+  async #named(symbol: string): Promise<Node[]> {
+    const ports = this.#ports();
+    for (const port of ports) this.asked.add(port.agent);
+    const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
+      port.definitions([symbol]),
+    );
+    this.errors.push(...errors);
+    const found = answers.flat().filter((each) => !each.declaration);
+    return [
+      ...new Map(found.map((each) => [`${each.file_path}#${each.symbol}`, nodeOf(each)])).values(),
+    ];
+  }
+
+  #ports(): ShardPort[] {
+    return [...this.lattice.ports.values()];
+  }
+
+  #path(meeting: string): Step[] {
+    const path: Step[] = [];
+    for (let at = this.#forward.get(meeting); at !== undefined; at = at.before)
+      path.unshift(stepOf(at.node, at.callSite));
+    let at = this.#backward.get(meeting);
+    while (at?.before !== undefined) {
+      path.push(stepOf(at.before.node, at.callSite));
+      at = at.before;
+    }
+    return path;
+  }
+}
+
+/** Calls through a pointer or on an unknown object could mean anything of that name. */
+function isOpen(site: CallSite): boolean {
+  return site.definition === '' && site.kind !== 'member';
+}
+
+function nodeOf(definition: Definition): Node {
+  const { symbol, file_path, line, agent } = definition;
+  return { anchor: `${file_path}#${symbol}`, name: symbol, path: file_path, line, agent };
+}
+
+function stepOf(node: Node, callSite: string): Step {
+  return {
+    symbol: node.name,
+    file_path: node.path,
+    line: node.line,
+    agent: node.agent,
+    call_site: callSite,
+  };
+}
+
+async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += batchMax)
+    results.push(...(await request(items.slice(at, at + batchMax))));
+  return results;
+}
+
+function notDefined(symbol: string): CodedError {
+  return { ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' };
+}
+
+function tooFar(limit: number): Omit<CodedError, 'agent'> {
+  return new BusError('TOO_LARGE', {
+    what: 'the search for a path',
+    bytes: limit,
+    limit,
+  }).toFailure();
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+/** The list of a kernel with its history of configurations is about 8 MiB. */
+const outputBytesMax = 256 * 1024 * 1024;
+const deadlineMs = 120_000;
+
+/** Goes before every subcommand: settings of a repository that would run a program. */
+export const safeGit = [
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '--no-pager',
+] as const;
+
+/**
+ * Runs git in a folder and gives its output; undefined when git is missing, broken, or says no.
+ * The repository is not trusted: nothing that its configuration names is run, and nothing is fetched.
+ */
+export async function git(
+  folder: string,
+  args: readonly string[],
+  timeoutMs = deadlineMs,
+): Promise<Buffer | undefined> {
+  try {
+    const { stdout } = await run('git', [...safeGit, ...args], {
+      cwd: folder,
+      encoding: 'buffer',
+      env: gitEnvironment(),
+      maxBuffer: outputBytesMax,
+      timeout: timeoutMs,
+      windowsHide: true,
+    });
+    return stdout;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without GIT_DIR and its kin: a hook that calls us must not redirect us to its own repository. */
+export function gitEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  return {
+    ...Object.fromEntries(kept),
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+  };
+}

@@ -1,0 +1,301 @@
+import { BusError } from '../errors/bus-error.js';
+import { targetsOfCall } from './call-graph.js';
+import { citeCall, citeDocument, type Excerpts } from './citation.js';
+import { describe, sentence } from './compose.js';
+import { resolveSymbol } from './definitions.js';
+import { NameMatcher } from './name-matcher.js';
+import { analyse } from './question.js';
+import { isRelevant, tellingShare, type Hit, type Retriever } from './retrieve.js';
+import {
+  citationsMax,
+  type Citation,
+  type CodedError,
+  type HopAnswer,
+  type HopRequest,
+  type Reference,
+  type Step,
+} from './shapes.js';
+import type { CallRow, ShardIndex } from './shard-index.js';
+
+/** Calls followed inside the shard, from where the question enters it. */
+export const depthMax = 4;
+export const nodesMax = 600;
+export const referencesMax = 40;
+/** Each call away from the entry makes it less likely that the question means this place. */
+const depthDecay = 0.95;
+/** What a call inside the shard keeps of its caller's strength when its name says nothing of the question. */
+const unnamedShare = 0.65;
+/** What a call keeps when only its surroundings speak of the question. */
+const unnamedReference = 0.08;
+/** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
+const entriesMax = 40;
+/** How fast an entry loses strength with its score: those that miss one thing asked for should not lead. */
+const entryContrast = 1;
+/** Definitions of one name that a hop enters at. */
+const definitionsEntered = 3;
+const entriesCited = 3;
+const referencesCited = 3;
+/** References below this share of the best one's relevance are offered, but not told. */
+const tellingReference = 0.3;
+
+interface Node {
+  symbol: number;
+  depth: number;
+  /** 0 to 1: how surely the question is still about this function. */
+  strength: number;
+  parent: Node | undefined;
+  /** The call that led here. */
+  call: CallRow | undefined;
+}
+
+interface Outgoing {
+  node: Node;
+  call: CallRow;
+  relevance: number;
+}
+
+/** What the question still needs from other shards after it entered this one. */
+export function hop(
+  index: ShardIndex,
+  excerpts: Excerpts,
+  retriever: Retriever,
+  request: HopRequest,
+): Omit<HopAnswer, 'elapsed_ms'> {
+  const question = analyse(request.question);
+  const errors: CodedError[] = [];
+  const entries =
+    request.symbols.length > 0
+      ? entered(index, request.symbols, errors)
+      : found(index, retriever.search(question, { limit: entriesMax }));
+  if (entries.length === 0) {
+    if (errors.length === 0) errors.push(failure(index, new BusError('NOT_FOUND')));
+    const answer = `Nothing in ${index.info.alias} answers the question.`;
+    return { answer, citations: [], references: [], errors, index_version: index.info.version };
+  }
+  const matcher = new NameMatcher(index, question);
+  const nodes = walk(index, matcher, entries);
+  const wanted = Math.max(0, Math.min(referencesMax, request.references_max || 20));
+  const outgoing = written(index, excerpts, leaving(index, matcher, nodes), wanted);
+  const similarities = retriever.similarities(
+    question,
+    nodes.map((each) => each.symbol),
+  );
+  const report = new Report(index, excerpts, similarities);
+  const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
+  const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
+  const isTelling = (entry: Node): boolean =>
+    request.symbols.length > 0 || (similarities.get(entry.symbol) ?? 0) >= tellingShare * best;
+  for (const entry of entries.filter(isTelling).slice(0, cited)) report.entry(entry);
+  const references = outgoing.map((each) => referenceOf(index, each));
+  const strongest = outgoing[0]?.relevance ?? 0;
+  for (const each of outgoing.slice(0, referencesCited)) {
+    if (each.relevance >= tellingReference * strongest) report.reference(each);
+  }
+  return {
+    answer: report.text(),
+    citations: report.citations,
+    references,
+    errors,
+    index_version: index.info.version,
+  };
+}
+
+function found(index: ShardIndex, hits: Hit[]): Node[] {
+  const best = hits[0];
+  if (best === undefined || !isRelevant(best)) return [];
+  const functions = hits.filter((hit) => hit.symbol !== undefined && isCallable(index, hit.symbol));
+  const chosen = functions.length > 0 ? functions : hits.filter((hit) => hit.symbol !== undefined);
+  return chosen.map((hit) => entryNode(hit.symbol ?? 0, (hit.score / best.score) ** entryContrast));
+}
+
+function isCallable(index: ShardIndex, symbol: number): boolean {
+  const { kind, declaration } = index.symbol(symbol);
+  return !declaration && (kind === 'function' || kind === 'method');
+}
+
+/** The caller vouches for the symbols it names: they enter at full strength. */
+function entered(index: ShardIndex, symbols: string[], errors: CodedError[]): Node[] {
+  return symbols.flatMap((wanted) => {
+    const all = resolveSymbol(index, wanted);
+    const definitions = all.filter((each) => !index.symbol(each).declaration);
+    if (all.length === 0)
+      errors.push(failure(index, new BusError('NO_SUCH_SYMBOL', { symbol: wanted })));
+    return (definitions.length > 0 ? definitions : all)
+      .slice(0, definitionsEntered)
+      .map((each) => entryNode(each, 1));
+  });
+}
+
+function entryNode(symbol: number, strength: number): Node {
+  return { symbol, depth: 0, strength, parent: undefined, call: undefined };
+}
+
+/** Breadth-first, level by level, the strongest first; a function is visited once, by its strongest caller of the level. */
+function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] {
+  const visited = new Map<number, Node>();
+  for (const entry of entries) if (!visited.has(entry.symbol)) visited.set(entry.symbol, entry);
+  let level = [...visited.values()];
+  for (let depth = 1; depth <= depthMax && level.length > 0; depth += 1) {
+    const next = new Map<number, Node>();
+    for (const node of level) {
+      for (const call of index.callsFrom(node.symbol)) {
+        const { inside } = targetsOfCall(index, call);
+        if (inside.length === 0) continue;
+        const share = unnamedShare + (1 - unnamedShare) * matcher.match(call.callee);
+        const strength = (node.strength * depthDecay * share) / Math.sqrt(inside.length);
+        for (const symbol of inside) {
+          if (visited.has(symbol)) continue;
+          const known = next.get(symbol);
+          if (known === undefined || known.strength < strength) {
+            next.set(symbol, { symbol, depth, strength, parent: node, call });
+          }
+        }
+      }
+    }
+    level = [...next.values()]
+      .sort((one, other) => other.strength - one.strength || one.symbol - other.symbol)
+      .slice(0, nodesMax - visited.size);
+    for (const node of level) visited.set(node.symbol, node);
+  }
+  return [...visited.values()];
+}
+
+function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoing[] {
+  const best = new Map<string, Outgoing>();
+  for (const node of nodes) {
+    for (const call of index.callsFrom(node.symbol)) {
+      if (!targetsOfCall(index, call).leaves) continue;
+      const match = matcher.match(call.callee);
+      const share = unnamedReference + (1 - unnamedReference) * match;
+      const relevance = node.strength * share * matcher.specificity(call.callee);
+      const known = best.get(call.callee);
+      if (known === undefined || known.relevance < relevance)
+        best.set(call.callee, { node, call, relevance });
+    }
+  }
+  return [...best.values()].sort(
+    (one, other) =>
+      other.relevance - one.relevance || (one.call.callee < other.call.callee ? -1 : 1),
+  );
+}
+
+/** The best references whose call site really holds the name, in the text that is cited. */
+function written(
+  index: ShardIndex,
+  excerpts: Excerpts,
+  outgoing: Outgoing[],
+  wanted: number,
+): Outgoing[] {
+  const found: Outgoing[] = [];
+  for (const each of outgoing) {
+    if (found.length >= wanted) break;
+    const { file, line, callee } = each.call;
+    const [text] = excerpts.lines(index.file(file), line, line) ?? [];
+    if (text?.includes(callee) === true) found.push(each);
+  }
+  return found;
+}
+
+function pathTo(node: Node): Node[] {
+  const path: Node[] = [];
+  for (let at: Node | undefined = node; at !== undefined; at = at.parent) path.unshift(at);
+  return path;
+}
+
+function referenceOf(index: ShardIndex, { node, call, relevance }: Outgoing): Reference {
+  const chain = pathTo(node).map((each): Step => {
+    const row = index.symbol(each.symbol);
+    return {
+      symbol: row.name,
+      file_path: index.file(row.file).path,
+      line: row.line_start,
+      agent: index.info.agent,
+      call_site:
+        each.call === undefined ? '' : `${index.file(each.call.file).path}:${each.call.line}`,
+    };
+  });
+  return {
+    symbol: call.callee,
+    from_symbol: index.symbol(node.symbol).name,
+    from_path: index.file(call.file).path,
+    from_line: call.line,
+    relevance: Math.round(relevance * 1e4) / 1e4,
+    chain,
+    includes: index.importsOf(call.file).map((each) => each.target),
+  };
+}
+
+/** Gathers sentences and their sources; a source is numbered when the first sentence needs it. */
+class Report {
+  readonly citations: Citation[] = [];
+  readonly #sentences: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  constructor(
+    readonly index: ShardIndex,
+    readonly excerpts: Excerpts,
+    readonly similarities: Map<number, number>,
+  ) {}
+
+  entry(node: Node): void {
+    const row = this.index.symbol(node.symbol);
+    const number = this.#number(`s${node.symbol}`, () =>
+      citeDocument(this.index, this.excerpts, node.symbol, this.#similarity(node)),
+    );
+    if (number > 0)
+      this.#sentences.push(sentence(describe(row, this.index.file(row.file).path), number));
+  }
+
+  /** The calls from the entry to the place where the question leaves the shard. */
+  reference(outgoing: Outgoing): void {
+    const path = pathTo(outgoing.node);
+    // Where the question leaves from is worth a word of its own, when it is not among the best hits.
+    const [first] = path;
+    if (first !== undefined && !this.#numbers.has(`s${first.symbol}`)) this.entry(first);
+    const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
+    const clauses = calls.flatMap((call, at) => {
+      const caller = path[at];
+      if (call === undefined || caller === undefined) return [];
+      const name = this.index.symbol(caller.symbol).name;
+      const number = this.#number(`c${call.file}:${call.line}:${call.callee}`, () =>
+        citeCall(
+          this.index,
+          this.excerpts,
+          { caller: name, callee: call.callee, file: call.file, line: call.line },
+          this.#similarity(caller),
+        ),
+      );
+      const where = `${this.index.file(call.file).path}:${call.line}`;
+      return [`\`${name}\` calls \`${call.callee}\` ${number > 0 ? `[${number}]` : `(${where})`}`];
+    });
+    if (clauses.length > 0) this.#sentences.push(`${clauses.join(', and ')}.`);
+  }
+
+  text(): string {
+    return this.#sentences.join(' ');
+  }
+
+  #similarity(node: Node): number {
+    const own = this.similarities.get(node.symbol) ?? 0;
+    const [first] = pathTo(node);
+    if (first === undefined || first.strength === 0) return own;
+    // Along a chain of calls the words of the question fade; what the chain leads from still counts.
+    const entry = this.similarities.get(first.symbol) ?? 0;
+    return Math.max(own, (entry * node.strength) / first.strength);
+  }
+
+  #number(key: string, make: () => Citation | undefined): number {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    if (this.citations.length >= citationsMax) return 0;
+    const made = make();
+    if (made === undefined) return 0;
+    this.citations.push(made);
+    this.#numbers.set(key, this.citations.length);
+    return this.citations.length;
+  }
+}
+
+function failure(index: ShardIndex, error: BusError): CodedError {
+  return { ...error.toFailure(), agent: index.info.agent };
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { BusError } from '../errors/bus-error.js';
+import { aliasOf, type ShardPlan } from './shard-plan.js';
+import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
+
+const manifestFormat = 1;
+
+const manifestSchema = z.object({
+  format: z.literal(manifestFormat),
+  segment_format: z.literal(segmentFormat),
+  project: z.string(),
+  /** Absolute, without links. */
+  root: z.string(),
+  plan: z.object({
+    mode: z.enum(['auto', 'count', 'explicit']),
+    shards: z.array(z.object({ alias: z.string(), paths: z.array(z.string()) })),
+  }),
+  shards: z.array(
+    z.object({
+      alias: z.string(),
+      scope: z.array(z.string()),
+      version: z.string(),
+      /** File name in `segments/`. */
+      segment: z.string().regex(/^[\w.-]+\.seg$/),
+      files: z.number(),
+      lines: z.number(),
+      items: z.record(z.string(), z.number()),
+    }),
+  ),
+  left_out: z.record(z.string(), z.number()),
+});
+
+/** What is served: which segments, and the plan that the next refresh keeps. */
+export interface Manifest extends z.infer<typeof manifestSchema> {
+  plan: ShardPlan;
+}
+export type ManifestShard = Manifest['shards'][number];
+
+/** Where the index of one tree lives: a function of the real path of its root. */
+export interface IndexPlace {
+  project: string;
+  folder: string;
+  facts: string;
+  segments: string;
+  manifest: string;
+  /** JSON Lines `{path, reason}`: everything that was left out. */
+  leftOut: string;
+}
+
+/** `root`: absolute, without links. */
+export function placeOf(root: string, home: string): IndexPlace {
+  const project = projectOf(root);
+  const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
+  const folder = join(home, 'pgc', `${project}-${digest}`);
+  return {
+    project,
+    folder,
+    facts: join(folder, 'facts'),
+    segments: join(folder, 'segments'),
+    manifest: join(folder, 'manifest.json'),
+    leftOut: join(folder, 'left-out.jsonl'),
+  };
+}
+
+export function projectOf(root: string): string {
+  return aliasOf(basename(root));
+}
+
+/** Throws INDEX_MISSING or INDEX_CORRUPT. */
+export async function readManifest(place: IndexPlace, root: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(place.manifest, 'utf8');
+  } catch (error) {
+    throw new BusError('INDEX_MISSING', { path: root }, { cause: error });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw corrupt(place.manifest, 'not JSON', error);
+  }
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success)
+    throw corrupt(place.manifest, z.prettifyError(parsed.error).split('\n')[0] ?? '');
+  return parsed.data;
+}
+
+/** From here on the new index is served. */
+export async function writeManifest(
+  place: IndexPlace,
+  manifest: Omit<Manifest, 'format' | 'segment_format'>,
+): Promise<void> {
+  const whole: Manifest = { format: manifestFormat, segment_format: segmentFormat, ...manifest };
+  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(whole, null, 1)}\n`)]);
+}

@@ -1,0 +1,86 @@
+import type { FactsLanguage, FileFacts } from '../facts.js';
+import { cQuery, mineC } from './c.js';
+import { scanDefines } from './c-macros.js';
+import { Draft } from './draft.js';
+import { mineEcmascript } from './ecmascript.js';
+import { ecmascriptQuery } from './es-query.js';
+import { Grammar } from './grammar.js';
+import { minePython, pythonQuery } from './python.js';
+
+/** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */
+export const parseBytesMax = 2 * 1024 * 1024;
+/** The parser's effort grows with the square of open brackets; people stay below a hundred. */
+export const bracketDepthMax = 1_000;
+
+interface LanguageMiner {
+  query: string;
+  mine(grammar: Grammar, text: string): Draft;
+}
+
+const miners: Record<FactsLanguage, LanguageMiner> = {
+  c: { query: cQuery, mine: mineC },
+  typescript: { query: ecmascriptQuery.typescript, mine: mineEcmascript },
+  tsx: { query: ecmascriptQuery.tsx, mine: mineEcmascript },
+  javascript: { query: ecmascriptQuery.javascript, mine: mineEcmascript },
+  python: { query: pythonQuery, mine: minePython },
+};
+
+/** Reads sources into facts. Holds the grammars it has loaded so far; dispose of it to free them. */
+export class Miner implements AsyncDisposable {
+  readonly #grammars = new Map<FactsLanguage, Promise<Grammar>>();
+
+  /**
+   * Facts depend on language and bytes alone. Broken text gives fewer facts, never an error; bytes that
+   * are not UTF-8 read as U+FFFD. Throws MINER_FAILED when the grammar cannot be loaded or gives up.
+   */
+  async mine(language: FactsLanguage, source: Uint8Array): Promise<FileFacts> {
+    const bytes = source.byteLength;
+    const text = Buffer.from(source.buffer, source.byteOffset, bytes).toString('utf8');
+    if (bytes > parseBytesMax || bracketDepthOf(text) > bracketDepthMax) {
+      return unparsed(language, text).finish(language, bytes);
+    }
+    return miners[language].mine(await this.#grammar(language), text).finish(language, bytes);
+  }
+
+  #grammar(language: FactsLanguage): Promise<Grammar> {
+    const known = this.#grammars.get(language);
+    if (known !== undefined) return known;
+    const loading = Grammar.load(language, miners[language].query);
+    this.#grammars.set(language, loading);
+    return loading;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const loaded = await Promise.allSettled(this.#grammars.values());
+    this.#grammars.clear();
+    for (const each of loaded) if (each.status === 'fulfilled') each.value[Symbol.dispose]();
+  }
+}
+
+function unparsed(language: FactsLanguage, text: string): Draft {
+  return language === 'c'
+    ? scanDefines(text)
+    : new Draft(text, Math.min(text.length, parseBytesMax));
+}
+
+/** Counts brackets in strings and comments too: it is a bound, not a measure. */
+function bracketDepthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case 0x28: // (
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        if (depth > deepest) deepest = depth;
+        break;
+      case 0x29:
+      case 0x5d:
+      case 0x7d:
+        if (depth > 0) depth -= 1;
+        break;
+    }
+  }
+  return deepest;
+}

@@ -1,0 +1,156 @@
+import { Worker } from 'node:worker_threads';
+import { BoundedQueue } from '../../base/bounded-queue.js';
+import { type Clock, systemClock } from '../../base/clock.js';
+import { BusError } from '../../errors/bus-error.js';
+import { encodeFacts, type FactsLanguage } from '../facts.js';
+import { Miner } from './mine.js';
+import type { MineRequest } from './worker.js';
+
+/** A file that takes longer has hit a defect of the parser; the largest ones take about a second. */
+export const fileMsMax = 30_000;
+/** Files that wait for a worker, per worker: enough that none is ever idle. */
+export const queuedPerJob = 2;
+/** A worker that needs more heap than this is ended by Node, and its file reported. */
+export const workerHeapMegabytes = 1_024;
+
+export interface MinerPoolOptions {
+  fileMsMax?: number;
+  clock?: Clock;
+  /** The compiled worker; beside this module unless a test says otherwise. */
+  worker?: URL;
+}
+
+interface Job extends MineRequest {
+  resolve: (facts: Uint8Array) => void;
+  reject: (error: BusError) => void;
+}
+
+interface Slot {
+  worker: Worker;
+  job: Job | undefined;
+  limit: Disposable | undefined;
+}
+
+/**
+ * Mines on `jobs` threads; 0 means in this one. A worker that dies or takes too long is replaced, and only
+ * the file it was reading is lost.
+ */
+export class MinerPool implements AsyncDisposable {
+  readonly #jobs: number;
+  readonly #fileMsMax: number;
+  readonly #clock: Clock;
+  readonly #workerUrl: URL;
+  readonly #queue: BoundedQueue<Job>;
+  readonly #slots = new Set<Slot>();
+  readonly #inThread: Miner | undefined;
+  #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(jobs: number, options: MinerPoolOptions = {}) {
+    this.#jobs = jobs;
+    this.#fileMsMax = options.fileMsMax ?? fileMsMax;
+    this.#clock = options.clock ?? systemClock;
+    this.#workerUrl = options.worker ?? new URL('./worker.js', import.meta.url);
+    this.#queue = new BoundedQueue(Math.max(1, jobs) * queuedPerJob);
+    this.#inThread = jobs === 0 ? new Miner() : undefined;
+  }
+
+  /** Resolves when another file is welcome. Whoever reads files should wait for it before reading one. */
+  async room(): Promise<void> {
+    while (!this.#isClosed && this.#queue.size >= this.#queue.limit) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /**
+   * The encoded `FileFacts` of a source, which is copied when its turn in the queue comes. Throws
+   * MINER_FAILED when its worker died or took too long, CANCELLED when the pool was closed before.
+   */
+  async mine(language: FactsLanguage, source: Uint8Array): Promise<Uint8Array> {
+    if (this.#inThread !== undefined)
+      return encodeFacts(await this.#inThread.mine(language, source));
+    await this.room();
+    return new Promise((resolve, reject) => {
+      // A copy that the worker can own: the caller's bytes may share their memory with others.
+      const job = { language, source: new Uint8Array(source), resolve, reject };
+      if (this.#isClosed || !this.#queue.offer(job)) reject(new BusError('CANCELLED'));
+      else this.#assign();
+    });
+  }
+
+  /** Ends all workers; what was not mined fails with CANCELLED. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const job of this.#queue.takeAll()) job.reject(new BusError('CANCELLED'));
+    this.#admit();
+    const slots = [...this.#slots];
+    for (const slot of slots) this.#drop(slot)?.reject(new BusError('CANCELLED'));
+    await Promise.all(slots.map((slot) => slot.worker.terminate()));
+    await this.#inThread?.[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #assign(): void {
+    while (!this.#isClosed && this.#queue.size > 0) {
+      const slot = [...this.#slots].find((each) => each.job === undefined) ?? this.#start();
+      if (slot === undefined) return;
+      const job = this.#queue.take();
+      if (job === undefined) return;
+      this.#admit();
+      slot.job = job;
+      slot.limit = this.#clock.after(this.#fileMsMax, () => {
+        this.#fail(slot, `it took longer than ${this.#fileMsMax} ms`);
+      });
+      const { language, source } = job;
+      slot.worker.postMessage({ language, source } satisfies MineRequest, [
+        source.buffer as ArrayBuffer,
+      ]);
+    }
+  }
+
+  #start(): Slot | undefined {
+    if (this.#slots.size >= this.#jobs) return undefined;
+    const worker = new Worker(this.#workerUrl, {
+      resourceLimits: { maxOldGenerationSizeMb: workerHeapMegabytes },
+    });
+    const slot: Slot = { worker, job: undefined, limit: undefined };
+    this.#slots.add(slot);
+    worker.on('message', (facts: Uint8Array) => {
+      const { job } = slot;
+      slot.job = undefined;
+      slot.limit?.[Symbol.dispose]();
+      job?.resolve(facts);
+      this.#assign();
+    });
+    worker.on('error', (error) =>
+      this.#fail(slot, error instanceof Error ? error.message : String(error)),
+    );
+    worker.on('exit', (code) => this.#fail(slot, `the worker ended with code ${code}`));
+    return slot;
+  }
+
+  #fail(slot: Slot, detail: string): void {
+    if (!this.#slots.has(slot)) return;
+    const job = this.#drop(slot);
+    const path = job === undefined ? 'nothing' : `a ${job.language} file`;
+    job?.reject(new BusError('MINER_FAILED', { path, detail }));
+    void slot.worker.terminate();
+    this.#assign();
+  }
+
+  #drop(slot: Slot): Job | undefined {
+    this.#slots.delete(slot);
+    slot.limit?.[Symbol.dispose]();
+    return slot.job;
+  }
+
+  /** Wakes all who wait for room: those who come too late wait again. */
+  #admit(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}

@@ -1,0 +1,26 @@
+import { parentPort } from 'node:worker_threads';
+import { assert } from '../../base/assert.js';
+import { encodeFacts, type FactsLanguage } from '../facts.js';
+import { Miner } from './mine.js';
+
+/** What the pool posts; the answer is the encoded facts alone. One file at a time. */
+export interface MineRequest {
+  language: FactsLanguage;
+  source: Uint8Array;
+}
+
+assert(parentPort, 'this module runs as a worker of the miner pool');
+const port = parentPort;
+const miner = new Miner();
+
+// A failure is not caught: what WebAssembly leaves behind cannot be trusted, so the thread ends and the
+// pool starts another.
+port.on('message', (request: MineRequest) => {
+  void mine(request);
+});
+
+async function mine({ language, source }: MineRequest): Promise<void> {
+  // The encoder writes into a pooled buffer; only an own one can be handed over.
+  const facts = new Uint8Array(encodeFacts(await miner.mine(language, source)));
+  port.postMessage(facts, [facts.buffer]);
+}

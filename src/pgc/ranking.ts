@@ -1,0 +1,31 @@
+/** Keeps the best `limit` without sorting all: a common word stands in most documents. */
+export class Ranking<T extends { document: number; score: number }> {
+  #kept: T[] = [];
+  #floor = 0;
+
+  constructor(readonly limit: number) {}
+
+  admits(score: number): boolean {
+    return score > this.#floor;
+  }
+
+  offer(item: T): void {
+    if (!this.admits(item.score)) return;
+    this.#kept.push(item);
+    if (this.#kept.length >= 4 * this.limit + 64) this.#trim();
+  }
+
+  best(): T[] {
+    this.#trim();
+    return this.#kept;
+  }
+
+  #trim(): void {
+    const seen = new Set<number>();
+    this.#kept = this.#kept
+      .sort((one, other) => other.score - one.score || one.document - other.document)
+      .filter((each) => !seen.has(each.document) && seen.add(each.document));
+    this.#kept.length = Math.min(this.#kept.length, this.limit);
+    if (this.#kept.length === this.limit) this.#floor = this.#kept.at(-1)?.score ?? 0;
+  }
+}

@@ -1,0 +1,158 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { BusError } from '../errors/bus-error.js';
+import { crc32 } from '../wire/crc.js';
+
+/**
+ * The container of a segment. Little endian.
+ *
+ *     0   8  magic
+ *     8   4  format version
+ *    12   4  number of sections
+ *    16   8  length of the whole file
+ *    24   4  CRC-32 of everything from byte 32 on
+ *    28   4  CRC-32 of bytes 0 to 27
+ *    32      section table: offset and length in bytes, 8 each, in the order of `sectionNames`
+ *     …      sections, each aligned to 8 bytes
+ */
+const magic = Buffer.from('SIGMASEG', 'latin1');
+/** Raised whenever the layout or the meaning of a section changes. */
+export const segmentFormat = 1;
+const headBytes = 32;
+const rowBytes = 16;
+const alignment = 8;
+
+export const sectionNames = [
+  'info', // JSON: ShardInfo
+  'fileRows', // u32: path, language, lines
+  'fileBlobs', // 20 bytes each
+  'fileSymbols', // u32: first symbol of each file, and the end
+  'filesByPath', // u32: files in order of their paths
+  'importStarts', // u32: first import of each file, and the end
+  'importRows', // u32: target, line, first name, end of names
+  'importNames', // u32: texts
+  'symbolRows', // u32: name, kind, file, first line, last line, signature, container, doc
+  'symbolFlags', // u8: 1 exported, 2 declaration
+  'callRows', // u32: name, caller + 1, file, line, receiver; grouped by caller
+  'callKinds', // u8
+  'callStarts', // u32: first call of each symbol, and the end; file-level calls follow
+  'nameOffsets', // u32: sorted names of symbols and callees
+  'nameBytes',
+  'nameSymbolStarts', // u32
+  'nameSymbols', // u32: symbols by name
+  'nameCallStarts', // u32
+  'nameCalls', // u32: calls by name
+  'termOffsets', // u32: sorted terms
+  'termBytes',
+  'termDocuments', // u32: document frequency
+  'postingStarts', // u32
+  'postings', // varints: (gap << 5 | field mask), then one count per field of the mask
+  'lengths', // u32: five per document
+  'textOffsets', // u32: all other strings
+  'textBytes',
+] as const;
+export type SectionName = (typeof sectionNames)[number];
+export type Sections = Record<SectionName, Uint8Array>;
+
+/** Written beside its place, synced, then renamed: a reader sees the whole file or none. */
+export async function writeSegment(path: string, sections: Sections): Promise<number> {
+  const table = Buffer.alloc(sectionNames.length * rowBytes);
+  const pieces: Uint8Array[] = [table];
+  let offset = align(headBytes + table.length);
+  pieces.push(Buffer.alloc(offset - headBytes - table.length));
+  sectionNames.forEach((name, index) => {
+    const bytes = sections[name];
+    table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
+    table.writeBigUInt64LE(BigInt(bytes.byteLength), index * rowBytes + 8);
+    const end = offset + bytes.byteLength;
+    pieces.push(bytes, Buffer.alloc(align(end) - end));
+    offset = align(end);
+  });
+  const head = Buffer.alloc(headBytes);
+  magic.copy(head);
+  head.writeUInt32LE(segmentFormat, 8);
+  head.writeUInt32LE(sectionNames.length, 12);
+  head.writeBigUInt64LE(BigInt(offset), 16);
+  // zlib takes an empty buffer for a request to start anew.
+  const filled = pieces.filter((piece) => piece.byteLength > 0);
+  head.writeUInt32LE(
+    filled.reduce((seed, piece) => crc32(piece, seed), 0),
+    24,
+  );
+  head.writeUInt32LE(crc32(head.subarray(0, 28)), 28);
+  await writeAtomically(path, [head, ...filled]);
+  return offset;
+}
+
+/** Throws INDEX_CORRUPT for anything but a whole segment of this format; INDEX_MISSING when absent. */
+export async function readSegment(path: string): Promise<Sections> {
+  let file: Buffer;
+  try {
+    file = await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new BusError('INDEX_MISSING', { path }, { cause: error });
+    }
+    throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+  }
+  // Views of 32-bit numbers need an aligned start; a small file may come from the shared pool.
+  const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
+  if (bytes.length < headBytes + sectionNames.length * rowBytes) throw corrupt(path, 'too short');
+  if (!bytes.subarray(0, magic.length).equals(magic)) throw corrupt(path, 'not a segment');
+  if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) throw corrupt(path, 'head');
+  const format = bytes.readUInt32LE(8);
+  if (format !== segmentFormat) throw corrupt(path, `format ${format}, not ${segmentFormat}`);
+  if (bytes.readBigUInt64LE(16) !== BigInt(bytes.length)) throw corrupt(path, 'length');
+  if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
+  if (bytes.readUInt32LE(12) !== sectionNames.length) throw corrupt(path, 'sections');
+  const sections = sectionNames.map((name, index) => {
+    const row = headBytes + index * rowBytes;
+    const start = Number(bytes.readBigUInt64LE(row));
+    const end = start + Number(bytes.readBigUInt64LE(row + 8));
+    if (start % alignment !== 0 || end > bytes.length) throw corrupt(path, `section ${name}`);
+    return [name, bytes.subarray(start, end)] as const;
+  });
+  return Object.fromEntries(sections) as unknown as Sections;
+}
+
+/** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. */
+export async function writeAtomically(path: string, pieces: readonly Uint8Array[]): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const handle = await open(temporary, 'w', 0o600);
+    try {
+      for (const piece of pieces) await handle.writeFile(piece);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new BusError(
+      'STORE_UNAVAILABLE',
+      { path, detail: error instanceof Error ? error.message : String(error) },
+      { cause: error },
+    );
+  }
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export function corrupt(path: string, detail: string, cause?: unknown): BusError {
+  return new BusError('INDEX_CORRUPT', { path, detail }, { cause });
+}
+
+function copyAligned(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+function align(offset: number): number {
+  return Math.ceil(offset / alignment) * alignment;
+}

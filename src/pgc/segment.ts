@@ -1,0 +1,281 @@
+import { StringTable, VarintReader } from './bytes.js';
+import { fieldBits } from './posting-writer.js';
+import { corrupt, readSegment, type SectionName, type Sections } from './segment-file.js';
+import { callKinds, declarationFlag, exportedFlag } from './segment-writer.js';
+import type { FactsLanguage } from './facts.js';
+import {
+  fields,
+  type CallRow,
+  type Field,
+  type FileRow,
+  type ImportRow,
+  type ShardIndex,
+  type ShardInfo,
+  type SymbolRow,
+} from './shard-index.js';
+
+const blobBytes = 20;
+const symbolWidth = 8;
+const callWidth = 5;
+
+/** One shard, read from one file: typed views over one buffer, strings decoded when asked for. */
+export class Segment implements ShardIndex {
+  readonly info: ShardInfo;
+  readonly symbolCount: number;
+  readonly fileCount: number;
+  readonly documentCount: number;
+  readonly bytes: number;
+
+  readonly #blobs: Buffer;
+  readonly #symbolFlags: Uint8Array;
+  readonly #callKinds: Uint8Array;
+  readonly #postings: Uint8Array;
+  readonly #numbers: Record<NumberSection, Uint32Array>;
+  readonly #names: StringTable;
+  readonly #terms: StringTable;
+  readonly #texts: StringTable;
+  readonly #averages: number[];
+
+  /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
+  private constructor(sections: Sections, place: Partial<ShardInfo>) {
+    const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
+    this.info = { ...info, ...place };
+    this.#numbers = Object.fromEntries(
+      numberSections.map((name) => [name, numbersOf(sections[name])]),
+    ) as Record<NumberSection, Uint32Array>;
+    this.#blobs = bufferOf(sections.fileBlobs);
+    this.#symbolFlags = sections.symbolFlags;
+    this.#callKinds = sections.callKinds;
+    this.#postings = sections.postings;
+    this.#names = new StringTable(this.#numbers.nameOffsets, bufferOf(sections.nameBytes));
+    this.#terms = new StringTable(this.#numbers.termOffsets, bufferOf(sections.termBytes));
+    this.#texts = new StringTable(this.#numbers.textOffsets, bufferOf(sections.textBytes));
+    this.fileCount = sections.fileBlobs.length / blobBytes;
+    this.symbolCount = sections.symbolFlags.length;
+    this.documentCount = this.fileCount + this.symbolCount;
+    this.bytes = sections.info.buffer.byteLength;
+    this.#averages = this.#averageLengths();
+  }
+
+  /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
+  static async open(path: string, place: Partial<ShardInfo> = {}): Promise<Segment> {
+    const sections = await readSegment(path);
+    try {
+      return new Segment(sections, place);
+    } catch (error) {
+      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+    }
+  }
+
+  file(file: number): FileRow {
+    const rows = this.#numbers.fileRows;
+    return {
+      path: this.#texts.at(rows[file * 3] ?? 0),
+      blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
+      language: this.#texts.at(rows[file * 3 + 1] ?? 0) as FactsLanguage,
+      lines: rows[file * 3 + 2] ?? 0,
+    };
+  }
+
+  fileAt(path: string): number | undefined {
+    const { filesByPath, fileRows } = this.#numbers;
+    let low = 0;
+    let high = filesByPath.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const file = filesByPath[middle] ?? 0;
+      const found = this.#texts.at(fileRows[file * 3] ?? 0);
+      if (found === path) return file;
+      if (found < path) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  symbolsOf(file: number): number[] {
+    return range(this.#numbers.fileSymbols, file);
+  }
+
+  importsOf(file: number): ImportRow[] {
+    const { importStarts, importRows, importNames } = this.#numbers;
+    return range(importStarts, file).map((row) => {
+      const names = importNames.subarray(importRows[row * 4 + 2], importRows[row * 4 + 3]);
+      return {
+        target: this.#texts.at(importRows[row * 4] ?? 0),
+        names: Array.from(names, (name) => this.#texts.at(name)),
+        line: importRows[row * 4 + 1] ?? 0,
+      };
+    });
+  }
+
+  symbol(symbol: number): SymbolRow {
+    const rows = this.#numbers.symbolRows;
+    const at = symbol * symbolWidth;
+    const flags = this.#symbolFlags[symbol] ?? 0;
+    return {
+      name: this.#names.at(rows[at] ?? 0),
+      kind: this.#texts.at(rows[at + 1] ?? 0),
+      file: rows[at + 2] ?? 0,
+      line_start: rows[at + 3] ?? 0,
+      line_end: rows[at + 4] ?? 0,
+      signature: this.#texts.at(rows[at + 5] ?? 0),
+      container: this.#texts.at(rows[at + 6] ?? 0),
+      exported: (flags & exportedFlag) !== 0,
+      declaration: (flags & declarationFlag) !== 0,
+      doc: this.#texts.at(rows[at + 7] ?? 0),
+    };
+  }
+
+  symbolsNamed(name: string): number[] {
+    const id = this.#names.find(name);
+    if (id === undefined) return [];
+    const { nameSymbolStarts, nameSymbols } = this.#numbers;
+    return Array.from(nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]));
+  }
+
+  callsFrom(symbol: number): CallRow[] {
+    return range(this.#numbers.callStarts, symbol).map((call) => this.#call(call));
+  }
+
+  callsTo(name: string): CallRow[] {
+    const id = this.#names.find(name);
+    if (id === undefined) return [];
+    const { nameCallStarts, nameCalls } = this.#numbers;
+    const calls = nameCalls.subarray(nameCallStarts[id], nameCallStarts[id + 1]);
+    return Array.from(calls, (call) => this.#call(call));
+  }
+
+  defines(): string[] {
+    const { nameSymbolStarts, nameSymbols } = this.#numbers;
+    const names: string[] = [];
+    for (let id = 0; id < this.#names.size; id += 1) {
+      const symbols = nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]);
+      if (symbols.some((symbol) => this.#symbolFlags[symbol] === exportedFlag)) {
+        names.push(this.#names.at(id));
+      }
+    }
+    return names;
+  }
+
+  unresolved(): { name: string; sites: number }[] {
+    const { nameSymbolStarts, nameSymbols, nameCallStarts } = this.#numbers;
+    const found: { name: string; sites: number }[] = [];
+    for (let id = 0; id < this.#names.size; id += 1) {
+      const sites = (nameCallStarts[id + 1] ?? 0) - (nameCallStarts[id] ?? 0);
+      if (sites === 0) continue;
+      const symbols = nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]);
+      const isDefined = symbols.some(
+        (symbol) => ((this.#symbolFlags[symbol] ?? 0) & declarationFlag) === 0,
+      );
+      if (!isDefined) found.push({ name: this.#names.at(id), sites });
+    }
+    return found;
+  }
+
+  terms(): { term: string; documents: number }[] {
+    const { termDocuments } = this.#numbers;
+    return Array.from(termDocuments, (documents, id) => ({ term: this.#terms.at(id), documents }));
+  }
+
+  documentFrequency(term: string): number {
+    const id = this.#terms.find(term);
+    return id === undefined ? 0 : (this.#numbers.termDocuments[id] ?? 0);
+  }
+
+  postings(term: string, visit: (document: number, field: Field, count: number) => void): void {
+    const id = this.#terms.find(term);
+    if (id === undefined) return;
+    const { postingStarts } = this.#numbers;
+    const reader = new VarintReader(
+      this.#postings,
+      postingStarts[id] ?? 0,
+      postingStarts[id + 1] ?? 0,
+    );
+    let document = 0;
+    while (!reader.isAtEnd) {
+      const head = reader.next();
+      document += head >>> fieldBits;
+      for (let field = 0; field < fields.length; field += 1) {
+        if ((head & (1 << field)) !== 0) visit(document, field as Field, reader.next());
+      }
+    }
+  }
+
+  length(document: number, field: Field): number {
+    return this.#numbers.lengths[document * fields.length + field] ?? 0;
+  }
+
+  averageLength(field: Field): number {
+    return this.#averages[field] ?? 0;
+  }
+
+  /** The memory goes with the last reference; nothing else is held open. */
+  close(): void {
+    return;
+  }
+
+  #call(call: number): CallRow {
+    const rows = this.#numbers.callRows;
+    const at = call * callWidth;
+    return {
+      callee: this.#names.at(rows[at] ?? 0),
+      caller: (rows[at + 1] ?? 0) - 1,
+      file: rows[at + 2] ?? 0,
+      line: rows[at + 3] ?? 0,
+      kind: callKinds[this.#callKinds[call] ?? 0] ?? 'direct',
+      receiver: this.#texts.at(rows[at + 4] ?? 0),
+    };
+  }
+
+  #averageLengths(): number[] {
+    const { lengths } = this.#numbers;
+    return fields.map((_, field) => {
+      let sum = 0;
+      let having = 0;
+      for (let at = field; at < lengths.length; at += fields.length) {
+        const length = lengths[at] ?? 0;
+        sum += length;
+        if (length > 0) having += 1;
+      }
+      return sum / Math.max(having, 1);
+    });
+  }
+}
+
+const numberSections = [
+  'fileRows',
+  'fileSymbols',
+  'filesByPath',
+  'importStarts',
+  'importRows',
+  'importNames',
+  'symbolRows',
+  'callRows',
+  'callStarts',
+  'nameOffsets',
+  'nameSymbolStarts',
+  'nameSymbols',
+  'nameCallStarts',
+  'nameCalls',
+  'termOffsets',
+  'termDocuments',
+  'postingStarts',
+  'lengths',
+  'textOffsets',
+] as const satisfies readonly SectionName[];
+type NumberSection = (typeof numberSections)[number];
+
+/** Segments are little endian, like every machine that Node runs on today. */
+function numbersOf(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function range(starts: Uint32Array, group: number): number[] {
+  const first = starts[group] ?? 0;
+  const end = starts[group + 1] ?? first;
+  return Array.from({ length: Math.max(end - first, 0) }, (_, at) => first + at);
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { z } from 'zod';
+import { isName } from '../base/ids.js';
+import { BusError } from '../errors/bus-error.js';
+import { cutByBudget, cutByCount, type Part } from './shard-plan-cut.js';
+
+/** `auto`: by line budget. A number: that many shards, as far as the folders allow. */
+export type ShardRequest = 'auto' | number | ExplicitPlan;
+
+export interface ExplicitPlan {
+  shards: PlannedShard[];
+}
+
+export interface PlannedShard {
+  alias: string;
+  /** Folders or files relative to the root, `.` for the root. The longest path that holds a file owns it. */
+  paths: string[];
+}
+
+export interface ShardPlan {
+  /** `explicit` leaves out what no path holds; the others own every path, also future ones. */
+  mode: 'auto' | 'count' | 'explicit';
+  shards: PlannedShard[];
+}
+
+export interface PlannedFile {
+  path: string;
+  lines: number;
+}
+
+/** Of an explicit plan and of `--shards N`. */
+export const shardsMax = 1_024;
+const aliasMax = 80;
+
+const explicitSchema = z.strictObject({
+  shards: z
+    .array(z.strictObject({ alias: z.string(), paths: z.array(z.string().min(1)).min(1) }))
+    .min(1)
+    .max(shardsMax),
+});
+
+/** `auto`, a number, or the text of a plan file (JSON). Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT. */
+export function parseShardRequest(text: string): ShardRequest {
+  const trimmed = text.trim();
+  if (trimmed === 'auto') return 'auto';
+  if (/^\d+$/.test(trimmed)) return validRequest(Number(trimmed));
+  let value: unknown;
+  try {
+    value = JSON.parse(trimmed);
+  } catch {
+    throw invalid(`"${trimmed.slice(0, 60)}" is neither auto nor a number nor JSON`);
+  }
+  const parsed = explicitSchema.safeParse(value);
+  if (!parsed.success) throw invalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  return validRequest(parsed.data);
+}
+
+/** The request with normalised paths. Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT. */
+export function validRequest(request: ShardRequest): ShardRequest {
+  if (request === 'auto') return request;
+  if (typeof request === 'number') {
+    if (Number.isInteger(request) && request >= 1 && request <= shardsMax) return request;
+    throw invalid(`${request} is not a number of shards from 1 to ${shardsMax}`);
+  }
+  const aliases = new Set<string>();
+  const owners = new Map<string, string>();
+  const shards = request.shards.map(({ alias, paths }) => {
+    if (!isName(alias)) throw invalid(`"${alias}" is not a valid alias`);
+    if (aliases.has(alias)) throw invalid(`alias ${alias} stands twice`);
+    aliases.add(alias);
+    const normal = [...new Set(paths.map(normalPath))];
+    for (const path of normal) {
+      const owner = owners.get(path);
+      if (owner !== undefined) throw invalid(`${path} is given to ${owner} and to ${alias}`);
+      owners.set(path, alias);
+    }
+    return { alias, paths: normal };
+  });
+  return { shards };
+}
+
+/** Cuts a tree into shards. Every file of an `auto` or numbered plan has exactly one owner. */
+export function planShards(
+  files: readonly PlannedFile[],
+  request: ShardRequest,
+  project: string,
+): ShardPlan {
+  const valid = validRequest(request);
+  if (typeof valid === 'object') return { mode: 'explicit', shards: valid.shards };
+  if (valid === 'auto') return { mode: 'auto', shards: named(cutByBudget(files), project) };
+  return { mode: 'count', shards: named(cutByCount(files, valid), project) };
+}
+
+/** Which shard owns a path: the one that names the longest prefix of it; undefined when none does. */
+export function ownerOf(shards: readonly PlannedShard[]): (path: string) => number | undefined {
+  const owners = new Map<string, number>();
+  shards.forEach((shard, index) => {
+    for (const path of shard.paths) owners.set(path === '.' ? '' : path, index);
+  });
+  return (path) => {
+    let prefix = path;
+    while (prefix !== '') {
+      const owner = owners.get(prefix);
+      if (owner !== undefined) return owner;
+      prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0));
+    }
+    return owners.get('');
+  };
+}
+
+/** A valid name made of any text: `drivers/net` → `drivers-net`. */
+export function aliasOf(text: string): string {
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^[-_]+|[-_]+$/g, '');
+  if (plain === '') return 'root';
+  if (plain.length <= aliasMax) return plain;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return `${plain.slice(0, aliasMax - 9).replace(/[-_]+$/, '')}-${digest}`;
+}
+
+function named(parts: readonly Part[], project: string): PlannedShard[] {
+  const taken = new Set<string>();
+  return parts.map((part) => {
+    const paths = part.items.map((item) => item.node.path);
+    const wanted = aliasOf(titleOf(paths) || project);
+    let alias = wanted;
+    for (let n = 2; taken.has(alias); n += 1) alias = `${wanted}-${n}`;
+    taken.add(alias);
+    return { alias, paths: paths.map((path) => path || '.') };
+  });
+}
+
+/** The folder that holds all paths if it is one of them; else that folder with its first and last child. */
+function titleOf(paths: readonly string[]): string {
+  const common = commonFolder(paths);
+  if (paths.includes(common)) return common;
+  const below = paths.map((path) => path.slice(common === '' ? 0 : common.length + 1));
+  const children = below.map((path) => path.split('/')[0] ?? '').sort();
+  return `${common}/${children[0] ?? ''}_${children.at(-1) ?? ''}`;
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let common = paths[0] ?? '';
+  for (const path of paths) {
+    while (common !== '' && path !== common && !path.startsWith(`${common}/`)) {
+      common = common.slice(0, Math.max(common.lastIndexOf('/'), 0));
+    }
+  }
+  return common;
+}
+
+function normalPath(path: string): string {
+  const normal = posix.normalize(path).replace(/\/+$/, '');
+  if (path.includes('\0')) throw invalid('a path holds a NUL character');
+  if (posix.isAbsolute(path) || normal === '..' || normal.startsWith('../')) {
+    throw new BusError('PATH_OUTSIDE_ROOT', { path, root: 'the repository' });
+  }
+  return normal === '' ? '.' : normal;
+}
+
+function invalid(detail: string): BusError {
+  return new BusError('SHARD_PLAN_INVALID', { detail });
+}
