@@ -2,7 +2,17 @@
 // code, compiles. Does nothing when all of that is already current. Needs Node and nothing else.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,11 +23,13 @@ const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) fail(`Sigma Bus needs Node 20.19 or newer; this is ${process.version}.`);
+if (major < 20 || (major === 20 && minor < 19))
+  fail(`Sigma Bus needs Node 20.19 or newer; this is ${process.version}.`);
 
 installIfNeeded();
 const stamp = digestOfSources();
-const isCurrent = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp && existsSync(generated);
+const isCurrent =
+  existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp && existsSync(generated);
 if (flags.has('--generate')) generate();
 else if (flags.has('--force') || !isCurrent) build();
 
@@ -29,40 +41,68 @@ function installIfNeeded() {
   if (existsSync(marker)) {
     if (existsSync(seen) && readFileSync(seen, 'utf8') === wanted) return;
     // Installed by hand (npm ci, npm install): believe npm's own check of the tree.
-    if (run('npm', ['ls', '--silent', '--depth=0'], { quiet: true })) return writeFileSync(seen, wanted);
+    if (run('npm', ['ls', '--silent', '--depth=0'], { quiet: true }))
+      return writeFileSync(seen, wanted);
   }
   say('installing packages');
-  if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])) fail('npm ci failed; its output is above.');
+  if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']))
+    fail('npm ci failed; its output is above.');
   writeFileSync(seen, wanted);
 }
 
 function generate() {
   mkdirSync(generated, { recursive: true });
-  const protos = readdirSync(path.join(root, 'proto')).filter((name) => name.endsWith('.proto')).sort();
+  const protos = readdirSync(path.join(root, 'proto'))
+    .filter((name) => name.endsWith('.proto'))
+    .sort();
   const js = path.join(generated, 'proto.js');
   const inputs = protos.map((name) => path.join('proto', name));
-  const options = ['-t', 'static-module', '-w', 'es6', '--es6', '--keep-case', '--no-service', '--no-delimited', '--no-verify', '--force-number', '--dependency', 'protobufjs/minimal.js'];
+  const options = [
+    '-t',
+    'static-module',
+    '-w',
+    'es6',
+    '--es6',
+    '--keep-case',
+    '--no-service',
+    '--no-delimited',
+    '--no-verify',
+    '--force-number',
+    '--dependency',
+    'protobufjs/minimal.js',
+  ];
   if (!runBin('pbjs', [...options, '-o', js, ...inputs])) fail('pbjs failed');
   // protobufjs is CommonJS and assigns its exports at run time, so Node sees only the default export.
-  writeFileSync(js, readFileSync(js, 'utf8').replace('import * as $protobuf from', 'import $protobuf from'));
+  writeFileSync(
+    js,
+    readFileSync(js, 'utf8').replace('import * as $protobuf from', 'import $protobuf from'),
+  );
   if (!runBin('pbts', ['-o', path.join(generated, 'proto.d.ts'), js])) fail('pbts failed');
 }
 
+/** Compiled aside and swapped in whole, so that a failed build leaves the last good one running. */
 function build() {
   say('compiling');
-  rmSync(dist, { recursive: true, force: true });
   generate();
-  if (!runBin('tsc', ['-p', 'tsconfig.json'])) fail('tsc failed; its output is above.');
-  cpSync(generated, path.join(dist, 'src/wire/generated'), { recursive: true });
+  const stamp = digestOfSources();
+  const next = path.join(root, 'dist.next');
+  rmSync(next, { recursive: true, force: true });
+  if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next])) fail('tsc failed; its output is above.');
+  cpSync(generated, path.join(next, 'src/wire/generated'), { recursive: true });
+  writeFileSync(path.join(next, '.stamp'), stamp);
   chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);
-  writeFileSync(stampFile, digestOfSources());
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
 }
 
 function digestOfSources() {
   const hash = createHash('sha256');
-  const add = (file) => hash.update(path.relative(root, file)).update('\0').update(readFileSync(file)).update('\0');
+  const add = (file) =>
+    hash.update(path.relative(root, file)).update('\0').update(readFileSync(file)).update('\0');
   const walk = (folder) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
       const full = path.join(folder, entry.name);
       if (full === generated) continue;
       if (entry.isDirectory()) walk(full);
@@ -70,7 +110,8 @@ function digestOfSources() {
     }
   };
   for (const folder of ['src', 'services', 'proto']) walk(path.join(root, folder));
-  for (const file of ['tsconfig.json', 'package-lock.json', 'deploy/setup.mjs']) add(path.join(root, file));
+  for (const file of ['tsconfig.json', 'package-lock.json', 'deploy/setup.mjs'])
+    add(path.join(root, file));
   return hash.digest('hex');
 }
 

@@ -11,8 +11,18 @@ if (others.length > 0) {
   process.exit(2);
 }
 const sigma = path.join(root, 'services/cli/sigma.mjs');
-const own = ['up', root, '--shards', '4', '--first-question', 'How does a client request reach the agent that answers it?'];
-const args = repo === undefined ? own : ['up', path.resolve(process.env.INIT_CWD ?? '.', repo), '--first-question', 'auto'];
+const own = [
+  'up',
+  root,
+  '--shards',
+  '4',
+  '--first-question',
+  'How does a client request reach the agent that answers it?',
+];
+const args =
+  repo === undefined
+    ? own
+    : ['up', path.resolve(process.env.INIT_CWD ?? '.', repo), '--first-question', 'auto'];
 
 const child = spawn(process.execPath, [sigma, ...args], { stdio: 'inherit' });
 // Ctrl-C reaches the child as well; we only wait for its orderly end.

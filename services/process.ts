@@ -10,7 +10,8 @@ import { ZeromqLink } from '../src/transport/zeromq.js';
 /** What every process of the product does the same way. */
 
 const packageFile = new URL('../../package.json', import.meta.url);
-export const version = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
+export const version = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string })
+  .version;
 
 /**
  * Resolves with the signal that asks for an orderly end. A second one ends the process at once with 1.
@@ -28,6 +29,8 @@ export function untilStopped(): Promise<string> {
     process.on('SIGINT', () => stop('SIGINT'));
     if (process.channel !== undefined) {
       process.on('disconnect', () => stop('parent gone'));
+      // Listening to it must not keep a process alive that has finished.
+      process.channel.unref();
       // Ctrl-C reaches the whole group of a terminal; the parent decides in which order its children end.
       process.removeAllListeners('SIGINT');
       process.on('SIGINT', () => undefined);

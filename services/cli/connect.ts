@@ -3,11 +3,30 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { LatticeQuestions, type AskingOptions, type Questions } from '../../src/lattice/questions.js';
+import {
+  LatticeQuestions,
+  type AskingOptions,
+  type Questions,
+} from '../../src/lattice/questions.js';
 import { Lattice } from '../../src/lattice/query.js';
-import { latticeMessages, latticeService, shardMessages, type MessageType } from '../../src/pgc/messages.js';
+import {
+  latticeMessages,
+  latticeService,
+  shardMessages,
+  type MessageType,
+} from '../../src/pgc/messages.js';
 import { openShards } from '../../src/pgc/open-shards.js';
-import type { AskAnswer, AskRequest, CalleesAnswer, CallersAnswer, LatticeAnswer, LatticeQuery, TopologyAnswer, TraceAnswer, Verdict } from '../../src/pgc/shapes.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CalleesAnswer,
+  CallersAnswer,
+  LatticeAnswer,
+  LatticeQuery,
+  TopologyAnswer,
+  TraceAnswer,
+  Verdict,
+} from '../../src/pgc/shapes.js';
 import { isListening } from '../../src/transport/zeromq.js';
 import { openClient } from '../process.js';
 
@@ -15,7 +34,10 @@ import { openClient } from '../process.js';
 const greetingMsMax = 3_000;
 
 /** Runs `work` with a connected client. Throws NO_BROKER at once when nobody listens. */
-export async function withClient<T>(config: Config, work: (client: Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  config: Config,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
   const agent = `cli-${process.pid}-${randomBytes(4).toString('hex')}`;
   const client = openClient(config, { agent, role: 'client', isEphemeral: true });
@@ -28,7 +50,11 @@ export async function withClient<T>(config: Config, work: (client: Client) => Pr
 }
 
 /** Runs `work` with whoever answers: the built index of `repo`, or the manager of the running lattice. */
-export async function withQuestions<T>(config: Config, repo: string | undefined, work: (questions: Questions) => Promise<T>): Promise<T> {
+export async function withQuestions<T>(
+  config: Config,
+  repo: string | undefined,
+  work: (questions: Questions) => Promise<T>,
+): Promise<T> {
   if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
   const { shards } = await openShards(repo, config.home);
   const cards = await Promise.all(shards.map((shard) => shard.card()));
@@ -36,9 +62,17 @@ export async function withQuestions<T>(config: Config, repo: string | undefined,
 }
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
-export async function askAgent(client: Client, agent: string, request: AskRequest, deadlineMs: number): Promise<AskAnswer> {
+export async function askAgent(
+  client: Client,
+  agent: string,
+  request: AskRequest,
+  deadlineMs: number,
+): Promise<AskAnswer> {
   const { type, request: requestCodec, answer } = shardMessages.ask;
-  const reply = await client.request(`agent:${agent}`, type, requestCodec.encode(request), { deadlineMs, isIdempotent: true });
+  const reply = await client.request(`agent:${agent}`, type, requestCodec.encode(request), {
+    deadlineMs,
+    isIdempotent: true,
+  });
   return answer.decode(reply.body);
 }
 
@@ -84,7 +118,10 @@ class RemoteQuestions implements Questions {
 
   async #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: AskingOptions): Promise<A> {
     const body = message.request.encode(request);
-    const reply = await this.#client.request(`service:${latticeService}`, message.type, body, { ...options, isIdempotent: true });
+    const reply = await this.#client.request(`service:${latticeService}`, message.type, body, {
+      ...options,
+      isIdempotent: true,
+    });
     return message.answer.decode(reply.body);
   }
 }

@@ -23,7 +23,8 @@ export async function main(argv: string[]): Promise<void> {
     await program().parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : printFailure(form, usage(error.message.replace(/^error: /, '')));
+      process.exitCode =
+        error.exitCode === 0 ? 0 : printFailure(form, usage(error.message.replace(/^error: /, '')));
       return;
     }
     process.exitCode = printFailure(form, error);

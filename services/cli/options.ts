@@ -12,8 +12,14 @@ export interface CommonOptions {
 export function withCommon(command: Command): Command {
   return command
     .option('--json', 'print exactly one JSON document')
-    .option('--home <dir>', 'folder of all state (default: $SIGMA_HOME, else $XDG_STATE_HOME/sigma-bus)')
-    .option('--bus <address>', 'address of the broker (default: $SIGMA_BUS, else a socket below the home)')
+    .option(
+      '--home <dir>',
+      'folder of all state (default: $SIGMA_HOME, else $XDG_STATE_HOME/sigma-bus)',
+    )
+    .option(
+      '--bus <address>',
+      'address of the broker (default: $SIGMA_BUS, else a socket below the home)',
+    )
     .option('--log <level>', 'silent, error, warn, info or debug');
 }
 
@@ -33,7 +39,8 @@ export function argumentsOf(config: Config): string[] {
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
 }
@@ -45,7 +52,8 @@ const durationMsMax = 600_000;
 export function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
   const value = Number(match?.[1]) * (unitsMs[match?.[2] ?? 's'] ?? NaN);
-  if (!(value >= 1 && value <= durationMsMax)) throw new InvalidArgumentError('It must be a duration like 500ms, 30s or 2m, at most 10m.');
+  if (!(value >= 1 && value <= durationMsMax))
+    throw new InvalidArgumentError('It must be a duration like 500ms, 30s or 2m, at most 10m.');
   return Math.round(value);
 }
 

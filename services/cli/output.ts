@@ -20,7 +20,10 @@ export function printFailure(form: OutputForm, error: unknown): number {
 }
 
 /** An answer that came, but failed at what it was asked for: the first of its errors is also its `error`. */
-export function withError<T extends { errors: Failure[] }>(answer: T, failed: boolean): T & { error?: Failure } {
+export function withError<T extends { errors: Failure[] }>(
+  answer: T,
+  failed: boolean,
+): T & { error?: Failure } {
   const [first] = answer.errors;
   if (!failed || first === undefined) return answer;
   return { ...answer, error: { code: first.code, text: first.text, retryable: first.retryable } };
@@ -32,7 +35,9 @@ export function usage(detail: string): BusError {
 
 /** Lines that fit the terminal; in a pipe nothing is wrapped. */
 export function wrap(text: string, indent = ''): string {
-  const width = process.stdout.isTTY ? Math.max(40, Math.min(process.stdout.columns, 110)) - indent.length : Infinity;
+  const width = process.stdout.isTTY
+    ? Math.max(40, Math.min(process.stdout.columns, 110)) - indent.length
+    : Infinity;
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
     let line = '';
@@ -51,6 +56,14 @@ export function wrap(text: string, indent = ''): string {
 
 /** Columns as wide as their widest cell. */
 export function table(rows: string[][]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  const widths =
+    rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

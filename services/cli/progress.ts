@@ -5,7 +5,10 @@ const terminalEveryMs = 100;
 const pipeEveryMs = 5_000;
 
 /** Progress on stderr: one line that is drawn over on a terminal, a plain line now and then in a pipe. */
-export function progressTo(stream: NodeJS.WriteStream): { onProgress: (progress: IndexProgress) => void; end: () => void } {
+export function progressTo(stream: NodeJS.WriteStream): {
+  onProgress: (progress: IndexProgress) => void;
+  end: () => void;
+} {
   const startedMs = performance.now();
   let lastMs = 0;
   let lastPhase = '';

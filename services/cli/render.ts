@@ -30,11 +30,15 @@ export function renderQuery(answer: LatticeAnswer): string {
   for (const [at, hop] of answer.hops.entries()) {
     const via = hop.via === null ? '' : `  via ${hop.via.symbol}: ${hop.via.from} → ${hop.via.to}`;
     lines.push(`${at + 1}. ${hop.agent}${via}`);
-    for (const [number, citation] of hop.citations.entries()) lines.push(`  ${renderSource(citation, number + 1)}`);
+    for (const [number, citation] of hop.citations.entries())
+      lines.push(`  ${renderSource(citation, number + 1)}`);
   }
   const { actual_hops, max_hops } = answer.safety;
   const partial = answer.partial ? ' · partial' : '';
-  lines.push('', `confidence ${answer.confidence} · ${actual_hops} of ${max_hops} hops · ${answer.agents_asked} agents asked · ${Math.round(answer.elapsed_ms)} ms${partial}`);
+  lines.push(
+    '',
+    `confidence ${answer.confidence} · ${actual_hops} of ${max_hops} hops · ${answer.agents_asked} agents asked · ${Math.round(answer.elapsed_ms)} ms${partial}`,
+  );
   lines.push(...renderErrors(answer.errors));
   return lines.join('\n');
 }

@@ -38,7 +38,14 @@ export class Supervisor implements AsyncDisposable {
 
   /** Children are stopped in the reverse order of their start. */
   start(name: string, args: string[]): void {
-    const child: Child = { name, args, process: undefined, startedMs: 0, attempt: 0, restart: undefined };
+    const child: Child = {
+      name,
+      args,
+      process: undefined,
+      startedMs: 0,
+      attempt: 0,
+      restart: undefined,
+    };
     this.#children.push(child);
     this.#spawn(child);
   }

@@ -19,7 +19,11 @@ const answerMarginMs = 250;
 export async function runManager(config: Config): Promise<void> {
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
-  const client = openClient(config, { agent: 'manager', role: 'manager', isEphemeral: false }, traceTo(log));
+  const client = openClient(
+    config,
+    { agent: 'manager', role: 'manager', isEphemeral: false },
+    traceTo(log),
+  );
   const desk = new Desk(new Shards(client, log));
   desk.serveOn(client);
   void introduce(client, log);
@@ -66,20 +70,39 @@ class Desk {
 
   serveOn(client: Client): void {
     const { query, ask, callers, callees, trace, topology, path, verify } = latticeMessages;
-    const serve = <Q, A>(message: MessageType<Q, A>, answer: (request: Q, options: AskingOptions) => Promise<A>): void => {
+    const serve = <Q, A>(
+      message: MessageType<Q, A>,
+      answer: (request: Q, options: AskingOptions) => Promise<A>,
+    ): void => {
       client.serve({
         [message.type]: async (incoming: Incoming) =>
-          message.answer.encode(await answer(message.request.decode(incoming.body), optionsOf(incoming))),
+          message.answer.encode(
+            await answer(message.request.decode(incoming.body), optionsOf(incoming)),
+          ),
       });
     };
-    serve(query, async (request, options) => (await this.#about(byWords(request.question))).query(request, options));
-    serve(ask, async (request, options) => (await this.#about(byWords(request.question))).ask(request, options));
-    serve(callers, async ({ symbol }, options) => (await this.#about(bySymbol(symbol))).callers(symbol, options));
-    serve(callees, async ({ symbol }, options) => (await this.#about(bySymbol(symbol))).callees(symbol, options));
-    serve(trace, async ({ from, to }, options) => (await this.#about(bySymbol(from))).trace(from, to, options));
+    serve(query, async (request, options) =>
+      (await this.#about(byWords(request.question))).query(request, options),
+    );
+    serve(ask, async (request, options) =>
+      (await this.#about(byWords(request.question))).ask(request, options),
+    );
+    serve(callers, async ({ symbol }, options) =>
+      (await this.#about(bySymbol(symbol))).callers(symbol, options),
+    );
+    serve(callees, async ({ symbol }, options) =>
+      (await this.#about(bySymbol(symbol))).callees(symbol, options),
+    );
+    serve(trace, async ({ from, to }, options) =>
+      (await this.#about(bySymbol(from))).trace(from, to, options),
+    );
     serve(topology, async () => (await this.#about(bySize)).topology());
-    serve(path, async ({ from, to, max_hops }) => ({ path: await (await this.#about(byAgent(from))).path(from, to, max_hops) }));
-    serve(verify, async ({ citations }) => ({ results: await (await this.#about(bySize)).verify(citations) }));
+    serve(path, async ({ from, to, max_hops }) => ({
+      path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
+    }));
+    serve(verify, async ({ citations }) => ({
+      results: await (await this.#about(bySize)).verify(citations),
+    }));
   }
 
   async #about(rank: (lattice: Lattice) => number): Promise<LatticeQuestions> {

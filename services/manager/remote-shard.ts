@@ -1,6 +1,16 @@
 import type { Client } from '../../src/client/client.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
-import type { AskAnswer, AskRequest, CallSite, Card, Definition, Expansion, HopAnswer, HopRequest, ShardPort } from '../../src/pgc/shapes.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CallSite,
+  Card,
+  Definition,
+  Expansion,
+  HopAnswer,
+  HopRequest,
+  ShardPort,
+} from '../../src/pgc/shapes.js';
 
 /** Longest wait for one answer of one shard; the deadline of a whole query ends it earlier. */
 const shardDeadlineMs = 20_000;
@@ -40,7 +50,10 @@ export class RemoteShard implements ShardPort {
 
   async #ask<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
     const body = message.request.encode(request);
-    const reply = await this.client.request(`agent:${this.id}`, message.type, body, { deadlineMs: shardDeadlineMs, isIdempotent: true });
+    const reply = await this.client.request(`agent:${this.id}`, message.type, body, {
+      deadlineMs: shardDeadlineMs,
+      isIdempotent: true,
+    });
     return message.answer.decode(reply.body);
   }
 }

@@ -69,7 +69,10 @@ export class Shards {
     }
     if (view.state === 'offline' || this.#cards.size >= cardsMax) return;
     try {
-      this.#cards.set(id, { view, card: await new RemoteShard(this.#client, view.record.alias, id).card() });
+      this.#cards.set(id, {
+        view,
+        card: await new RemoteShard(this.#client, view.record.alias, id).card(),
+      });
     } catch (error) {
       // It is asked again with the next question; meanwhile it is not part of any answer.
       this.#isCurrent = false;
@@ -83,12 +86,15 @@ export class Shards {
       const { project } = known.card;
       projects.set(project, [...(projects.get(project) ?? []), known]);
     }
-    for (const project of [...this.#lattices.keys()]) if (!projects.has(project)) this.#lattices.delete(project);
+    for (const project of [...this.#lattices.keys()])
+      if (!projects.has(project)) this.#lattices.delete(project);
     for (const [project, all] of projects) {
       const cards = all.map(({ card }) => card);
       const before = this.#lattices.get(project);
       if (before !== undefined && isSame(cards, [...before.cards.values()])) continue;
-      const ports = all.map(({ view, card }) => new RemoteShard(this.#client, card.agent, view.record.id));
+      const ports = all.map(
+        ({ view, card }) => new RemoteShard(this.#client, card.agent, view.record.id),
+      );
       this.#lattices.set(project, new Lattice(ports, cards));
     }
   }
@@ -99,8 +105,13 @@ export class Shards {
  * ones. A shard of the present plan that is offline is kept: an answer without it must say so.
  */
 function current(views: AgentView[]): AgentView[] {
-  const planOf = (view: AgentView): string => view.record.capabilities.find((each) => each.startsWith('plan:')) ?? '';
-  const plans = new Set(views.filter((view) => view.state !== 'offline').map((view) => `${view.record.project} ${planOf(view)}`));
+  const planOf = (view: AgentView): string =>
+    view.record.capabilities.find((each) => each.startsWith('plan:')) ?? '';
+  const plans = new Set(
+    views
+      .filter((view) => view.state !== 'offline')
+      .map((view) => `${view.record.project} ${planOf(view)}`),
+  );
   return views.filter((view) => plans.has(`${view.record.project} ${planOf(view)}`));
 }
 
@@ -109,15 +120,25 @@ function versionOf(view: AgentView): string {
 }
 
 function isSame(cards: Card[], others: Card[]): boolean {
-  const key = (all: Card[]): string => all.map((card) => `${card.agent} ${card.index_version}`).sort().join('\n');
+  const key = (all: Card[]): string =>
+    all
+      .map((card) => `${card.agent} ${card.index_version}`)
+      .sort()
+      .join('\n');
   return key(cards) === key(others);
 }
 
 /** The lattice that a question is about: the only one, the named one, or the one that most likely knows. */
-export function choose(lattices: ReadonlyMap<string, Lattice>, rank: (lattice: Lattice) => number): Lattice {
+export function choose(
+  lattices: ReadonlyMap<string, Lattice>,
+  rank: (lattice: Lattice) => number,
+): Lattice {
   const all = [...lattices.values()];
   const [first] = all;
   if (first === undefined) throw new BusError('NO_SHARDS');
   if (all.length === 1) return first;
-  return all.map((lattice) => ({ lattice, rank: rank(lattice) })).sort((a, b) => b.rank - a.rank)[0]?.lattice ?? first;
+  return (
+    all.map((lattice) => ({ lattice, rank: rank(lattice) })).sort((a, b) => b.rank - a.rank)[0]
+      ?.lattice ?? first
+  );
 }

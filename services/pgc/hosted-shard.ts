@@ -17,17 +17,27 @@ export class HostedShard {
     shard: Shard,
   ) {
     this.#shard = shard;
-    const answer = <Q, A>(message: MessageType<Q, A>, run: (shard: Shard, request: Q) => Promise<A>): void => {
+    const answer = <Q, A>(
+      message: MessageType<Q, A>,
+      run: (shard: Shard, request: Q) => Promise<A>,
+    ): void => {
       client.serve({
-        [message.type]: async ({ body }) => message.answer.encode(await run(this.#shard, message.request.decode(body))),
+        [message.type]: async ({ body }) =>
+          message.answer.encode(await run(this.#shard, message.request.decode(body))),
       });
     };
     answer(shardMessages.card, (its) => its.card());
     answer(shardMessages.ask, (its, request) => its.ask(request));
     answer(shardMessages.hop, (its, request) => its.hop(request));
-    answer(shardMessages.definitions, async (its, { symbols }) => ({ definitions: await its.definitions(symbols) }));
-    answer(shardMessages.callers, async (its, { symbols }) => ({ sites: await its.callers(symbols) }));
-    answer(shardMessages.expand, async (its, { anchors }) => ({ expansions: await its.expand(anchors) }));
+    answer(shardMessages.definitions, async (its, { symbols }) => ({
+      definitions: await its.definitions(symbols),
+    }));
+    answer(shardMessages.callers, async (its, { symbols }) => ({
+      sites: await its.callers(symbols),
+    }));
+    answer(shardMessages.expand, async (its, { anchors }) => ({
+      expansions: await its.expand(anchors),
+    }));
   }
 
   get version(): string {
@@ -49,7 +59,9 @@ export class HostedShard {
 export function agentIdOf(shard: Shard): string {
   const { root, project, alias } = shard.index.info;
   const digest = createHash('sha256').update(`${root}\0${alias}`).digest('hex').slice(0, 8);
-  return `pgc-${project.slice(0, 24)}-${alias.slice(0, 48)}-${digest}`.replace(/_+/g, '-').replace(/-+/g, '-');
+  return `pgc-${project.slice(0, 24)}-${alias.slice(0, 48)}-${digest}`
+    .replace(/_+/g, '-')
+    .replace(/-+/g, '-');
 }
 
 export function recordOf(shard: Shard, planVersion: string): Omit<AgentRecord, 'id' | 'role'> {
@@ -59,7 +71,9 @@ export function recordOf(shard: Shard, planVersion: string): Omit<AgentRecord, '
     model: '',
     project,
     scope: boundedScope(scope),
-    overlays: Object.fromEntries(Object.entries(overlays).map(([name, items]) => [name, { state: 'ready', version, items }])),
+    overlays: Object.fromEntries(
+      Object.entries(overlays).map(([name, items]) => [name, { state: 'ready', version, items }]),
+    ),
     capabilities: ['pgc', `plan:${planVersion}`],
     protocol_versions: ['1.0'],
   };

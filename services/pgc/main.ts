@@ -66,7 +66,10 @@ class Host {
       await this.load();
     } catch (error) {
       this.#seenMs = this.#changedMs();
-      this.#log.error({ code: asBusError(error).code }, 'a newer index cannot be served; the old one still is');
+      this.#log.error(
+        { code: asBusError(error).code },
+        'a newer index cannot be served; the old one still is',
+      );
     } finally {
       this.#isLoading = false;
     }
@@ -89,7 +92,11 @@ class Host {
   }
 
   #open(id: string, shard: Shard): HostedShard {
-    const client = openClient(this.#config, { agent: id, role: 'pgc', isEphemeral: false }, traceTo(this.#log));
+    const client = openClient(
+      this.#config,
+      { agent: id, role: 'pgc', isEphemeral: false },
+      traceTo(this.#log),
+    );
     const hosted = new HostedShard(client, shard);
     this.#hosted.set(id, hosted);
     return hosted;

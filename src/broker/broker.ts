@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { isName, newId } from '../base/ids.js';
 import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { start, step } from '../machine/step.js';
 import type { Store } from '../store/port.js';
 import type { Listener, PeerId } from '../transport/port.js';
-import { Command, decodeFrames, encodeFrame, frameBytesMax, makeFrame, protocolVersion, type EnvelopeFields, type Frame } from '../wire/frame.js';
+import {
+  Command,
+  decodeFrames,
+  encodeFrame,
+  frameBytesMax,
+  makeFrame,
+  protocolVersion,
+  type EnvelopeFields,
+  type Frame,
+} from '../wire/frame.js';
 import {
   challengeCodec,
   failureCodec,
   goodbyeCodec,
-  helloCodec,
   presenceCodec,
   proofCodec,
   welcomeCodec,
@@ -25,7 +32,8 @@ import { proofOf, proves } from '../wire/proof.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
-import { defaultLimits, silentIntervalsMax, type BrokerLimits } from './limits.js';
+import { checkedHello, newSession } from './greeting.js';
+import { defaultLimits, type BrokerLimits } from './limits.js';
 import { Outboxes } from './outboxes.js';
 import { expiredPeers } from './presence.js';
 import { Registry } from './registry.js';
@@ -98,7 +106,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
   static async open(parts: BrokerParts): Promise<Broker> {
     const limits = { ...defaultLimits, ...parts.limits };
     const trace = parts.trace ?? noTrace;
-    const registry = await Registry.load(parts.store, limits.agentsMax, (key) => trace('error', 'a stored agent record is corrupt and was left out', { key }));
+    const registry = await Registry.load(parts.store, limits.agentsMax, (key) =>
+      trace('error', 'a stored agent record is corrupt and was left out', { key }),
+    );
     const broker = new Broker(registry, parts);
     broker.#step({ type: 'socket.bound' });
     return broker;
@@ -122,7 +132,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
     return this.#outboxes.offer(to.peer, encodeFrame(frame));
   }
 
-  answer(to: Session, request: Frame, command: Command, body?: Buffer, fields: EnvelopeFields = {}): void {
+  answer(
+    to: Session,
+    request: Frame,
+    command: Command,
+    body?: Buffer,
+    fields: EnvelopeFields = {},
+  ): void {
     this.#say(to.peer, command, { ...fields, correlation: request.envelope.id }, body);
   }
 
@@ -136,7 +152,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const topic = `presence.${agent}.${change}`;
     const seq = (this.#topicSeq.get(agent) ?? 0) + 1;
     this.#topicSeq.set(agent, seq);
-    const frame = makeFrame(Command.PUBLISH, { to: `topic:${topic}`, type: 'presence', seq }, presenceCodec.encode({ change, agent: view }));
+    const frame = makeFrame(
+      Command.PUBLISH,
+      { to: `topic:${topic}`, type: 'presence', seq },
+      presenceCodec.encode({ change, agent: view }),
+    );
     this.#listener.publish(topic, encodeFrame(frame));
     this.#trace('info', `agent ${change}`, { agent });
   }
@@ -145,7 +165,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const record = this.registry.record(agent);
     if (record === undefined) return undefined;
     const session = this.sessions.liveOf(agent);
-    if (session === undefined) return { record, state: 'offline', last_seen_ms: this.registry.lastSeenMs(agent), load: 0 };
+    if (session === undefined)
+      return { record, state: 'offline', last_seen_ms: this.registry.lastSeenMs(agent), load: 0 };
     const silentMs = this.clock.monotonicMs() - session.lastHeardMs;
     return {
       record,
@@ -156,10 +177,12 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   status(): StatusAnswer {
-    const online = this.registry.ids().filter((id) => this.sessions.liveOf(id) !== undefined).length;
+    const online = this.registry
+      .ids()
+      .filter((id) => this.sessions.liveOf(id) !== undefined).length;
     return {
       version: this.#version,
-      state: String(this.#lifecycle.value),
+      state: this.#lifecycle.value,
       started_ms: this.#startedMs,
       pid: process.pid,
       sessions: this.sessions.liveCount,
@@ -190,7 +213,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
           this.#trace('info', 'draining', { requests: this.requests.size });
           break;
         case 'goodbye.broadcast':
-          for (const session of this.sessions.all()) this.#stepSession(session, { type: 'broker.drained' });
+          for (const session of this.sessions.all())
+            this.#stepSession(session, { type: 'broker.drained' });
           break;
       }
     }
@@ -223,7 +247,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
       this.#stepSession(session, { type: 'session.expired' });
     }
     for (const request of this.requests.expired(tick.nowMs)) {
-      this.#refuse(request.requester, request.id, new BusError('DEADLINE_EXCEEDED', { ms: request.budgetMs }));
+      this.#refuse(
+        request.requester,
+        request.id,
+        new BusError('DEADLINE_EXCEEDED', { ms: request.budgetMs }),
+      );
     }
   }
 
@@ -248,9 +276,18 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#framesCorrupt += 1;
     this.#trace('warn', 'a frame was corrupt', { part: decoded.corruption });
     if (decoded.corruption === 'version') {
-      return this.#refuse(peer, '', new BusError('VERSION', { got: decoded.version, supported: protocolVersion }));
+      return this.#refuse(
+        peer,
+        '',
+        new BusError('VERSION', { got: decoded.version, supported: protocolVersion }),
+      );
     }
-    if (decoded.id !== '') return this.#refuse(peer, decoded.id, new BusError('FRAME_CORRUPT', { part: decoded.corruption }));
+    if (decoded.id !== '')
+      return this.#refuse(
+        peer,
+        decoded.id,
+        new BusError('FRAME_CORRUPT', { part: decoded.corruption }),
+      );
     const session = this.sessions.of(peer);
     if (session !== undefined) this.#stepSession(session, { type: 'frame.corrupt' });
     else this.#reset(peer, 'FRAME_CORRUPT');
@@ -264,8 +301,15 @@ export class Broker implements BrokerCore, AsyncDisposable {
     if (frame.command === Command.PROOF) return this.#onProof(session, frame);
     const run = commandTable.get(frame.command);
     if (!session.snapshot.matches('live') || run === undefined) {
-      const state = String(session.snapshot.value);
-      return this.#refuse(peer, frame.envelope.id, new BusError('PROTOCOL_UNEXPECTED_EVENT', { event: Command[frame.command] || `command ${frame.command}`, state }));
+      const state = session.snapshot.value;
+      return this.#refuse(
+        peer,
+        frame.envelope.id,
+        new BusError('PROTOCOL_UNEXPECTED_EVENT', {
+          event: Command[frame.command] || `command ${frame.command}`,
+          state,
+        }),
+      );
     }
     this.#run(() => run(this, session, frame), session, frame);
   }
@@ -273,7 +317,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #run(work: () => void | Promise<void>, session: Session, frame: Frame): void {
     const refuse = (error: unknown): void => {
       const coded = asBusError(error);
-      if (coded.code === 'INTERNAL') this.#trace('error', 'a command failed', { command: Command[frame.command], detail: coded.message });
+      if (coded.code === 'INTERNAL')
+        this.#trace('error', 'a command failed', {
+          command: Command[frame.command],
+          detail: coded.message,
+        });
       this.#refuse(session.peer, frame.envelope.id, coded);
     };
     try {
@@ -287,59 +335,42 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #onHello(peer: PeerId, known: Session | undefined, frame: Frame): void {
     let hello: Hello;
     try {
-      hello = this.#checkedHello(frame.body, known);
+      hello = checkedHello(frame.body, known);
+      this.#admit(known);
     } catch (error) {
       return this.#refuse(peer, frame.envelope.id, asBusError(error));
     }
     const older = this.sessions.liveOf(hello.agent);
     if (older !== undefined && older !== known) {
       if (older.incarnation > hello.incarnation) {
-        return this.#refuse(peer, frame.envelope.id, new BusError('SUPERSEDED', { agent: hello.agent }));
+        return this.#refuse(
+          peer,
+          frame.envelope.id,
+          new BusError('SUPERSEDED', { agent: hello.agent }),
+        );
       }
       // A role that must prove itself displaces nobody before it has.
-      if (this.#secretOf(hello.role) === undefined) this.#stepSession(older, { type: 'session.superseded' });
+      if (this.#secretOf(hello.role) === undefined)
+        this.#stepSession(older, { type: 'session.superseded' });
     }
-    const session = known ?? this.#newSession(peer, hello);
-    this.#stepSession(session, { type: 'peer.greeted', agent: hello.agent, proof: this.#secretOf(hello.role) !== undefined });
-  }
-
-  /** Throws MALFORMED_PAYLOAD, INVALID_NAME, VERSION, SESSIONS_FULL, BROKER_DRAINING, UNAUTHORISED. */
-  #checkedHello(body: Buffer, known: Session | undefined): Hello {
-    const hello = helloCodec.decode(body);
-    for (const [what, name] of [['agent id', hello.agent], ['role', hello.role]] as const) {
-      if (!isName(name)) throw new BusError('INVALID_NAME', { name: name.slice(0, 120), what });
-    }
-    if (hello.protocol_min > protocolVersion || hello.protocol_max < protocolVersion) {
-      throw new BusError('VERSION', { got: `${hello.protocol_min} to ${hello.protocol_max}`, supported: protocolVersion });
-    }
-    if (this.isDraining) throw new BusError('BROKER_DRAINING');
-    if (known === undefined && this.sessions.size >= this.limits.sessionsMax) {
-      throw new BusError('SESSIONS_FULL', { limit: this.limits.sessionsMax });
-    }
-    // An identity is bound to its connection: one connection never speaks for two.
-    if (known !== undefined && (known.agent !== hello.agent || known.role !== hello.role)) {
-      throw new BusError('UNAUTHORISED', { agent: hello.agent, role: hello.role });
-    }
-    return hello;
-  }
-
-  #newSession(peer: PeerId, hello: Hello): Session {
-    const wished = hello.heartbeat_ms || this.limits.heartbeatMs;
-    const heartbeatMs = Math.min(Math.max(wished, this.limits.heartbeatMsMin), this.limits.heartbeatMsMax);
-    const session: Session = {
-      peer,
-      id: newId('session'),
-      snapshot: start(sessionMachine, undefined).snapshot,
+    const session = known ?? this.#open(peer, hello);
+    this.#stepSession(session, {
+      type: 'peer.greeted',
       agent: hello.agent,
-      role: hello.role,
-      incarnation: hello.incarnation,
-      isEphemeral: hello.ephemeral,
-      heartbeatMs,
-      lastHeardMs: this.clock.monotonicMs(),
-      silenceMaxMs: heartbeatMs * silentIntervalsMax,
-      nonce: Buffer.alloc(0),
-      services: new Set(),
-    };
+      proof: this.#secretOf(hello.role) !== undefined,
+    });
+  }
+
+  /** Throws BROKER_DRAINING, SESSIONS_FULL. */
+  #admit(known: Session | undefined): void {
+    if (this.isDraining) throw new BusError('BROKER_DRAINING');
+    const limit = this.limits.sessionsMax;
+    if (known === undefined && this.sessions.size >= limit)
+      throw new BusError('SESSIONS_FULL', { limit });
+  }
+
+  #open(peer: PeerId, hello: Hello): Session {
+    const session = newSession(peer, hello, this.limits, this.clock.monotonicMs());
     this.sessions.add(session);
     return session;
   }
@@ -347,7 +378,14 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #onProof(session: Session, frame: Frame): void {
     const secret = this.#secretOf(session.role);
     if (secret === undefined || !session.snapshot.matches('proving')) {
-      return this.#refuse(session.peer, frame.envelope.id, new BusError('PROTOCOL_UNEXPECTED_EVENT', { event: 'PROOF', state: String(session.snapshot.value) }));
+      return this.#refuse(
+        session.peer,
+        frame.envelope.id,
+        new BusError('PROTOCOL_UNEXPECTED_EVENT', {
+          event: 'PROOF',
+          state: session.snapshot.value,
+        }),
+      );
     }
     const expected = proofOf(secret, session.nonce, session.agent, session.incarnation);
     session.nonce = Buffer.alloc(0);
@@ -355,7 +393,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
     try {
       isProved = proves(proofCodec.decode(frame.body).hmac, expected);
     } catch (error) {
-      this.#trace('warn', 'a proof could not be read', { agent: session.agent, detail: asBusError(error).message });
+      this.#trace('warn', 'a proof could not be read', {
+        agent: session.agent,
+        detail: asBusError(error).message,
+      });
     }
     if (!isProved) return this.#stepSession(session, { type: 'peer.misproved' });
     const older = this.sessions.liveOf(session.agent);
@@ -375,16 +416,33 @@ export class Broker implements BrokerCore, AsyncDisposable {
     switch (effect.type) {
       case 'challenge.send':
         session.nonce = randomBytes(nonceBytes);
-        return this.#say(session.peer, Command.CHALLENGE, {}, challengeCodec.encode({ nonce: session.nonce }));
+        return this.#say(
+          session.peer,
+          Command.CHALLENGE,
+          {},
+          challengeCodec.encode({ nonce: session.nonce }),
+        );
       case 'welcome.send':
         return this.#say(session.peer, Command.WELCOME, {}, this.#welcome(session));
       case 'refusal.send':
         this.#trace('warn', 'a proof was wrong', { agent: session.agent, role: session.role });
-        return this.#refuse(session.peer, '', new BusError('UNAUTHORISED', { agent: session.agent, role: session.role }));
+        return this.#refuse(
+          session.peer,
+          '',
+          new BusError('UNAUTHORISED', { agent: session.agent, role: session.role }),
+        );
       case 'reset.send':
         return this.#reset(session.peer, 'FRAME_CORRUPT');
       case 'goodbye.send':
-        return this.#say(session.peer, Command.GOODBYE, {}, goodbyeCodec.encode({ reason: effect.reason, reconnect_ms: effect.reason === 'draining' ? reconnectAfterDrainMs : 0 }));
+        return this.#say(
+          session.peer,
+          Command.GOODBYE,
+          {},
+          goodbyeCodec.encode({
+            reason: effect.reason,
+            reconnect_ms: effect.reason === 'draining' ? reconnectAfterDrainMs : 0,
+          }),
+        );
       case 'session.announce':
         this.sessions.announce(session);
         this.registry.seen(session.agent, this.clock.nowMs());
@@ -400,7 +458,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #withdraw(session: Session, reason: GoodbyeReason): void {
     const wasLast = this.sessions.withdraw(session);
     for (const orphan of this.requests.forget(session.peer)) {
-      this.#refuse(orphan.requester, orphan.id, new BusError('RESPONDER_LOST', { agent: session.agent }));
+      this.#refuse(
+        orphan.requester,
+        orphan.id,
+        new BusError('RESPONDER_LOST', { agent: session.agent }),
+      );
     }
     if (!wasLast) return;
     this.registry.seen(session.agent, this.clock.nowMs());
@@ -430,12 +492,19 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   #say(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
     if (!this.#outboxes.offer(peer, encodeFrame(makeFrame(command, envelope, body)))) {
-      this.#trace('warn', 'an answer was dropped: the peer does not read', { agent: this.sessions.of(peer)?.agent });
+      this.#trace('warn', 'an answer was dropped: the peer does not read', {
+        agent: this.sessions.of(peer)?.agent,
+      });
     }
   }
 
   #refuse(peer: PeerId, id: string, error: BusError): void {
-    this.#say(peer, Command.REJECT, { correlation: id }, failureCodec.encode({ ...error.toFailure(), retry_after_ms: 0 }));
+    this.#say(
+      peer,
+      Command.REJECT,
+      { correlation: id },
+      failureCodec.encode({ ...error.toFailure(), retry_after_ms: 0 }),
+    );
   }
 
   #reset(peer: PeerId, type: 'UNKNOWN_SESSION' | 'FRAME_CORRUPT'): void {

@@ -17,7 +17,13 @@ export interface BrokerCore {
   readonly isDraining: boolean;
   /** False: the peer does not read and its outbox is full. */
   send(to: Session, frame: Frame): boolean;
-  answer(to: Session, request: Frame, command: Command, body?: Buffer, fields?: EnvelopeFields): void;
+  answer(
+    to: Session,
+    request: Frame,
+    command: Command,
+    body?: Buffer,
+    fields?: EnvelopeFields,
+  ): void;
   reject(to: Session, id: string, error: BusError): void;
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;

@@ -27,7 +27,11 @@ export class Registry {
   }
 
   /** A record that fails its checksum is left out and reported; the others are served. */
-  static async load(store: Store, agentsMax: number, onCorrupt: (key: string) => void): Promise<Registry> {
+  static async load(
+    store: Store,
+    agentsMax: number,
+    onCorrupt: (key: string) => void,
+  ): Promise<Registry> {
     const registry = new Registry(store, agentsMax);
     for await (const [key, value] of store.entries({ prefix: agentPrefix })) {
       try {
@@ -63,10 +67,17 @@ export class Registry {
   }
 
   /** Resolves when the record is on disk. Throws TOO_LARGE. */
-  async register(record: AgentRecord, options: { isEphemeral: boolean; nowMs: number }): Promise<void> {
+  async register(
+    record: AgentRecord,
+    options: { isEphemeral: boolean; nowMs: number },
+  ): Promise<void> {
     const body = agentRecordCodec.encode(record);
     if (body.length > recordBytesMax) {
-      throw new BusError('TOO_LARGE', { what: 'the record of an agent', bytes: body.length, limit: recordBytesMax });
+      throw new BusError('TOO_LARGE', {
+        what: 'the record of an agent',
+        bytes: body.length,
+        limit: recordBytesMax,
+      });
     }
     const isKnown = this.#entries.has(record.id);
     this.#remember(record, options.isEphemeral, options.nowMs);

@@ -61,7 +61,9 @@ export class Requests {
   /** A session is over: requests it asked are dropped, those it should have answered are returned. */
   forget(peer: PeerId): OpenRequest[] {
     for (const key of [...(this.#byRequester.get(peer) ?? [])]) this.#remove(key);
-    const orphans = [...(this.#byResponder.get(peer) ?? [])].flatMap((key) => this.#open.get(key) ?? []);
+    const orphans = [...(this.#byResponder.get(peer) ?? [])].flatMap(
+      (key) => this.#open.get(key) ?? [],
+    );
     for (const request of orphans) this.end(request);
     return orphans;
   }

@@ -41,10 +41,13 @@ const session = setup({
   },
   guards: {
     mustProve: ({ event }) => event.type === 'peer.greeted' && event.proof,
-    isSameAgent: ({ context, event }) => event.type === 'peer.greeted' && event.agent === context.agent,
+    isSameAgent: ({ context, event }) =>
+      event.type === 'peer.greeted' && event.agent === context.agent,
   },
   actions: {
-    rememberAgent: assign({ agent: ({ context, event }) => (event.type === 'peer.greeted' ? event.agent : context.agent) }),
+    rememberAgent: assign({
+      agent: ({ context, event }) => (event.type === 'peer.greeted' ? event.agent : context.agent),
+    }),
   },
 });
 
@@ -93,10 +96,16 @@ export const sessionMachine = session.createMachine({
         // It greets again after a RESET, or because our WELCOME was lost.
         'peer.greeted': { guard: 'isSameAgent', actions: sendWelcome },
         'peer.left': { target: 'closed', actions: withdraw('left') },
-        'session.superseded': { target: 'closed', actions: [goodbye('superseded'), withdraw('superseded')] },
+        'session.superseded': {
+          target: 'closed',
+          actions: [goodbye('superseded'), withdraw('superseded')],
+        },
         'session.expired': { target: 'closed', actions: withdraw('expired') },
         'frame.corrupt': { actions: sendReset },
-        'broker.drained': { target: 'closed', actions: [goodbye('draining'), withdraw('draining')] },
+        'broker.drained': {
+          target: 'closed',
+          actions: [goodbye('draining'), withdraw('draining')],
+        },
       },
     },
     closed: { entry: forget, type: 'final' },

@@ -99,7 +99,10 @@ export class Sessions {
 
   services(): { name: string; agents: string[] }[] {
     return [...this.#byService]
-      .map(([name, sessions]) => ({ name, agents: [...sessions].map((session) => session.agent).sort() }))
+      .map(([name, sessions]) => ({
+        name,
+        agents: [...sessions].map((session) => session.agent).sort(),
+      }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }

@@ -8,7 +8,17 @@ import { start, step } from '../machine/step.js';
 import { Outbox } from '../transport/outbox.js';
 import type { Link, SendOutcome } from '../transport/port.js';
 import { topicMatches, topicPrefix } from '../wire/address.js';
-import { Command, decodeFrame, decodeFrames, encodeFrame, makeFrame, protocolVersion, readdress, type EnvelopeFields, type Frame } from '../wire/frame.js';
+import {
+  amend,
+  Command,
+  decodeFrame,
+  decodeFrames,
+  encodeFrame,
+  makeFrame,
+  protocolVersion,
+  type EnvelopeFields,
+  type Frame,
+} from '../wire/frame.js';
 import {
   agentRecordCodec,
   agentsAnswerCodec,
@@ -29,7 +39,11 @@ import {
   type StatusAnswer,
 } from '../wire/messages.js';
 import { proofOf } from '../wire/proof.js';
-import { connectionMachine, type ConnectionEffect, type ConnectionEvent } from './connection.machine.js';
+import {
+  connectionMachine,
+  type ConnectionEffect,
+  type ConnectionEvent,
+} from './connection.machine.js';
 import { clientLimits, greetingBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { Responder, type Handler } from './responder.js';
@@ -41,7 +55,13 @@ const silentIntervalsMax = 4;
 const closingMsMax = 500;
 
 /** Refusals that a second greeting would not change. */
-const finalCodes = new Set<ErrorCode>(['VERSION', 'INVALID_NAME', 'UNAUTHORISED', 'SUPERSEDED', 'MALFORMED_PAYLOAD']);
+const finalCodes = new Set<ErrorCode>([
+  'VERSION',
+  'INVALID_NAME',
+  'UNAUTHORISED',
+  'SUPERSEDED',
+  'MALFORMED_PAYLOAD',
+]);
 
 export interface Identity {
   agent: string;
@@ -85,7 +105,10 @@ export class Client implements AsyncDisposable {
   readonly #responder: Responder;
   readonly #outbox: Outbox;
   readonly #services = new Set<string>();
-  readonly #subscriptions = new Map<object, { pattern: string; onFrame: (topic: string, frame: Frame) => void }>();
+  readonly #subscriptions = new Map<
+    object,
+    { pattern: string; onFrame: (topic: string, frame: Frame) => void }
+  >();
   readonly #watchers = new Set<(state: ClientState) => void>();
   #snapshot = start(connectionMachine, undefined).snapshot;
   #record: AgentRecord | undefined;
@@ -108,12 +131,14 @@ export class Client implements AsyncDisposable {
     this.#secret = parts.secret;
     this.#heartbeatMs = parts.heartbeatMs ?? 1_000;
     this.#incarnation = parts.clock.nowMs();
-    this.#pending = new PendingRequests(parts.clock, () => (this.state === 'live' ? undefined : this.#unavailable()));
+    this.#pending = new PendingRequests(parts.clock, () =>
+      this.state === 'live' ? undefined : this.#unavailable(),
+    );
     this.#responder = new Responder({
       agent: parts.identity.agent,
       clock: parts.clock,
       trace: this.#trace,
-      send: (frame) => this.#enqueue(readdress(frame, frame.command, { ...frame.envelope, id: this.#ids.next() })),
+      send: (frame) => this.#enqueue(amend(frame, { id: this.#ids.next() })),
     });
     this.#outbox = new Outbox({
       send: (part) => this.#sendPart(part),
@@ -128,7 +153,10 @@ export class Client implements AsyncDisposable {
 
   /** Begins to connect and returns at once; `ready` waits. Owns the link from now on. Throws INVALID_NAME. */
   static connect(parts: ClientParts): Client {
-    for (const [what, name] of [['agent id', parts.identity.agent], ['role', parts.identity.role]] as const) {
+    for (const [what, name] of [
+      ['agent id', parts.identity.agent],
+      ['role', parts.identity.role],
+    ] as const) {
       if (!isName(name)) throw new BusError('INVALID_NAME', { name, what });
     }
     const client = new Client(parts);
@@ -143,7 +171,7 @@ export class Client implements AsyncDisposable {
   }
 
   get state(): ClientState {
-    return this.#snapshot.value as ClientState;
+    return this.#snapshot.value;
   }
 
   get brokerVersion(): string {
@@ -196,12 +224,23 @@ export class Client implements AsyncDisposable {
    * Asks `agent:<id or alias>` or `service:<name>` and waits for the last reply. Throws what the
    * responder or the broker answered, NO_BROKER when not connected, DEADLINE_EXCEEDED, CANCELLED, BROKER_LOST.
    */
-  async request(to: string, type: string, body: Buffer, options: RequestOptions = {}): Promise<Reply> {
+  async request(
+    to: string,
+    type: string,
+    body: Buffer,
+    options: RequestOptions = {},
+  ): Promise<Reply> {
     const deadlineMs = Math.max(1, Math.round(options.deadlineMs ?? clientLimits.deadlineMs));
     if (options.signal?.aborted === true) throw new BusError('CANCELLED');
     const frame = makeFrame(
       Command.SEND,
-      { id: this.#ids.next(), to, type, reply_to: `agent:${this.identity.agent}`, deadline_ms: deadlineMs },
+      {
+        id: this.#ids.next(),
+        to,
+        type,
+        reply_to: `agent:${this.identity.agent}`,
+        deadline_ms: deadlineMs,
+      },
       body,
     );
     return this.#await(frame, { ...options, deadlineMs });
@@ -216,7 +255,12 @@ export class Client implements AsyncDisposable {
   /** Publications whose topic matches; `*` is one token, `>` the rest. At most once: nothing is repeated. */
   subscribe(pattern: string, onFrame: (topic: string, frame: Frame) => void): Disposable {
     const limit = clientLimits.subscriptionsMax;
-    if (this.#subscriptions.size >= limit) throw new BusError('TOO_LARGE', { what: 'the number of subscriptions', bytes: limit + 1, limit });
+    if (this.#subscriptions.size >= limit)
+      throw new BusError('TOO_LARGE', {
+        what: 'the number of subscriptions',
+        bytes: limit + 1,
+        limit,
+      });
     const key = {};
     this.#subscriptions.set(key, { pattern, onFrame });
     this.#link.subscribe(topicPrefix(pattern));
@@ -229,7 +273,9 @@ export class Client implements AsyncDisposable {
 
   /** Joining, leaving and loss of agents. */
   onPresence(onEvent: (event: PresenceEvent) => void): Disposable {
-    return this.subscribe('presence.>', (_topic, frame) => onEvent(presenceCodec.decode(frame.body)));
+    return this.subscribe('presence.>', (_topic, frame) =>
+      onEvent(presenceCodec.decode(frame.body)),
+    );
   }
 
   /** Every registered agent, reachable or not. */
@@ -237,8 +283,17 @@ export class Client implements AsyncDisposable {
     const all: AgentView[] = [];
     let after = '';
     do {
-      const query = { role: filter.role ?? '', project: filter.project ?? '', after, limit: agentsPageMax };
-      const reply = await this.#ask(Command.QUERY, { type: 'agents' }, agentsQueryCodec.encode(query));
+      const query = {
+        role: filter.role ?? '',
+        project: filter.project ?? '',
+        after,
+        limit: agentsPageMax,
+      };
+      const reply = await this.#ask(
+        Command.QUERY,
+        { type: 'agents' },
+        agentsQueryCodec.encode(query),
+      );
       const page = agentsAnswerCodec.decode(reply.body);
       all.push(...page.agents);
       after = page.next;
@@ -254,7 +309,10 @@ export class Client implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.state !== 'closed') {
       this.#step({ type: 'client.closed' });
-      await Promise.race([this.#outbox.flushed(), new Promise<void>((resolve) => void this.#clock.after(closingMsMax, resolve))]);
+      await Promise.race([
+        this.#outbox.flushed(),
+        new Promise<void>((resolve) => void this.#clock.after(closingMsMax, resolve)),
+      ]);
     }
     this.#greeting?.[Symbol.dispose]();
     this.#heartbeat?.[Symbol.dispose]();
@@ -276,7 +334,11 @@ export class Client implements AsyncDisposable {
     this.#snapshot = snapshot;
     for (const effect of effects) this.#perform(effect);
     if (snapshot.value === before) return;
-    this.#trace('debug', 'connection changed', { from: before, to: snapshot.value, on: event.type });
+    this.#trace('debug', 'connection changed', {
+      from: before,
+      to: snapshot.value,
+      on: event.type,
+    });
     for (const watch of [...this.#watchers]) watch(this.state);
   }
 
@@ -285,13 +347,22 @@ export class Client implements AsyncDisposable {
       case 'hello.send':
         return this.#enqueue(makeFrame(Command.HELLO, { id: this.#ids.next() }, this.#hello()));
       case 'proof.send':
-        return this.#enqueue(makeFrame(Command.PROOF, { id: this.#ids.next() }, proofCodec.encode({ hmac: this.#proof })));
+        return this.#enqueue(
+          makeFrame(
+            Command.PROOF,
+            { id: this.#ids.next() },
+            proofCodec.encode({ hmac: this.#proof }),
+          ),
+        );
       case 'goodbye.send':
-        return this.#enqueue(makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })));
+        return this.#enqueue(
+          makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })),
+        );
       case 'greeting.arm': {
         this.#greeting?.[Symbol.dispose]();
         // Half fixed, half jittered: a greeting is never repeated at once, and a herd spreads out.
-        const waitMs = greetingBackoff.baseMs + backoffMs(greetingBackoff, effect.attempt, this.#random());
+        const waitMs =
+          greetingBackoff.baseMs + backoffMs(greetingBackoff, effect.attempt, this.#random());
         this.#greeting = this.#clock.after(waitMs, () => this.#step({ type: 'greeting.due' }));
         return;
       }
@@ -308,13 +379,25 @@ export class Client implements AsyncDisposable {
   #replay(): void {
     this.#greeting?.[Symbol.dispose]();
     if (this.#record !== undefined) {
-      this.#enqueue(makeFrame(Command.REGISTER, { id: this.#ids.next() }, agentRecordCodec.encode(this.#record)));
+      this.#enqueue(
+        makeFrame(
+          Command.REGISTER,
+          { id: this.#ids.next() },
+          agentRecordCodec.encode(this.#record),
+        ),
+      );
     }
     if (this.#services.size > 0) {
-      this.#enqueue(makeFrame(Command.OFFER, { id: this.#ids.next() }, offerCodec.encode({ services: [...this.#services] })));
+      this.#enqueue(
+        makeFrame(
+          Command.OFFER,
+          { id: this.#ids.next() },
+          offerCodec.encode({ services: [...this.#services] }),
+        ),
+      );
     }
     for (const { frame, leftMs } of this.#pending.unanswered()) {
-      this.#enqueue(readdress(frame, frame.command, { ...frame.envelope, deadline_ms: leftMs }));
+      this.#enqueue(amend(frame, { deadline_ms: leftMs }));
     }
   }
 
@@ -377,22 +460,33 @@ export class Client implements AsyncDisposable {
       case Command.CHALLENGE: {
         const { nonce } = challengeCodec.decode(frame.body);
         // Without a secret an empty proof goes out and the broker says who may not do what.
-        this.#proof = this.#secret === undefined ? Buffer.alloc(0) : proofOf(this.#secret, nonce, this.identity.agent, this.#incarnation);
+        this.#proof =
+          this.#secret === undefined
+            ? Buffer.alloc(0)
+            : proofOf(this.#secret, nonce, this.identity.agent, this.#incarnation);
         return this.#step({ type: 'broker.challenged' });
       }
       case Command.RESET:
         return this.#step({ type: 'broker.reset' });
       case Command.GOODBYE: {
         const { reason } = goodbyeCodec.decode(frame.body);
-        return this.#step({ type: reason === 'superseded' ? 'broker.superseded' : 'broker.drained' });
+        return this.#step({
+          type: reason === 'superseded' ? 'broker.superseded' : 'broker.drained',
+        });
       }
       case Command.ACCEPT:
       case Command.ANSWER:
-        return this.#pending.settle(frame.envelope.correlation, { from: '', type: frame.envelope.type, body: frame.body });
+        return this.#pending.settle(frame.envelope.correlation, {
+          from: '',
+          type: frame.envelope.type,
+          body: frame.body,
+        });
       case Command.REJECT:
         return this.#onReject(frame);
       case Command.DELIVER:
-        return frame.envelope.correlation === '' ? void this.#responder.onRequest(frame) : this.#onReply(frame);
+        return frame.envelope.correlation === ''
+          ? void this.#responder.onRequest(frame)
+          : this.#onReply(frame);
       default:
         return;
     }
@@ -405,7 +499,11 @@ export class Client implements AsyncDisposable {
       return this.#trace('debug', 'a frame was refused', { code: failure.code });
     }
     this.#refusal = new RemoteError(failure);
-    this.#step({ type: 'broker.refused', code: failure.code, isFinal: finalCodes.has(failure.code) });
+    this.#step({
+      type: 'broker.refused',
+      code: failure.code,
+      isFinal: finalCodes.has(failure.code),
+    });
   }
 
   #onReply(frame: Frame): void {
@@ -420,9 +518,13 @@ export class Client implements AsyncDisposable {
   #onPublication(topic: string, bytes: Buffer): void {
     try {
       const frame = decodeFrame(bytes);
-      for (const { pattern, onFrame } of [...this.#subscriptions.values()]) if (topicMatches(pattern, topic)) onFrame(topic, frame);
+      for (const { pattern, onFrame } of [...this.#subscriptions.values()])
+        if (topicMatches(pattern, topic)) onFrame(topic, frame);
     } catch (error) {
-      this.#trace('error', 'a publication could not be handled', { topic, detail: asBusError(error).message });
+      this.#trace('error', 'a publication could not be handled', {
+        topic,
+        detail: asBusError(error).message,
+      });
     }
   }
 
@@ -435,7 +537,8 @@ export class Client implements AsyncDisposable {
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
     this.#assertLive();
-    if (this.#pending.size >= this.#requestsMax) throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
+    if (this.#pending.size >= this.#requestsMax)
+      throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
     // Encoded before it is remembered: a frame that is too large leaves nothing behind.
     const bytes = encodeFrame(frame);
     const reply = this.#pending.add(frame, {
@@ -454,8 +557,11 @@ export class Client implements AsyncDisposable {
   #unavailable(): BusError {
     const { code } = this.#snapshot.context;
     if (this.state === 'closed' && code === 'CANCELLED') return new BusError('CANCELLED');
-    if (this.state === 'closed' && code === 'SUPERSEDED') return new BusError('SUPERSEDED', { agent: this.identity.agent });
-    return this.state === 'connecting' ? new BusError('NO_BROKER', { address: this.#link.address }) : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
+    if (this.state === 'closed' && code === 'SUPERSEDED')
+      return new BusError('SUPERSEDED', { agent: this.identity.agent });
+    return this.state === 'connecting'
+      ? new BusError('NO_BROKER', { address: this.#link.address })
+      : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
   }
 
   #enqueue(frame: Frame): void {
@@ -463,7 +569,8 @@ export class Client implements AsyncDisposable {
   }
 
   #push(bytes: Buffer): void {
-    if (!this.#outbox.offer(bytes)) throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+    if (!this.#outbox.offer(bytes))
+      throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
   }
 
   async #sendPart(part: Buffer): Promise<SendOutcome> {

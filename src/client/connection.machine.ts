@@ -49,7 +49,9 @@ const connection = setup({
   actions: {
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
     forgetAttempts: assign({ attempt: 0 }),
-    rememberCode: assign({ code: ({ context, event }) => (event.type === 'broker.refused' ? event.code : context.code) }),
+    rememberCode: assign({
+      code: ({ context, event }) => (event.type === 'broker.refused' ? event.code : context.code),
+    }),
     rememberSuperseded: assign({ code: 'SUPERSEDED' }),
     rememberClosed: assign({ code: 'CANCELLED' }),
   },
@@ -58,7 +60,10 @@ const connection = setup({
 const sendHello = connection.emit({ type: 'hello.send' });
 const sendProof = connection.emit({ type: 'proof.send' });
 const sendGoodbye = connection.emit({ type: 'goodbye.send' });
-const armGreeting = connection.emit(({ context }) => ({ type: 'greeting.arm', attempt: context.attempt }));
+const armGreeting = connection.emit(({ context }) => ({
+  type: 'greeting.arm',
+  attempt: context.attempt,
+}));
 const replay = connection.emit({ type: 'state.replay' });
 const interrupt = connection.emit({ type: 'requests.interrupt' });
 const failAll = connection.emit(({ context }) => ({ type: 'requests.fail', code: context.code }));

@@ -40,7 +40,10 @@ export class PendingRequests {
     const { id } = frame.envelope;
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(options.deadlineMs, () => {
-        this.fail(id, this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs }));
+        this.fail(
+          id,
+          this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs }),
+        );
       });
       const onAbort = (): void => void this.fail(id, new BusError('CANCELLED'));
       options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -85,7 +88,10 @@ export class PendingRequests {
   /** Requests to send again, with what is left of their time. */
   unanswered(): { frame: Frame; leftMs: number }[] {
     const now = this.#clock.monotonicMs();
-    return [...this.#pending.values()].map(({ frame, expiresAtMs }) => ({ frame, leftMs: Math.max(1, Math.round(expiresAtMs - now)) }));
+    return [...this.#pending.values()].map(({ frame, expiresAtMs }) => ({
+      frame,
+      leftMs: Math.max(1, Math.round(expiresAtMs - now)),
+    }));
   }
 
   #take(id: string): Pending | undefined {

@@ -41,7 +41,8 @@ export class Responder {
   async onRequest(frame: Frame): Promise<void> {
     const { from, type, deadline_ms } = frame.envelope;
     const handler = this.#handlers.get(type);
-    if (handler === undefined) return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
+    if (handler === undefined)
+      return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
     if (this.#serving >= clientLimits.servingMax) {
       return this.#fail(frame, new BusError('BROKER_BUSY', { limit: clientLimits.servingMax }));
     }
@@ -49,7 +50,13 @@ export class Responder {
     const abort = new AbortController();
     const timer = deadline_ms > 0 ? this.#clock.after(deadline_ms, () => abort.abort()) : undefined;
     try {
-      const body = await handler({ from, type, body: frame.body, deadlineMs: deadline_ms, signal: abort.signal });
+      const body = await handler({
+        from,
+        type,
+        body: frame.body,
+        deadlineMs: deadline_ms,
+        signal: abort.signal,
+      });
       this.#answer(frame, `${type}.reply`, body);
     } catch (error) {
       // TOO_LARGE of the reply itself lands here too: the requester hears why it gets nothing.
@@ -63,9 +70,16 @@ export class Responder {
   #fail(request: Frame, error: unknown): void {
     const coded = asBusError(error);
     if (coded.code === 'INTERNAL') {
-      this.#trace('error', 'a handler failed', { type: request.envelope.type, detail: coded.message });
+      this.#trace('error', 'a handler failed', {
+        type: request.envelope.type,
+        detail: coded.message,
+      });
     }
-    this.#answer(request, 'error', failureCodec.encode({ ...coded.toFailure(), retry_after_ms: 0 }));
+    this.#answer(
+      request,
+      'error',
+      failureCodec.encode({ ...coded.toFailure(), retry_after_ms: 0 }),
+    );
   }
 
   #answer(request: Frame, type: string, body: Buffer): void {

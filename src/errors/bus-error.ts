@@ -41,7 +41,9 @@ export class BusError extends Error {
 /** What a peer reported. The code may be unknown here (a newer peer); its text is kept as it came. */
 export class RemoteError extends BusError {
   constructor(readonly failure: Failure) {
-    super(isErrorCode(failure.code) ? failure.code : 'INTERNAL', { detail: `${failure.code}: ${failure.text}` });
+    super(isErrorCode(failure.code) ? failure.code : 'INTERNAL', {
+      detail: `${failure.code}: ${failure.text}`,
+    });
     if (isErrorCode(failure.code)) this.message = failure.text;
   }
 
@@ -50,7 +52,8 @@ export class RemoteError extends BusError {
   }
 
   override toFailure(): Failure {
-    return this.failure;
+    const { code, text, retryable } = this.failure;
+    return { code, text, retryable };
   }
 }
 
@@ -61,5 +64,7 @@ export function asBusError(error: unknown): BusError {
 }
 
 function fill(template: string, data: ErrorData): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(data, name) ? String(data[name]) : whole));
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(data, name) ? String(data[name]) : whole,
+  );
 }

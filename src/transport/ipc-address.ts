@@ -47,6 +47,7 @@ export function ipcPath(address: string): string {
   const file = address.slice('ipc://'.length);
   if (!path.isAbsolute(file)) throw refuse('the path is not absolute');
   const bytes = Buffer.byteLength(file) + (file.endsWith(topicsSuffix) ? 0 : topicsSuffix.length);
-  if (bytes > socketPathBytesMax) throw refuse(`the path has ${bytes} bytes with its suffix, ${socketPathBytesMax} are possible`);
+  if (bytes > socketPathBytesMax)
+    throw refuse(`the path has ${bytes} bytes with its suffix, ${socketPathBytesMax} are possible`);
   return file;
 }

@@ -127,7 +127,8 @@ class MemoryLink implements Link {
 
   receivePublication(topic: string, frame: Buffer): void {
     const onWire = `${topic}\0`;
-    if (!this.#hasTopics || ![...this.#prefixes.keys()].some((prefix) => onWire.startsWith(prefix))) return;
+    if (!this.#hasTopics || ![...this.#prefixes.keys()].some((prefix) => onWire.startsWith(prefix)))
+      return;
     this.#publications.offer(topic, frame);
   }
 

@@ -60,7 +60,11 @@ export class ZeromqListener implements Listener {
       sendHighWaterMark: pipeMessagesMax,
       receiveHighWaterMark: pipeMessagesMax,
     });
-    const topics = new zmq.XPublisher({ ...common, sendTimeout: 0, sendHighWaterMark: publicationsMax });
+    const topics = new zmq.XPublisher({
+      ...common,
+      sendTimeout: 0,
+      sendHighWaterMark: publicationsMax,
+    });
     const listener = new ZeromqListener(address, router, topics);
     try {
       await router.bind(address);
@@ -100,7 +104,8 @@ export class ZeromqListener implements Listener {
     this.#router.close();
     this.#topics.close();
     // A plain close leaves the files behind. Ours to remove: the caller still holds the lock.
-    for (const address of [this.address, this.topicsAddress]) rmSync(ipcPath(address), { force: true });
+    for (const address of [this.address, this.topicsAddress])
+      rmSync(ipcPath(address), { force: true });
     return Promise.resolve();
   }
 }
@@ -143,7 +148,8 @@ export class ZeromqLink implements Link {
       if (part !== undefined) events.onPart(part);
     });
     void forEachMessage(this.#subscriber, isClosing, ([topic, frame]) => {
-      if (topic !== undefined && frame !== undefined) events.onPublication(topic.toString('utf8', 0, topic.length - 1), frame);
+      if (topic !== undefined && frame !== undefined)
+        events.onPublication(topic.toString('utf8', 0, topic.length - 1), frame);
     });
     this.#dealer.connect(this.address);
   }

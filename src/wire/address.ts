@@ -11,9 +11,11 @@ export function parseAddress(text: string): Address {
   const colon = text.indexOf(':');
   const kind = text.slice(0, colon);
   const name = text.slice(colon + 1);
-  if (kind !== 'agent' && kind !== 'service' && kind !== 'topic') throw new BusError('INVALID_NAME', { name: text.slice(0, 120), what: 'address' });
+  if (kind !== 'agent' && kind !== 'service' && kind !== 'topic')
+    throw new BusError('INVALID_NAME', { name: text.slice(0, 120), what: 'address' });
   const isValid = kind === 'agent' ? isName(name) : isDottedName(name);
-  if (!isValid) throw new BusError('INVALID_NAME', { name: name.slice(0, 120), what: `${kind} name` });
+  if (!isValid)
+    throw new BusError('INVALID_NAME', { name: name.slice(0, 120), what: `${kind} name` });
   return { kind, name };
 }
 

@@ -30,9 +30,18 @@ export function codec<T extends object>(type: MessageClass): Codec<T> {
     },
     decode(bytes) {
       try {
-        return type.toObject(type.decode(bytes), { defaults: true, arrays: true, objects: true, longs: Number }) as T;
+        return type.toObject(type.decode(bytes), {
+          defaults: true,
+          arrays: true,
+          objects: true,
+          longs: Number,
+        }) as T;
       } catch (error) {
-        throw new BusError('MALFORMED_PAYLOAD', { detail: error instanceof Error ? error.message : 'undecodable' }, { cause: error });
+        throw new BusError(
+          'MALFORMED_PAYLOAD',
+          { detail: error instanceof Error ? error.message : 'undecodable' },
+          { cause: error },
+        );
       }
     },
   };

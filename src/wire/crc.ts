@@ -12,4 +12,6 @@ const native = (zlib as { crc32?: Crc32 }).crc32;
 /** CRC-32 (ISO-HDLC, polynomial 0xEDB88320), unsigned. `seed`: the CRC of what came before. */
 export const crc32: Crc32 =
   // Node answers 0 for empty bytes whatever the seed.
-  native === undefined ? portableCrc32 : (bytes, seed = 0) => (bytes.length === 0 ? seed : native(bytes, seed));
+  native === undefined
+    ? portableCrc32
+    : (bytes, seed = 0) => (bytes.length === 0 ? seed : native(bytes, seed));

@@ -1,9 +1,10 @@
 import { BusError } from '../errors/bus-error.js';
 import { bus } from './codec.js';
 import { crc32 } from './crc.js';
+import type { sigma } from './generated/proto.js';
 
 export const Command = bus.Command;
-export type Command = (typeof bus.Command)[keyof typeof bus.Command];
+export type Command = sigma.bus.Command;
 export type Envelope = InstanceType<typeof bus.Envelope>;
 export type EnvelopeFields = Partial<Omit<Envelope, 'toJSON' | '$unknowns'>>;
 
@@ -38,13 +39,27 @@ export type Decoded =
 const emptyBody = Buffer.alloc(0);
 
 /** A frame of our own making. */
-export function makeFrame(command: Command, envelope: EnvelopeFields, body: Buffer = emptyBody): Frame {
+export function makeFrame(
+  command: Command,
+  envelope: EnvelopeFields,
+  body: Buffer = emptyBody,
+): Frame {
   return { command, envelope: bus.Envelope.create(envelope), body, bodyCrc: crc32(body) };
 }
 
 /** The same body under another command and envelope; the sender's checksum stays, end to end. */
 export function readdress(frame: Frame, command: Command, envelope: EnvelopeFields): Frame {
-  return { command, envelope: bus.Envelope.create(envelope), body: frame.body, bodyCrc: frame.bodyCrc };
+  return {
+    command,
+    envelope: bus.Envelope.create(envelope),
+    body: frame.body,
+    bodyCrc: frame.bodyCrc,
+  };
+}
+
+/** The same frame with some fields of its envelope changed. */
+export function amend(frame: Frame, fields: EnvelopeFields): Frame {
+  return readdress(frame, frame.command, Object.assign({}, frame.envelope, fields));
 }
 
 /**
@@ -54,9 +69,14 @@ export function readdress(frame: Frame, command: Command, envelope: EnvelopeFiel
 export function encodeFrame(frame: Frame): Buffer {
   const envelope = bus.Envelope.encode(frame.envelope).finish();
   const bytes = headBytes + envelope.length + frame.body.length;
-  if (bytes > frameBytesMax) throw new BusError('TOO_LARGE', { what: 'a frame', bytes, limit: frameBytesMax });
+  if (bytes > frameBytesMax)
+    throw new BusError('TOO_LARGE', { what: 'a frame', bytes, limit: frameBytesMax });
   if (envelope.length > envelopeBytesMax) {
-    throw new BusError('TOO_LARGE', { what: 'an envelope', bytes: envelope.length, limit: envelopeBytesMax });
+    throw new BusError('TOO_LARGE', {
+      what: 'an envelope',
+      bytes: envelope.length,
+      limit: envelopeBytesMax,
+    });
   }
   const out = Buffer.allocUnsafe(bytes);
   out.writeUInt16LE(magic, 0);
@@ -79,7 +99,8 @@ export function joinFrames(frames: Buffer[]): Buffer[] {
   let batch: Buffer[] = [];
   let bytes = 0;
   const close = (): void => {
-    if (batch.length > 0) parts.push(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch, bytes));
+    if (batch.length > 0)
+      parts.push(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch, bytes));
     batch = [];
     bytes = 0;
   };
@@ -98,8 +119,7 @@ export function* decodeFrames(part: Buffer): Generator<Decoded> {
   while (offset < part.length) {
     const head = part.subarray(offset, offset + headBytes);
     const fault = checkHead(head, part.length - offset);
-    const command = head.length > 3 ? (head[3] as number) : 0;
-    const version = head.length > 2 ? (head[2] as number) : 0;
+    const [, , version = 0, command = 0] = head;
     if (fault !== undefined) {
       yield { ok: false, corruption: fault, id: '', command, version };
       return;
@@ -123,8 +143,15 @@ function checkHead(head: Buffer, available: number): Corruption | undefined {
 }
 
 function decodeRest(bytes: Buffer, envelopeEnd: number): Decoded {
-  const command = bytes[3] as Command;
-  const failed = (corruption: Corruption, id: string): Decoded => ({ ok: false, corruption, id, command, version: protocolVersion });
+  // A number that is no command is refused by whoever looks it up in its table.
+  const command: number = bytes.readUInt8(3);
+  const failed = (corruption: Corruption, id: string): Decoded => ({
+    ok: false,
+    corruption,
+    id,
+    command,
+    version: protocolVersion,
+  });
   const envelopeBytes = bytes.subarray(headBytes, envelopeEnd);
   if (bytes.readUInt32LE(16) !== crc32(envelopeBytes)) return failed('envelope', '');
   let envelope: Envelope;
@@ -143,7 +170,8 @@ function decodeRest(bytes: Buffer, envelopeEnd: number): Decoded {
 export function decodeFrame(bytes: Buffer): Frame {
   const all = [...decodeFrames(bytes)];
   const only = all[0];
-  if (all.length !== 1 || only === undefined) throw new BusError('FRAME_CORRUPT', { part: 'count' });
+  if (all.length !== 1 || only === undefined)
+    throw new BusError('FRAME_CORRUPT', { part: 'count' });
   if (!only.ok) throw new BusError('FRAME_CORRUPT', { part: only.corruption });
   return only.frame;
 }

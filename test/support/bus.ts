@@ -15,7 +15,10 @@ export interface TestBus {
   stop(): Promise<void>;
   /** Takes the sockets and the store away under the broker, as a crash would. */
   crash(): Promise<void>;
-  client(agent: string, options?: { role?: string; isEphemeral?: boolean; secret?: Buffer }): Promise<Client>;
+  client(
+    agent: string,
+    options?: { role?: string; isEphemeral?: boolean; secret?: Buffer },
+  ): Promise<Client>;
   /** Not waited for. */
   dial(agent: string, options?: { role?: string; isEphemeral?: boolean; secret?: Buffer }): Client;
   readonly listener: Listener;
@@ -68,7 +71,11 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
     dial(agent, options = {}) {
       const client = Client.connect({
         link: harness.dial(),
-        identity: { agent, role: options.role ?? 'tester', isEphemeral: options.isEphemeral ?? false },
+        identity: {
+          agent,
+          role: options.role ?? 'tester',
+          isEphemeral: options.isEphemeral ?? false,
+        },
         clock: systemClock,
         random: Math.random,
         secret: options.secret,
@@ -93,5 +100,13 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
 }
 
 export function recordOf(alias: string): Omit<AgentRecord, 'id' | 'role'> {
-  return { alias, model: '', project: 'test', scope: [alias], overlays: {}, capabilities: [], protocol_versions: ['1'] };
+  return {
+    alias,
+    model: '',
+    project: 'test',
+    scope: [alias],
+    overlays: {},
+    capabilities: [],
+    protocol_versions: ['1'],
+  };
 }

@@ -1,5 +1,8 @@
 /** Repeats a claim until it holds, at most `withinMs`; then its last failure is thrown. */
-export async function eventually(claim: () => void | Promise<void>, withinMs = 8_000): Promise<void> {
+export async function eventually(
+  claim: () => void | Promise<void>,
+  withinMs = 8_000,
+): Promise<void> {
   const until = performance.now() + withinMs;
   while (true) {
     try {

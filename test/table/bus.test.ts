@@ -48,7 +48,8 @@ test('client.connection', async () => {
       { type: 'greeting.due' },
       { type: 'client.closed' },
     ],
-    (snapshot) => `${String(snapshot.value)}${snapshot.value === 'greeting' ? `#${Math.min(snapshot.context.attempt, 2)}` : ''}`,
+    (snapshot) =>
+      `${snapshot.value}${snapshot.value === 'greeting' ? `#${Math.min(snapshot.context.attempt, 2)}` : ''}`,
   );
   await expect(table).toMatchFileSnapshot('client.connection.txt');
 });

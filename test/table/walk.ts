@@ -1,4 +1,4 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventFrom, InputFrom, SnapshotFrom } from 'xstate';
+import type { AnyStateMachine, EventFrom, InputFrom, SnapshotFrom } from 'xstate';
 import { BusError } from '../../src/errors/bus-error.js';
 import { start, stateName, step } from '../../src/machine/step.js';
 
@@ -13,7 +13,7 @@ export function transitionTable<M extends AnyStateMachine>(
   machine: M,
   input: InputFrom<M>,
   events: EventFrom<M>[],
-  label: (snapshot: SnapshotFrom<M>) => string = (snapshot) => stateName(snapshot as AnyMachineSnapshot),
+  label: (snapshot: SnapshotFrom<M>) => string = (snapshot) => stateName(snapshot),
 ): string {
   const first = start(machine, input);
   const lines = [`start --> ${label(first.snapshot)} ${JSON.stringify(first.effects)}`];

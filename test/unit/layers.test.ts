@@ -15,10 +15,17 @@ const { forbidden, options } = createRequire(import.meta.url)('../../.dependency
 
 async function check(baseDir: string): Promise<{ modules: string[]; violations: string[] }> {
   const tsConfig = extractTSConfig(path.join(root, 'tsconfig.json'));
-  const { output } = await cruise(['src', 'services'], { ...options, baseDir, validate: true, ruleSet: { forbidden } }, undefined, { tsConfig });
+  const { output } = await cruise(
+    ['src', 'services'],
+    { ...options, baseDir, validate: true, ruleSet: { forbidden } },
+    undefined,
+    { tsConfig },
+  );
   const { modules, summary } = output as ICruiseResult;
   return {
-    modules: modules.map((each) => each.source).filter((source) => /^(src|services)\//.test(source)),
+    modules: modules
+      .map((each) => each.source)
+      .filter((source) => /^(src|services)\//.test(source)),
     violations: summary.violations.map((each) => `${each.rule.name}: ${each.from} -> ${each.to}`),
   };
 }
@@ -38,24 +45,48 @@ test('every module keeps to the import table, and every module was looked at', a
 }, 60_000);
 
 test.each([
-  ['src/broker/planted.ts', "import { x } from '../pgc/x.js';\nexport const y = x;", 'broker-imports-only-what-it-may'],
-  ['src/base/planted.ts', "import { x } from '../pgc/x.js';\nexport const y = x;", 'base-imports-only-what-it-may'],
-  ['src/pgc/planted.ts', "import type { x } from '../../services/x.js';\nexport type y = typeof x;", 'pgc-imports-only-what-it-may'],
-  ['src/broker/planted.ts', "import { Router } from 'zeromq';\nexport const y = Router;", 'zeromq-in-one-place'],
-  ['src/somewhere/planted.ts', "import { x } from '../pgc/x.js';\nexport const y = x;", 'every-part-is-in-the-table'],
-])('a planted violation in %s is found', async (file, text, rule) => {
-  const folder = temporaryFolder();
-  try {
-    const plant = (name: string, content: string): void => {
-      mkdirSync(path.dirname(path.join(folder.path, name)), { recursive: true });
-      writeFileSync(path.join(folder.path, name), content);
-    };
-    plant('src/pgc/x.ts', 'export const x = 1;');
-    plant('services/x.ts', 'export const x = 1;');
-    plant(file, text);
-    const { violations } = await check(folder.path);
-    expect(violations.map((each) => each.split(':')[0])).toContain(rule);
-  } finally {
-    folder.remove();
-  }
-}, 60_000);
+  [
+    'src/broker/planted.ts',
+    "import { x } from '../pgc/x.js';\nexport const y = x;",
+    'broker-imports-only-what-it-may',
+  ],
+  [
+    'src/base/planted.ts',
+    "import { x } from '../pgc/x.js';\nexport const y = x;",
+    'base-imports-only-what-it-may',
+  ],
+  [
+    'src/pgc/planted.ts',
+    "import type { x } from '../../services/x.js';\nexport type y = typeof x;",
+    'pgc-imports-only-what-it-may',
+  ],
+  [
+    'src/broker/planted.ts',
+    "import { Router } from 'zeromq';\nexport const y = Router;",
+    'zeromq-in-one-place',
+  ],
+  [
+    'src/somewhere/planted.ts',
+    "import { x } from '../pgc/x.js';\nexport const y = x;",
+    'every-part-is-in-the-table',
+  ],
+])(
+  'a planted violation in %s is found',
+  async (file, text, rule) => {
+    const folder = temporaryFolder();
+    try {
+      const plant = (name: string, content: string): void => {
+        mkdirSync(path.dirname(path.join(folder.path, name)), { recursive: true });
+        writeFileSync(path.join(folder.path, name), content);
+      };
+      plant('src/pgc/x.ts', 'export const x = 1;');
+      plant('services/x.ts', 'export const x = 1;');
+      plant(file, text);
+      const { violations } = await check(folder.path);
+      expect(violations.map((each) => each.split(':')[0])).toContain(rule);
+    } finally {
+      folder.remove();
+    }
+  },
+  60_000,
+);

@@ -10,7 +10,12 @@ export function addAgentCommands(sigma: Command): void {
       await runBroker(configOf(options));
     });
 
-  withCommon(sigma.command('agent').argument('<role>', 'pgc or manager').argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'))
+  withCommon(
+    sigma
+      .command('agent')
+      .argument('<role>', 'pgc or manager')
+      .argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'),
+  )
     .description('run one agent process, in the foreground')
     .action(async (role: string, repo: string | undefined, options: CommonOptions) => {
       switch (role) {

@@ -4,7 +4,14 @@ import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openShards } from '../../../src/pgc/open-shards.js';
 import { askAgent, withClient, withQuestions } from '../connect.js';
-import { configOf, duration, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  configOf,
+  duration,
+  list,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { print, withError } from '../output.js';
 import { renderAnswer } from '../render.js';
 
@@ -36,10 +43,21 @@ export function addAskCommands(sigma: Command): void {
     .option('--overlays <names>', 'only these, for example O1,O3', list)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--timeout <duration>', 'longest wait', duration, deadlineMsDefault)
-    .action(async (agent: string, question: string, options: Omit<AskOptions, 'deadline'> & { timeout: number }) => {
-      const request = requestOf(question, options);
-      report(options, await withClient(configOf(options), (client) => askAgent(client, agent, request, options.timeout)));
-    });
+    .action(
+      async (
+        agent: string,
+        question: string,
+        options: Omit<AskOptions, 'deadline'> & { timeout: number },
+      ) => {
+        const request = requestOf(question, options);
+        report(
+          options,
+          await withClient(configOf(options), (client) =>
+            askAgent(client, agent, request, options.timeout),
+          ),
+        );
+      },
+    );
 }
 
 /** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, UNKNOWN_OVERLAY. */
@@ -54,8 +72,12 @@ function requestOf(question: string, options: { overlays?: string[]; topK: numbe
 async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer> {
   const config = configOf(options);
   const { agent, repo, deadline } = options;
-  if (agent === undefined) return withQuestions(config, repo, (questions) => questions.ask(request, { deadlineMs: deadline }));
-  if (repo === undefined) return withClient(config, (client) => askAgent(client, agent, request, deadline));
+  if (agent === undefined)
+    return withQuestions(config, repo, (questions) =>
+      questions.ask(request, { deadlineMs: deadline }),
+    );
+  if (repo === undefined)
+    return withClient(config, (client) => askAgent(client, agent, request, deadline));
   const { shards } = await openShards(repo, config.home);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });

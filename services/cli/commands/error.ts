@@ -5,13 +5,17 @@ import { withCommon, type CommonOptions } from '../options.js';
 import { print, table } from '../output.js';
 
 export function addErrorCommand(sigma: Command): void {
-  withCommon(sigma.command('error').argument('[code]', 'for example NO_BROKER; without one, all are listed'))
+  withCommon(
+    sigma.command('error').argument('[code]', 'for example NO_BROKER; without one, all are listed'),
+  )
     .description('explain an error code')
     .action((code: string | undefined, options: CommonOptions) => {
       const form = { json: options.json === true };
       if (code === undefined) {
         const all = Object.entries(catalogue).map(([name, entry]) => ({ code: name, ...entry }));
-        print(form, { errors: all }, () => table(all.map((each) => [each.code, `exit ${each.exit}`, each.text])));
+        print(form, { errors: all }, () =>
+          table(all.map((each) => [each.code, `exit ${each.exit}`, each.text])),
+        );
         return;
       }
       const name = code.toUpperCase();

@@ -23,37 +23,63 @@ export function addGraphCommands(sigma: Command): void {
   options(sigma.command('callers').argument('<symbol>', symbolHelp))
     .description('every call site of a symbol')
     .action(async (symbol: string, its: GraphOptions) => {
-      const answer = await withQuestions(configOf(its), its.repo, (questions) => questions.callers(symbol, { deadlineMs: its.deadline }));
+      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.callers(symbol, { deadlineMs: its.deadline }),
+      );
       const failed = answer.errors.length > 0;
-      print({ json: its.json === true }, withError(answer, failed), () => renderSites(answer.definitions, 'called by', answer.callers, answer.errors));
+      print({ json: its.json === true }, withError(answer, failed), () =>
+        renderSites(answer.definitions, 'called by', answer.callers, answer.errors),
+      );
       if (failed) process.exitCode = 1;
     });
 
   options(sigma.command('callees').argument('<symbol>', symbolHelp))
     .description('everything a symbol calls')
     .action(async (symbol: string, its: GraphOptions) => {
-      const answer = await withQuestions(configOf(its), its.repo, (questions) => questions.callees(symbol, { deadlineMs: its.deadline }));
+      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.callees(symbol, { deadlineMs: its.deadline }),
+      );
       const failed = answer.errors.length > 0;
-      print({ json: its.json === true }, withError(answer, failed), () => renderSites(answer.definitions, 'calls', answer.callees, answer.errors));
+      print({ json: its.json === true }, withError(answer, failed), () =>
+        renderSites(answer.definitions, 'calls', answer.callees, answer.errors),
+      );
       if (failed) process.exitCode = 1;
     });
 
   options(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
     .description('the shortest chain of calls from one symbol to another')
     .action(async (from: string, to: string, its: GraphOptions) => {
-      const found = await withQuestions(configOf(its), its.repo, (questions) => questions.trace(from, to, { deadlineMs: its.deadline }));
+      const found = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.trace(from, to, { deadlineMs: its.deadline }),
+      );
       const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
-      const answer = found.found || found.errors.length > 0 ? found : { ...found, errors: [noRoute] };
-      print({ json: its.json === true }, withError(answer, !answer.found), () => renderTrace(answer));
+      const answer =
+        found.found || found.errors.length > 0 ? found : { ...found, errors: [noRoute] };
+      print({ json: its.json === true }, withError(answer, !answer.found), () =>
+        renderTrace(answer),
+      );
       if (!answer.found) process.exitCode = 1;
     });
 }
 
-function renderSites(definitions: Definition[], verb: string, sites: CallSite[], errors: { code: string; text: string }[]): string {
+function renderSites(
+  definitions: Definition[],
+  verb: string,
+  sites: CallSite[],
+  errors: { code: string; text: string }[],
+): string {
   return [
-    ...definitions.map((each) => `${each.symbol} (${each.kind}) defined at ${each.file_path}:${each.line} [${each.agent}]`),
-    ...(definitions.length + sites.length > 0 ? [`${verb} ${sites.length} site${sites.length === 1 ? '' : 's'}`] : []),
-    ...sites.map((site) => `  ${site.file_path}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${site.definition}` : ''}`),
+    ...definitions.map(
+      (each) =>
+        `${each.symbol} (${each.kind}) defined at ${each.file_path}:${each.line} [${each.agent}]`,
+    ),
+    ...(definitions.length + sites.length > 0
+      ? [`${verb} ${sites.length} site${sites.length === 1 ? '' : 's'}`]
+      : []),
+    ...sites.map(
+      (site) =>
+        `  ${site.file_path}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${site.definition}` : ''}`,
+    ),
     ...renderErrors(errors),
   ].join('\n');
 }

@@ -24,7 +24,9 @@ export function addIndexCommand(sigma: Command): void {
         report = await indexFolder({
           root: repo,
           home,
-          ...(options.shards === undefined ? {} : { shards: await readShardRequest(options.shards) }),
+          ...(options.shards === undefined
+            ? {}
+            : { shards: await readShardRequest(options.shards) }),
           ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
           onProgress: progress.onProgress,
           signal: abort.signal,

@@ -35,41 +35,79 @@ export function addLatticeCommands(sigma: Command): void {
     .action(async (repo: string, its: CommonOptions & { shards: string }) => {
       const plan = await planFolder(repo, await readShardRequest(its.shards));
       print({ json: its.json === true }, plan, () =>
-        table([['SHARD', 'FILES', 'LINES', 'PATHS'], ...plan.shards.map((each) => [each.alias, String(each.files), String(each.lines), each.paths.join(' ')])]),
+        table([
+          ['SHARD', 'FILES', 'LINES', 'PATHS'],
+          ...plan.shards.map((each) => [
+            each.alias,
+            String(each.files),
+            String(each.lines),
+            each.paths.join(' '),
+          ]),
+        ]),
       );
     });
 
   options(lattice.command('topology'))
     .description('which shard depends on which, by resolved references')
     .action(async (its: LatticeOptions) => {
-      const topology = await withQuestions(configOf(its), its.repo, (questions) => questions.topology({ deadlineMs: its.deadline }));
+      const topology = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.topology({ deadlineMs: its.deadline }),
+      );
       print({ json: its.json === true }, topology, () => renderTopology(topology));
     });
 
   options(lattice.command('path').argument('<from>').argument('<to>'))
     .description('the shortest route of dependencies between two shards')
-    .option('--max-hops <n>', 'agents on the route, both ends included', wholeNumber(1, maxHopsLimit), maxHopsDefault)
+    .option(
+      '--max-hops <n>',
+      'agents on the route, both ends included',
+      wholeNumber(1, maxHopsLimit),
+      maxHopsDefault,
+    )
     .action(async (from: string, to: string, its: LatticeOptions & { maxHops: number }) => {
-      const path = await withQuestions(configOf(its), its.repo, (questions) => questions.path(from, to, its.maxHops, { deadlineMs: its.deadline }));
+      const path = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.path(from, to, its.maxHops, { deadlineMs: its.deadline }),
+      );
       print({ json: its.json === true }, { path }, () => path.join(' → '));
     });
 
   options(lattice.command('query').argument('<question>'))
     .description('a question that may hop from shard to shard')
     .option('--from <agent>', 'enter at this shard', '')
-    .option('--max-hops <n>', 'agents visited at most', wholeNumber(1, maxHopsLimit), maxHopsDefault)
+    .option(
+      '--max-hops <n>',
+      'agents visited at most',
+      wholeNumber(1, maxHopsLimit),
+      maxHopsDefault,
+    )
     .option('--top-k <n>', 'citations of each hop', wholeNumber(1, sourcesMax), 5)
-    .action(async (question: string, its: LatticeOptions & { from: string; maxHops: number; topK: number }) => {
-      if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
-      const request = { question, from: its.from, max_hops: its.maxHops, top_k: its.topK };
-      const answer = await withQuestions(configOf(its), its.repo, (questions) => questions.query(request, { deadlineMs: its.deadline }));
-      const isEmpty = answer.hops.length === 0;
-      print({ json: its.json === true }, withError(answer, isEmpty), () => renderQuery(answer));
-      if (isEmpty) process.exitCode = 1;
-    });
+    .action(
+      async (
+        question: string,
+        its: LatticeOptions & { from: string; maxHops: number; topK: number },
+      ) => {
+        if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
+        const request = { question, from: its.from, max_hops: its.maxHops, top_k: its.topK };
+        const answer = await withQuestions(configOf(its), its.repo, (questions) =>
+          questions.query(request, { deadlineMs: its.deadline }),
+        );
+        const isEmpty = answer.hops.length === 0;
+        print({ json: its.json === true }, withError(answer, isEmpty), () => renderQuery(answer));
+        if (isEmpty) process.exitCode = 1;
+      },
+    );
 }
 
 function renderTopology(topology: TopologyAnswer): string {
-  const rows = topology.edges.map((edge) => [edge.from, '→', edge.to, String(edge.references), edge.symbols.slice(0, examplesShown).join(', ')]);
-  return [`topology ${topology.version}: ${topology.shards.length} shards`, table([['FROM', '', 'TO', 'REFERENCES', 'FOR EXAMPLE'], ...rows])].join('\n');
+  const rows = topology.edges.map((edge) => [
+    edge.from,
+    '→',
+    edge.to,
+    String(edge.references),
+    edge.symbols.slice(0, examplesShown).join(', '),
+  ]);
+  return [
+    `topology ${topology.version}: ${topology.shards.length} shards`,
+    table([['FROM', '', 'TO', 'REFERENCES', 'FOR EXAMPLE'], ...rows]),
+  ].join('\n');
 }

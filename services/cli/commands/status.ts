@@ -8,19 +8,34 @@ import { print, table } from '../output.js';
 const waitPollMs = 100;
 
 export function addStatusCommands(sigma: Command): void {
-  withCommon(sigma.command('status').option('--wait <duration>', 'wait until the broker answers, at most this long', duration))
+  withCommon(
+    sigma
+      .command('status')
+      .option('--wait <duration>', 'wait until the broker answers, at most this long', duration),
+  )
     .description('the broker at a glance')
     .action(async (options: CommonOptions & { wait?: number }) => {
       const config = configOf(options);
-      const status = await waiting(options.wait ?? 0, () => withClient(config, (client) => client.status()));
-      print({ json: options.json === true }, { address: config.bus, ...status }, () => renderStatus(config.bus, status));
+      const status = await waiting(options.wait ?? 0, () =>
+        withClient(config, (client) => client.status()),
+      );
+      print({ json: options.json === true }, { address: config.bus, ...status }, () =>
+        renderStatus(config.bus, status),
+      );
     });
 
-  withCommon(sigma.command('agents').option('--role <role>', 'only this role').option('--project <name>', 'only this project'))
+  withCommon(
+    sigma
+      .command('agents')
+      .option('--role <role>', 'only this role')
+      .option('--project <name>', 'only this project'),
+  )
     .description('every registered agent, reachable or not')
     .action(async (options: CommonOptions & { role?: string; project?: string }) => {
       const agents = await withClient(configOf(options), (client) => client.agents(options));
-      print({ json: options.json === true }, { agents: agents.map(flat) }, () => renderAgents(agents));
+      print({ json: options.json === true }, { agents: agents.map(flat) }, () =>
+        renderAgents(agents),
+      );
     });
 }
 

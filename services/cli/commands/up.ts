@@ -40,9 +40,13 @@ export function addUpCommand(sigma: Command): void {
     .description('index what is missing and start everything, in the foreground')
     .option('--shards <plan>', 'auto, a number, or a JSON file; without it the last plan is kept')
     .option('--detach', 'return once questions can be answered; it goes on in the background')
-    .option('--first-question <question>', 'ask this when ready; `auto` asks the first suggested one')
+    .option(
+      '--first-question <question>',
+      'ask this when ready; `auto` asks the first suggested one',
+    )
     .action(async (repo: string, options: UpOptions) => {
-      if (options.json === true) throw usage('up prints text only; ask `sigma status --json` instead');
+      if (options.json === true)
+        throw usage('up prints text only; ask `sigma status --json` instead');
       const config = configOf({ log: 'warn', ...options });
       if (options.detach === true) return detach(repo, config, options);
       await up(repo, config, options);
@@ -52,15 +56,19 @@ export function addUpCommand(sigma: Command): void {
 async function up(repo: string, config: Config, options: UpOptions): Promise<void> {
   const stopped = untilStopped();
   await using supervisor = new Supervisor((name, code, waitMs) => {
-    process.stderr.write(`sigma: ${name} ended (${code ?? 'signal'}), starting it again in ${waitMs} ms\n`);
+    process.stderr.write(
+      `sigma: ${name} ended (${code ?? 'signal'}), starting it again in ${waitMs} ms\n`,
+    );
   });
   const refused = supervisor.failed();
   const startUp = async (): Promise<Report> => {
-    if (!(await isListening(config.bus))) supervisor.start('broker', ['bus', ...argumentsOf(config)]);
+    if (!(await isListening(config.bus)))
+      supervisor.start('broker', ['bus', ...argumentsOf(config)]);
     const report = await index(repo, config, options.shards);
     supervisor.start('pgc', ['agent', 'pgc', repo, ...argumentsOf(config)]);
     await whenListening(config);
-    if (!(await hasManager(config))) supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
+    if (!(await hasManager(config)))
+      supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
     await whenAnswering(config, report);
     return report;
   };
@@ -81,14 +89,30 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
 
 /** In a process of its own, whose memory is given back when it ends. */
 function index(repo: string, config: Config, shards: string | undefined): Promise<Report> {
-  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...(shards === undefined ? [] : ['--shards', shards])];
+  const args = [
+    program,
+    'index',
+    repo,
+    '--json',
+    ...argumentsOf(config),
+    ...(shards === undefined ? [] : ['--shards', shards]),
+  ];
   return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, args, { maxBuffer: reportBytesMax }, (error, stdout) => {
-      const printed = parsed(stdout);
-      if (error === null && printed !== undefined) return resolve(printed as Report);
-      const failure = (printed as { error?: Failure } | undefined)?.error;
-      reject(failure === undefined ? new BusError('CHILD_FAILED', { name: 'index', code: String(error?.code ?? '') }) : new RemoteError(failure));
-    });
+    const child = execFile(
+      process.execPath,
+      args,
+      { maxBuffer: reportBytesMax },
+      (error, stdout) => {
+        const printed = parsed(stdout);
+        if (error === null && printed !== undefined) return resolve(printed as Report);
+        const failure = (printed as { error?: Failure } | undefined)?.error;
+        reject(
+          failure === undefined
+            ? new BusError('CHILD_FAILED', { name: 'index', code: String(error?.code ?? '') })
+            : new RemoteError(failure),
+        );
+      },
+    );
     // Its progress; what failed is told once, by us.
     child.stderr?.on('data', (text: Buffer) => {
       if (!text.toString().startsWith('sigma: ')) process.stderr.write(text);
@@ -105,7 +129,10 @@ function parsed(text: string): unknown {
 }
 
 async function whenListening(config: Config): Promise<void> {
-  await eventually(() => isListening(config.bus), () => new BusError('NO_BROKER', { address: config.bus }));
+  await eventually(
+    () => isListening(config.bus),
+    () => new BusError('NO_BROKER', { address: config.bus }),
+  );
 }
 
 async function hasManager(config: Config): Promise<boolean> {
@@ -120,14 +147,21 @@ async function whenAnswering(config: Config, report: Report): Promise<void> {
     await eventually(
       async () => {
         const agents = await client.agents({ role: 'pgc', project: report.project });
-        const online = new Set(agents.filter((agent) => agent.state !== 'offline').map((agent) => agent.record.alias));
+        const online = new Set(
+          agents.filter((agent) => agent.state !== 'offline').map((agent) => agent.record.alias),
+        );
         const { services } = await client.status();
-        return [...wanted].every((alias) => online.has(alias)) && services.some((service) => service.name === latticeService);
+        return (
+          [...wanted].every((alias) => online.has(alias)) &&
+          services.some((service) => service.name === latticeService)
+        );
       },
       () => new BusError('NO_SHARDS'),
     );
   });
-  await withQuestions(config, undefined, (questions) => questions.topology({ deadlineMs: readyMsMax }));
+  await withQuestions(config, undefined, (questions) =>
+    questions.topology({ deadlineMs: readyMsMax }),
+  );
 }
 
 async function eventually(claim: () => Promise<boolean>, otherwise: () => BusError): Promise<void> {
@@ -140,10 +174,13 @@ async function eventually(claim: () => Promise<boolean>, otherwise: () => BusErr
 
 function announce(config: Config, report: Report): void {
   const shards = report.shards.length;
-  process.stdout.write(`ready ${report.project}: ${shards} shard${shards === 1 ? '' : 's'}, ${report.files_total} files, ${report.lines_total} lines, at ${config.bus}\n`);
+  process.stdout.write(
+    `ready ${report.project}: ${shards} shard${shards === 1 ? '' : 's'}, ${report.files_total} files, ${report.lines_total} lines, at ${config.bus}\n`,
+  );
   if (report.questions.length === 0) return;
   process.stdout.write('Questions worth asking:\n');
-  for (const question of report.questions) process.stdout.write(`  sigma lattice query "${question}"\n`);
+  for (const question of report.questions)
+    process.stdout.write(`  sigma lattice query "${question}"\n`);
 }
 
 async function askFirst(config: Config, report: Report, wanted: string): Promise<void> {
@@ -151,8 +188,12 @@ async function askFirst(config: Config, report: Report, wanted: string): Promise
   if (question === undefined) return;
   process.stdout.write(`\n> ${question}\n\n`);
   const request = { question, from: '', max_hops: 0, top_k: 3 };
-  const answer = await withQuestions(config, undefined, (questions) => questions.query(request, { deadlineMs: firstAnswerMsMax }));
-  process.stdout.write(`${renderQuery(answer)}\n\nAsk in another terminal; Ctrl-C here stops everything.\n`);
+  const answer = await withQuestions(config, undefined, (questions) =>
+    questions.query(request, { deadlineMs: firstAnswerMsMax }),
+  );
+  process.stdout.write(
+    `${renderQuery(answer)}\n\nAsk in another terminal; Ctrl-C here stops everything.\n`,
+  );
 }
 
 /** Starts the same command in the background and waits for its `ready` line. */
@@ -161,7 +202,13 @@ async function detach(repo: string, config: Config, options: UpOptions): Promise
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'up.log');
   const log = openSync(file, 'w', 0o600);
-  const args = [program, 'up', repo, ...argumentsOf(config), ...(options.shards === undefined ? [] : ['--shards', options.shards])];
+  const args = [
+    program,
+    'up',
+    repo,
+    ...argumentsOf(config),
+    ...(options.shards === undefined ? [] : ['--shards', options.shards]),
+  ];
   const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
@@ -177,5 +224,7 @@ async function detach(repo: string, config: Config, options: UpOptions): Promise
     return;
   }
   child.unref();
-  process.stdout.write(`${readFileSync(file, 'utf8').trimEnd()}\nrunning in the background as process ${child.pid ?? 0}; its log is ${file}; stop it with: kill ${child.pid ?? 0}\n`);
+  process.stdout.write(
+    `${readFileSync(file, 'utf8').trimEnd()}\nrunning in the background as process ${child.pid ?? 0}; its log is ${file}; stop it with: kill ${child.pid ?? 0}\n`,
+  );
 }

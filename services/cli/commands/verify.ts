@@ -10,13 +10,23 @@ const deadlineMsDefault = 60_000;
 const inputBytesMax = 16 * 1024 * 1024;
 
 export function addVerifyCommand(sigma: Command): void {
-  withCommon(sigma.command('verify').argument('[file]', 'JSON: one citation, an array of them, or a whole answer; - is standard input', '-'))
+  withCommon(
+    sigma
+      .command('verify')
+      .argument(
+        '[file]',
+        'JSON: one citation, an array of them, or a whole answer; - is standard input',
+        '-',
+      ),
+  )
     .description('are these citations true: valid, stale or false')
     .option('--repo <dir>', 'check against the built index of this tree, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(async (file: string, options: CommonOptions & { repo?: string; deadline: number }) => {
       const citations = citationsIn(await readInput(file));
-      const results = await withQuestions(configOf(options), options.repo, (questions) => questions.verify(citations, { deadlineMs: options.deadline }));
+      const results = await withQuestions(configOf(options), options.repo, (questions) =>
+        questions.verify(citations, { deadlineMs: options.deadline }),
+      );
       print({ json: options.json === true }, { results }, () => render(citations, results));
       if (results.some((verdict) => verdict.status !== 'valid')) process.exitCode = 1;
     });
@@ -33,7 +43,9 @@ async function readInput(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new BusError('CITATION_MALFORMED', { detail: error instanceof Error ? error.message : 'not JSON' });
+    throw new BusError('CITATION_MALFORMED', {
+      detail: error instanceof Error ? error.message : 'not JSON',
+    });
   }
 }
 
@@ -43,7 +55,8 @@ async function readStandardInput(): Promise<string> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > inputBytesMax) throw new BusError('TOO_LARGE', { what: 'the input', bytes, limit: inputBytesMax });
+    if (bytes > inputBytesMax)
+      throw new BusError('TOO_LARGE', { what: 'the input', bytes, limit: inputBytesMax });
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -64,7 +77,9 @@ function citationsIn(value: unknown): object[] {
 
 function asObject(value: unknown): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BusError('CITATION_MALFORMED', { detail: `${JSON.stringify(value).slice(0, 60)} is not an object` });
+    throw new BusError('CITATION_MALFORMED', {
+      detail: `${JSON.stringify(value).slice(0, 60)} is not an object`,
+    });
   }
   return value;
 }

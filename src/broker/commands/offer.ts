@@ -8,16 +8,19 @@ import type { CommandRun } from '../core.js';
 export const offer: CommandRun = (core, session, frame) => {
   const { services } = offerCodec.decode(frame.body);
   const invalid = services.find((service) => !isDottedName(service));
-  if (invalid !== undefined) throw new BusError('INVALID_NAME', { name: invalid.slice(0, 120), what: 'service name' });
+  if (invalid !== undefined)
+    throw new BusError('INVALID_NAME', { name: invalid.slice(0, 120), what: 'service name' });
   const offered = new Set([...session.services, ...services]).size;
   const limit = core.limits.servicesPerSessionMax;
-  if (offered > limit) throw new BusError('TOO_LARGE', { what: 'the number of services', bytes: offered, limit });
+  if (offered > limit)
+    throw new BusError('TOO_LARGE', { what: 'the number of services', bytes: offered, limit });
   for (const service of services) core.sessions.offer(session, service);
   core.answer(session, frame, Command.ACCEPT);
 };
 
 /** Requests under way are still answered; new ones go to others. */
 export const withdraw: CommandRun = (core, session, frame) => {
-  for (const service of offerCodec.decode(frame.body).services) core.sessions.withdrawService(session, service);
+  for (const service of offerCodec.decode(frame.body).services)
+    core.sessions.withdrawService(session, service);
   core.answer(session, frame, Command.ACCEPT);
 };

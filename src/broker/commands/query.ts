@@ -1,6 +1,12 @@
 import { BusError } from '../../errors/bus-error.js';
 import { Command } from '../../wire/frame.js';
-import { agentsAnswerCodec, agentsPageMax, agentsQueryCodec, statusAnswerCodec, type AgentView } from '../../wire/messages.js';
+import {
+  agentsAnswerCodec,
+  agentsPageMax,
+  agentsQueryCodec,
+  statusAnswerCodec,
+  type AgentView,
+} from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 
 export const query: CommandRun = (core, session, frame) => {
@@ -25,7 +31,8 @@ function agentsPage(core: BrokerCore, body: Buffer): Buffer {
     if (view === undefined) continue;
     if (wanted.role !== '' && view.record.role !== wanted.role) continue;
     if (wanted.project !== '' && view.record.project !== wanted.project) continue;
-    if (agents.length === limit) return agentsAnswerCodec.encode({ agents, next: agents.at(-1)?.record.id ?? '' });
+    if (agents.length === limit)
+      return agentsAnswerCodec.encode({ agents, next: agents.at(-1)?.record.id ?? '' });
     agents.push(view);
   }
   return agentsAnswerCodec.encode({ agents, next: '' });

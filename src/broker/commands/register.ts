@@ -12,7 +12,10 @@ export const register: CommandRun = async (core, session, frame) => {
   }
   // Who speaks is known from the session; what the record claims about it does not count.
   const stamped = { ...record, id: session.agent, role: session.role };
-  await core.registry.register(stamped, { isEphemeral: session.isEphemeral, nowMs: core.clock.nowMs() });
+  await core.registry.register(stamped, {
+    isEphemeral: session.isEphemeral,
+    nowMs: core.clock.nowMs(),
+  });
   core.answer(session, frame, Command.ACCEPT);
   core.announce('updated', session.agent);
 };

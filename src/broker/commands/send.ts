@@ -52,7 +52,9 @@ function resolve(core: BrokerCore, to: string): Session {
     case 'agent':
       return resolveAgent(core, address.name);
     case 'service': {
-      const responder = core.sessions.responderFor(address.name, (each) => core.requests.load(each.peer));
+      const responder = core.sessions.responderFor(address.name, (each) =>
+        core.requests.load(each.peer),
+      );
       if (responder === undefined) throw new BusError('NO_RESPONDER', { service: address.name });
       return responder;
     }
@@ -67,14 +69,28 @@ function resolveAgent(core: BrokerCore, name: string): Session {
   const ids = core.registry.withAlias(name);
   const online = ids.flatMap((id) => core.sessions.liveOf(id) ?? []);
   if (online.length > 1) {
-    throw new BusError('AMBIGUOUS_ALIAS', { alias: name, agents: online.map((each) => each.agent).sort().join(', ') });
+    throw new BusError('AMBIGUOUS_ALIAS', {
+      alias: name,
+      agents: online
+        .map((each) => each.agent)
+        .sort()
+        .join(', '),
+    });
   }
   if (online[0] !== undefined) return online[0];
   const isKnown = ids.length > 0 || core.registry.record(name) !== undefined;
-  throw isKnown ? new BusError('AGENT_OFFLINE', { agent: name }) : new BusError('UNKNOWN_AGENT', { agent: name });
+  throw isKnown
+    ? new BusError('AGENT_OFFLINE', { agent: name })
+    : new BusError('UNKNOWN_AGENT', { agent: name });
 }
 
-function deliver(core: BrokerCore, from: Session, to: Session, frame: Frame, budgetMs: number): void {
+function deliver(
+  core: BrokerCore,
+  from: Session,
+  to: Session,
+  frame: Frame,
+  budgetMs: number,
+): void {
   const { id, reply_to, correlation, more, trace, type } = frame.envelope;
   const delivery = readdress(frame, Command.DELIVER, {
     id,

@@ -55,59 +55,33 @@ class CMiner {
   }
 
   visit(capture: string, node: Node): void {
-    switch (capture) {
-      case 'call': {
-        this.#call(this.#wordAt(node.startIndex), node.startIndex);
-        return;
-      }
-      case 'member': {
-        const at = node.startIndex;
-        const receiver = receiverBefore(this.parsed, at);
-        this.draft.calls.push({ callee: this.#wordAt(at), at, kind: 'member', receiver });
-        return;
-      }
-      case 'parenthesized': {
-        this.#parenthesized(node);
-        return;
-      }
-      case 'function': {
-        this.#functionDefinition(node);
-        return;
-      }
-      case 'declaration': {
-        this.#declaration(node);
-        return;
-      }
-      case 'typedef': {
-        this.#typedef(node);
-        return;
-      }
-      case 'struct':
-      case 'union':
-      case 'enum': {
-        this.#record(capture, node);
-        return;
-      }
-      case 'enumerator': {
-        this.#enumerator(node);
-        return;
-      }
-      case 'macro': {
-        this.#macro(node);
-        return;
-      }
-      case 'include':
-        this.draft.imports.push({
-          target: node.text.replace(/^[<"]|[>"]$/g, ''),
-          names: [],
-          at: node.startIndex,
-        });
-        return;
-      case 'error': {
-        this.draft.error(node.startIndex, node.endIndex);
-        return;
-      }
-    }
+    this.#visitors[capture]?.(node);
+  }
+
+  readonly #visitors: Record<string, (node: Node) => void> = {
+    call: (node) => this.#call(this.#wordAt(node.startIndex), node.startIndex),
+    member: (node) => this.#memberCall(node.startIndex),
+    parenthesized: (node) => this.#parenthesized(node),
+    function: (node) => this.#functionDefinition(node),
+    declaration: (node) => this.#declaration(node),
+    typedef: (node) => this.#typedef(node),
+    struct: (node) => this.#record('struct', node),
+    union: (node) => this.#record('union', node),
+    enum: (node) => this.#record('enum', node),
+    enumerator: (node) => this.#enumerator(node),
+    macro: (node) => this.#macro(node),
+    include: (node) => this.#include(node),
+    error: (node) => this.draft.error(node.startIndex, node.endIndex),
+  };
+
+  #include(node: Node): void {
+    const target = node.text.replace(/^[<"]|[>"]$/g, '');
+    this.draft.imports.push({ target, names: [], at: node.startIndex });
+  }
+
+  #memberCall(at: number): void {
+    const receiver = receiverBefore(this.parsed, at);
+    this.draft.calls.push({ callee: this.#wordAt(at), at, kind: 'member', receiver });
   }
 
   #call(callee: string, at: number): void {

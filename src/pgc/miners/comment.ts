@@ -80,7 +80,7 @@ export function docOf(comment: string, style: TagStyle): string {
       // Kernel-doc heads its text with the name: `foo() - what it does`.
       .replace(/^(?:(?:struct|union|enum|typedef) )?[\w.]+(?:\(\))?\s+[-–—]\s+/, '')
       .replace(/\{@\w+\s+([^}]*)\}/g, '$1')
-      .replace(/<\/?[a-z][^<>]{0,80}>/gi, ' ')
+      .replace(/<\/?(?:p|b|i|a|em|br|li|ul|ol|tt|pre|code|strong)\b[^<>]{0,80}>/gi, ' ')
       .replace(/``?([^`]*)``?/g, '$1')
       .replace(/(^|[\s(])[%&@](?=[\w])/g, '$1')
       .replace(/\*\*([^*]+)\*\*/g, '$1'),

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { commentAbove } from './comment.js';
-import { type CallDraft, Draft, receiverCharsMax, type SymbolDraft } from './draft.js';
+import { Draft, receiverCharsMax, type SymbolDraft } from './draft.js';
 import { dynamicImportOf, exportedNames, importOf } from './es-imports.js';
 import {
   classSignature,
@@ -65,77 +65,34 @@ class EcmascriptMiner {
   }
 
   visit(capture: string, node: Node): void {
-    while (this.#scopes.length > 0 && (this.#scopes.at(-1)?.end ?? 0) <= node.startIndex)
-      this.#scopes.pop();
-    switch (capture) {
-      case 'call': {
-        this.#call(node);
-        return;
-      }
-      case 'member': {
-        this.#memberCall(node, 'member');
-        return;
-      }
-      case 'construct':
-      case 'element': {
-        this.#addCall({
-          callee: node.text,
-          at: node.startIndex,
-          kind: 'construct',
-          receiver: '',
-        });
-        return;
-      }
-      case 'constructMember': {
-        this.#memberCall(node, 'construct');
-        return;
-      }
-      case 'dynamicImport':
-        return void this.#dynamicImport(node.startIndex);
-      case 'import': {
-        this.#import(node);
-        return;
-      }
-      case 'export': {
-        this.#export(node);
-        return;
-      }
-      case 'ambient': {
-        this.#ambient(node);
-        return;
-      }
-      case 'variables': {
-        this.#variables(node);
-        return;
-      }
-      case 'assignment': {
-        this.#assignment(node);
-        return;
-      }
-      case 'scope':
-        this.#scopes.push({
-          end: node.endIndex,
-          kind: 'function',
-          symbol: undefined,
-          container: '',
-        });
-        return;
-      case 'error': {
-        this.draft.error(node.startIndex, node.endIndex);
-        return;
-      }
-      case 'method':
-      case 'methodSignature':
-      case 'field':
-      case 'pair': {
-        this.#member(capture, node);
-        return;
-      }
-      default: {
-        this.#definition(capture, node);
-        return;
-      }
-    }
+    while ((this.#scopes.at(-1)?.end ?? Infinity) <= node.startIndex) this.#scopes.pop();
+    const visitor = this.#visitors[capture];
+    if (visitor === undefined) this.#definition(capture, node);
+    else visitor(node);
+  }
+
+  readonly #visitors: Record<string, (node: Node) => void> = {
+    call: (node) => this.#call(node),
+    member: (node) => this.#memberCall(node, 'member'),
+    construct: (node) => this.#construct(node),
+    element: (node) => this.#construct(node),
+    constructMember: (node) => this.#memberCall(node, 'construct'),
+    dynamicImport: (node) => this.#dynamicImport(node.startIndex),
+    import: (node) => this.#import(node),
+    export: (node) => this.#export(node),
+    ambient: (node) => this.#ambient(node),
+    variables: (node) => this.#variables(node),
+    assignment: (node) => this.#assignment(node),
+    scope: (node) => this.#enterUnnamed(node),
+    method: (node) => this.#member('method', node),
+    methodSignature: (node) => this.#member('methodSignature', node),
+    field: (node) => this.#member('field', node),
+    pair: (node) => this.#member('pair', node),
+    error: (node) => this.draft.error(node.startIndex, node.endIndex),
+  };
+
+  #enterUnnamed(node: Node): void {
+    this.#scopes.push({ end: node.endIndex, kind: 'function', symbol: undefined, container: '' });
   }
 
   #definition(capture: string, node: Node): void {
@@ -178,14 +135,7 @@ class EcmascriptMiner {
       owner?.kind === 'class' || (owner?.kind === 'object' && capture !== 'methodSignature');
     const name = nameOf(node);
     if (!isMember || name === '') {
-      if (capture === 'method') {
-        this.#scopes.push({
-          end: node.endIndex,
-          kind: 'function',
-          symbol: undefined,
-          container: '',
-        });
-      }
+      if (capture === 'method') this.#enterUnnamed(node);
       return;
     }
     const value =
@@ -366,7 +316,7 @@ class EcmascriptMiner {
   #call(node: Node): void {
     const callee = node.text;
     if (callee === 'require' && this.#dynamicImport(node.startIndex)) return;
-    this.#addCall({ callee, at: node.startIndex, kind: 'direct', receiver: '' });
+    this.draft.calls.push({ callee, at: node.startIndex, kind: 'direct', receiver: '' });
   }
 
   #memberCall(node: Node, kind: 'member' | 'construct'): void {
@@ -376,11 +326,17 @@ class EcmascriptMiner {
       this.text.slice(node.startIndex, property.startIndex).slice(0, 4 * receiverCharsMax),
     );
     const folded = receiver.replace(/\??\.$/, '').slice(0, receiverCharsMax);
-    this.#addCall({ callee: property.text, at: property.startIndex, kind, receiver: folded });
+    this.draft.calls.push({
+      callee: property.text,
+      at: property.startIndex,
+      kind,
+      receiver: folded,
+    });
   }
 
-  #addCall(call: CallDraft): void {
-    this.draft.calls.push(call);
+  #construct(node: Node): void {
+    const callee = node.text;
+    this.draft.calls.push({ callee, at: node.startIndex, kind: 'construct', receiver: '' });
   }
 
   #isInFunction(): boolean {

@@ -4,11 +4,28 @@ import { parseAddress, topicMatches, topicPrefix } from '../../../src/wire/addre
 test('the three forms of an address are read', () => {
   expect(parseAddress('agent:drivers-net')).toEqual({ kind: 'agent', name: 'drivers-net' });
   expect(parseAddress('service:pgc.ask')).toEqual({ kind: 'service', name: 'pgc.ask' });
-  expect(parseAddress('topic:presence.mm.joined')).toEqual({ kind: 'topic', name: 'presence.mm.joined' });
+  expect(parseAddress('topic:presence.mm.joined')).toEqual({
+    kind: 'topic',
+    name: 'presence.mm.joined',
+  });
 });
 
-test.each(['', 'mm', 'agent:', 'agent:..', 'agent:a/b', 'agent:A', 'agent:a.b', 'file:/etc/passwd', 'topic:a..b', `agent:${'a'.repeat(200)}`, 'agent:a\0b'])('%j is no address', (text) => {
-  expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'INVALID_NAME' }) as Error);
+test.each([
+  '',
+  'mm',
+  'agent:',
+  'agent:..',
+  'agent:a/b',
+  'agent:A',
+  'agent:a.b',
+  'file:/etc/passwd',
+  'topic:a..b',
+  `agent:${'a'.repeat(200)}`,
+  'agent:a\0b',
+])('%j is no address', (text) => {
+  expect(() => parseAddress(text)).toThrow(
+    expect.objectContaining({ code: 'INVALID_NAME' }) as Error,
+  );
 });
 
 test.each([

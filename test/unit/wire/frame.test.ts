@@ -19,8 +19,19 @@ import {
   type Decoded,
 } from '../../../src/wire/frame.js';
 
-const envelope = { id: 'm1', from: 'a', to: 'agent:b', reply_to: 'agent:a', correlation: '', type: 'pgc.ask', deadline_ms: 30_000, trace: 't', seq: 2 ** 40 };
-const sample = (): Buffer => encodeFrame(makeFrame(Command.SEND, envelope, Buffer.from('a body of some bytes')));
+const envelope = {
+  id: 'm1',
+  from: 'a',
+  to: 'agent:b',
+  reply_to: 'agent:a',
+  correlation: '',
+  type: 'pgc.ask',
+  deadline_ms: 30_000,
+  trace: 't',
+  seq: 2 ** 40,
+};
+const sample = (): Buffer =>
+  encodeFrame(makeFrame(Command.SEND, envelope, Buffer.from('a body of some bytes')));
 const outcomes = (part: Buffer): Decoded[] => [...decodeFrames(part)];
 
 describe('one frame', () => {
@@ -33,14 +44,26 @@ describe('one frame', () => {
   });
 
   test('any envelope and body come back equal', () => {
-    const fields = fc.record({ id: fc.string(), to: fc.string(), type: fc.string(), more: fc.boolean(), deadline_ms: fc.nat(), attempt: fc.nat() });
+    const fields = fc.record({
+      id: fc.string(),
+      to: fc.string(),
+      type: fc.string(),
+      more: fc.boolean(),
+      deadline_ms: fc.nat(),
+      attempt: fc.nat(),
+    });
     fc.assert(
-      fc.property(fields, fc.uint8Array({ maxLength: 2_000 }), fc.constantFrom(Command.SEND, Command.DELIVER, Command.ANSWER), (its, body, command) => {
-        const frame = decodeFrame(encodeFrame(makeFrame(command, its, Buffer.from(body))));
-        expect(frame.command).toBe(command);
-        expect(frame.envelope).toMatchObject(its);
-        expect(frame.body.equals(Buffer.from(body))).toBe(true);
-      }),
+      fc.property(
+        fields,
+        fc.uint8Array({ maxLength: 2_000 }),
+        fc.constantFrom(Command.SEND, Command.DELIVER, Command.ANSWER),
+        (its, body, command) => {
+          const frame = decodeFrame(encodeFrame(makeFrame(command, its, Buffer.from(body))));
+          expect(frame.command).toBe(command);
+          expect(frame.envelope).toMatchObject(its);
+          expect(frame.body.equals(Buffer.from(body))).toBe(true);
+        },
+      ),
     );
   });
 
@@ -50,14 +73,20 @@ describe('one frame', () => {
       const bad = Buffer.from(good);
       bad[bit >> 3]! ^= 1 << (bit & 7);
       const decoded = outcomes(bad);
-      expect(decoded.every((each) => each.ok), `bit ${bit}`).toBe(false);
+      expect(
+        decoded.every((each) => each.ok),
+        `bit ${bit}`,
+      ).toBe(false);
     }
   });
 
   test('is cut short at any length without being accepted', () => {
     const good = sample();
     for (let length = 1; length < good.length; length += 1) {
-      expect(outcomes(good.subarray(0, length)).some((each) => each.ok), `length ${length}`).toBe(false);
+      expect(
+        outcomes(good.subarray(0, length)).some((each) => each.ok),
+        `length ${length}`,
+      ).toBe(false);
     }
     expect(outcomes(Buffer.alloc(0))).toEqual([]);
   });
@@ -88,9 +117,13 @@ describe('one frame', () => {
 
   test('larger than the limit is refused before it is sent', () => {
     const tooLarge = makeFrame(Command.SEND, envelope, Buffer.alloc(frameBytesMax));
-    expect(() => encodeFrame(tooLarge)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }) as BusError);
+    expect(() => encodeFrame(tooLarge)).toThrow(
+      expect.objectContaining({ code: 'TOO_LARGE' }) as BusError,
+    );
     const tooLong = makeFrame(Command.SEND, { ...envelope, trace: 'x'.repeat(envelopeBytesMax) });
-    expect(() => encodeFrame(tooLong)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }) as BusError);
+    expect(() => encodeFrame(tooLong)).toThrow(
+      expect.objectContaining({ code: 'TOO_LARGE' }) as BusError,
+    );
   });
 
   test('a new envelope leaves the body and its checksum alone, end to end', () => {
@@ -103,12 +136,20 @@ describe('one frame', () => {
 
 describe('several frames in one part', () => {
   test('are walked in order', () => {
-    const part = Buffer.concat(['1', '2', '3'].map((id) => encodeFrame(makeFrame(Command.PING, { id }))));
-    expect(outcomes(part).map((each) => each.ok && each.frame.envelope.id)).toEqual(['1', '2', '3']);
+    const part = Buffer.concat(
+      ['1', '2', '3'].map((id) => encodeFrame(makeFrame(Command.PING, { id }))),
+    );
+    expect(outcomes(part).map((each) => each.ok && each.frame.envelope.id)).toEqual([
+      '1',
+      '2',
+      '3',
+    ]);
   });
 
   test('a bad head costs the rest of the part, a bad body only itself', () => {
-    const frames = ['1', '2', '3'].map((id) => encodeFrame(makeFrame(Command.SEND, { id }, Buffer.from(id))));
+    const frames = ['1', '2', '3'].map((id) =>
+      encodeFrame(makeFrame(Command.SEND, { id }, Buffer.from(id))),
+    );
     const damage = (at: number): (string | false)[] => {
       const copies = frames.map((each) => Buffer.from(each));
       const target = copies[1]!;
@@ -121,15 +162,25 @@ describe('several frames in one part', () => {
 
   test('joining keeps order and both limits, and a large frame travels alone', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: batchBytesMax + 500 }), { maxLength: 600 }), (sizes) => {
-        const frames = sizes.map((size) => Buffer.alloc(size));
-        const parts = joinFrames(frames);
-        expect(parts.reduce((sum, part) => sum + part.length, 0)).toBe(sizes.reduce((sum, size) => sum + size, 0));
-        for (const part of parts) if (part.length > batchBytesMax) expect(sizes).toContain(part.length);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: batchBytesMax + 500 }), { maxLength: 600 }),
+        (sizes) => {
+          const frames = sizes.map((size) => Buffer.alloc(size));
+          const parts = joinFrames(frames);
+          expect(parts.reduce((sum, part) => sum + part.length, 0)).toBe(
+            sizes.reduce((sum, size) => sum + size, 0),
+          );
+          for (const part of parts)
+            if (part.length > batchBytesMax) expect(sizes).toContain(part.length);
+        },
+      ),
       { numRuns: 20 },
     );
-    expect(joinFrames(Array.from({ length: batchFramesMax + 1 }, () => Buffer.alloc(1))).map((part) => part.length)).toEqual([batchFramesMax, 1]);
+    expect(
+      joinFrames(Array.from({ length: batchFramesMax + 1 }, () => Buffer.alloc(1))).map(
+        (part) => part.length,
+      ),
+    ).toEqual([batchFramesMax, 1]);
   });
 });
 
@@ -151,6 +202,8 @@ test('the grammar in bus.proto names exactly the commands of the enum', () => {
   const named = new Set([...grammar.matchAll(/\b[CS]:([A-Z]+)/g)].map((match) => match[1]));
   // A publication has its own two-part form, described in words.
   named.add('PUBLISH');
-  const numbered = new Set(Object.keys(Command).filter((name) => /^[A-Z]+$/.test(name) && name !== 'UNSPECIFIED'));
+  const numbered = new Set(
+    Object.keys(Command).filter((name) => /^[A-Z]+$/.test(name) && name !== 'UNSPECIFIED'),
+  );
   expect(named).toEqual(numbered);
 });

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { chainAliases, chainRepository } from '../support/repository.js';
+import { eventually } from '../support/eventually.js';
+import { sigma, startSigma, type Running } from '../support/sigma.js';
+
+let repository: ReturnType<typeof chainRepository>;
+const running: Running[] = [];
+
+beforeAll(() => {
+  repository = chainRepository();
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) {
+    each.process.kill('SIGTERM');
+    await each.ended;
+  }
+});
+afterAll(() => repository.remove());
+
+async function up(): Promise<Running> {
+  const its = startSigma(repository.home, ['up', repository.root, '--shards', repository.plan]);
+  running.push(its);
+  await eventually(() => expect(its.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+  return its;
+}
+
+/** Direct children of a process, by their command lines. */
+function children(pid: number): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return Number(parent) === pid ? [{ pid: Number(name), command }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+test('up starts everything, answers over the bus, and ends cleanly', async () => {
+  const its = await up();
+  const agents = await sigma(repository.home, ['agents', '--json']);
+  expect(agents.json.agents.filter((agent: { role: string }) => agent.role === 'pgc').map((agent: { alias: string; state: string }) => [agent.alias, agent.state]).sort()).toEqual(chainAliases.map((alias) => [alias, 'online']));
+  expect(Object.keys(agents.json.agents[0])).toEqual(expect.arrayContaining(['id', 'alias', 'role', 'model', 'project', 'scope', 'overlays', 'capabilities', 'protocol_versions', 'state', 'last_seen_ms', 'load']));
+
+  const viaBus = async (...args: string[]) => (await sigma(repository.home, [...args, '--json'])).json;
+  const direct = async (...args: string[]) => (await sigma(repository.home, [...args, '--repo', repository.root, '--json'])).json;
+  const timeless = (answer: object): unknown => JSON.parse(JSON.stringify(answer, (key, value: unknown) => (key === 'elapsed_ms' || key === 'cached' ? undefined : value)));
+  for (const args of [['callers', 'nic_log'], ['callees', 'nic_open'], ['trace', 'nic_open', 'alloc_pages_near'], ['ask', 'How is the ring allocated?'], ['lattice', 'query', 'How does the nic driver allocate its ring?'], ['lattice', 'topology'], ['lattice', 'path', 'drivers', 'mm']]) {
+    expect(timeless(await viaBus(...args)), args.join(' ')).toEqual(timeless(await direct(...args)));
+  }
+  const one = await viaBus('query', 'kernel', 'dma_alloc_mapped');
+  expect(new Set(one.sources.map((source: { agent: string }) => source.agent))).toEqual(new Set(['kernel']));
+  expect((await sigma(repository.home, ['query', 'nobody', 'x', '--json'])).json.error.code).toBe('UNKNOWN_AGENT');
+
+  its.process.kill('SIGINT');
+  expect(await its.ended).toBe(0);
+  expect(existsSync(path.join(repository.home, 'run/bus.sock'))).toBe(false);
+  expect((await sigma(repository.home, ['status', '--json'])).json.error.code).toBe('NO_BROKER');
+});
+
+test('a second broker of the same home or on the same socket is refused, and the first is not disturbed', async () => {
+  await up();
+  const second = await sigma(repository.home, ['bus', '--json']);
+  expect([second.code, second.json.error.code]).toEqual([1, 'BROKER_RUNNING']);
+  const bus = `ipc://${path.join(repository.home, 'run/bus.sock')}`;
+  const other = await sigma(path.join(repository.home, 'other'), ['bus', '--bus', bus, '--json']);
+  expect([other.code, other.json.error.code]).toEqual([1, 'BROKER_RUNNING']);
+  expect((await sigma(repository.home, ['ask', 'nic_open', '--json'])).code).toBe(0);
+});
+
+test('a child that dies is started again, and questions are answered again', async () => {
+  const its = await up();
+  for (const service of ['agent pgc', 'agent manager']) {
+    const child = children(its.process.pid!).find((each) => each.command.includes(service));
+    process.kill(child!.pid, 'SIGKILL');
+    await eventually(() => expect(its.output()).toMatch(/starting it again/), 10_000);
+    await eventually(async () => {
+      const { json } = await sigma(repository.home, ['ask', 'nic_open', '--json']);
+      expect(json.sources?.length).toBeGreaterThan(0);
+    }, 20_000);
+  }
+}, 60_000);
+
+test('nothing outlives a supervisor that was killed', async () => {
+  const its = await up();
+  const pids = children(its.process.pid!).map((each) => each.pid);
+  expect(pids.length).toBe(3);
+  its.process.kill('SIGKILL');
+  await its.ended;
+  await eventually(() => expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]), 15_000);
+}, 60_000);
+
+test('a refreshed index is served without a restart', async () => {
+  await up();
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(path.join(repository.root, 'mm/new.c'), '/** brand_new_function - made a moment ago */\nint brand_new_function(void) { return 1; }\n');
+  await sigma(repository.home, ['index', repository.root]);
+  await eventually(async () => {
+    const { json } = await sigma(repository.home, ['callers', 'brand_new_function', '--json']);
+    expect(json.definitions).toMatchObject([{ file_path: 'mm/new.c', line: 2, agent: 'mm' }]);
+  }, 15_000);
+});

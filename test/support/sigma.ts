@@ -1,0 +1,60 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../services/cli/sigma.mjs', import.meta.url));
+const runMsMax = 60_000;
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** The one document that `--json` prints. */
+  json: any;
+}
+
+/** Runs the command line as a user would, to its end. */
+export function sigma(home: string, args: string[], options: { input?: string; cwd?: string } = {}): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { env: environment(home), cwd: options.cwd, timeout: runMsMax, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error !== null && typeof error.code !== 'number') return reject(error);
+        const code = typeof error?.code === 'number' ? error.code : 0;
+        resolve({ code, stdout, stderr, json: parsed(stdout) });
+      },
+    );
+    child.stdin?.end(options.input ?? '');
+  });
+}
+
+export interface Running {
+  process: ChildProcess;
+  output(): string;
+  /** Resolves with the exit code, or the signal's name. */
+  ended: Promise<number | string>;
+}
+
+/** Starts a command that stays, such as `up` or `bus`. */
+export function startSigma(home: string, args: string[]): Running {
+  const child = spawn(process.execPath, [program, ...args], { env: environment(home), stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise<number | string>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? '')));
+  return { process: child, output: () => text, ended };
+}
+
+function environment(home: string): NodeJS.ProcessEnv {
+  const { SIGMA_BUS: _bus, SIGMA_LOG: _log, NOTIFY_SOCKET: _notify, ...inherited } = process.env;
+  return { ...inherited, SIGMA_HOME: home };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { decodeFacts } from '../../../../src/pgc/facts.js';
+import { MinerPool, queuedPerJob } from '../../../../src/pgc/miners/pool.js';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
+
+async function textOf(facts: Promise<Uint8Array>): Promise<string> {
+  return Buffer.from(await facts).toString();
+}
+
+test('without workers files are mined in this thread', async () => {
+  await using pool = new MinerPool(0);
+  const facts = decodeFacts(await pool.mine('c', Buffer.from('int f(void) { return g(); }')));
+  expect(facts.symbols.map((each) => each.name)).toEqual(['f']);
+});
+
+describe('with the real worker', () => {
+  let folder = '';
+  beforeAll(async () => {
+    // Inside the repository, so that it finds the packages it imports.
+    folder = mkdtempSync(path.join(root, 'node_modules/.worker-'));
+    await build({
+      configFile: false,
+      logLevel: 'silent',
+      build: {
+        ssr: path.join(root, 'src/pgc/miners/worker.ts'),
+        outDir: folder,
+        emptyOutDir: true,
+        rollupOptions: { output: { entryFileNames: 'worker.mjs' } },
+      },
+    });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('workers give the same facts as this thread, and leave the source to its owner', async () => {
+    const worker = pathToFileURL(path.join(folder, 'worker.mjs'));
+    await using pool = new MinerPool(2, { worker });
+    await using inThread = new MinerPool(0);
+    const source = Buffer.from('/* Runs. */\nstatic int run(void)\n{\n\treturn walk();\n}\n');
+    const both = await Promise.all([pool.mine('c', source), pool.mine('c', source)]);
+    const here = await inThread.mine('c', source);
+    for (const facts of both) expect(Buffer.from(facts).equals(Buffer.from(here))).toBe(true);
+    expect(source.toString()).toContain('run');
+  });
+});
+
+describe('with a worker that misbehaves', () => {
+  test('an error costs only the file that caused it', async () => {
+    await using pool = new MinerPool(1, { worker: moody });
+    const broken = pool.mine('python', Buffer.from('throw'));
+    const next = pool.mine('python', Buffer.from('x'));
+    await expect(broken).rejects.toMatchObject({
+      code: 'MINER_FAILED',
+      data: { detail: 'the parser broke' },
+    });
+    expect(await textOf(next)).toBe('mined x');
+  });
+
+  test('a worker that ends is replaced', async () => {
+    await using pool = new MinerPool(1, { worker: moody });
+    await expect(pool.mine('c', Buffer.from('exit'))).rejects.toMatchObject({
+      code: 'MINER_FAILED',
+    });
+    expect(await textOf(pool.mine('c', Buffer.from('y')))).toBe('mined y');
+  });
+
+  test('a file that takes too long is given up, and the next one is mined', async () => {
+    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 300 });
+    const slow = pool.mine('c', Buffer.from('hang'));
+    const next = pool.mine('c', Buffer.from('z'));
+    await expect(slow).rejects.toMatchObject({
+      code: 'MINER_FAILED',
+      data: { detail: 'it took longer than 300 ms' },
+    });
+    expect(await textOf(next)).toBe('mined z');
+  });
+
+  test('there is no room while the queue is full, and again when a worker takes from it', async () => {
+    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 400 });
+    // One in the worker, the others in the queue.
+    const files = Array.from({ length: 1 + queuedPerJob }, (_, i) =>
+      textOf(pool.mine('c', Buffer.from(i === 0 ? 'hang' : `${i}`))).catch(() => 'failed'),
+    );
+    await Promise.resolve();
+    let hasRoom = false;
+    const room = pool.room().then(() => (hasRoom = true));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(hasRoom).toBe(false);
+    await room;
+    expect(await Promise.all(files)).toEqual(['failed', 'mined 1', 'mined 2']);
+  });
+
+  test('closing cancels what is being mined and what waits', async () => {
+    const pool = new MinerPool(1, { worker: moody });
+    const files = Array.from({ length: 2 + queuedPerJob }, () =>
+      pool.mine('c', Buffer.from('hang')),
+    );
+    const outcomes = Promise.allSettled(files);
+    await Promise.resolve();
+    await pool.close();
+    for (const each of await outcomes) {
+      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'CANCELLED' } });
+    }
+    await expect(pool.mine('c', Buffer.from('late'))).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+});
