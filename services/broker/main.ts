@@ -34,7 +34,7 @@ export async function runBroker(config: Config): Promise<void> {
   await notifySystemd('READY=1');
   const why = await stopped;
   log.info({ why }, 'stopping');
-  await notifySystemd('STOPPING=1');
+  void notifySystemd('STOPPING=1');
 }
 
 async function openStore(folder: string): Promise<LevelStore> {

@@ -28,7 +28,7 @@ export async function runManager(config: Config): Promise<void> {
   desk.serveOn(client);
   void introduce(client, log);
   log.info({ why: await stopped }, 'stopping');
-  await notifySystemd('STOPPING=1');
+  void notifySystemd('STOPPING=1');
   await client.close();
 }
 

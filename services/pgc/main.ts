@@ -22,7 +22,7 @@ export async function runPgc(config: Config, folder: string): Promise<void> {
   await host.whenRegistered();
   await notifySystemd('READY=1');
   log.info({ why: await stopped }, 'stopping');
-  await notifySystemd('STOPPING=1');
+  void notifySystemd('STOPPING=1');
   clearInterval(polling);
   await host.close();
 }

@@ -83,7 +83,7 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   await notifySystemd('READY=1');
   if (options.firstQuestion !== undefined) await askFirst(config, outcome, options.firstQuestion);
   const end = await Promise.race([refused, stopped]);
-  await notifySystemd('STOPPING=1');
+  void notifySystemd('STOPPING=1');
   if (end instanceof BusError) throw end;
 }
 
