@@ -7,11 +7,9 @@ import { isErrorCode, type ErrorCode } from '../errors/catalogue.js';
 import { start, step } from '../machine/step.js';
 import { Outbox } from '../transport/outbox.js';
 import type { Link, SendOutcome } from '../transport/port.js';
-import { topicMatches, topicPrefix } from '../wire/address.js';
 import {
   amend,
   Command,
-  decodeFrame,
   decodeFrames,
   encodeFrame,
   makeFrame,
@@ -44,12 +42,11 @@ import {
   type ConnectionEffect,
   type ConnectionEvent,
 } from './connection.machine.js';
+import { Heartbeat } from './heartbeat.js';
 import { clientLimits, greetingBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { Responder, type Handler } from './responder.js';
-
-/** Silent intervals after which a broker whose link still stands counts as hung. */
-const silentIntervalsMax = 4;
+import { Subscriptions } from './subscriptions.js';
 
 /** A link that takes nothing must not hold up the end of a process. */
 const closingMsMax = 500;
@@ -105,21 +102,15 @@ export class Client implements AsyncDisposable {
   readonly #responder: Responder;
   readonly #outbox: Outbox;
   readonly #services = new Set<string>();
-  readonly #subscriptions = new Map<
-    object,
-    { pattern: string; onFrame: (topic: string, frame: Frame) => void }
-  >();
+  readonly #subscriptions: Subscriptions;
+  readonly #heartbeat: Heartbeat;
   readonly #watchers = new Set<(state: ClientState) => void>();
   #snapshot = start(connectionMachine, undefined).snapshot;
   #record: AgentRecord | undefined;
   #refusal: BusError | undefined;
   #proof: Buffer = Buffer.alloc(0);
   #requestsMax: number = clientLimits.requestsMax;
-  #heartbeatMs: number;
-  #lastHeardMs: number;
-  #lastSentMs: number;
   #greeting: Disposable | undefined;
-  #heartbeat: Disposable | undefined;
   #brokerVersion = '';
 
   private constructor(parts: ClientParts) {
@@ -129,7 +120,6 @@ export class Client implements AsyncDisposable {
     this.#random = parts.random;
     this.#trace = parts.trace ?? noTrace;
     this.#secret = parts.secret;
-    this.#heartbeatMs = parts.heartbeatMs ?? 1_000;
     this.#incarnation = parts.clock.nowMs();
     this.#pending = new PendingRequests(parts.clock, () =>
       this.state === 'live' ? undefined : this.#unavailable(),
@@ -147,8 +137,14 @@ export class Client implements AsyncDisposable {
       bytesMax: clientLimits.outboxBytesMax,
       clock: parts.clock,
     });
-    this.#lastHeardMs = parts.clock.monotonicMs();
-    this.#lastSentMs = parts.clock.monotonicMs();
+    this.#subscriptions = new Subscriptions(parts.link, this.#trace);
+    this.#heartbeat = new Heartbeat({
+      clock: parts.clock,
+      intervalMs: parts.heartbeatMs ?? clientLimits.heartbeatMs,
+      isLive: () => this.state === 'live',
+      onDue: () => this.#enqueue(makeFrame(Command.PING, { id: this.#ids.next() })),
+      onSilence: () => this.#step({ type: 'broker.silent' }),
+    });
   }
 
   /** Begins to connect and returns at once; `ready` waits. Owns the link from now on. Throws INVALID_NAME. */
@@ -164,9 +160,9 @@ export class Client implements AsyncDisposable {
       onUp: () => client.#step({ type: 'link.up' }),
       onDown: () => client.#step({ type: 'link.down' }),
       onPart: (part) => client.#onPart(part),
-      onPublication: (topic, bytes) => client.#onPublication(topic, bytes),
+      onPublication: (topic, bytes) => client.#subscriptions.onPublication(topic, bytes),
     });
-    client.#armHeartbeat(client.#clock.monotonicMs());
+    client.#heartbeat.start();
     return client;
   }
 
@@ -205,8 +201,10 @@ export class Client implements AsyncDisposable {
 
   /** Publishes this agent's record; again by itself after every reconnect. Resolves when it is stored. */
   async register(record: Omit<AgentRecord, 'id' | 'role'>): Promise<void> {
-    this.#record = { ...record, id: this.identity.agent, role: this.identity.role };
-    await this.#ask(Command.REGISTER, {}, agentRecordCodec.encode(this.#record));
+    const whole = { ...record, id: this.identity.agent, role: this.identity.role };
+    await this.#ask(Command.REGISTER, {}, agentRecordCodec.encode(whole));
+    // Only now: a record that was refused must not come back with the next session.
+    this.#record = whole;
   }
 
   /** Answers requests of these types, addressed to this agent or to a service it offers. */
@@ -216,8 +214,8 @@ export class Client implements AsyncDisposable {
 
   /** Answers for these services from now on, and again after every reconnect. */
   async offer(services: string[]): Promise<void> {
-    for (const service of services) this.#services.add(service);
     await this.#ask(Command.OFFER, {}, offerCodec.encode({ services }));
+    for (const service of services) this.#services.add(service);
   }
 
   /**
@@ -254,21 +252,7 @@ export class Client implements AsyncDisposable {
 
   /** Publications whose topic matches; `*` is one token, `>` the rest. At most once: nothing is repeated. */
   subscribe(pattern: string, onFrame: (topic: string, frame: Frame) => void): Disposable {
-    const limit = clientLimits.subscriptionsMax;
-    if (this.#subscriptions.size >= limit)
-      throw new BusError('TOO_LARGE', {
-        what: 'the number of subscriptions',
-        bytes: limit + 1,
-        limit,
-      });
-    const key = {};
-    this.#subscriptions.set(key, { pattern, onFrame });
-    this.#link.subscribe(topicPrefix(pattern));
-    return {
-      [Symbol.dispose]: () => {
-        if (this.#subscriptions.delete(key)) this.#link.unsubscribe(topicPrefix(pattern));
-      },
-    };
+    return this.#subscriptions.add(pattern, onFrame);
   }
 
   /** Joining, leaving and loss of agents. */
@@ -315,7 +299,7 @@ export class Client implements AsyncDisposable {
       ]);
     }
     this.#greeting?.[Symbol.dispose]();
-    this.#heartbeat?.[Symbol.dispose]();
+    this.#heartbeat[Symbol.dispose]();
     await this.#link[Symbol.asyncDispose]();
   }
 
@@ -408,33 +392,15 @@ export class Client implements AsyncDisposable {
       incarnation: this.#incarnation,
       protocol_min: protocolVersion,
       protocol_max: protocolVersion,
-      heartbeat_ms: this.#heartbeatMs,
+      heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.identity.isEphemeral,
     });
-  }
-
-  #armHeartbeat(previousMs: number): void {
-    const intervalMs = this.#heartbeatMs;
-    this.#heartbeat = this.#clock.after(intervalMs, () => {
-      const nowMs = this.#clock.monotonicMs();
-      if (this.state === 'live') this.#beat(nowMs, nowMs - previousMs - intervalMs > intervalMs);
-      this.#armHeartbeat(nowMs);
-    });
-  }
-
-  /** `hasSlept`: this process stalled, so that silence proves nothing about the broker. */
-  #beat(nowMs: number, hasSlept: boolean): void {
-    const isSilent = nowMs - this.#lastHeardMs > this.#heartbeatMs * silentIntervalsMax;
-    if (isSilent && !hasSlept) return this.#step({ type: 'broker.silent' });
-    // A ping is due when we have been silent, or when only we have been talking.
-    const isDue = nowMs - Math.min(this.#lastSentMs, this.#lastHeardMs) >= this.#heartbeatMs * 0.9;
-    if (isDue) this.#enqueue(makeFrame(Command.PING, { id: this.#ids.next() }));
   }
 
   // --- what comes in
 
   #onPart(part: Buffer): void {
-    this.#lastHeardMs = this.#clock.monotonicMs();
+    this.#heartbeat.heard();
     for (const decoded of decodeFrames(part)) {
       try {
         if (decoded.ok) this.#onFrame(decoded.frame);
@@ -451,7 +417,7 @@ export class Client implements AsyncDisposable {
     switch (frame.command) {
       case Command.WELCOME: {
         const welcome = welcomeCodec.decode(frame.body);
-        this.#heartbeatMs = welcome.heartbeat_ms;
+        this.#heartbeat.intervalMs = welcome.heartbeat_ms;
         this.#requestsMax = Math.min(clientLimits.requestsMax, welcome.requests_max);
         this.#brokerVersion = welcome.broker_version;
         this.#link.connectTopics(welcome.topics_address);
@@ -515,19 +481,6 @@ export class Client implements AsyncDisposable {
     this.#pending.settle(correlation, { from, type, body: frame.body });
   }
 
-  #onPublication(topic: string, bytes: Buffer): void {
-    try {
-      const frame = decodeFrame(bytes);
-      for (const { pattern, onFrame } of [...this.#subscriptions.values()])
-        if (topicMatches(pattern, topic)) onFrame(topic, frame);
-    } catch (error) {
-      this.#trace('error', 'a publication could not be handled', {
-        topic,
-        detail: asBusError(error).message,
-      });
-    }
-  }
-
   // --- what goes out
 
   #ask(command: Command, envelope: EnvelopeFields, body?: Buffer): Promise<Reply> {
@@ -575,7 +528,7 @@ export class Client implements AsyncDisposable {
 
   async #sendPart(part: Buffer): Promise<SendOutcome> {
     const outcome = await this.#link.send(part);
-    if (outcome === 'sent') this.#lastSentMs = this.#clock.monotonicMs();
+    if (outcome === 'sent') this.#heartbeat.sent();
     return outcome;
   }
 }

@@ -10,6 +10,8 @@ export const clientLimits = {
   outboxBytesMax: 16 * 1024 * 1024,
   /** A request without a deadline gets this one. */
   deadlineMs: 30_000,
+  /** Wished time between signs of life; the broker decides. */
+  heartbeatMs: 1_000,
   /** A pattern more is refused TOO_LARGE. */
   subscriptionsMax: 256,
 } as const;
