@@ -58,14 +58,28 @@ module.exports = {
       from: { path: '^(src|services)/', pathNot: where },
       to: { path: `(^|node_modules/)${name}(/|$)` },
     })),
-    { name: 'no-circles', severity: 'error', from: { path: '^(src|services)/' }, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'nothing-unresolved', severity: 'error', from: { path: '^(src|services)/' }, to: { couldNotResolve: true } },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      from: { path: '^(src|services)/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'nothing-unresolved',
+      severity: 'error',
+      from: { path: '^(src|services)/' },
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: 'src/wire/generated' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
   },
 };

@@ -45,14 +45,19 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const where = issue?.path.join('.') ?? '';
-    throw new BusError('CONFIG_INVALID', { detail: `${where}${where && ': '}${issue?.message ?? ''}` });
+    throw new BusError('CONFIG_INVALID', {
+      detail: `${where}${where && ': '}${issue?.message ?? ''}`,
+    });
   }
   return Object.freeze(parsed.data);
 }
 
 /** Below `$XDG_STATE_HOME`, or `~/.local/state` without it. */
 function defaultHome(env: Env): string {
-  return path.join(nonEmpty(env.XDG_STATE_HOME) ?? path.join(homedir(), '.local/state'), 'sigma-bus');
+  return path.join(
+    nonEmpty(env.XDG_STATE_HOME) ?? path.join(homedir(), '.local/state'),
+    'sigma-bus',
+  );
 }
 
 /** A function of the home alone, so that every command finds the broker; short enough for a socket. */
@@ -69,12 +74,17 @@ function fromFile(file: string): Record<string, unknown> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT' || (error as { code?: string }).code === 'ENOTDIR') return {};
+    if (
+      (error as { code?: string }).code === 'ENOENT' ||
+      (error as { code?: string }).code === 'ENOTDIR'
+    )
+      return {};
     throw new BusError('CONFIG_INVALID', { detail: `${file} cannot be read` }, { cause: error });
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch (error) {
     throw new BusError('CONFIG_INVALID', { detail: `${file} is not JSON` }, { cause: error });
   }

@@ -21,13 +21,20 @@ export function ensureSecrets(home: string): Map<string, Buffer> {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       try {
         // Exclusive: of two brokers that start at once only one makes it, and both read the same.
-        writeFileSync(file, `${randomBytes(secretBytes).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+        writeFileSync(file, `${randomBytes(secretBytes).toString('hex')}\n`, {
+          mode: 0o600,
+          flag: 'wx',
+        });
       } catch (error) {
         if ((error as { code?: string }).code !== 'EEXIST') throw error;
       }
       secrets.set(role, parsed(readFileSync(file, 'utf8')));
     } catch (error) {
-      throw new BusError('STORE_UNAVAILABLE', { path: file, detail: error instanceof Error ? error.message : String(error) }, { cause: error });
+      throw new BusError(
+        'STORE_UNAVAILABLE',
+        { path: file, detail: error instanceof Error ? error.message : String(error) },
+        { cause: error },
+      );
     }
   }
   return secrets;
@@ -44,6 +51,7 @@ export function readSecret(home: string, role: string): Buffer | undefined {
 
 function parsed(text: string): Buffer {
   const secret = Buffer.from(text.trim(), 'hex');
-  if (secret.length !== secretBytes) throw new Error('the key file is damaged; remove it and restart the broker');
+  if (secret.length !== secretBytes)
+    throw new Error('the key file is damaged; remove it and restart the broker');
   return secret;
 }

@@ -12,17 +12,29 @@ const shareOfBest = 0.7;
  * Asks the shards that most likely know, and merges their answers by similarity into one with its own
  * numbering. Throws EMPTY_QUESTION and NO_SHARDS; a shard that fails is in `errors[]`.
  */
-export async function ask(lattice: Lattice, request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
+export async function ask(
+  lattice: Lattice,
+  request: AskRequest,
+  signal?: AbortSignal,
+): Promise<AskAnswer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
   const ranked = lattice.router.rank(analyse(request.question));
-  const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probesDefault);
+  const ports = ranked
+    .flatMap((each) => lattice.ports.get(each.agent) ?? [])
+    .slice(0, probesDefault);
   const { answers, errors } = await fanOut(ports, signal, (port) => port.ask(request));
   const found = answers
     .filter((answer) => answer.sources.length > 0)
     .sort((one, other) => best(other) - best(one));
   const first = found[0] ?? answers[0];
-  if (first === undefined) throw new BusError('AGENT_FAILED', { agent: 'every shard', detail: errors[0]?.text ?? '' });
-  if (found.length === 0) return { ...first, answer: 'Nothing here answers the question.', errors: [...first.errors, ...errors] };
+  if (first === undefined)
+    throw new BusError('AGENT_FAILED', { agent: 'every shard', detail: errors[0]?.text ?? '' });
+  if (found.length === 0)
+    return {
+      ...first,
+      answer: 'Nothing here answers the question.',
+      errors: [...first.errors, ...errors],
+    };
   const telling = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const merged = merge(telling, first.metadata.top_k);
   return {
@@ -63,7 +75,12 @@ function merge(answers: AskAnswer[], topK: number): { answer: string; sources: C
     for (const sentence of answer.answer.split(/(?<=\.)\s+(?=`)/)) {
       const cited = [...sentence.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
       if (cited.length === 0 || !cited.every((number) => numbers.has(number))) continue;
-      sentences.push(sentence.replace(/\[(\d+)\]/g, (_, number: string) => `[${numbers.get(Number(number)) ?? 0}]`));
+      sentences.push(
+        sentence.replace(
+          /\[(\d+)\]/g,
+          (_, number: string) => `[${numbers.get(Number(number)) ?? 0}]`,
+        ),
+      );
     }
   }
   return { answer: sentences.join(' '), sources };

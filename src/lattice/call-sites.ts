@@ -8,8 +8,8 @@ import type {
   Expansion,
 } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
+import { FarDefinitions, farUseOf, type FarUse } from './far-definitions.js';
 import type { Lattice } from './query.js';
-import { visibleDefinitions } from './visibility.js';
 
 /** Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. */
 export async function callersOf(
@@ -47,7 +47,9 @@ export async function calleesOf(
   const expanded = await fanOut(owners, signal, (port) =>
     port.expand([
       ...new Set(
-        definitions.filter((each) => each.agent === port.agent && !each.declaration).map(anchorOf),
+        definitions
+          .filter((each) => each.agent === port.agent && !each.declaration)
+          .map((each) => `${each.file_path}:${each.line}`),
       ),
     ]),
   );
@@ -64,50 +66,29 @@ export async function calleesOf(
   };
 }
 
-/** Calls that leave their shard find their definition in another one, where exactly one is visible. */
+/** Calls that leave their shard find their definition in another one, the best that is visible. */
 async function resolveOpen(
   lattice: Lattice,
   expansions: Expansion[],
   signal: AbortSignal | undefined,
 ): Promise<{ sites: CallSite[]; errors: CodedError[] }> {
-  const open = expansions.flatMap((each) =>
-    each.calls.filter((site) => site.definition === '' && site.kind !== 'member'),
+  const far = new FarDefinitions(lattice.ports, lattice.directory, signal);
+  const open = expansions.flatMap(({ calls, includes }) =>
+    calls.map((site): [CallSite, FarUse | undefined] => [site, farUseOf(site, includes)]),
   );
-  const names = new Set(open.map((site) => site.symbol));
-  const ports = [...lattice.ports.values()];
-  const wanted = new Map(
-    ports.map((port) => [
-      port.agent,
-      [...names].filter((name) => lattice.owners.get(name)?.includes(port.agent) === true),
-    ]),
-  );
-  const asked = ports.filter((port) => (wanted.get(port.agent) ?? []).length > 0);
-  const { answers, errors } = await fanOut(asked, signal, (port) =>
-    port.definitions(wanted.get(port.agent) ?? []),
-  );
-  const found = answers.flat();
+  await far.learn(open.flatMap(([, use]) => use ?? []));
   const sites = new Map<string, CallSite>();
-  for (const { calls, includes } of expansions) {
-    for (const site of calls) {
-      const key = `${site.file_path}:${site.line}:${site.symbol}`;
-      const isOpen = site.definition === '' && site.kind !== 'member';
-      const elsewhere = found.filter(
-        (each) => each.symbol === site.symbol && each.agent !== site.agent,
-      );
-      const target = isOpen
-        ? visibleDefinitions({ path: site.file_path, includes }, elsewhere)[0]
-        : undefined;
-      const definition =
-        target === undefined ? site.definition : `${target.file_path}:${target.line}`;
-      // A stand-in in a header and the real function share a site: the real one is what runs.
-      if (definition !== '' || !sites.has(key)) sites.set(key, { ...site, definition });
-    }
+  for (const [site, use] of open) {
+    const key = `${site.file_path}:${site.line}:${site.symbol}`;
+    const [target] = use === undefined ? [] : far.of(use);
+    const definition =
+      target === undefined ? site.definition : `${target.file_path}:${target.line}`;
+    const symbol = target?.symbol ?? site.symbol;
+    // A stand-in in a header and the real function share a site: the real one is what runs.
+    if (definition !== '' || !sites.has(key))
+      sites.set(key, { ...site, symbol, definition, lookup: null });
   }
-  return { sites: [...sites.values()], errors };
-}
-
-function anchorOf(definition: Definition): string {
-  return `${definition.file_path}#${definition.symbol}`;
+  return { sites: [...sites.values()], errors: far.errors };
 }
 
 function sorted(sites: CallSite[]): CallSite[] {

@@ -1,7 +1,7 @@
 import type { CodedError, Definition, Reference, ShardPort } from '../pgc/shapes.js';
-import { fanOut } from './asking.js';
+import type { Directory } from './directory.js';
+import { FarDefinitions, type FarUse } from './far-definitions.js';
 import type { LinkOffer } from './query.machine.js';
-import { visibleDefinitions } from './visibility.js';
 
 /** A reference that leaves one shard and the definition in another one that it means. */
 export interface Link extends LinkOffer {
@@ -10,53 +10,41 @@ export interface Link extends LinkOffer {
   target: Definition;
 }
 
-/** Shards that are asked for one name; a name that more of them define says nothing. */
-const ownersAskedMax = 6;
-
 export interface Linker {
   ports: ReadonlyMap<string, ShardPort>;
-  /** Agents that define a name for others. */
-  owners: ReadonlyMap<string, readonly string[]>;
+  directory: Directory;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Checks the far end of references: the shard that should define the name is asked, and the definition
+ * Checks the far end of references of an agent that was entered by the followed links: the shard that should define the name is asked, and the definition
  * must be visible to the calling file. What nobody defines is dropped: it lies outside the lattice.
  */
 export async function linksOf(
   linker: Linker,
   agent: string,
   references: readonly Reference[],
+  followed: readonly Link[] = [],
 ): Promise<{ links: Link[]; asked: string[]; errors: CodedError[] }> {
-  const wanted = new Map<string, Set<string>>();
-  for (const { symbol } of references) {
-    const owners = (linker.owners.get(symbol) ?? []).filter((each) => each !== agent);
-    if (owners.length > ownersAskedMax) continue;
-    for (const owner of owners) wanted.set(owner, (wanted.get(owner) ?? new Set()).add(symbol));
-  }
-  const ports = [...wanted.keys()].flatMap((each) => linker.ports.get(each) ?? []);
-  const { answers, errors } = await fanOut(ports, linker.signal, (port) =>
-    port.definitions([...(wanted.get(port.agent) ?? [])]),
-  );
-  const byName = new Map<string, Definition[]>();
-  for (const each of answers.flat())
-    byName.set(each.symbol, [...(byName.get(each.symbol) ?? []), each]);
-  const links = references.flatMap((reference): Link[] => {
-    const use = { path: reference.from_path, includes: reference.includes };
-    const target = visibleDefinitions(use, byName.get(reference.symbol) ?? [])[0];
+  const far = new FarDefinitions(linker.ports, linker.directory, linker.signal);
+  const uses = references.flatMap((reference): [Reference, FarUse][] => {
+    const { from_path, includes, lookup } = reference;
+    return lookup === null ? [] : [[reference, { agent, path: from_path, includes, lookup }]];
+  });
+  await far.learn(uses.map(([, use]) => use));
+  const links = uses.flatMap(([reference, use]): Link[] => {
+    const target = far.of(use).find((each) => each.agent !== agent);
     if (target === undefined) return [];
     const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;
+    const { relevance } = reference;
+    const continues = followed.find((each) => startsAt(reference, each.target))?.id ?? '';
     return [
-      {
-        id,
-        agent: target.agent,
-        relevance: reference.relevance,
-        from_agent: agent,
-        reference,
-        target,
-      },
+      { id, agent: target.agent, relevance, continues, from_agent: agent, reference, target },
     ];
   });
-  return { links, asked: ports.map((port) => port.agent), errors };
+  return { links, asked: [...far.asked], errors: far.errors };
+}
+
+function startsAt({ chain: [first] }: Reference, target: Definition): boolean {
+  return first?.file_path === target.file_path && first.line === target.line;
 }

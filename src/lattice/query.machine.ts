@@ -14,12 +14,16 @@ const branchShare = 0.95;
 const branchesMax = 2;
 /** What a link keeps of its relevance when the shard that it leaves was itself reached by a weak link. */
 const inheritedShare = 0.4;
+/** What a link gains over side branches when its chain begins where the last hop was led to. */
+const continuationGain = 1.15;
 
 /** A reference with both ends checked, as the machine sees it: the shell keeps the rest under `id`. */
 export interface LinkOffer {
   id: string;
   agent: string;
   relevance: number;
+  /** The link to the definition at which the chain to this one begins; empty: found by search. */
+  continues: string;
 }
 
 export interface QueryContext {
@@ -33,6 +37,8 @@ export interface QueryContext {
   asking: string[];
   /** How relevant the link was that led to an agent; 1 for the entry. */
   reach: Record<string, number>;
+  /** The links that were followed to an agent, the most relevant first. */
+  followed: Record<string, LinkOffer[]>;
   frontier: LinkOffer[];
   /** The deadline cut the query, or an agent on its way failed. */
   isPartial: boolean;
@@ -110,7 +116,10 @@ const query = setup({
       assertEvent(event, 'hop.answered');
       return {
         asking: context.asking.filter((agent) => agent !== event.agent),
-        frontier: [...context.frontier, ...inherited(event.links, context.reach[event.agent] ?? 1)],
+        frontier: [
+          ...context.frontier,
+          ...inherited(event.links, context.followed[event.agent] ?? []),
+        ],
       };
     }),
     rememberFailedHop: assign(({ context, event }) => {
@@ -132,13 +141,21 @@ const query = setup({
         visited: [...context.visited, ...next.map((each) => each.agent)],
         reach: {
           ...context.reach,
-          ...Object.fromEntries(next.map((each) => [each.agent, each.relevance])),
+          ...Object.fromEntries(
+            next.map((each) => [each.agent, each.links[0]?.relevance ?? each.relevance]),
+          ),
+        },
+        followed: {
+          ...context.followed,
+          ...Object.fromEntries(next.map((each) => [each.agent, each.links])),
         },
         frontier: context.frontier.filter(
           (link) => !next.some((each) => each.agent === link.agent),
         ),
       });
-      for (const { agent, links } of next) enqueue.emit({ type: 'agent.hop', agent, links });
+      for (const { agent, links } of next) {
+        enqueue.emit({ type: 'agent.hop', agent, links: links.map((link) => link.id) });
+      }
     }),
   },
 });
@@ -161,6 +178,7 @@ export const queryMachine = query.createMachine({
     visited: [],
     asking: [],
     reach: {},
+    followed: {},
     frontier: [],
     isPartial: false,
     reason: null,
@@ -231,17 +249,21 @@ function entered(context: QueryContext): Partial<QueryContext> {
   return { visited: [agent], reach: { [agent]: 1 }, frontier: probe.links };
 }
 
-function inherited(links: LinkOffer[], reach: number): LinkOffer[] {
-  return links.map((link) => ({
-    ...link,
-    relevance: link.relevance * (1 - inheritedShare + inheritedShare * reach),
-  }));
+/** A link is as good as the one that led to the beginning of its chain, in part; the main line gains. */
+function inherited(links: LinkOffer[], followed: LinkOffer[]): LinkOffer[] {
+  const [main] = followed;
+  return links.map((link) => {
+    const before = followed.find((each) => each.id === link.continues) ?? main;
+    const kept = 1 - inheritedShare + inheritedShare * (before?.relevance ?? 1);
+    const gain = main !== undefined && link.continues === main.id ? continuationGain : 1;
+    return { ...link, relevance: Math.min(1, link.relevance * kept * gain) };
+  });
 }
 
 interface NextHop {
   agent: string;
   relevance: number;
-  links: string[];
+  links: LinkOffer[];
 }
 
 function nextHops(context: QueryContext): NextHop[] {
@@ -250,7 +272,9 @@ function nextHops(context: QueryContext): NextHop[] {
     if (link.relevance < relevanceFloor || context.visited.includes(link.agent)) continue;
     byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
   }
-  const ranked = [...byAgent].map(([agent, links]) => hopTo(agent, links)).sort(byRelevance);
+  const ranked = [...byAgent]
+    .map(([agent, links]) => hopTo(context, agent, links))
+    .sort(byRelevance);
   const budget = Math.min(
     branchesMax - context.asking.length,
     context.maxHops - context.visited.length,
@@ -261,7 +285,11 @@ function nextHops(context: QueryContext): NextHop[] {
     .slice(0, Math.max(0, budget));
 }
 
-function hopTo(agent: string, links: LinkOffer[]): NextHop {
+function isMainLine(link: LinkOffer, context: QueryContext): boolean {
+  return Object.values(context.followed).some(([main]) => main?.id === link.continues);
+}
+
+function hopTo(context: QueryContext, agent: string, links: LinkOffer[]): NextHop {
   const sorted = [...links].sort(
     (one, other) => other.relevance - one.relevance || (one.id < other.id ? -1 : 1),
   );
@@ -269,7 +297,11 @@ function hopTo(agent: string, links: LinkOffer[]): NextHop {
   const chosen = sorted
     .filter((link) => link.relevance >= companionShare * best)
     .slice(0, symbolsPerHop);
-  return { agent, relevance: best, links: chosen.map((link) => link.id) };
+  // Of links that are worth following together, those that carry on from the last hop tell the story.
+  const [main, side] = [true, false].map((wanted) =>
+    chosen.filter((link) => isMainLine(link, context) === wanted),
+  );
+  return { agent, relevance: best, links: [...(main ?? []), ...(side ?? [])] };
 }
 
 function byRelevance(one: NextHop, other: NextHop): number {

@@ -14,6 +14,7 @@ import type {
   ShardPort,
 } from '../pgc/shapes.js';
 import { failureOf, orAborted } from './asking.js';
+import { Directory } from './directory.js';
 import { linksOf, type Link } from './links.js';
 import {
   maxHopsDefault,
@@ -24,7 +25,6 @@ import {
 } from './query.machine.js';
 import { probesDefault, Router, type Ranked } from './routing.js';
 import { synthesise } from './synthesis.js';
-import { ownersOf } from './topology.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
@@ -34,13 +34,16 @@ const referencesPerHop = 24;
 export class Lattice {
   readonly ports: ReadonlyMap<string, ShardPort>;
   readonly cards: ReadonlyMap<string, Card>;
+  readonly directory: Directory;
+  /** Agents that define a name for others. */
   readonly owners: ReadonlyMap<string, readonly string[]>;
   readonly router: Router;
 
   constructor(ports: readonly ShardPort[], cards: readonly Card[]) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
     this.cards = new Map(cards.map((card) => [card.agent, card]));
-    this.owners = ownersOf(cards);
+    this.directory = new Directory(cards);
+    this.owners = this.directory.owners;
     this.router = new Router(cards, wordsOf);
   }
 }
@@ -177,7 +180,7 @@ class QueryRun {
 
   async #probe(agent: string): Promise<void> {
     try {
-      const { answer, links } = await this.#ask(agent, [], undefined);
+      const { answer, links } = await this.#ask(agent, []);
       const best = Math.max(0, ...answer.citations.map((each) => each.similarity));
       const evidence = this.#ranked.find((each) => each.agent === agent)?.evidence.length ?? 0;
       const strength = best === 0 ? 0 : best + evidence;
@@ -191,8 +194,7 @@ class QueryRun {
   async #hop(agent: string, ids: string[]): Promise<void> {
     try {
       const chosen = ids.flatMap((id) => this.#links.get(id) ?? []);
-      const symbols = chosen.map(({ target }) => `${target.file_path}#${target.symbol}`);
-      const { links } = await this.#ask(agent, [...new Set(symbols)], chosen[0]);
+      const { links } = await this.#ask(agent, chosen);
       this.#send({ type: 'hop.answered', agent, links });
     } catch (error) {
       this.#fail(agent, error);
@@ -202,25 +204,30 @@ class QueryRun {
 
   async #ask(
     agent: string,
-    symbols: string[],
-    via: Link | undefined,
+    followed: readonly Link[],
   ): Promise<{ answer: HopAnswer; links: Link[] }> {
     const startedMs = this.#limits.clock.monotonicMs();
     this.#asked.add(agent);
     const port = this.#lattice.ports.get(agent);
     if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
     const { question, top_k } = this.#request;
-    const hop = { question, symbols, top_k, references_max: referencesPerHop };
+    const symbols = followed.map(({ target }) => `${target.file_path}:${target.line}`);
+    const hop = {
+      question,
+      symbols: [...new Set(symbols)],
+      top_k,
+      references_max: referencesPerHop,
+    };
     const { signal } = this.#abort;
     const answer = await orAborted(port.hop(hop), signal);
-    const linker = { ports: this.#lattice.ports, owners: this.#lattice.owners, signal };
-    const { links, asked, errors } = await linksOf(linker, agent, answer.references);
+    const linker = { ports: this.#lattice.ports, directory: this.#lattice.directory, signal };
+    const { links, asked, errors } = await linksOf(linker, agent, answer.references, followed);
     for (const each of asked) this.#asked.add(each);
     for (const link of links) this.#links.set(link.id, link);
     this.#errors.push(...errors);
     this.#answers.set(agent, {
       answer,
-      via,
+      via: followed[0],
       elapsedMs: this.#limits.clock.monotonicMs() - startedMs,
     });
     return { answer, links };

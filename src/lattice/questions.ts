@@ -77,7 +77,11 @@ export class LatticeQuestions implements Questions {
 
   async verify(citations: object[]): Promise<Verdict[]> {
     if (citations.length > citationsPerVerifyMax) {
-      throw new BusError('TOO_LARGE', { what: 'a list of citations', bytes: citations.length, limit: citationsPerVerifyMax });
+      throw new BusError('TOO_LARGE', {
+        what: 'a list of citations',
+        bytes: citations.length,
+        limit: citationsPerVerifyMax,
+      });
     }
     const verdicts: Verdict[] = [];
     for (const citation of citations) verdicts.push(await this.#verify(citation));
@@ -94,7 +98,8 @@ export class LatticeQuestions implements Questions {
     for (const root of roots) {
       const verdict = await verify(citation, root);
       if (verdict.status === 'valid') return verdict;
-      if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) best = verdict;
+      if (best === undefined || (best.status === 'false' && verdict.status === 'stale'))
+        best = verdict;
     }
     if (best === undefined) throw new BusError('NO_SHARDS');
     return best;

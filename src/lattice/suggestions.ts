@@ -1,82 +1,160 @@
-import type { ShardIndex } from '../pgc/shard-index.js';
+import { targetsOfCall } from '../pgc/call-graph.js';
+import { cardOf } from '../pgc/card.js';
+import { firstSentence } from '../pgc/compose.js';
+import { wordsOf } from '../pgc/miners/words.js';
+import { isAside } from '../pgc/prior.js';
+import type { ShardIndex, SymbolRow } from '../pgc/shard-index.js';
+import { Directory } from './directory.js';
 
-/** Functions of a shard that are weighed: the most called ones are found among any sample this large. */
-const symbolsWeighedMax = 40_000;
-const docCharsMin = 24;
+/** Functions of a shard that are weighed, spread over all of it: the most used ones are among any such sample. */
+const symbolsWeighedMax = 20_000;
+/** A sentence of fewer words repeats the name. */
+const docWordsMin = 4;
+/** A longer question is not asked. */
+const phraseCharsMax = 90;
+/** Functions that are called from everywhere are tools, not what a code base is about. */
+const filesCountedMax = 12;
+const determiners = new Set(
+  'a an the its their one all any each every this that what which whether where who how both some no'.split(
+    ' ',
+  ),
+);
 
 interface Known {
-  index: ShardIndex;
   name: string;
-  sites: number;
+  sentence: string;
+  worth: number;
 }
 
 /**
- * Three questions worth asking of a code base: what its most used documented function does, who uses
- * the next one, and how its strongest edge between two shards works. Fewer when there is less to ask.
+ * Three questions that a newcomer would ask: how something that is documented and used in several places
+ * does what it does, why one shard calls another, and who uses the next one. Fewer when there is less to ask.
  */
 export function suggestQuestions(indexes: readonly ShardIndex[]): string[] {
-  const documented = indexes
-    .flatMap((index) => mostCalled(index))
-    .sort((one, other) => other.sites - one.sites || (one.name < other.name ? -1 : 1));
-  const [first, second] = distinct(documented);
-  const edge = strongestEdge(indexes);
+  const known = indexes
+    .flatMap((index) => wellKnown(index, indexes))
+    .sort((one, other) => other.worth - one.worth || (one.name < other.name ? -1 : 1));
+  const [first, ...others] = [...new Map(known.map((each) => [each.name, each])).values()];
+  const edge = tellingEdge(indexes);
+  const second = others.find((each) => each.name !== edge?.name);
   return [
-    first && `What does ${first.name} do?`,
-    edge && `How does ${edge.from} use ${edge.name} of ${edge.to}?`,
+    first && howQuestion(first),
+    edge && `Why does ${edge.from} call ${edge.name} of ${edge.to}?`,
     second && `Who calls ${second.name}?`,
   ].filter((each) => each !== undefined);
 }
 
-function distinct(known: Known[]): Known[] {
-  return [...new Map(known.map((each) => [each.name, each])).values()];
+/** "How does planShards cut a tree into shards?" when the documentation begins with a verb. */
+function howQuestion({ name, sentence }: Known): string {
+  return `${phraseOf(name, sentence) ?? `What does ${name} do`}?`;
 }
 
-function mostCalled(index: ShardIndex): Known[] {
+/** Undefined when the sentence does not begin with a verb, as far as its second word tells. */
+function phraseOf(name: string, sentence: string): string | undefined {
+  const clause = (sentence.split(/[,;:(–—]|\s-\s|\.\s/)[0] ?? '').trim();
+  const [verb = '', next = '', ...rest] = clause.split(/\s+/);
+  const isVerb =
+    /^[A-Za-z]?[a-z]+$/.test(verb) &&
+    !determiners.has(verb.toLowerCase()) &&
+    determiners.has(next) &&
+    rest.length > 2;
+  if (!isVerb || clause.length > phraseCharsMax) return undefined;
+  return `How does ${name} ${[infinitive(verb.toLowerCase()), next, ...rest].join(' ')}`;
+}
+
+/** `cuts` is `cut`, `watches` is `watch`, `carries` is `carry`; an imperative stays. */
+function infinitive(verb: string): string {
+  if (/[^s]ies$/.test(verb)) return verb.replace(/ies$/, 'y');
+  if (/(?:s|x|z|ch|sh|o)es$/.test(verb) && !/(?:[aeiou]se|ose)s$/.test(verb))
+    return verb.replace(/es$/, '');
+  return /[^s]s$/.test(verb) ? verb.slice(0, -1) : verb;
+}
+
+/** Documented functions with a name of their own that several files call, the most used first. */
+function wellKnown(index: ShardIndex, indexes: readonly ShardIndex[]): Known[] {
   const found: Known[] = [];
-  const weighed = Math.min(index.symbolCount, symbolsWeighedMax);
-  for (let symbol = 0; symbol < weighed; symbol += 1) {
+  const stride = Math.max(1, Math.ceil(index.symbolCount / symbolsWeighedMax));
+  for (let symbol = 0; symbol < index.symbolCount; symbol += stride) {
     const row = index.symbol(symbol);
-    if (row.declaration || !row.exported || row.doc.length < docCharsMin) continue;
-    if (row.kind !== 'function' && row.kind !== 'method') continue;
+    if (!isTelling(index, row)) continue;
     // A name with several definitions has call sites that belong to the others.
-    if (index.symbolsNamed(row.name).filter((each) => !index.symbol(each).declaration).length > 1)
-      continue;
-    const sites = index.callsTo(row.name).filter((call) => call.kind !== 'member').length;
-    if (sites > 1) found.push({ index, name: row.name, sites });
+    if (indexes.reduce((sum, each) => sum + definitionsNamed(each, row.name), 0) > 1) continue;
+    const files = new Set(indexes.flatMap((each) => callingFiles(each, row.name)));
+    if (files.size < 2) continue;
+    const sentence = firstSentence(row.doc, row.name);
+    const worth = useOf(files.size) * (row.exported ? 1 : 0.5) * clarityOf(row.name, sentence);
+    found.push({ name: row.name, sentence, worth });
   }
-  return found.sort((one, other) => other.sites - one.sites).slice(0, 2);
+  return found.sort((one, other) => other.worth - one.worth).slice(0, 3);
 }
 
-function strongestEdge(
+/** What is used in some places is what the code is about; what is used everywhere is a tool. */
+function useOf(places: number): number {
+  return places <= filesCountedMax ? places : filesCountedMax / 4;
+}
+
+/** Documentation that says what is done makes a better question, and so does a longer one. */
+function clarityOf(name: string, sentence: string): number {
+  const words = Math.min(12, sentence.split(/\s+/).length);
+  return (phraseOf(name, sentence) === undefined ? 1 : 2) * Math.sqrt(words);
+}
+
+function isTelling(index: ShardIndex, row: SymbolRow): boolean {
+  const isCallable = row.kind === 'function' || row.kind === 'method';
+  if (!isCallable || row.declaration || row.doc === '' || isAside(index.file(row.file).path))
+    return false;
+  if (firstSentence(row.doc, row.name).split(/\s+/).length < docWordsMin) return false;
+  // Names of one word are everywhere and mean something else everywhere.
+  return wordsOf(row.name).length > 2 && !/^[#_]|^[A-Z0-9_]+$/.test(row.name);
+}
+
+function definitionsNamed(index: ShardIndex, name: string): number {
+  return index.symbolsNamed(name).filter((each) => !index.symbol(each).declaration).length;
+}
+
+/** Files whose calls of the name lead to a definition, here or elsewhere; tests do not count. */
+function callingFiles(index: ShardIndex, name: string): string[] {
+  const files = new Set<string>();
+  for (const call of index.callsTo(name)) {
+    if (files.size > filesCountedMax) break;
+    const { inside, lookup } = targetsOfCall(index, call);
+    const { path } = index.file(call.file);
+    if ((inside.length > 0 || lookup !== undefined) && !isAside(path)) files.add(path);
+  }
+  return [...files];
+}
+
+/** The name that one shard calls most among those that another one surely defines and explains. */
+function tellingEdge(
   indexes: readonly ShardIndex[],
 ): { from: string; to: string; name: string } | undefined {
-  const owners = new Map<string, ShardIndex[]>();
-  for (const index of indexes) {
-    for (const name of index.defines()) owners.set(name, [...(owners.get(name) ?? []), index]);
-  }
-  let best: { from: string; to: string; name: string; sites: number } | undefined;
-  for (const index of indexes) {
-    for (const { name, sites } of index.unresolved()) {
-      const targets = owners.get(name) ?? [];
-      const target = targets[0];
-      if (
-        targets.length !== 1 ||
-        target === undefined ||
-        target === index ||
-        sites <= (best?.sites ?? 0)
-      )
-        continue;
-      if (!isDocumentedFunction(target, name)) continue;
-      best = { from: index.info.alias, to: target.info.alias, name, sites };
+  const cards = indexes.map((index) => cardOf(index));
+  const directory = new Directory(cards);
+  let best: { from: string; to: string; name: string; worth: number } | undefined;
+  for (const card of cards) {
+    for (const { term, documents, modules, container } of card.unresolved) {
+      const kind = container === '' ? 'direct' : 'member';
+      const { agents, lookup } = directory.find(
+        { name: term, kind, container, modules },
+        card.agent,
+      );
+      const [agent] = agents;
+      if (agents.length !== 1 || agent === card.agent) continue;
+      const target = indexes.find((index) => index.info.agent === agent);
+      if (target === undefined || isRest(card.scope)) continue;
+      const rows = target.symbolsNamed(lookup.name).map((each) => target.symbol(each));
+      const told = rows.find((row) => isTelling(target, row));
+      if (told === undefined) continue;
+      const clarity = clarityOf(told.name, firstSentence(told.doc, told.name));
+      const worth = useOf(documents) * clarity;
+      if (worth <= (best?.worth ?? 0)) continue;
+      best = { from: card.alias, to: target.info.alias, name: lookup.name, worth };
     }
   }
   return best;
 }
 
-function isDocumentedFunction(index: ShardIndex, name: string): boolean {
-  return index.symbolsNamed(name).some((each) => {
-    const row = index.symbol(each);
-    const isCallable = row.kind === 'function' || row.kind === 'method';
-    return isCallable && !row.declaration && row.doc.length >= docCharsMin;
-  });
+/** The shard that holds tests and what was left over says little about the others. */
+function isRest(scope: readonly string[]): boolean {
+  return scope.some((each) => each === '.' || each === '' || isAside(`${each}/`));
 }

@@ -1,49 +1,38 @@
 import { createHash } from 'node:crypto';
 import { BusError } from '../errors/bus-error.js';
 import type { Card, TopologyAnswer } from '../pgc/shapes.js';
+import { Directory } from './directory.js';
 
 /** Example symbols per edge. */
 const symbolsShown = 5;
-/** A name that this many shards define belongs to nobody: `init`, `open`, `probe`. */
-const ownersMax = 8;
 
 /** Who refers to whom. `neighbours` are in order of preference: the strongest dependency first. */
 export type Adjacency = ReadonlyMap<string, readonly string[]>;
 
 /**
- * A depends on B with the number of A's call sites of names that A lacks and B defines for others. A
- * name that several shards define counts in parts: each of n owners gets 1/n² of its sites.
+ * A depends on B with the number of A's call sites of names that A lacks and B defines for others; in
+ * languages with modules in a file that A imports. A name that several shards define counts in parts: each
+ * of n owners gets 1/n² of its sites.
  */
 export function topologyOf(cards: readonly Card[]): TopologyAnswer {
   const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
-  const owners = ownersOf(sorted);
-  const edges = sorted.flatMap((card) => edgesOf(card, owners));
+  const directory = new Directory(sorted);
+  const edges = sorted.flatMap((card) => edgesOf(card, directory));
   return { version: versionOf(sorted), shards: sorted.map((card) => card.agent), edges };
 }
 
-/** Agents that define a name for others, by name. */
-export function ownersOf(cards: readonly Card[]): Map<string, string[]> {
-  const owners = new Map<string, string[]>();
-  for (const card of cards) {
-    for (const name of card.defines) {
-      const known = owners.get(name);
-      if (known === undefined) owners.set(name, [card.agent]);
-      else known.push(card.agent);
-    }
-  }
-  return owners;
-}
-
-function edgesOf(card: Card, owners: Map<string, string[]>): TopologyAnswer['edges'] {
+function edgesOf(card: Card, directory: Directory): TopologyAnswer['edges'] {
   const found = new Map<string, { weight: number; symbols: { name: string; weight: number }[] }>();
-  for (const { term, documents } of card.unresolved) {
-    const targets = (owners.get(term) ?? []).filter((agent) => agent !== card.agent);
-    if (targets.length === 0 || targets.length > ownersMax) continue;
+  for (const { term, documents, modules, container } of card.unresolved) {
+    const kind = container === '' ? 'direct' : 'member';
+    const wanted = { name: term, kind, container, modules };
+    const { agents, lookup } = directory.find(wanted, card.agent);
+    const targets = agents.filter((agent) => agent !== card.agent);
     const weight = documents / targets.length ** 2;
     for (const agent of targets) {
       const edge = found.get(agent) ?? { weight: 0, symbols: [] };
       edge.weight += weight;
-      edge.symbols.push({ name: term, weight });
+      edge.symbols.push({ name: lookup.name, weight });
       found.set(agent, edge);
     }
   }

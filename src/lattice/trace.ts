@@ -1,16 +1,10 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import type {
-  CallSite,
-  CodedError,
-  Definition,
-  ShardPort,
-  Step,
-  TraceAnswer,
-} from '../pgc/shapes.js';
+import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
+import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
+import { FarDefinitions, farUseOf } from './far-definitions.js';
 import type { Lattice } from './query.js';
-import { visibleDefinitions } from './visibility.js';
 
 /** Functions that one search may look at; beyond it the answer says that it gave up. */
 export const traceNodesMax = 50_000;
@@ -18,22 +12,11 @@ export const traceNodesMax = 50_000;
 const batchMax = 2_000;
 /** Calls away from the start. */
 const depthMax = 24;
-/** Shards that are asked for one name: a name that more of them define leads everywhere. */
-const ownersAskedMax = 6;
 
 export interface TraceLimits {
   clock: Clock;
   signal?: AbortSignal | undefined;
   nodesMax?: number;
-}
-
-/** A function definition, as `path#name` in the shard that holds it. */
-interface Node {
-  anchor: string;
-  name: string;
-  path: string;
-  line: number;
-  agent: string;
 }
 
 /** How a node was reached: from the start (`before` calls it) or towards the goal (it calls `before`). */
@@ -62,18 +45,18 @@ export async function trace(
   return {
     found: path !== undefined,
     path: path ?? [],
-    errors: search.errors,
+    errors: search.errors(),
     agents_asked: search.asked.size,
     elapsed_ms: Math.round((limits.clock.monotonicMs() - startedMs) * 100) / 100,
   };
 }
 
 class TraceSearch {
-  readonly errors: CodedError[] = [];
   readonly asked = new Set<string>();
+  readonly #errors: CodedError[] = [];
   readonly #forward = new Map<string, Reached>();
   readonly #backward = new Map<string, Reached>();
-  readonly #definitions = new Map<string, Definition[]>();
+  readonly #far: FarDefinitions;
   readonly #nodesMax: number;
 
   constructor(
@@ -81,6 +64,11 @@ class TraceSearch {
     readonly limits: TraceLimits,
   ) {
     this.#nodesMax = limits.nodesMax ?? traceNodesMax;
+    this.#far = new FarDefinitions(lattice.ports, lattice.directory, limits.signal, this.asked);
+  }
+
+  errors(): CodedError[] {
+    return [...this.#errors, ...this.#far.errors];
   }
 
   async run(from: string, to: string): Promise<Step[] | undefined> {
@@ -89,7 +77,7 @@ class TraceSearch {
       [from, starts],
       [to, goals],
     ] as const) {
-      if (nodes.length === 0) this.errors.push(notDefined(wanted));
+      if (nodes.length === 0) this.#errors.push(notDefined(wanted));
     }
     if (starts.length === 0 || goals.length === 0) return undefined;
     let ahead: Reached[] = starts.map((node) => ({ node, before: undefined, callSite: '' }));
@@ -103,7 +91,7 @@ class TraceSearch {
       depth += 1
     ) {
       if (depth >= depthMax || this.#forward.size + this.#backward.size > this.#nodesMax) {
-        this.errors.push({ ...tooFar(this.#nodesMax), agent: '' });
+        this.#errors.push({ ...tooFar(this.#nodesMax), agent: '' });
         return undefined;
       }
       if (ahead.length <= behind.length) {
@@ -134,11 +122,11 @@ class TraceSearch {
         before: byAnchor.get(each.anchor),
       })),
     );
-    await this.#learn(calls.filter(({ site }) => isOpen(site)).map(({ site }) => site.symbol));
+    await this.#far.learn(calls.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
     const next: Reached[] = [];
     for (const { site, includes, before } of calls) {
       if (before === undefined) continue;
-      for (const node of this.#targets(site, includes, before.node)) {
+      for (const node of this.#targets(site, includes)) {
         if (this.#forward.has(node.anchor)) continue;
         const reached = { node, before, callSite: `${site.file_path}:${site.line}` };
         this.#forward.set(node.anchor, reached);
@@ -150,21 +138,16 @@ class TraceSearch {
 
   /** All functions that call the level. A site counts when its own shard says that it may mean the goal. */
   async #retreat(level: readonly Reached[]): Promise<Reached[]> {
-    const names = [...new Set(level.map((each) => each.node.name))];
+    const names = [...new Set(level.map((each) => each.node.calledAs))];
     const ports = this.#ports();
     const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
       port.callers(names),
     );
-    this.errors.push(...errors);
+    this.#errors.push(...errors);
     const callers = new Map<string, Node>();
     for (const site of answers.flat()) {
-      const cut = site.definition.lastIndexOf(':');
-      if (site.symbol === '' || cut < 0) continue;
-      const path = site.definition.slice(0, cut);
-      const line = Number(site.definition.slice(cut + 1));
-      const anchor = `${path}#${site.symbol}`;
-      if (this.#backward.has(anchor)) continue;
-      callers.set(anchor, { anchor, name: site.symbol, path, line, agent: site.agent });
+      if (site.definition === '' || this.#backward.has(site.definition)) continue;
+      callers.set(site.definition, nodeAt(site));
     }
     return this.#confirm(level, [...callers.values()]);
   }
@@ -175,17 +158,17 @@ class TraceSearch {
     const byAnchor = new Map(callers.map((node) => [node.anchor, node]));
     const candidates = callers.map((node) => ({ node, before: undefined, callSite: '' }));
     const expansions = await this.#ask(candidates, (port, anchors) => port.expand(anchors));
-    const names = new Set(level.map((each) => each.node.name));
+    const names = new Set(level.map((each) => each.node.calledAs));
     const sites = expansions.flatMap((each) =>
       each.calls
-        .filter((site) => names.has(site.symbol))
+        .filter((site) => namesOf(site).some((name) => names.has(name)))
         .map((site) => ({ site, includes: each.includes, caller: byAnchor.get(each.anchor) })),
     );
-    await this.#learn(sites.filter(({ site }) => isOpen(site)).map(({ site }) => site.symbol));
+    await this.#far.learn(sites.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
     const next: Reached[] = [];
     for (const { site, includes, caller } of sites) {
       if (caller === undefined || this.#backward.has(caller.anchor)) continue;
-      const goal = this.#targets(site, includes, caller)
+      const goal = this.#targets(site, includes)
         .map((each) => goals.get(each.anchor))
         .find(Boolean);
       if (goal === undefined) continue;
@@ -196,39 +179,10 @@ class TraceSearch {
     return next;
   }
 
-  #targets(site: CallSite, includes: string[], caller: Node): Node[] {
-    if (site.definition !== '') {
-      const cut = site.definition.lastIndexOf(':');
-      const path = site.definition.slice(0, cut);
-      const line = Number(site.definition.slice(cut + 1));
-      return [
-        { anchor: `${path}#${site.symbol}`, name: site.symbol, path, line, agent: site.agent },
-      ];
-    }
-    if (!isOpen(site)) return [];
-    const elsewhere = (this.#definitions.get(site.symbol) ?? []).filter(
-      (each) => each.agent !== caller.agent,
-    );
-    return visibleDefinitions({ path: caller.path, includes }, elsewhere).map(nodeOf);
-  }
-
-  /** Asks the shards that define these names for others, once per name. */
-  async #learn(names: readonly string[]): Promise<void> {
-    const wanted = new Map<string, string[]>();
-    for (const name of new Set(names)) {
-      if (this.#definitions.has(name)) continue;
-      this.#definitions.set(name, []);
-      const owners = this.lattice.owners.get(name) ?? [];
-      if (owners.length > ownersAskedMax) continue;
-      for (const agent of owners) wanted.set(agent, [...(wanted.get(agent) ?? []), name]);
-    }
-    const ports = this.#ports().filter((port) => wanted.has(port.agent));
-    const { answers, errors } = await fanOut(ports, this.limits.signal, async (port) =>
-      inBatches(wanted.get(port.agent) ?? [], (batch) => port.definitions(batch)),
-    );
-    this.errors.push(...errors);
-    for (const port of ports) this.asked.add(port.agent);
-    for (const each of answers.flat()) this.#definitions.get(each.symbol)?.push(each);
+  #targets(site: CallSite, includes: string[]): Node[] {
+    if (site.definition !== '') return [nodeAt(site)];
+    const use = farUseOf(site, includes);
+    return use === undefined ? [] : this.#far.of(use).map(nodeOf);
   }
 
   async #ask<T>(
@@ -246,7 +200,7 @@ class TraceSearch {
     const { answers, errors } = await fanOut(ports, this.limits.signal, async (port) =>
       inBatches(byAgent.get(port.agent) ?? [], (batch) => request(port, batch)),
     );
-    this.errors.push(...errors);
+    this.#errors.push(...errors);
     return answers.flat();
   }
 
@@ -256,11 +210,9 @@ class TraceSearch {
     const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
       port.definitions([symbol]),
     );
-    this.errors.push(...errors);
+    this.#errors.push(...errors);
     const found = answers.flat().filter((each) => !each.declaration);
-    return [
-      ...new Map(found.map((each) => [`${each.file_path}#${each.symbol}`, nodeOf(each)])).values(),
-    ];
+    return [...new Map(found.map(nodeOf).map((each) => [each.anchor, each])).values()];
   }
 
   #ports(): ShardPort[] {
@@ -278,26 +230,6 @@ class TraceSearch {
     }
     return path;
   }
-}
-
-/** Calls through a pointer or on an unknown object could mean anything of that name. */
-function isOpen(site: CallSite): boolean {
-  return site.definition === '' && site.kind !== 'member';
-}
-
-function nodeOf(definition: Definition): Node {
-  const { symbol, file_path, line, agent } = definition;
-  return { anchor: `${file_path}#${symbol}`, name: symbol, path: file_path, line, agent };
-}
-
-function stepOf(node: Node, callSite: string): Step {
-  return {
-    symbol: node.name,
-    file_path: node.path,
-    line: node.line,
-    agent: node.agent,
-    call_site: callSite,
-  };
 }
 
 async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>): Promise<R[]> {

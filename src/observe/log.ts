@@ -5,7 +5,17 @@ import type { Config } from '../config/config.js';
 export type { Logger };
 
 /** Whatever is named like a secret is never written, at whatever depth of the first three. */
-const secretNames = ['secret', 'token', 'password', 'hmac', 'nonce', 'key', 'authorization', 'body', 'payload'];
+const secretNames = [
+  'secret',
+  'token',
+  'password',
+  'hmac',
+  'nonce',
+  'key',
+  'authorization',
+  'body',
+  'payload',
+];
 const redactedPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /** JSON lines on stderr; stdout belongs to results. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import { siteCount } from './call-graph.js';
+import { siteCount } from './index-memory.js';
+import { targetsOfCall } from './call-graph.js';
 import { citeCall, citeDocument, type Excerpts } from './citation.js';
 import { describe, enumerate, sentence } from './compose.js';
 import { analyse, conceptsIn, queryIntent, type Question } from './question.js';
@@ -208,6 +209,9 @@ class Draft {
   #callees(hit: Hit, symbol: number): void {
     const best = new Map<string, { call: CallRow; worth: number }>();
     for (const call of this.parts.index.callsFrom(symbol)) {
+      const { inside, lookup } = targetsOfCall(this.parts.index, call);
+      // What leads nowhere in the code base (a method of some array) explains nothing.
+      if (inside.length === 0 && lookup === undefined) continue;
       const worth =
         this.#worth(call.callee) /
         (1 + 0.2 * Math.log2(1 + siteCount(this.parts.index, call.callee) / 4));

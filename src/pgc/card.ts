@@ -1,10 +1,16 @@
+import { targetsOfCall } from './call-graph.js';
+import { filesByModule, importsInto } from './index-memory.js';
+import type { Card, CardForward, CardModule, CardReference, CardTerm, Lookup } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
-import type { Card, CardTerm } from './shapes.js';
 
 /** Terms of a card's sketch. */
 export const cardTermsMax = 20_000;
+/** Files whose exports a card lists; edges to the others are not confirmed. */
+export const cardModulesMax = 20_000;
+/** Modules that one name is imported from; beyond them it belongs to everybody. */
+const referenceModulesMax = 64;
 
-/** What a shard tells whoever routes questions. Costs a pass over the terms: callers keep it per index version. */
+/** What a shard tells whoever routes questions. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
   const { info } = index;
   return {
@@ -20,8 +26,74 @@ export function cardOf(index: ShardIndex): Card {
     index_version: info.version,
     terms: sketch(index),
     defines: index.defines(),
-    unresolved: index.unresolved().map((each) => ({ term: each.name, documents: each.sites })),
+    unresolved: referencesOf(index),
+    modules: modulesOf(index),
   };
+}
+
+/** Calls that another shard may define, by the name it would have there. */
+function referencesOf(index: ShardIndex): CardReference[] {
+  const found = new Map<string, { lookup: Lookup; sites: number; modules: Set<string> }>();
+  for (const name of calledNames(index)) {
+    for (const call of index.callsTo(name)) {
+      const { lookup } = targetsOfCall(index, call);
+      if (lookup === undefined) continue;
+      const key = `${lookup.name} ${lookup.container}`;
+      const known = found.get(key) ?? { lookup, sites: 0, modules: new Set() };
+      known.sites += 1;
+      for (const each of lookup.modules) {
+        if (known.modules.size < referenceModulesMax) known.modules.add(each);
+      }
+      found.set(key, known);
+    }
+  }
+  return [...found.values()]
+    .map(({ lookup: { name, container }, sites, modules }) => ({
+      term: name,
+      documents: sites,
+      modules: [...modules].sort(),
+      container,
+    }))
+    .sort((one, other) => compare(one.term, other.term) || compare(one.container, other.container));
+}
+
+/** What is called inside symbols, what is called at file level and not defined here, and what is imported. */
+function calledNames(index: ShardIndex): Set<string> {
+  const names = new Set(index.unresolved().map((each) => each.name));
+  for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
+    for (const { callee } of index.callsFrom(symbol)) names.add(callee);
+  }
+  for (const file of filesByModule(index).values()) {
+    for (const local of importsInto(index, file).bindings.keys()) names.add(local);
+  }
+  return names;
+}
+
+function modulesOf(index: ShardIndex): CardModule[] {
+  return [...filesByModule(index)]
+    .sort(([one], [other]) => compare(one, other))
+    .slice(0, cardModulesMax)
+    .map(([path, file]) => {
+      const rows = index.symbolsOf(file).map((id) => index.symbol(id));
+      const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
+      return {
+        path,
+        defines: [...new Set(defines)].sort(),
+        forwards: forwardsOf(index, file, rows.length === 0),
+      };
+    });
+}
+
+/** A module that only imports is there to pass names on; any other one passes on what it has wholesale. */
+function forwardsOf(index: ShardIndex, file: number, isBarrel: boolean): CardForward[] {
+  const { bindings, wildcards } = importsInto(index, file);
+  const isPackage = isBarrel || /(?:^|\/)(?:index\.\w+|__init__\.py)$/.test(index.file(file).path);
+  const named = isPackage
+    ? [...bindings].filter(([, { original, modules }]) => original !== '*' && modules.length > 0)
+    : [];
+  const forwards = named.map(([name, binding]): CardForward => ({ name, ...binding }));
+  if (wildcards.length > 0) forwards.push({ name: '', original: '', modules: [...wildcards] });
+  return forwards;
 }
 
 /**
@@ -33,8 +105,12 @@ function sketch(index: ShardIndex): CardTerm[] {
   const worth = ({ documents }: CardTerm): number => documents * Math.log((total + 1) / documents);
   const terms = index.terms();
   if (terms.length > cardTermsMax) {
-    terms.sort((one, other) => worth(other) - worth(one) || (one.term < other.term ? -1 : 1));
+    terms.sort((one, other) => worth(other) - worth(one) || compare(one.term, other.term));
     terms.length = cardTermsMax;
   }
-  return terms.sort((one, other) => (one.term < other.term ? -1 : 1));
+  return terms.sort((one, other) => compare(one.term, other.term));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }

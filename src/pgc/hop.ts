@@ -1,21 +1,13 @@
 import { BusError } from '../errors/bus-error.js';
 import { targetsOfCall } from './call-graph.js';
-import { citeCall, citeDocument, type Excerpts } from './citation.js';
-import { describe, sentence } from './compose.js';
+import type { Excerpts } from './citation.js';
 import { resolveSymbol } from './definitions.js';
+import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from './name-matcher.js';
 import { analyse } from './question.js';
 import { isRelevant, tellingShare, type Hit, type Retriever } from './retrieve.js';
-import {
-  citationsMax,
-  type Citation,
-  type CodedError,
-  type HopAnswer,
-  type HopRequest,
-  type Reference,
-  type Step,
-} from './shapes.js';
-import type { CallRow, ShardIndex } from './shard-index.js';
+import type { CodedError, HopAnswer, HopRequest, Reference, Step } from './shapes.js';
+import type { ShardIndex } from './shard-index.js';
 
 /** Calls followed inside the shard, from where the question enters it. */
 export const depthMax = 4;
@@ -37,22 +29,8 @@ const entriesCited = 3;
 const referencesCited = 3;
 /** References below this share of the best one's relevance are offered, but not told. */
 const tellingReference = 0.3;
-
-interface Node {
-  symbol: number;
-  depth: number;
-  /** 0 to 1: how surely the question is still about this function. */
-  strength: number;
-  parent: Node | undefined;
-  /** The call that led here. */
-  call: CallRow | undefined;
-}
-
-interface Outgoing {
-  node: Node;
-  call: CallRow;
-  relevance: number;
-}
+/** Nor are those that hardly anything speaks for. */
+const tellingReferenceMin = 0.1;
 
 /** What the question still needs from other shards after it entered this one. */
 export function hop(
@@ -89,7 +67,8 @@ export function hop(
   const references = outgoing.map((each) => referenceOf(index, each));
   const strongest = outgoing[0]?.relevance ?? 0;
   for (const each of outgoing.slice(0, referencesCited)) {
-    if (each.relevance >= tellingReference * strongest) report.reference(each);
+    if (each.relevance >= Math.max(tellingReferenceMin, tellingReference * strongest))
+      report.reference(each);
   }
   return {
     answer: report.text(),
@@ -164,13 +143,14 @@ function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoi
   const best = new Map<string, Outgoing>();
   for (const node of nodes) {
     for (const call of index.callsFrom(node.symbol)) {
-      if (!targetsOfCall(index, call).leaves) continue;
+      const { lookup } = targetsOfCall(index, call);
+      if (lookup === undefined) continue;
       const match = matcher.match(call.callee);
       const share = unnamedReference + (1 - unnamedReference) * match;
       const relevance = node.strength * share * matcher.specificity(call.callee);
       const known = best.get(call.callee);
       if (known === undefined || known.relevance < relevance)
-        best.set(call.callee, { node, call, relevance });
+        best.set(call.callee, { node, call, relevance, lookup });
     }
   }
   return [...best.values()].sort(
@@ -196,13 +176,7 @@ function written(
   return found;
 }
 
-function pathTo(node: Node): Node[] {
-  const path: Node[] = [];
-  for (let at: Node | undefined = node; at !== undefined; at = at.parent) path.unshift(at);
-  return path;
-}
-
-function referenceOf(index: ShardIndex, { node, call, relevance }: Outgoing): Reference {
+function referenceOf(index: ShardIndex, { node, call, relevance, lookup }: Outgoing): Reference {
   const chain = pathTo(node).map((each): Step => {
     const row = index.symbol(each.symbol);
     return {
@@ -222,78 +196,8 @@ function referenceOf(index: ShardIndex, { node, call, relevance }: Outgoing): Re
     relevance: Math.round(relevance * 1e4) / 1e4,
     chain,
     includes: index.importsOf(call.file).map((each) => each.target),
+    lookup,
   };
-}
-
-/** Gathers sentences and their sources; a source is numbered when the first sentence needs it. */
-class Report {
-  readonly citations: Citation[] = [];
-  readonly #sentences: string[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  constructor(
-    readonly index: ShardIndex,
-    readonly excerpts: Excerpts,
-    readonly similarities: Map<number, number>,
-  ) {}
-
-  entry(node: Node): void {
-    const row = this.index.symbol(node.symbol);
-    const number = this.#number(`s${node.symbol}`, () =>
-      citeDocument(this.index, this.excerpts, node.symbol, this.#similarity(node)),
-    );
-    if (number > 0)
-      this.#sentences.push(sentence(describe(row, this.index.file(row.file).path), number));
-  }
-
-  /** The calls from the entry to the place where the question leaves the shard. */
-  reference(outgoing: Outgoing): void {
-    const path = pathTo(outgoing.node);
-    // Where the question leaves from is worth a word of its own, when it is not among the best hits.
-    const [first] = path;
-    if (first !== undefined && !this.#numbers.has(`s${first.symbol}`)) this.entry(first);
-    const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
-    const clauses = calls.flatMap((call, at) => {
-      const caller = path[at];
-      if (call === undefined || caller === undefined) return [];
-      const name = this.index.symbol(caller.symbol).name;
-      const number = this.#number(`c${call.file}:${call.line}:${call.callee}`, () =>
-        citeCall(
-          this.index,
-          this.excerpts,
-          { caller: name, callee: call.callee, file: call.file, line: call.line },
-          this.#similarity(caller),
-        ),
-      );
-      const where = `${this.index.file(call.file).path}:${call.line}`;
-      return [`\`${name}\` calls \`${call.callee}\` ${number > 0 ? `[${number}]` : `(${where})`}`];
-    });
-    if (clauses.length > 0) this.#sentences.push(`${clauses.join(', and ')}.`);
-  }
-
-  text(): string {
-    return this.#sentences.join(' ');
-  }
-
-  #similarity(node: Node): number {
-    const own = this.similarities.get(node.symbol) ?? 0;
-    const [first] = pathTo(node);
-    if (first === undefined || first.strength === 0) return own;
-    // Along a chain of calls the words of the question fade; what the chain leads from still counts.
-    const entry = this.similarities.get(first.symbol) ?? 0;
-    return Math.max(own, (entry * node.strength) / first.strength);
-  }
-
-  #number(key: string, make: () => Citation | undefined): number {
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
-    if (this.citations.length >= citationsMax) return 0;
-    const made = make();
-    if (made === undefined) return 0;
-    this.citations.push(made);
-    this.#numbers.set(key, this.citations.length);
-    return this.citations.length;
-  }
 }
 
 function failure(index: ShardIndex, error: BusError): CodedError {

@@ -1,4 +1,4 @@
-import { siteCount } from './call-graph.js';
+import { siteCount } from './index-memory.js';
 import { conceptsIn, type Question } from './question.js';
 import { weigh } from './retrieve.js';
 import type { ShardIndex } from './shard-index.js';

@@ -1,6 +1,7 @@
 import type { Question } from './question.js';
 import { fields, type Field, type FieldName, type ShardIndex } from './shard-index.js';
 import { Ranking } from './ranking.js';
+import { isEveryday, priorOf, wantsAsides } from './prior.js';
 import { similarityOf, type Features } from './similarity.js';
 
 /** Hits that a search may return; nobody reads further. */
@@ -24,23 +25,10 @@ const docField = fields.indexOf('doc') as Field;
 const mentionTrust = 0.4;
 /** A concept that carries less of the question than this cannot decide, but may stand in every document. */
 const massShareMin = 0.01;
-/** What explains is preferred over what merely names, at equal match. */
-const kindPriors: Record<string, number> = {
-  function: 1,
-  method: 1,
-  class: 0.97,
-  interface: 0.95,
-  struct: 0.93,
-  union: 0.9,
-  enum: 0.9,
-  type: 0.9,
-  macro: 0.82,
-  variable: 0.85,
-  constant: 0.82,
-  module: 0.8,
-};
-const declarationPrior = 0.7;
-const fileLevelPrior = 0.75;
+/** How much one everyday word counts as the whole name of a symbol: `ask` is not what "who asks" is about. */
+const everydayNameWeight = 0.8;
+/** Share of a score that does not depend on how many of the question's concepts stand together. */
+const scatteredShare = 0.25;
 /** For a document of a file or folder that the question names. */
 const onPathBonus = 0.3;
 
@@ -55,7 +43,7 @@ export interface Hit extends Features {
 }
 
 /** Below this share of the question's idf mass a hit shares words with the question, not its subject. */
-const coverageMin = 0.3;
+const coverageMin = 0.25;
 
 /** Whether a best hit answers at all; otherwise the answer is NOT_FOUND. */
 export function isRelevant(hit: Pick<Features, 'exact' | 'coverage'>): boolean {
@@ -129,13 +117,20 @@ export class Retriever {
     const found = this.#accumulate(question, weighing, undefined);
     const exact = this.#exactSymbols(question);
     for (const document of exact) found.push(document);
+    const isAsideWanted = wantsAsides(question);
+    const score = (match: Match, document: number): number =>
+      priorOf(this.#index, document, isAsideWanted) * plainScore(match);
     let best = 0;
-    for (const document of found)
-      best = Math.max(best, plainScore(this.#match(document, weighing, exact)));
+    for (const document of found) {
+      const match = this.#match(document, weighing, exact);
+      if (plainScore(match) > best) best = Math.max(best, score(match, document));
+    }
     const result = new Map<number, number>();
     for (const document of documents) {
       const match = this.#match(document, weighing, exact);
-      result.set(document, similarityOf({ ...match, lead: leadOf(plainScore(match), best) }));
+      const prior = priorOf(this.#index, document, isAsideWanted);
+      const lead = leadOf(score(match, document), best);
+      result.set(document, similarityOf({ ...settled(match, prior), lead }));
     }
     this.#forget();
     return result;
@@ -160,15 +155,21 @@ export class Retriever {
     question.concepts.forEach((concept, at) => {
       const mass = weighing.masses[at] ?? 0;
       if (mass < massShareMin * weighing.total) return;
+      const isWord = !concept.isName && isEveryday(concept.word);
       const touched: number[] = [];
       for (const { term, trust } of concept.variants) {
         this.#index.postings(term, (document, field, count) => {
           if (document === withoutDocOf && field === docField) return;
           if (this.#trust[document] === 0) touched.push(document);
           const average = this.#average[field] ?? 1;
-          const norm = 1 - b + (b * this.#index.length(document, field)) / average;
+          const length = this.#index.length(document, field);
+          const norm = 1 - b + (b * length) / average;
+          const weight =
+            isWord && field === nameField && length === 1
+              ? everydayNameWeight
+              : (weightOf[field] ?? 1);
           this.#frequency[document] =
-            (this.#frequency[document] ?? 0) + (trust * (weightOf[field] ?? 1) * count) / norm;
+            (this.#frequency[document] ?? 0) + (trust * weight * count) / norm;
           const certainty = concept.isName && field !== nameField ? trust * mentionTrust : trust;
           if ((this.#trust[document] ?? 0) < certainty) this.#trust[document] = certainty;
         });
@@ -198,27 +199,31 @@ export class Retriever {
     exact: Set<number>,
     limit: number,
   ): Hit[] {
-    const ranked = new Ranking<Match & { document: number; score: number }>(limit);
+    const ranked = new Ranking<Match & { document: number; score: number; prior: number }>(limit);
     const pathShare = question.paths.length > 0 ? onPathBonus : 0;
+    const isAsideWanted = wantsAsides(question);
     let highest = 0;
     for (const document of found) {
       const match = this.#match(document, weighing, exact);
       const plain = plainScore(match);
-      highest = Math.max(highest, plain);
       // Rows are read only for documents that may still enter the ranking.
       if (!ranked.admits(plain + pathShare)) continue;
       const { path } = this.#index.file(this.#fileOf(document));
       const bonus = question.paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
-      ranked.offer({ ...match, document, score: this.#prior(document) * (plain + bonus) });
+      const prior = priorOf(this.#index, document, isAsideWanted);
+      highest = Math.max(highest, prior * plain);
+      ranked.offer({ ...match, document, prior, score: prior * (plain + bonus) });
     }
     return ranked.best().map((each) => {
-      const lead = leadOf(plainScore(each), highest);
+      const lead = leadOf(each.prior * plainScore(each), highest);
+      const match = settled(each, each.prior);
       return {
         ...each,
+        ...match,
         lead,
         symbol: each.document < this.#index.symbolCount ? each.document : undefined,
         file: this.#fileOf(each.document),
-        similarity: similarityOf({ ...each, lead }),
+        similarity: similarityOf({ ...match, lead }),
       };
     });
   }
@@ -226,12 +231,6 @@ export class Retriever {
   #fileOf(document: number): number {
     const { symbolCount } = this.#index;
     return document < symbolCount ? this.#index.symbol(document).file : document - symbolCount;
-  }
-
-  #prior(document: number): number {
-    if (document >= this.#index.symbolCount) return fileLevelPrior;
-    const symbol = this.#index.symbol(document);
-    return (kindPriors[symbol.kind] ?? 0.8) * (symbol.declaration ? declarationPrior : 1);
   }
 }
 
@@ -244,7 +243,13 @@ export function isPathOf(path: string, named: string): boolean {
 
 /** One that stands alone in covering the question is better than one that repeats a word of it. */
 function plainScore(match: Match): number {
-  return match.attained * (0.5 + 0.5 * match.coverage) + match.exact;
+  const together = scatteredShare + (1 - scatteredShare) * match.coverage;
+  return match.attained * together + match.exact;
+}
+
+/** What is found where nothing is explained covers less; what the question names is meant all the same. */
+function settled(match: Match, prior: number): Match {
+  return match.exact > 0 ? match : { ...match, coverage: match.coverage * prior };
 }
 
 function leadOf(score: number, best: number): number {

@@ -96,6 +96,22 @@ export interface Reference {
   /** Calls inside the shard from the entry to the function that holds the call site (inclusive). */
   chain: Step[];
   includes: string[];
+  lookup: Lookup | null;
+}
+
+/** What a call looks for outside its shard, as the calling file sees it. */
+export interface Lookup {
+  /** The name under which the definition stands: imports may rename. */
+  name: string;
+  /** direct · member · construct */
+  kind: string;
+  /** Class that a method must belong to, apart from case; empty: any. */
+  container: string;
+  /**
+   * Files that may hold it, without extension and `/index`; a module that begins with two stars and a slash
+   * is any file that ends so. Empty in C, where the includes decide.
+   */
+  modules: string[];
 }
 
 export interface HopAnswer {
@@ -117,6 +133,8 @@ export interface Definition {
   exported: boolean;
   agent: string;
   declaration: boolean;
+  /** The class or function around it, if any. */
+  container: string;
 }
 
 export interface CallSite {
@@ -130,10 +148,14 @@ export interface CallSite {
   kind: string;
   /** Where `symbol` is defined, `path:line`; empty when not in this shard. */
   definition: string;
+  /** What another shard may define; null when nothing can be meant there. */
+  lookup: Lookup | null;
+  /** The class or function around `symbol`, if any. */
+  container: string;
 }
 
 export interface Expansion {
-  /** `path#name` */
+  /** `path#name` or `path:line` */
   anchor: string;
   calls: CallSite[];
   includes: string[];
@@ -142,6 +164,35 @@ export interface Expansion {
 export interface CardTerm {
   term: string;
   documents: number;
+}
+
+/** A name that is called here and may be defined in another shard. */
+export interface CardReference {
+  term: string;
+  /** Call sites. */
+  documents: number;
+  /** Modules that the calling files import it from; empty in C. */
+  modules: string[];
+  /** Class that a method must belong to, apart from case; empty: any. */
+  container: string;
+}
+
+/** One file of a language with modules. */
+export interface CardModule {
+  /** Without extension and `/index`. */
+  path: string;
+  /** Names it defines for others. */
+  defines: string[];
+  /** What it only passes on. */
+  forwards: CardForward[];
+}
+
+export interface CardForward {
+  /** Empty: everything. */
+  name: string;
+  /** The name in the module it comes from. */
+  original: string;
+  modules: string[];
 }
 
 export interface Card {
@@ -159,8 +210,10 @@ export interface Card {
   terms: CardTerm[];
   /** Names this shard defines for others, sorted. */
   defines: string[];
-  /** Names this shard calls and does not define, sorted, with the number of call sites. */
-  unresolved: CardTerm[];
+  /** Names this shard calls and another one may define, sorted. */
+  unresolved: CardReference[];
+  /** Files of languages with modules, sorted by path, at most 20 000. */
+  modules: CardModule[];
 }
 
 /** What one shard can be asked. Local shards answer at once, remote ones over the bus. */
@@ -169,11 +222,11 @@ export interface ShardPort {
   card(): Promise<Card>;
   ask(request: AskRequest): Promise<AskAnswer>;
   hop(request: HopRequest): Promise<HopAnswer>;
-  /** `symbols`: `name`, `path#name` or `path:name`. */
+  /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[]): Promise<Definition[]>;
   /** All call sites of these names, complete. */
   callers(symbols: string[]): Promise<CallSite[]>;
-  /** Outgoing calls of each anchor (`path#name`), in order of the text. */
+  /** Outgoing calls of each anchor (`path#name` or `path:line`), in order of the text. */
   expand(anchors: string[]): Promise<Expansion[]>;
 }
 

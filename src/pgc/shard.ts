@@ -1,13 +1,13 @@
 import { systemClock, type Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import { AnswerCache, ask } from './ask.js';
-import { targetsOfCall } from './call-graph.js';
+import { calleesOf, callersOf } from './call-sites.js';
 import { cardOf } from './card.js';
 import type { Excerpts } from './citation.js';
-import { callersOf, definitionsOf, placeOfSymbol, resolveSymbol } from './definitions.js';
+import { definitionsOf } from './definitions.js';
 import { hop } from './hop.js';
 import { Retriever } from './retrieve.js';
-import type { CallRow, ShardIndex } from './shard-index.js';
+import type { ShardIndex } from './shard-index.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -65,35 +65,7 @@ export class Shard implements ShardPort {
   }
 
   async expand(anchors: string[]): Promise<Expansion[]> {
-    return Promise.resolve(bounded(anchors).map((anchor) => this.#expansion(anchor)));
-  }
-
-  #expansion(anchor: string): Expansion {
-    const calls: CallSite[] = [];
-    const includes = new Set<string>();
-    for (const symbol of resolveSymbol(this.index, anchor)) {
-      const row = this.index.symbol(symbol);
-      if (row.declaration) continue;
-      for (const call of this.index.callsFrom(symbol)) calls.push(...this.#calleeSites(call));
-      for (const each of this.index.importsOf(row.file)) includes.add(each.target);
-    }
-    return { anchor, calls, includes: [...includes] };
-  }
-
-  /** One site per definition the call may reach; without a definition when it leaves the shard. */
-  #calleeSites(call: CallRow): CallSite[] {
-    const { inside, leaves } = targetsOfCall(this.index, call);
-    const site = {
-      symbol: call.callee,
-      file_path: this.index.file(call.file).path,
-      line: call.line,
-      agent: this.agent,
-      kind: call.kind,
-    };
-    const sites = inside.map((each) => ({ ...site, definition: placeOfSymbol(this.index, each) }));
-    // The same site once more, open: another shard may define what is really meant.
-    if (leaves || sites.length === 0) sites.push({ ...site, definition: '' });
-    return sites;
+    return Promise.resolve(calleesOf(this.index, bounded(anchors)));
   }
 }
 

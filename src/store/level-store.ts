@@ -81,7 +81,10 @@ export class LevelStore implements Store {
       const riding = this.#takeBatch();
       try {
         // `sync` is false by default: a power cut would lose what was acknowledged.
-        await this.#db.batch(riding.flatMap((each) => each.operations), { sync: true });
+        await this.#db.batch(
+          riding.flatMap((each) => each.operations),
+          { sync: true },
+        );
         for (const each of riding) each.resolve();
       } catch (error) {
         for (const each of riding) each.reject(this.#unavailable(error));
@@ -103,13 +106,19 @@ export class LevelStore implements Store {
 
   async #checkSchema(): Promise<void> {
     const found = (await this.#db.get(schemaKey)) as Buffer | undefined;
-    if (found === undefined) return this.commit([{ type: 'put', key: schemaKey, value: Buffer.from(schemaVersion) }]);
+    if (found === undefined)
+      return this.commit([{ type: 'put', key: schemaKey, value: Buffer.from(schemaVersion) }]);
     const got = found.toString();
-    if (got !== schemaVersion) throw new BusError('STORE_SCHEMA', { path: this.#path, got, wanted: schemaVersion });
+    if (got !== schemaVersion)
+      throw new BusError('STORE_SCHEMA', { path: this.#path, got, wanted: schemaVersion });
   }
 
   #unavailable(error: unknown): BusError {
-    return new BusError('STORE_UNAVAILABLE', { path: this.#path, detail: detailOf(error) }, { cause: error });
+    return new BusError(
+      'STORE_UNAVAILABLE',
+      { path: this.#path, detail: detailOf(error) },
+      { cause: error },
+    );
   }
 }
 
@@ -120,7 +129,8 @@ function bounds(range: Range): { gt?: string; gte?: string; lt: string; limit: n
 
 function openingError(path: string, error: unknown): BusError {
   const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
-  if (cause?.code === 'LEVEL_LOCKED') return new BusError('STORE_LOCKED', { path }, { cause: error });
+  if (cause?.code === 'LEVEL_LOCKED')
+    return new BusError('STORE_LOCKED', { path }, { cause: error });
   return new BusError('STORE_UNAVAILABLE', { path, detail: detailOf(error) }, { cause: error });
 }
 

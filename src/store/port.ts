@@ -1,7 +1,5 @@
 /** One change of the store. Operations handed over together happen together or not at all. */
-export type Operation =
-  | { type: 'put'; key: string; value: Buffer }
-  | { type: 'del'; key: string };
+export type Operation = { type: 'put'; key: string; value: Buffer } | { type: 'del'; key: string };
 
 export interface Range {
   /** All keys that start with this, in key order. */

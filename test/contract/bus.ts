@@ -48,7 +48,9 @@ export function busContract(name: string, open: () => TransportHarness): void {
       // More than the worker serves at once would be refused BROKER_BUSY, so keep within its limit.
       const answers: string[] = [];
       for (let at = 0; at < numbers.length; at += 200) {
-        const window = numbers.slice(at, at + 200).map((each) => asker.request('agent:worker-1', 'echo', Buffer.from(each)));
+        const window = numbers
+          .slice(at, at + 200)
+          .map((each) => asker.request('agent:worker-1', 'echo', Buffer.from(each)));
         answers.push(...(await Promise.all(window)).map((reply) => reply.body.toString()));
       }
       expect(answers).toEqual(numbers.map((each) => `echo ${each}`));
@@ -60,7 +62,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await startEcho('worker-2');
       const asker = await bus.client('asker');
       const from = new Set<string>();
-      for (let at = 0; at < 4; at += 1) from.add((await asker.request('service:test.echo', 'echo', Buffer.from('x'))).from);
+      for (let at = 0; at < 4; at += 1)
+        from.add((await asker.request('service:test.echo', 'echo', Buffer.from('x'))).from);
       expect(from).toEqual(new Set(['worker-1', 'worker-2']));
     });
 
@@ -84,10 +87,14 @@ export function busContract(name: string, open: () => TransportHarness): void {
       ] as const;
       for (const [to, code] of codes) {
         const started = performance.now();
-        await expect(asker.request(to, 'echo', Buffer.alloc(0), { deadlineMs: 5_000 })).rejects.toMatchObject({ code });
+        await expect(
+          asker.request(to, 'echo', Buffer.alloc(0), { deadlineMs: 5_000 }),
+        ).rejects.toMatchObject({ code });
         expect(performance.now() - started).toBeLessThan(4_000);
       }
-      await expect(asker.request('agent:worker-1', 'sing', Buffer.alloc(0))).rejects.toMatchObject({ code: 'UNKNOWN_TYPE' });
+      await expect(asker.request('agent:worker-1', 'sing', Buffer.alloc(0))).rejects.toMatchObject({
+        code: 'UNKNOWN_TYPE',
+      });
     });
 
     test('a deadline ends a request at both ends', async () => {
@@ -102,7 +109,9 @@ export function busContract(name: string, open: () => TransportHarness): void {
         },
       });
       const asker = await bus.client('asker');
-      await expect(asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 100 })).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED', retryable: true });
+      await expect(
+        asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 100 }),
+      ).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED', retryable: true });
       await eventually(() => expect(aborted).toBe(true));
       await eventually(async () => expect((await asker.status()).requests_open).toBe(0));
     });
@@ -113,7 +122,10 @@ export function busContract(name: string, open: () => TransportHarness): void {
       worker.serve({ sleep: () => new Promise<Buffer>(() => undefined) });
       const asker = await bus.client('asker');
       const abort = new AbortController();
-      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { signal: abort.signal, deadlineMs: 2_000 });
+      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), {
+        signal: abort.signal,
+        deadlineMs: 2_000,
+      });
       abort.abort();
       await expect(asking).rejects.toMatchObject({ code: 'CANCELLED' });
     });
@@ -127,7 +139,10 @@ export function busContract(name: string, open: () => TransportHarness): void {
         },
       });
       const asker = await bus.client('asker');
-      await expect(asker.request('agent:worker-1', 'fail', Buffer.alloc(0))).rejects.toMatchObject({ code: 'INTERNAL', retryable: false });
+      await expect(asker.request('agent:worker-1', 'fail', Buffer.alloc(0))).rejects.toMatchObject({
+        code: 'INTERNAL',
+        retryable: false,
+      });
     });
 
     test('a responder that leaves fails its open requests at once', async () => {
@@ -141,8 +156,13 @@ export function busContract(name: string, open: () => TransportHarness): void {
         },
       });
       const asker = await bus.client('asker');
-      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 20_000 });
-      const outcome = expect(asking).rejects.toMatchObject({ code: 'RESPONDER_LOST', retryable: true });
+      const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), {
+        deadlineMs: 20_000,
+      });
+      const outcome = expect(asking).rejects.toMatchObject({
+        code: 'RESPONDER_LOST',
+        retryable: true,
+      });
       await eventually(() => expect(asked).toBe(1));
       await worker.close();
       await outcome;
@@ -153,8 +173,17 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const worker = await bus.client('worker-1');
       worker.serve({ sleep: () => new Promise<Buffer>(() => undefined) });
       const asker = await bus.client('asker');
-      const asking = Array.from({ length: 4 }, () => asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 500 }).catch((error: unknown) => (error as { code: string }).code));
-      expect((await Promise.all(asking)).sort()).toEqual(['BROKER_BUSY', 'DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED']);
+      const asking = Array.from({ length: 4 }, () =>
+        asker
+          .request('agent:worker-1', 'sleep', Buffer.alloc(0), { deadlineMs: 500 })
+          .catch((error: unknown) => (error as { code: string }).code),
+      );
+      expect((await Promise.all(asking)).sort()).toEqual([
+        'BROKER_BUSY',
+        'DEADLINE_EXCEEDED',
+        'DEADLINE_EXCEEDED',
+        'DEADLINE_EXCEEDED',
+      ]);
     });
 
     test('agents are listed whether or not they are there, ephemeral ones only while they are', async () => {
@@ -163,7 +192,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const passing = await bus.client('passing', { isEphemeral: true });
       await passing.register(recordOf('guest'));
       const asker = await bus.client('asker');
-      const listed = async () => (await asker.agents()).map(({ record, state }) => [record.id, record.alias, state]);
+      const listed = async () =>
+        (await asker.agents()).map(({ record, state }) => [record.id, record.alias, state]);
       expect(await listed()).toEqual([
         ['passing', 'guest', 'online'],
         ['worker-1', 'mm', 'online'],
@@ -184,7 +214,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await openBus();
       const asker = await bus.client('asker');
       const ids = Array.from({ length: 210 }, (_, at) => `agent-${String(at).padStart(3, '0')}`);
-      for (const id of ids) await (await bus.client(id, { isEphemeral: true })).register(recordOf('x'));
+      for (const id of ids)
+        await (await bus.client(id, { isEphemeral: true })).register(recordOf('x'));
       expect((await asker.agents()).map(({ record }) => record.id)).toEqual(ids);
     });
 
@@ -192,16 +223,24 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await openBus();
       const worker = await bus.client('worker-1');
       await worker.register(recordOf('mm'));
-      await expect(worker.register({ ...recordOf('mm'), scope: ['x'.repeat(5_000)] })).rejects.toMatchObject({ code: 'TOO_LARGE' });
-      await expect(worker.register(recordOf('Not A Name'))).rejects.toMatchObject({ code: 'INVALID_NAME' });
-      expect((await worker.agents()).map(({ record }) => [record.alias, record.scope])).toEqual([['mm', ['mm']]]);
+      await expect(
+        worker.register({ ...recordOf('mm'), scope: ['x'.repeat(5_000)] }),
+      ).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      await expect(worker.register(recordOf('Not A Name'))).rejects.toMatchObject({
+        code: 'INVALID_NAME',
+      });
+      expect((await worker.agents()).map(({ record }) => [record.alias, record.scope])).toEqual([
+        ['mm', ['mm']],
+      ]);
     });
 
     test('presence tells who joined, changed and left', async () => {
       await openBus();
       const watcher = await bus.client('watcher');
       const events: string[] = [];
-      watcher.onPresence((event: PresenceEvent) => events.push(`${event.agent.record.id} ${event.change} ${event.agent.state}`));
+      watcher.onPresence((event: PresenceEvent) =>
+        events.push(`${event.agent.record.id} ${event.change} ${event.agent.state}`),
+      );
       // Subscriptions travel apart from requests: repeat until the first one is seen.
       await eventually(async () => {
         await (await bus.client('probe', { isEphemeral: true })).register(recordOf('probe'));
@@ -218,10 +257,20 @@ export function busContract(name: string, open: () => TransportHarness): void {
 
     test('an agent that falls silent is lost, its services with it', async () => {
       await openBus();
-      const hello = helloCodec.encode({ agent: 'mute', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 50, ephemeral: true });
+      const hello = helloCodec.encode({
+        agent: 'mute',
+        role: 'tester',
+        incarnation: 1,
+        protocol_min: 1,
+        protocol_max: 1,
+        heartbeat_ms: 50,
+        ephemeral: true,
+      });
       const { say, heard } = await rawClient(bus);
       await say(makeFrame(Command.HELLO, { id: '1' }, hello));
-      await eventually(() => expect(heard.map((frame) => frame.command)).toContain(Command.WELCOME));
+      await eventually(() =>
+        expect(heard.map((frame) => frame.command)).toContain(Command.WELCOME),
+      );
       const asker = await bus.client('asker');
       expect((await asker.status()).sessions).toBe(2);
       await eventually(async () => expect((await asker.status()).sessions).toBe(1));
@@ -239,7 +288,10 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await leaver.close();
       await bus.crash();
       await eventually(() => expect(asker.state).toBe('connecting'));
-      await expect(asker.request('agent:mm', 'echo', Buffer.alloc(0))).rejects.toMatchObject({ code: 'NO_BROKER', retryable: true });
+      await expect(asker.request('agent:mm', 'echo', Buffer.alloc(0))).rejects.toMatchObject({
+        code: 'NO_BROKER',
+        retryable: true,
+      });
       await bus.start();
       await asker.ready({ withinMs: 5_000 });
       await eventually(async () => {
@@ -249,7 +301,9 @@ export function busContract(name: string, open: () => TransportHarness): void {
           ['net', 'online'],
         ]);
       });
-      expect((await asker.request('service:test.echo', 'echo', Buffer.from('x'))).body.toString()).toBe('echo x');
+      expect(
+        (await asker.request('service:test.echo', 'echo', Buffer.from('x'))).body.toString(),
+      ).toBe('echo x');
     });
 
     test('a request under way in a crash fails with BROKER_LOST, or is asked again when that is harmless', async () => {
@@ -265,8 +319,13 @@ export function busContract(name: string, open: () => TransportHarness): void {
       });
       await worker.register(recordOf('mm'));
       const asker = await bus.client('asker');
-      const fragile = expect(asker.request('agent:mm', 'slow', Buffer.alloc(0), { deadlineMs: 20_000 })).rejects.toMatchObject({ code: 'BROKER_LOST', retryable: true });
-      const robust = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), { deadlineMs: 20_000, isIdempotent: true });
+      const fragile = expect(
+        asker.request('agent:mm', 'slow', Buffer.alloc(0), { deadlineMs: 20_000 }),
+      ).rejects.toMatchObject({ code: 'BROKER_LOST', retryable: true });
+      const robust = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), {
+        deadlineMs: 20_000,
+        isIdempotent: true,
+      });
       await eventually(() => expect(asked).toBe(2));
       await bus.crash();
       await fragile;
@@ -274,7 +333,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await worker.ready({ withinMs: 5_000 });
       const answer = await robust.catch((error: unknown) => error);
       // The asker may be back before the worker is: then nobody is there yet, which is said and retryable.
-      if (answer instanceof Error) expect(answer).toMatchObject({ code: 'AGENT_OFFLINE', retryable: true });
+      if (answer instanceof Error)
+        expect(answer).toMatchObject({ code: 'AGENT_OFFLINE', retryable: true });
       else expect((answer as { body: Buffer }).body.toString()).toBe('done');
     });
 
@@ -293,8 +353,13 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const operator = await bus.client('operator-1', { role: 'operator', secret: operatorSecret });
       expect(operator.state).toBe('live');
       for (const secret of [undefined, Buffer.from('guessed')]) {
-        const stranger = bus.dial('operator-1', { role: 'operator', ...(secret === undefined ? {} : { secret }) });
-        await expect(stranger.ready({ withinMs: 5_000 })).rejects.toMatchObject({ code: 'UNAUTHORISED' });
+        const stranger = bus.dial('operator-1', {
+          role: 'operator',
+          ...(secret === undefined ? {} : { secret }),
+        });
+        await expect(stranger.ready({ withinMs: 5_000 })).rejects.toMatchObject({
+          code: 'UNAUTHORISED',
+        });
       }
       // Who cannot prove a name does not displace its owner either.
       expect(operator.state).toBe('live');
@@ -305,12 +370,29 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await openBus();
       const victim = await bus.client('victim');
       const { say, heard } = await rawClient(bus);
-      const hello = helloCodec.encode({ agent: 'forger', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      const hello = helloCodec.encode({
+        agent: 'forger',
+        role: 'tester',
+        incarnation: 1,
+        protocol_min: 1,
+        protocol_max: 1,
+        heartbeat_ms: 5_000,
+        ephemeral: true,
+      });
       await say(makeFrame(Command.HELLO, { id: '1' }, hello));
-      await say(makeFrame(Command.SEND, { id: '2', to: 'agent:victim', correlation: 'guess', from: 'manager', type: 'x.reply' }, Buffer.from('lie')));
+      await say(
+        makeFrame(
+          Command.SEND,
+          { id: '2', to: 'agent:victim', correlation: 'guess', from: 'manager', type: 'x.reply' },
+          Buffer.from('lie'),
+        ),
+      );
       await eventually(() => expect(heard.map((frame) => frame.command)).toContain(Command.REJECT));
       const rejected = heard.find((frame) => frame.command === Command.REJECT)!;
-      expect([rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual(['2', 'UNKNOWN_REQUEST']);
+      expect([rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual([
+        '2',
+        'UNKNOWN_REQUEST',
+      ]);
       expect(victim.state).toBe('live');
     });
 
@@ -325,9 +407,19 @@ export function busContract(name: string, open: () => TransportHarness): void {
         },
       });
       const { say } = await rawClient(bus);
-      const hello = helloCodec.encode({ agent: 'liar', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      const hello = helloCodec.encode({
+        agent: 'liar',
+        role: 'tester',
+        incarnation: 1,
+        protocol_min: 1,
+        protocol_max: 1,
+        heartbeat_ms: 5_000,
+        ephemeral: true,
+      });
       await say(makeFrame(Command.HELLO, { id: '1' }, hello));
-      await say(makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', from: 'manager', type: 'note' }));
+      await say(
+        makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', from: 'manager', type: 'note' }),
+      );
       await eventually(() => expect(senders).toEqual(['liar']));
     });
 
@@ -337,14 +429,30 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const { say, heard, raw } = await rawClient(bus);
       await raw(Buffer.from('this is not a frame at all, but long enough to be one'));
       await eventually(() => expect(heard.map((frame) => frame.command)).toEqual([Command.RESET]));
-      const hello = helloCodec.encode({ agent: 'clumsy', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true });
+      const hello = helloCodec.encode({
+        agent: 'clumsy',
+        role: 'tester',
+        incarnation: 1,
+        protocol_min: 1,
+        protocol_max: 1,
+        heartbeat_ms: 5_000,
+        ephemeral: true,
+      });
       await say(makeFrame(Command.HELLO, { id: '1' }, hello));
-      const damaged = encodeFrame(makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', type: 'echo' }, Buffer.from('hello')));
+      const damaged = encodeFrame(
+        makeFrame(
+          Command.SEND,
+          { id: '2', to: 'agent:worker-1', type: 'echo' },
+          Buffer.from('hello'),
+        ),
+      );
       damaged[damaged.length - 1]! ^= 1;
       await raw(damaged);
       await eventually(() => {
         const rejected = heard.find((frame) => frame.command === Command.REJECT);
-        expect(rejected && [rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual(['2', 'FRAME_CORRUPT']);
+        expect(
+          rejected && [rejected.envelope.correlation, failureCodec.decode(rejected.body).code],
+        ).toEqual(['2', 'FRAME_CORRUPT']);
       });
       await say(makeFrame(Command.PING, { id: '3' }));
       await eventually(() => expect(heard.at(-1)?.command).toBe(Command.PONG));
@@ -354,7 +462,15 @@ export function busContract(name: string, open: () => TransportHarness): void {
 
     test('a greeting that cannot be is refused with its code', async () => {
       await openBus({ sessionsMax: 2 });
-      const base = { agent: 'a', role: 'tester', incarnation: 1, protocol_min: 1, protocol_max: 1, heartbeat_ms: 5_000, ephemeral: true };
+      const base = {
+        agent: 'a',
+        role: 'tester',
+        incarnation: 1,
+        protocol_min: 1,
+        protocol_max: 1,
+        heartbeat_ms: 5_000,
+        ephemeral: true,
+      };
       const cases = [
         [{ ...base, agent: '../../etc/passwd' }, 'INVALID_NAME'],
         [{ ...base, role: '' }, 'INVALID_NAME'],
@@ -363,13 +479,19 @@ export function busContract(name: string, open: () => TransportHarness): void {
       for (const [hello, code] of cases) {
         const { say, heard } = await rawClient(bus);
         await say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(hello)));
-        await eventually(() => expect(heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([code]));
+        await eventually(() =>
+          expect(heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([code]),
+        );
       }
       await bus.client('one');
       await bus.client('two');
       const third = await rawClient(bus);
       await third.say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(base)));
-      await eventually(() => expect(third.heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual(['SESSIONS_FULL']));
+      await eventually(() =>
+        expect(third.heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([
+          'SESSIONS_FULL',
+        ]),
+      );
     });
 
     test('a draining broker lets open requests end, refuses new ones, then says goodbye', async () => {
@@ -378,10 +500,15 @@ export function busContract(name: string, open: () => TransportHarness): void {
       let finish: (body: Buffer) => void = () => undefined;
       worker.serve({ slow: () => new Promise<Buffer>((resolve) => (finish = resolve)) });
       const asker = await bus.client('asker');
-      const asking = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), { deadlineMs: 10_000 });
+      const asking = asker.request('agent:worker-1', 'slow', Buffer.alloc(0), {
+        deadlineMs: 10_000,
+      });
       await eventually(async () => expect((await asker.status()).requests_open).toBe(1));
       const stopping = bus.stop();
-      await expect(asker.request('agent:worker-1', 'slow', Buffer.alloc(0))).rejects.toMatchObject({ code: 'BROKER_DRAINING', retryable: true });
+      await expect(asker.request('agent:worker-1', 'slow', Buffer.alloc(0))).rejects.toMatchObject({
+        code: 'BROKER_DRAINING',
+        retryable: true,
+      });
       finish(Buffer.from('in time'));
       expect((await asking).body.toString()).toBe('in time');
       await stopping;
@@ -399,7 +526,8 @@ async function rawClient(bus: TestBus) {
     onUp: () => (isUp = true),
     onDown: () => undefined,
     onPart: (part) => {
-      for (const decoded of decodeFrames(Buffer.from(part))) if (decoded.ok) heard.push(decoded.frame);
+      for (const decoded of decodeFrames(Buffer.from(part)))
+        if (decoded.ok) heard.push(decoded.frame);
     },
     onPublication: () => undefined,
   });

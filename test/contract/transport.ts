@@ -62,7 +62,8 @@ export function transportContract(name: string, open: () => TransportHarness): v
       for (const number of numbers) expect(await link.send(Buffer.from(number))).toBe('sent');
       await eventually(() => expect(received.map(([, part]) => part)).toEqual(numbers));
       const peer = received[0]![0];
-      for (const number of numbers) expect(await listener.send(peer, Buffer.from(number))).toBe('sent');
+      for (const number of numbers)
+        expect(await listener.send(peer, Buffer.from(number))).toBe('sent');
       await eventually(() => expect(recorded.parts).toEqual(numbers));
     });
 
@@ -87,7 +88,9 @@ export function transportContract(name: string, open: () => TransportHarness): v
       await two.link.send(Buffer.from('two'));
       await eventually(() => expect(received).toHaveLength(2));
       for (const [peer, part] of received) await listener.send(peer, Buffer.from(`hello ${part}`));
-      await eventually(() => expect([one.recorded.parts, two.recorded.parts]).toEqual([['hello one'], ['hello two']]));
+      await eventually(() =>
+        expect([one.recorded.parts, two.recorded.parts]).toEqual([['hello one'], ['hello two']]),
+      );
     });
 
     test('a send to an unknown peer says that it is gone', async () => {
@@ -133,7 +136,9 @@ export function transportContract(name: string, open: () => TransportHarness): v
         listener.publish('pres', Buffer.from('no'));
         expect(recorded.publications.length).toBeGreaterThan(0);
       });
-      expect(new Set(recorded.publications.map(String))).toEqual(new Set(['presence.mm.joined,yes']));
+      expect(new Set(recorded.publications.map(String))).toEqual(
+        new Set(['presence.mm.joined,yes']),
+      );
       link.unsubscribe('presence.');
       link.subscribe('end\0');
       await eventually(() => {

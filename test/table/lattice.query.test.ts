@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { start, stateName, step } from '../../src/machine/step.js';
 import {
   queryMachine,
+  type LinkOffer,
   type QueryContext,
   type QueryEffect,
   type QueryEvent,
@@ -9,13 +10,11 @@ import {
 
 type Snapshot = ReturnType<typeof start<typeof queryMachine>>['snapshot'];
 
-const link = (
-  agent: string,
-  relevance: number,
-): { id: string; agent: string; relevance: number } => ({
+const link = (agent: string, relevance: number, continues = ''): LinkOffer => ({
   id: `to ${agent}`,
   agent,
   relevance,
+  continues,
 });
 
 /** One of each event, as it would come in a lattice of two probed shards and two further ones. */
@@ -103,4 +102,33 @@ test('no agent is visited twice, whatever order answers come in', () => {
     const visited = /visited ([^;)]+)/.exec(row.split('-->').at(-1) ?? '')?.[1]?.split('>') ?? [];
     expect(new Set(visited).size).toBe(visited.length);
   }
+});
+
+/** The hops asked for after this one answered, each with its links. */
+function hopsAfter(before: QueryEvent[], last: QueryEvent): string[] {
+  let { snapshot } = start(queryMachine, { maxHops: 6 });
+  for (const event of before) ({ snapshot } = step(queryMachine, snapshot, event));
+  return step(queryMachine, snapshot, last).effects.flatMap((effect) =>
+    effect.type === 'agent.hop' ? [`${effect.agent}: ${effect.links.join(', ')}`] : [],
+  );
+}
+
+const untilC: QueryEvent[] = [
+  { type: 'shards.ranked', agents: ['a'] },
+  { type: 'probe.answered', agent: 'a', strength: 1, links: [link('c', 0.9), link('e', 0.4)] },
+];
+const answerOfC = (...links: LinkOffer[]): QueryEvent => ({
+  type: 'hop.answered',
+  agent: 'c',
+  links,
+});
+
+test('a hop that carries on from the last one goes before a side branch of equal relevance', () => {
+  expect(hopsAfter(untilC, answerOfC(link('b', 0.5), link('d', 0.5, 'to c')))).toEqual(['d: to d']);
+});
+
+test('links that are followed together begin with the one that carries on', () => {
+  const main = { ...link('d', 0.4, 'to c'), id: 'main' };
+  const side = { ...link('d', 0.6), id: 'side' };
+  expect(hopsAfter(untilC, answerOfC(side, main))).toEqual(['d: main, side']);
 });

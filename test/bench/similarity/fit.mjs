@@ -17,7 +17,7 @@ const foreignHits = 2;
 const wordsMin = 4;
 /** Jaccard overlap from which two sentences say the same. */
 const copyOverlap = 0.75;
-/** Every so many-th question asks by name, as people do who know it. */
+/** Every so many-th question asks by name, as people do who know it; every other one of them with more words. */
 const nameEvery = 5;
 const features = ['coverage', 'lead', 'exact'];
 
@@ -110,9 +110,13 @@ function questionsOf(index) {
   return Array.from({ length: Math.min(documented.length, questionsPerShard) }, (_, at) => {
     const each = documented[Math.floor(at * stride)];
     return at % nameEvery === 0
-      ? { ...each, text: `What does ${each.name} do?`, byName: true }
+      ? { ...each, text: namedQuestion(each, at / nameEvery), byName: true }
       : each;
   });
+}
+
+function namedQuestion({ name, text }, at) {
+  return at % 2 === 0 ? `What does ${name} do?` : `How does \`${name}\` ${text}?`;
 }
 
 function isNamed(index, symbol, hit) {

@@ -5,7 +5,8 @@ const peers = [
   { id: 'fresh', lastHeardMs: 9_500, silenceMaxMs: 1_000 },
   { id: 'silent', lastHeardMs: 8_000, silenceMaxMs: 1_000 },
 ];
-const expired = (tick: { nowMs: number; previousMs: number; intervalMs: number }): string[] => expiredPeers(peers, tick).map((peer) => peer.id);
+const expired = (tick: { nowMs: number; previousMs: number; intervalMs: number }): string[] =>
+  expiredPeers(peers, tick).map((peer) => peer.id);
 
 test('who was silent for too long has expired', () => {
   expect(expired({ nowMs: 10_000, previousMs: 9_900, intervalMs: 100 })).toEqual(['silent']);

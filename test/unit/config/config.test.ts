@@ -12,14 +12,33 @@ afterEach(() => folder.remove());
 const invalid = expect.objectContaining({ code: 'CONFIG_INVALID' }) as Error;
 
 test('flags win over the environment, it over the file, it over the defaults', () => {
-  writeFileSync(path.join(folder.path, 'config.json'), JSON.stringify({ log: 'warn', bus: 'ipc:///file', heartbeatMs: 500 }));
-  expect(loadConfig({ SIGMA_HOME: folder.path })).toMatchObject({ log: 'warn', bus: 'ipc:///file', heartbeatMs: 500, drainMs: 5_000 });
-  expect(loadConfig({ SIGMA_HOME: folder.path, SIGMA_BUS: 'ipc:///env', SIGMA_LOG: '' }, { log: 'debug' })).toMatchObject({ log: 'debug', bus: 'ipc:///env' });
+  writeFileSync(
+    path.join(folder.path, 'config.json'),
+    JSON.stringify({ log: 'warn', bus: 'ipc:///file', heartbeatMs: 500 }),
+  );
+  expect(loadConfig({ SIGMA_HOME: folder.path })).toMatchObject({
+    log: 'warn',
+    bus: 'ipc:///file',
+    heartbeatMs: 500,
+    drainMs: 5_000,
+  });
+  expect(
+    loadConfig(
+      { SIGMA_HOME: folder.path, SIGMA_BUS: 'ipc:///env', SIGMA_LOG: '' },
+      { log: 'debug' },
+    ),
+  ).toMatchObject({ log: 'debug', bus: 'ipc:///env' });
 });
 
 test('what is misspelt, malformed or out of range is refused, never ignored', () => {
   const write = (text: string): void => writeFileSync(path.join(folder.path, 'config.json'), text);
-  for (const text of ['{"hartbeatMs": 5}', 'not json', '[]', '{"heartbeatMs": 5}', '{"log": "loud"}']) {
+  for (const text of [
+    '{"hartbeatMs": 5}',
+    'not json',
+    '[]',
+    '{"heartbeatMs": 5}',
+    '{"log": "loud"}',
+  ]) {
     write(text);
     expect(() => loadConfig({ SIGMA_HOME: folder.path }), text).toThrow(invalid);
   }
@@ -51,5 +70,7 @@ test('role secrets are made once, for their owner alone', () => {
 test('a damaged key file is an error with a code, not a weak key', () => {
   mkdirSync(path.join(folder.path, 'bus/keys'), { recursive: true });
   writeFileSync(path.join(folder.path, 'bus/keys/manager.key'), '00');
-  expect(() => ensureSecrets(folder.path)).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) as Error);
+  expect(() => ensureSecrets(folder.path)).toThrow(
+    expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) as Error,
+  );
 });

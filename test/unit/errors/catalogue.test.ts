@@ -18,7 +18,11 @@ test('text and advice are filled from the data', () => {
 
 test('a code that only the peer knows keeps its text and whether to retry', () => {
   const error = new RemoteError({ code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true });
-  expect([error.code, error.retryable, error.toFailure()]).toEqual(['INTERNAL', true, { code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true }]);
+  expect([error.code, error.retryable, error.toFailure()]).toEqual([
+    'INTERNAL',
+    true,
+    { code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true },
+  ]);
 });
 
 test('a foreign exception becomes INTERNAL and keeps its cause', () => {

@@ -25,7 +25,13 @@ function card(agent: string, defines: string[], unresolved: Record<string, numbe
     index_version: `${agent}-1`,
     terms: [],
     defines,
-    unresolved: Object.entries(unresolved).map(([term, documents]) => ({ term, documents })),
+    unresolved: Object.entries(unresolved).map(([term, documents]) => ({
+      term,
+      documents,
+      modules: [],
+      container: '',
+    })),
+    modules: [],
   };
 }
 

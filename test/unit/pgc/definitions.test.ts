@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  calleesOf,
-  callersOf,
-  definitionsOf,
-  parseReference,
-  resolveSymbol,
-} from '../../../src/pgc/definitions.js';
+import { calleesOf, callersOf } from '../../../src/pgc/call-sites.js';
+import { definitionsOf, parseReference, resolveSymbol } from '../../../src/pgc/definitions.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import type { ShardIndex } from '../../../src/pgc/shard-index.js';
@@ -89,6 +84,9 @@ describe('a symbol', () => {
     ['mm/slab.c:f', 'mm/slab.c', 'f'],
     ['./mm/slab.c#f', 'mm/slab.c', 'f'],
     ['#private', '', '#private'],
+    ['src/a.ts##private', 'src/a.ts', '#private'],
+    ['src/a.ts#Class.#private', 'src/a.ts', 'Class.#private'],
+    ['Class.#private', '', 'Class.#private'],
     ['std::move', '', 'std::move'],
   ])('%s is read as path "%s" and name "%s"', (text, path, name) => {
     expect(parseReference(text)).toEqual({ path, name });
@@ -107,6 +105,13 @@ describe('a symbol', () => {
     expect(resolveSymbol(index, 'drivers/nic.c:check')).toHaveLength(1);
     expect(resolveSymbol(index, 'ic.c#check')).toEqual([]);
     expect(resolveSymbol(index, 'check')).toHaveLength(2);
+  });
+
+  test('is found by the line on which it begins', () => {
+    expect(definitionsOf(index, ['kernel/dma.c:6']).map((each) => each.symbol)).toEqual([
+      'dma_alloc',
+    ]);
+    expect(resolveSymbol(index, 'kernel/dma.c:7')).toEqual([]);
   });
 });
 
@@ -137,7 +142,7 @@ describe('a call means', () => {
   test('what the import says, under its real name, and no namesake', () => {
     expect(callees('send')).toEqual([
       ['join', ''],
-      ['pack', 'web/frame.ts:1'],
+      ['encode', 'web/frame.ts:1'],
     ]);
   });
 });

@@ -1,0 +1,96 @@
+import { forwarded } from '../pgc/scope.js';
+import type { Card, CardModule, Lookup } from '../pgc/shapes.js';
+
+/** Shards that are asked for one name; a name that more of them define says nothing. */
+const ownersMax = 6;
+/** Re-exports that are followed. */
+const forwardsMax = 4;
+
+export interface Whereabouts {
+  /** Agents that define it; empty when nobody does, or too many. */
+  agents: string[];
+  /** With the modules and the name that re-exports lead to. */
+  lookup: Lookup;
+}
+
+/** Which shard defines what, as the cards say. */
+export class Directory {
+  readonly #owners = new Map<string, string[]>();
+  readonly #speakC = new Set<string>();
+  readonly #modules = new Map<string, { agent: string; module: CardModule }>();
+  /** The same by the last part of the path, for modules of which only the end is known. */
+  readonly #byTail = new Map<string, string[]>();
+
+  constructor(cards: readonly Card[]) {
+    for (const card of cards) {
+      if (card.languages.includes('c')) this.#speakC.add(card.agent);
+      for (const name of card.defines) add(this.#owners, name, card.agent);
+      for (const module of card.modules) {
+        this.#modules.set(module.path, { agent: card.agent, module });
+        add(this.#byTail, tailOf(module.path), module.path);
+      }
+    }
+  }
+
+  /** Agents that define a name for others, by name. */
+  get owners(): ReadonlyMap<string, readonly string[]> {
+    return this.#owners;
+  }
+
+  /** Who defines what a call looks for. In C the asking shard has looked at home already. */
+  find(lookup: Lookup, except: string): Whereabouts {
+    if (lookup.modules.length === 0) {
+      const agents = (this.#owners.get(lookup.name) ?? []).filter(
+        (agent) => agent !== except && this.#speakC.has(agent),
+      );
+      return { agents: agents.length > ownersMax ? [] : agents, lookup };
+    }
+    return this.#follow(lookup, 0) ?? { agents: [], lookup };
+  }
+
+  #follow(lookup: Lookup, depth: number): Whereabouts | undefined {
+    const holders = lookup.modules.flatMap((each) => this.#holders(each));
+    const agents = holders
+      .filter(({ module }) => module.defines.includes(lookup.name))
+      .map(({ agent }) => agent);
+    if (agents.length > 0) {
+      const distinct = [...new Set(agents)];
+      return { agents: distinct.length > ownersMax ? [] : distinct, lookup };
+    }
+    if (depth >= forwardsMax) return undefined;
+    const wanted = lookup.container || (lookup.kind === 'member' ? '' : lookup.name);
+    if (wanted === '') return undefined;
+    for (const { module } of holders) {
+      for (const forward of module.forwards) {
+        if (forward.name !== '' && forward.name !== wanted) continue;
+        const original = forward.name === '' ? wanted : forward.original;
+        const next = forwarded(lookup, { original, modules: forward.modules });
+        const further = this.#follow(next, depth + 1);
+        if (further !== undefined) return further;
+      }
+    }
+    return undefined;
+  }
+
+  #holders(module: string): { agent: string; module: CardModule }[] {
+    if (!module.startsWith('**/')) {
+      const known = this.#modules.get(module);
+      return known === undefined ? [] : [known];
+    }
+    const end = module.slice(2);
+    const paths = this.#byTail.get(tailOf(end)) ?? [];
+    return paths
+      .filter((each) => `/${each}`.endsWith(end))
+      .flatMap((each) => this.#modules.get(each) ?? []);
+  }
+}
+
+function tailOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function add(map: Map<string, string[]>, key: string, value: string): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [value]);
+  else known.push(value);
+}

@@ -1,0 +1,17 @@
+import type { ShardIndex } from './shard-index.js';
+import type { Candidate } from './visibility.js';
+
+/** A symbol of a shard as the rule of visibility sees it. */
+export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
+  const row = index.symbol(symbol);
+  return {
+    id: symbol,
+    symbol: row.name,
+    kind: row.kind,
+    file_path: index.file(row.file).path,
+    line: row.line_start,
+    exported: row.exported,
+    declaration: row.declaration,
+    container: row.container,
+  };
+}

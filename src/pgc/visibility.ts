@@ -1,0 +1,123 @@
+import path from 'node:path';
+import { isModule } from './modules.js';
+import type { Lookup } from './shapes.js';
+
+/** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
+export const candidatesMax = 4;
+
+/** What can be called. A struct and a function of one name are two things in C. */
+const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
+const constructorNames = new Set(['constructor', '__init__']);
+const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
+
+/** A definition, of this shard or of another one. */
+export interface Candidate {
+  symbol: string;
+  kind: string;
+  file_path: string;
+  line: number;
+  exported: boolean;
+  declaration: boolean;
+  container: string;
+}
+
+/** Where a name is used, and what the file of the use includes, as it writes it. */
+export interface Use {
+  path: string;
+  lookup: Lookup;
+  includes: readonly string[];
+}
+
+/**
+ * The one rule of what a call may mean, best first: callable definitions of that name that are visible
+ * where the call stands. In C those that its file includes, then what lies near it; elsewhere only what
+ * stands in a module that the lookup names. Nothing when too many fit equally well. A declaration is never
+ * meant, nor what is private to another file.
+ */
+export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
+  const { lookup } = use;
+  const visible = candidates.filter(
+    (each) =>
+      each.symbol === lookup.name &&
+      !each.declaration &&
+      (each.exported || each.file_path === use.path) &&
+      isCallable(each, lookup),
+  );
+  return lookup.modules.length > 0 ? inModules(lookup, visible) : inC(use, visible);
+}
+
+/** Whether something of this kind can be called in this way. */
+export function isCallable(candidate: Candidate, lookup: Lookup): boolean {
+  if (!callableKinds.has(candidate.kind)) return false;
+  if (lookup.kind === 'construct' && lookup.container !== '') return candidate.kind === 'method';
+  return lookup.kind === 'member' ? candidate.kind === 'method' : candidate.kind !== 'method';
+}
+
+/** `new X()` runs the constructor of X: a lookup of its own, by its name. */
+export function constructorsOf(lookup: Lookup): Lookup[] {
+  if (lookup.kind !== 'construct') return [];
+  return [...constructorNames].map((name) => ({ ...lookup, name, container: lookup.name }));
+}
+
+/** Whether a method goes by a name that nobody calls: its class is called. */
+export function isConstructor(name: string): boolean {
+  return constructorNames.has(name);
+}
+
+function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
+  const wanted = lookup.container.toLowerCase();
+  const found = visible.filter(
+    (each) =>
+      !cFile.test(each.file_path) &&
+      isModule(each.file_path, lookup.modules) &&
+      (wanted === '' || each.container.toLowerCase() === wanted),
+  );
+  // Of a call on some object only the name is known; one class is a fair guess, several are not.
+  const owners = new Set(found.map((each) => `${each.file_path}#${each.container}`));
+  const isFair = lookup.kind !== 'member' || owners.size === 1;
+  return isFair && owners.size <= candidatesMax ? found.slice(0, candidatesMax) : [];
+}
+
+function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
+  const inLanguage = visible.filter((each) => cFile.test(each.file_path));
+  const own = inLanguage.filter((each) => each.file_path === use.path);
+  if (own.length > 0) return own.slice(0, candidatesMax);
+  if (inLanguage.length <= 1) return inLanguage;
+  const scored = inLanguage
+    .map((definition) => ({
+      definition,
+      include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
+      near: nearness(use.path, definition.file_path),
+    }))
+    .sort(
+      (one, other) =>
+        other.include - one.include ||
+        other.near - one.near ||
+        one.definition.file_path.length - other.definition.file_path.length ||
+        (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
+        one.definition.line - other.definition.line,
+    );
+  const isDecided = (scored[0]?.include ?? 0) > 0;
+  if (!isDecided && scored.length > candidatesMax) return [];
+  return scored.slice(0, candidatesMax).map((each) => each.definition);
+}
+
+/** 3: this very file is included. 2: a header of the same name declares it. 0: nothing speaks for it. */
+function includeScore(target: string, file: string): number {
+  if (file === target || file.endsWith(`/include/${target}`) || file === `include/${target}`)
+    return 3;
+  if (file.endsWith(`/${target}`)) return 2.5;
+  return stemOf(file) === stemOf(target) ? 2 : 0;
+}
+
+function stemOf(file: string): string {
+  return path.posix.basename(file).replace(/\.[a-z]+$/, '');
+}
+
+/** Folders that both paths start with. */
+function nearness(one: string, other: string): number {
+  const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
+  let shared = 0;
+  while (shared < left.length && left[shared] === right[shared]) shared += 1;
+  return shared;
+}

@@ -1,0 +1,31 @@
+import { indexFolder } from '../../src/pgc/index-folder.js';
+import { openShards } from '../../src/pgc/open-shards.js';
+import type { Shard } from '../../src/pgc/shard.js';
+import { TemporaryTree } from './git-tree.js';
+
+export interface IndexedTree extends AsyncDisposable {
+  root: string;
+  /** In the order of the aliases. */
+  shards: Shard[];
+}
+
+/** Writes the files, indexes them with one shard per top folder and opens the shards. */
+export async function indexedTree(
+  files: Record<string, string>,
+  aliases: readonly string[],
+): Promise<IndexedTree> {
+  const tree = await TemporaryTree.create(files);
+  const home = await TemporaryTree.create();
+  const plan = { shards: aliases.map((alias) => ({ alias, paths: [alias] })) };
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards: plan });
+  const { shards } = await openShards(tree.root, home.root);
+  return {
+    root: tree.root,
+    shards,
+    async [Symbol.asyncDispose]() {
+      for (const shard of shards) shard.index.close();
+      await tree[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}

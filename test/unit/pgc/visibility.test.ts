@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import type { Lookup } from '../../../src/pgc/shapes.js';
+import { visibleDefinitions, type Candidate } from '../../../src/pgc/visibility.js';
+
+function definition(file_path: string, more: Partial<Candidate> = {}): Candidate {
+  return {
+    symbol: 'x',
+    kind: 'function',
+    file_path,
+    line: 1,
+    exported: true,
+    declaration: false,
+    container: '',
+    ...more,
+  };
+}
+
+const lookup = (more: Partial<Lookup> = {}): Lookup => ({
+  name: 'x',
+  kind: 'direct',
+  container: '',
+  modules: [],
+  ...more,
+});
+const paths = (found: Candidate[]): string[] => found.map((each) => each.file_path);
+
+describe('in C', () => {
+  const use = (path: string, ...includes: string[]) => ({ path, includes, lookup: lookup() });
+
+  test('the included header wins over a copy of it elsewhere', () => {
+    const candidates = [
+      definition('tools/virtio/linux/dma-mapping.h'),
+      definition('include/linux/dma-mapping.h'),
+    ];
+    const found = visibleDefinitions(use('drivers/net/a.c', 'linux/dma-mapping.h'), candidates);
+    expect(paths(found)[0]).toBe('include/linux/dma-mapping.h');
+  });
+
+  test('a source file whose header is included wins over one that lies nearer', () => {
+    const candidates = [definition('kernel/dma/debug.c'), definition('mm/cma.c')];
+    const found = visibleDefinitions(use('kernel/dma/contiguous.c', 'linux/cma.h'), candidates);
+    expect(paths(found)).toEqual(['mm/cma.c', 'kernel/dma/debug.c']);
+  });
+
+  test('what the file itself defines is meant, static or not', () => {
+    const own = definition('a/a.c', { exported: false });
+    expect(visibleDefinitions(use('a/a.c', 'b.h'), [definition('b/b.c'), own])).toEqual([own]);
+  });
+
+  test('a static function of another file, a declaration and another language are no targets', () => {
+    const candidates = [
+      definition('b/b.c', { exported: false }),
+      definition('include/b.h', { declaration: true }),
+      definition('scripts/b.py'),
+    ];
+    expect(visibleDefinitions(use('a/a.c', 'b.h'), candidates)).toEqual([]);
+  });
+
+  test('many equal candidates and no include that decides: nobody knows', () => {
+    const candidates = ['b', 'c', 'd', 'e', 'f'].map((each) => definition(`${each}/open.c`));
+    expect(visibleDefinitions(use('a/a.c', 'unrelated.h'), candidates)).toEqual([]);
+  });
+});
+
+describe('with modules', () => {
+  const use = (more: Partial<Lookup>) => ({
+    path: 'src/main.ts',
+    includes: [],
+    lookup: lookup(more),
+  });
+
+  test('only what stands in the module is meant, whatever its extension', () => {
+    const candidates = [definition('lib/crc.ts'), definition('src/base/crc.mts')];
+    expect(paths(visibleDefinitions(use({ modules: ['src/base/crc'] }), candidates))).toEqual([
+      'src/base/crc.mts',
+    ]);
+    expect(
+      paths(visibleDefinitions(use({ modules: ['lib'] }), [definition('lib/index.ts')])),
+    ).toEqual(['lib/index.ts']);
+  });
+
+  test('a Python module is found by the end of its path', () => {
+    const candidates = [definition('old/user.py'), definition('app/models/user.py')];
+    expect(paths(visibleDefinitions(use({ modules: ['**/models/user'] }), candidates))).toEqual([
+      'app/models/user.py',
+    ]);
+  });
+
+  test('a method is called on an object, a function is not', () => {
+    const method = definition('src/a.ts', { kind: 'method', container: 'A' });
+    const plain = definition('src/a.ts');
+    const modules = ['src/a'];
+    expect(visibleDefinitions(use({ modules, kind: 'member' }), [method, plain])).toEqual([method]);
+    expect(visibleDefinitions(use({ modules }), [method, plain])).toEqual([plain]);
+  });
+
+  test('of two classes with the method the named one is meant, apart from case, and without a name neither', () => {
+    const [broker, client] = ['Broker', 'Client'].map((container) =>
+      definition('src/a.ts', { kind: 'method', container }),
+    );
+    const member = { modules: ['src/a'], kind: 'member' };
+    const both = [broker!, client!];
+    expect(visibleDefinitions(use({ ...member, container: 'broker' }), both)).toEqual([broker]);
+    expect(visibleDefinitions(use(member), both)).toEqual([]);
+  });
+});
