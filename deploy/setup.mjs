@@ -87,7 +87,8 @@ function build() {
   const stamp = digestOfSources();
   const next = path.join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
-  if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next])) fail('tsc failed; its output is above.');
+  if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next]))
+    fail('tsc failed; its output is above.');
   cpSync(generated, path.join(next, 'src/wire/generated'), { recursive: true });
   writeFileSync(path.join(next, '.stamp'), stamp);
   chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);

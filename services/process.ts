@@ -5,6 +5,7 @@ import type { Trace } from '../src/base/trace.js';
 import { Client, type Identity } from '../src/client/client.js';
 import type { Config } from '../src/config/config.js';
 import { readSecret } from '../src/config/secrets.js';
+import type { Logger } from '../src/observe/log.js';
 import { ZeromqLink } from '../src/transport/zeromq.js';
 
 /** What every process of the product does the same way. */
@@ -53,8 +54,37 @@ export function openClient(config: Config, identity: Identity, trace?: Trace): C
     identity,
     clock: systemClock,
     random: Math.random,
-    secret: readSecret(config.home, identity.role),
+    secretOf: () => readSecret(config.home, identity.role),
     heartbeatMs: config.heartbeatMs,
     ...(trace === undefined ? {} : { trace }),
+  });
+}
+
+/**
+ * Resolves when this process should end: it was told to, or newer processes took over all its agents.
+ * Throws what made the broker refuse them for good, so that whoever supervises hears of it.
+ */
+export async function endOf(
+  stopped: Promise<string>,
+  clients: Client[],
+  log: Logger,
+): Promise<void> {
+  const why = await Promise.race([stopped, Promise.all(clients.map(whenClosed))]);
+  log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
+  void notifySystemd('STOPPING=1');
+  const trouble = clients.find((client) => client.state === 'closed')?.trouble;
+  if (typeof why !== 'string' && trouble !== undefined && trouble.code !== 'SUPERSEDED')
+    throw trouble;
+}
+
+/** Resolves when a client has ended for good: refused, superseded or closed by us. */
+function whenClosed(client: Client): Promise<void> {
+  return new Promise((resolve) => {
+    if (client.state === 'closed') return resolve();
+    const watching = client.onState((state) => {
+      if (state !== 'closed') return;
+      watching[Symbol.dispose]();
+      resolve();
+    });
   });
 }

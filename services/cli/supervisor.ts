@@ -28,12 +28,18 @@ interface Child {
 export class Supervisor implements AsyncDisposable {
   readonly #children: Child[] = [];
   readonly #onRestart: (name: string, code: number | null, waitMs: number) => void;
+  readonly #onLeft: (name: string) => void;
   #isClosing = false;
   #settle: (() => void) | undefined;
   #fatal: BusError | undefined;
 
-  constructor(onRestart: (name: string, code: number | null, waitMs: number) => void) {
-    this.#onRestart = onRestart;
+  constructor(told: {
+    onRestart: (name: string, code: number | null, waitMs: number) => void;
+    /** Ended in order and is left alone. */
+    onLeft: (name: string) => void;
+  }) {
+    this.#onRestart = told.onRestart;
+    this.#onLeft = told.onLeft;
   }
 
   /** Children are stopped in the reverse order of their start. */
@@ -74,6 +80,8 @@ export class Supervisor implements AsyncDisposable {
   #onExit(child: Child, code: number | null): void {
     if (this.#isClosing || child.process === undefined) return;
     child.process = undefined;
+    // It was told to stop, or a newer process took over its work: neither is undone.
+    if (code === 0) return this.#onLeft(child.name);
     const wasHealthy = performance.now() - child.startedMs > healthyAfterMs;
     if (wasHealthy) child.attempt = 0;
     // Refused at its very first start, with a message of its own: trying again would only repeat it.

@@ -8,7 +8,7 @@ import type { Lattice } from '../../src/lattice/query.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
 import { analyse } from '../../src/pgc/question.js';
-import { notifySystemd, openClient, untilStopped } from '../process.js';
+import { endOf, notifySystemd, openClient, untilStopped } from '../process.js';
 import { choose, Shards } from './shards.js';
 
 /** A question that names no deadline is answered, as far as it can be, within this. */
@@ -27,12 +27,11 @@ export async function runManager(config: Config): Promise<void> {
   const desk = new Desk(new Shards(client, log));
   desk.serveOn(client);
   void introduce(client, log);
-  log.info({ why: await stopped }, 'stopping');
-  void notifySystemd('STOPPING=1');
+  await endOf(stopped, [client], log);
   await client.close();
 }
 
-/** Registers as soon as a broker answers; the client repeats it after every reconnect. */
+/** Registers as soon as a broker answers; the client repeats it after every reconnect. Ends early only with a closed client. */
 async function introduce(client: Client, log: Logger): Promise<void> {
   while (client.state !== 'closed') {
     try {
@@ -50,12 +49,7 @@ async function introduce(client: Client, log: Logger): Promise<void> {
       log.info('serving');
       return await notifySystemd('READY=1');
     } catch (error) {
-      const { code, retryable, message } = asBusError(error);
-      log.warn({ code }, 'not registered yet');
-      if (!retryable && code !== 'CANCELLED') {
-        process.stderr.write(`sigma: ${message} (${code})\n`);
-        process.exit(asBusError(error).exit);
-      }
+      log.warn({ code: asBusError(error).code }, 'not registered yet');
     }
   }
 }

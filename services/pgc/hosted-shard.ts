@@ -40,8 +40,8 @@ export class HostedShard {
     }));
   }
 
-  get version(): string {
-    return this.#shard.index.info.version;
+  get shard(): Shard {
+    return this.#shard;
   }
 
   exchange(shard: Shard): void {

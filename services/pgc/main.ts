@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
+import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/manifest.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { Shard } from '../../src/pgc/shard.js';
-import { notifySystemd, openClient, untilStopped } from '../process.js';
+import { endOf, notifySystemd, openClient, untilStopped } from '../process.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
 
 /** How often the host looks whether a newer index was swapped in. */
@@ -17,22 +18,25 @@ export async function runPgc(config: Config, folder: string): Promise<void> {
   const log = openLog(config, { service: 'pgc' });
   const stopped = untilStopped();
   const host = new Host(config, folder, log);
-  await host.load();
+  const registered = host.load();
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
-  await host.whenRegistered();
-  await notifySystemd('READY=1');
-  log.info({ why: await stopped }, 'stopping');
-  void notifySystemd('STOPPING=1');
-  clearInterval(polling);
-  await host.close();
+  try {
+    // The broker may come later than we do; being told to stop must not wait for it.
+    const first = await Promise.race([registered.then(() => 'registered'), stopped]);
+    if (first === 'registered') await notifySystemd('READY=1');
+    await endOf(stopped, host.clients, log);
+  } finally {
+    clearInterval(polling);
+    await host.close();
+  }
 }
 
+/** The shards of one index, each an agent of its own. */
 class Host {
   readonly #config: Config;
   readonly #folder: string;
   readonly #log: Logger;
   readonly #hosted = new Map<string, HostedShard>();
-  #registrations: Promise<void>[] = [];
   #manifest = '';
   #seenMs = 0;
   #isLoading = false;
@@ -43,25 +47,35 @@ class Host {
     this.#log = log;
   }
 
+  get clients(): Client[] {
+    return [...this.#hosted.values()].map((hosted) => hosted.client);
+  }
+
+  /** Opens the index and resolves when every shard is registered. Throws INDEX_*. */
   async load(): Promise<void> {
-    const { root, project, shards } = await openShards(this.#folder, this.#config.home);
-    this.#manifest = placeOf(root, this.#config.home).manifest;
-    this.#seenMs = this.#changedMs();
-    const planVersion = planVersionOf(shards);
-    const wanted = new Map(shards.map((shard) => [agentIdOf(shard), shard]));
-    for (const [id, hosted] of this.#hosted) {
-      if (wanted.has(id)) continue;
-      this.#hosted.delete(id);
-      await hosted.close();
+    this.#isLoading = true;
+    try {
+      const { root, project, shards } = await openShards(this.#folder, this.#config.home);
+      this.#manifest = placeOf(root, this.#config.home).manifest;
+      this.#seenMs = this.#changedMs();
+      const planVersion = planVersionOf(shards);
+      const wanted = new Map(shards.map((shard) => [agentIdOf(shard), shard]));
+      for (const [id, hosted] of this.#hosted) {
+        if (wanted.has(id)) continue;
+        this.#hosted.delete(id);
+        await hosted.close();
+      }
+      const hosted = [...wanted].map(([id, shard]) => this.#host(id, shard));
+      this.#log.info({ project, shards: shards.length, root }, 'serving');
+      await Promise.all(hosted.map((each) => this.#register(each, planVersion)));
+    } finally {
+      this.#isLoading = false;
     }
-    for (const [id, shard] of wanted) this.#host(id, shard, planVersion);
-    this.#log.info({ project, shards: shards.length, root }, 'serving');
   }
 
   /** The old index is served until the new one is open; a broken one changes nothing. */
   async reloadIfNewer(): Promise<void> {
     if (this.#isLoading || this.#changedMs() === this.#seenMs) return;
-    this.#isLoading = true;
     try {
       await this.load();
     } catch (error) {
@@ -70,25 +84,19 @@ class Host {
         { code: asBusError(error).code },
         'a newer index cannot be served; the old one still is',
       );
-    } finally {
-      this.#isLoading = false;
     }
-  }
-
-  async whenRegistered(): Promise<void> {
-    await Promise.all(this.#registrations);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
   }
 
-  #host(id: string, shard: Shard, planVersion: string): void {
+  #host(id: string, shard: Shard): HostedShard {
     const running = this.#hosted.get(id);
-    if (running?.version === shard.index.info.version) shard.index.close();
-    else running?.exchange(shard);
-    const hosted = running ?? this.#open(id, shard);
-    this.#registrations.push(this.#register(hosted, recordOf(shard, planVersion)));
+    if (running === undefined) return this.#open(id, shard);
+    if (running.shard.index.info.version === shard.index.info.version) shard.index.close();
+    else running.exchange(shard);
+    return running;
   }
 
   #open(id: string, shard: Shard): HostedShard {
@@ -102,17 +110,15 @@ class Host {
     return hosted;
   }
 
-  async #register(hosted: HostedShard, record: ReturnType<typeof recordOf>): Promise<void> {
-    // The broker may come later than we do; the client keeps trying, and we wait as long as it takes.
-    while (hosted.client.state !== 'closed') {
+  /** Keeps trying for as long as trying may help. */
+  async #register({ client, shard }: HostedShard, planVersion: string): Promise<void> {
+    while (client.state !== 'closed') {
       try {
-        await hosted.client.ready({ withinMs: 5_000 });
-        await hosted.client.register(record);
-        return;
+        await client.ready({ withinMs: 5_000 });
+        return await client.register(recordOf(shard, planVersion));
       } catch (error) {
         const { code, retryable } = asBusError(error);
-        if (code === 'CANCELLED') return;
-        this.#log.warn({ code, agent: hosted.client.identity.agent }, 'not registered yet');
+        this.#log.warn({ code, agent: client.identity.agent }, 'not registered yet');
         if (!retryable) throw error;
       }
     }

@@ -72,8 +72,8 @@ export interface ClientParts {
   identity: Identity;
   clock: Clock;
   random: () => number;
-  /** Answers a CHALLENGE; roles that must prove themselves need it. */
-  secret?: Buffer | undefined;
+  /** Answers a CHALLENGE. Read anew each time: the broker may have made the key after this process started. */
+  secretOf?: () => Buffer | undefined;
   heartbeatMs?: number;
   trace?: Trace;
 }
@@ -95,7 +95,7 @@ export class Client implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #trace: Trace;
-  readonly #secret: Buffer | undefined;
+  readonly #secretOf: () => Buffer | undefined;
   readonly #incarnation: number;
   readonly #pending: PendingRequests;
   readonly #ids = new IdSequence();
@@ -119,11 +119,9 @@ export class Client implements AsyncDisposable {
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#trace = parts.trace ?? noTrace;
-    this.#secret = parts.secret;
+    this.#secretOf = parts.secretOf ?? (() => undefined);
     this.#incarnation = parts.clock.nowMs();
-    this.#pending = new PendingRequests(parts.clock, () =>
-      this.state === 'live' ? undefined : this.#unavailable(),
-    );
+    this.#pending = new PendingRequests(parts.clock, () => this.trouble);
     this.#responder = new Responder({
       agent: parts.identity.agent,
       clock: parts.clock,
@@ -168,6 +166,11 @@ export class Client implements AsyncDisposable {
 
   get state(): ClientState {
     return this.#snapshot.value;
+  }
+
+  /** Why nothing can be asked now; undefined while live. */
+  get trouble(): BusError | undefined {
+    return this.state === 'live' ? undefined : this.#unavailable();
   }
 
   get brokerVersion(): string {
@@ -425,11 +428,12 @@ export class Client implements AsyncDisposable {
       }
       case Command.CHALLENGE: {
         const { nonce } = challengeCodec.decode(frame.body);
+        const secret = this.#secretOf();
         // Without a secret an empty proof goes out and the broker says who may not do what.
         this.#proof =
-          this.#secret === undefined
+          secret === undefined
             ? Buffer.alloc(0)
-            : proofOf(this.#secret, nonce, this.identity.agent, this.#incarnation);
+            : proofOf(secret, nonce, this.identity.agent, this.#incarnation);
         return this.#step({ type: 'broker.challenged' });
       }
       case Command.RESET:

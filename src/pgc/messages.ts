@@ -46,21 +46,61 @@ export const shardMessages = {
   },
   ask: messageType<AskRequest, AskAnswer>('pgc.ask', pgc.AskRequest, pgc.AskAnswer),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
-  definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>('pgc.definitions', pgc.SymbolsRequest, pgc.DefinitionsAnswer),
-  callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>('pgc.callers', pgc.SymbolsRequest, pgc.CallSitesAnswer),
-  expand: messageType<{ anchors: string[] }, { expansions: Expansion[] }>('pgc.expand', pgc.ExpandRequest, pgc.ExpandAnswer),
+  definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
+    'pgc.definitions',
+    pgc.SymbolsRequest,
+    pgc.DefinitionsAnswer,
+  ),
+  callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>(
+    'pgc.callers',
+    pgc.SymbolsRequest,
+    pgc.CallSitesAnswer,
+  ),
+  expand: messageType<{ anchors: string[] }, { expansions: Expansion[] }>(
+    'pgc.expand',
+    pgc.ExpandRequest,
+    pgc.ExpandAnswer,
+  ),
 };
 
 /** What the manager answers for all shards together. */
 export const latticeMessages = {
-  query: messageType<LatticeQuery, LatticeAnswer>('lattice.query', pgc.LatticeQuery, pgc.LatticeAnswer),
+  query: messageType<LatticeQuery, LatticeAnswer>(
+    'lattice.query',
+    pgc.LatticeQuery,
+    pgc.LatticeAnswer,
+  ),
   ask: messageType<AskRequest, AskAnswer>('lattice.ask', pgc.AskRequest, pgc.AskAnswer),
-  callers: messageType<{ symbol: string }, CallersAnswer>('lattice.callers', pgc.SymbolRequest, pgc.CallersAnswer),
-  callees: messageType<{ symbol: string }, CalleesAnswer>('lattice.callees', pgc.SymbolRequest, pgc.CalleesAnswer),
-  trace: messageType<{ from: string; to: string }, TraceAnswer>('lattice.trace', pgc.TraceRequest, pgc.TraceAnswer),
-  topology: messageType<object, TopologyAnswer>('lattice.topology', pgc.SymbolsRequest, pgc.TopologyAnswer),
-  path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>('lattice.path', pgc.PathRequest, pgc.PathAnswer),
-  verify: messageType<{ citations: object[] }, { results: Verdict[] }>('lattice.verify', pgc.VerifyRequest, pgc.VerifyAnswer),
+  callers: messageType<{ symbol: string }, CallersAnswer>(
+    'lattice.callers',
+    pgc.SymbolRequest,
+    pgc.CallersAnswer,
+  ),
+  callees: messageType<{ symbol: string }, CalleesAnswer>(
+    'lattice.callees',
+    pgc.SymbolRequest,
+    pgc.CalleesAnswer,
+  ),
+  trace: messageType<{ from: string; to: string }, TraceAnswer>(
+    'lattice.trace',
+    pgc.TraceRequest,
+    pgc.TraceAnswer,
+  ),
+  topology: messageType<object, TopologyAnswer>(
+    'lattice.topology',
+    pgc.SymbolsRequest,
+    pgc.TopologyAnswer,
+  ),
+  path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>(
+    'lattice.path',
+    pgc.PathRequest,
+    pgc.PathAnswer,
+  ),
+  verify: messageType<{ citations: object[] }, { results: Verdict[] }>(
+    'lattice.verify',
+    pgc.VerifyRequest,
+    pgc.VerifyAnswer,
+  ),
 };
 
 /** The service under which the manager is found. */
@@ -74,7 +114,11 @@ function deflated<T>(inner: Codec<T>): Codec<T> {
         return inner.decode(inflateRawSync(bytes, { maxOutputLength: cardBytesMax }));
       } catch (error) {
         if (error instanceof BusError) throw error;
-        throw new BusError('MALFORMED_PAYLOAD', { detail: 'not a deflated card' }, { cause: error });
+        throw new BusError(
+          'MALFORMED_PAYLOAD',
+          { detail: 'not a deflated card' },
+          { cause: error },
+        );
       }
     },
   };

@@ -1,7 +1,13 @@
 import { BusError } from '../errors/bus-error.js';
 import { projectOf } from './manifest.js';
 import { SourceTree } from './source-tree.js';
-import { ownerOf, planShards, type PlannedFile, type PlannedShard, type ShardRequest } from './shard-plan.js';
+import {
+  ownerOf,
+  planShards,
+  type PlannedFile,
+  type PlannedShard,
+  type ShardRequest,
+} from './shard-plan.js';
 
 export interface FolderPlan {
   shards: (PlannedShard & { files: number; lines: number })[];

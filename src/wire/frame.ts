@@ -33,10 +33,16 @@ export interface Frame {
 /** Where a frame failed. A bad head makes the rest of its part unreadable; the others cost one frame. */
 export type Corruption = 'head' | 'version' | 'length' | 'envelope' | 'body';
 export type Decoded =
-  | { ok: true; frame: Frame }
-  | { ok: false; corruption: Corruption; id: string; command: number; version: number };
+  { ok: true; frame: Frame } | { ok: false; corruption: Corruption; id: string; version: number };
 
 const emptyBody = Buffer.alloc(0);
+
+/** A number that is no command reads as UNSPECIFIED, which no table has. */
+const commandNumbers: ReadonlyMap<number, Command> = new Map(
+  Object.values(Command)
+    .filter((each): each is Command => typeof each === 'number')
+    .map((each) => [each, each]),
+);
 
 /** A frame of our own making. */
 export function makeFrame(
@@ -119,9 +125,9 @@ export function* decodeFrames(part: Buffer): Generator<Decoded> {
   while (offset < part.length) {
     const head = part.subarray(offset, offset + headBytes);
     const fault = checkHead(head, part.length - offset);
-    const [, , version = 0, command = 0] = head;
+    const [, , version = 0] = head;
     if (fault !== undefined) {
-      yield { ok: false, corruption: fault, id: '', command, version };
+      yield { ok: false, corruption: fault, id: '', version };
       return;
     }
     const envelopeEnd = headBytes + head.readUInt32LE(8);
@@ -143,13 +149,11 @@ function checkHead(head: Buffer, available: number): Corruption | undefined {
 }
 
 function decodeRest(bytes: Buffer, envelopeEnd: number): Decoded {
-  // A number that is no command is refused by whoever looks it up in its table.
-  const command: number = bytes.readUInt8(3);
+  const command = commandNumbers.get(bytes.readUInt8(3)) ?? Command.UNSPECIFIED;
   const failed = (corruption: Corruption, id: string): Decoded => ({
     ok: false,
     corruption,
     id,
-    command,
     version: protocolVersion,
   });
   const envelopeBytes = bytes.subarray(headBytes, envelopeEnd);

@@ -23,10 +23,16 @@ beforeAll(async () => {
   for (const [at, alias] of aliases.entries()) {
     mkdirSync(path.join(root, alias), { recursive: true });
     const next = `link_${(at + 1) % shardCount}`;
-    writeFileSync(path.join(root, alias, 'link.c'), `int ${next}(int value);\n/** link_${at} - hands the value to the next part of the ring */\nint link_${at}(int value)\n{\n\treturn ${next}(value);\n}\n`);
+    writeFileSync(
+      path.join(root, alias, 'link.c'),
+      `int ${next}(int value);\n/** link_${at} - hands the value to the next part of the ring */\nint link_${at}(int value)\n{\n\treturn ${next}(value);\n}\n`,
+    );
   }
   const plan = path.join(folder.path, 'plan.json');
-  writeFileSync(plan, JSON.stringify({ shards: aliases.map((alias) => ({ alias, paths: [alias] })) }));
+  writeFileSync(
+    plan,
+    JSON.stringify({ shards: aliases.map((alias) => ({ alias, paths: [alias] })) }),
+  );
   expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
 });
 afterAll(async () => {
@@ -61,11 +67,28 @@ test('a killed broker: questions fail with a retryable code or succeed, and ever
     random: Math.random,
   });
   await leaver.ready({ withinMs: 5_000 });
-  await leaver.register({ alias: 'leaver', model: '', project: 'other', scope: [], overlays: {}, capabilities: [], protocol_versions: ['1'] });
-  const online = async (): Promise<string[]> => (await client.agents({ role: 'pgc' })).filter((agent) => agent.state === 'online').map((agent) => agent.record.alias).sort();
+  await leaver.register({
+    alias: 'leaver',
+    model: '',
+    project: 'other',
+    scope: [],
+    overlays: {},
+    capabilities: [],
+    protocol_versions: ['1'],
+  });
+  const online = async (): Promise<string[]> =>
+    (await client.agents({ role: 'pgc' }))
+      .filter((agent) => agent.state === 'online')
+      .map((agent) => agent.record.alias)
+      .sort();
   const ask = async (isIdempotent: boolean): Promise<number> => {
     const request = latticeMessages.callers.request.encode({ symbol: 'link_3' });
-    const reply = await client.request(`service:${latticeService}`, latticeMessages.callers.type, request, { deadlineMs: 15_000, isIdempotent });
+    const reply = await client.request(
+      `service:${latticeService}`,
+      latticeMessages.callers.type,
+      request,
+      { deadlineMs: 15_000, isIdempotent },
+    );
     return latticeMessages.callers.answer.decode(reply.body).callers.length;
   };
   await eventually(async () => expect(await online()).toEqual(['leaver', ...aliases]), 20_000);
@@ -110,8 +133,12 @@ test('a killed broker: questions fail with a retryable code or succeed, and ever
   isAsking = false;
   await Promise.all(askers);
   expect(outcomes.wrong).toBe(0);
-  expect([...outcomes.failed.values()].every(Boolean), [...outcomes.failed.keys()].join()).toBe(true);
-  process.stdout.write(`all ${shardCount} agents registered again ${Math.round(backMs)} ms after the restart began; ${outcomes.answered} answers; failures seen: ${[...outcomes.failed.keys()].join(', ')}\n`);
+  expect([...outcomes.failed.values()].every(Boolean), [...outcomes.failed.keys()].join()).toBe(
+    true,
+  );
+  process.stdout.write(
+    `all ${shardCount} agents registered again ${Math.round(backMs)} ms after the restart began; ${outcomes.answered} answers; failures seen: ${[...outcomes.failed.keys()].join(', ')}\n`,
+  );
   // A promise to operators: the longest wait between two attempts to reconnect is 2 s.
   expect(backMs).toBeLessThan(5_000);
 }, 90_000);

@@ -44,18 +44,59 @@ function children(pid: number): { pid: number; command: string }[] {
 test('up starts everything, answers over the bus, and ends cleanly', async () => {
   const its = await up();
   const agents = await sigma(repository.home, ['agents', '--json']);
-  expect(agents.json.agents.filter((agent: { role: string }) => agent.role === 'pgc').map((agent: { alias: string; state: string }) => [agent.alias, agent.state]).sort()).toEqual(chainAliases.map((alias) => [alias, 'online']));
-  expect(Object.keys(agents.json.agents[0])).toEqual(expect.arrayContaining(['id', 'alias', 'role', 'model', 'project', 'scope', 'overlays', 'capabilities', 'protocol_versions', 'state', 'last_seen_ms', 'load']));
+  expect(
+    agents.json.agents
+      .filter((agent: { role: string }) => agent.role === 'pgc')
+      .map((agent: { alias: string; state: string }) => [agent.alias, agent.state])
+      .sort(),
+  ).toEqual(chainAliases.map((alias) => [alias, 'online']));
+  expect(Object.keys(agents.json.agents[0])).toEqual(
+    expect.arrayContaining([
+      'id',
+      'alias',
+      'role',
+      'model',
+      'project',
+      'scope',
+      'overlays',
+      'capabilities',
+      'protocol_versions',
+      'state',
+      'last_seen_ms',
+      'load',
+    ]),
+  );
 
-  const viaBus = async (...args: string[]) => (await sigma(repository.home, [...args, '--json'])).json;
-  const direct = async (...args: string[]) => (await sigma(repository.home, [...args, '--repo', repository.root, '--json'])).json;
-  const timeless = (answer: object): unknown => JSON.parse(JSON.stringify(answer, (key, value: unknown) => (key === 'elapsed_ms' || key === 'cached' ? undefined : value)));
-  for (const args of [['callers', 'nic_log'], ['callees', 'nic_open'], ['trace', 'nic_open', 'alloc_pages_near'], ['ask', 'How is the ring allocated?'], ['lattice', 'query', 'How does the nic driver allocate its ring?'], ['lattice', 'topology'], ['lattice', 'path', 'drivers', 'mm']]) {
-    expect(timeless(await viaBus(...args)), args.join(' ')).toEqual(timeless(await direct(...args)));
+  const viaBus = async (...args: string[]) =>
+    (await sigma(repository.home, [...args, '--json'])).json;
+  const direct = async (...args: string[]) =>
+    (await sigma(repository.home, [...args, '--repo', repository.root, '--json'])).json;
+  const timeless = (answer: object): unknown =>
+    JSON.parse(
+      JSON.stringify(answer, (key, value: unknown) =>
+        key === 'elapsed_ms' || key === 'cached' ? undefined : value,
+      ),
+    );
+  for (const args of [
+    ['callers', 'nic_log'],
+    ['callees', 'nic_open'],
+    ['trace', 'nic_open', 'alloc_pages_near'],
+    ['ask', 'How is the ring allocated?'],
+    ['lattice', 'query', 'How does the nic driver allocate its ring?'],
+    ['lattice', 'topology'],
+    ['lattice', 'path', 'drivers', 'mm'],
+  ]) {
+    expect(timeless(await viaBus(...args)), args.join(' ')).toEqual(
+      timeless(await direct(...args)),
+    );
   }
   const one = await viaBus('query', 'kernel', 'dma_alloc_mapped');
-  expect(new Set(one.sources.map((source: { agent: string }) => source.agent))).toEqual(new Set(['kernel']));
-  expect((await sigma(repository.home, ['query', 'nobody', 'x', '--json'])).json.error.code).toBe('UNKNOWN_AGENT');
+  expect(new Set(one.sources.map((source: { agent: string }) => source.agent))).toEqual(
+    new Set(['kernel']),
+  );
+  expect((await sigma(repository.home, ['query', 'nobody', 'x', '--json'])).json.error.code).toBe(
+    'UNKNOWN_AGENT',
+  );
 
   its.process.kill('SIGINT');
   expect(await its.ended).toBe(0);
@@ -92,13 +133,19 @@ test('nothing outlives a supervisor that was killed', async () => {
   expect(pids.length).toBe(3);
   its.process.kill('SIGKILL');
   await its.ended;
-  await eventually(() => expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]), 15_000);
+  await eventually(
+    () => expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]),
+    15_000,
+  );
 }, 60_000);
 
 test('a refreshed index is served without a restart', async () => {
   await up();
   const { writeFileSync } = await import('node:fs');
-  writeFileSync(path.join(repository.root, 'mm/new.c'), '/** brand_new_function - made a moment ago */\nint brand_new_function(void) { return 1; }\n');
+  writeFileSync(
+    path.join(repository.root, 'mm/new.c'),
+    '/** brand_new_function - made a moment ago */\nint brand_new_function(void) { return 1; }\n',
+  );
   await sigma(repository.home, ['index', repository.root]);
   await eventually(async () => {
     const { json } = await sigma(repository.home, ['callers', 'brand_new_function', '--json']);

@@ -78,7 +78,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         },
         clock: systemClock,
         random: Math.random,
-        secret: options.secret,
+        secretOf: () => options.secret,
         heartbeatMs: 200,
       });
       clients.push(client);

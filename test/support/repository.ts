@@ -6,7 +6,12 @@ import { temporaryFolder } from './temporary.js';
 export const chainAliases = ['drivers', 'include', 'kernel', 'mm'];
 
 /** A small C tree, a home for its state, and the file of a plan of four shards. */
-export function chainRepository(): { root: string; home: string; plan: string; remove: () => void } {
+export function chainRepository(): {
+  root: string;
+  home: string;
+  plan: string;
+  remove: () => void;
+} {
   const folder = temporaryFolder();
   const root = path.join(folder.path, 'tree');
   for (const [name, text] of Object.entries(chainFiles)) {
@@ -14,6 +19,9 @@ export function chainRepository(): { root: string; home: string; plan: string; r
     writeFileSync(path.join(root, name), text);
   }
   const plan = path.join(folder.path, 'plan.json');
-  writeFileSync(plan, JSON.stringify({ shards: chainAliases.map((alias) => ({ alias, paths: [alias] })) }));
+  writeFileSync(
+    plan,
+    JSON.stringify({ shards: chainAliases.map((alias) => ({ alias, paths: [alias] })) }),
+  );
   return { root, home: path.join(folder.path, 'home'), plan, remove: folder.remove };
 }

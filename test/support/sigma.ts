@@ -13,14 +13,20 @@ export interface Ran {
 }
 
 /** Runs the command line as a user would, to its end. */
-export function sigma(home: string, args: string[], options: { input?: string; cwd?: string } = {}): Promise<Ran> {
+export function sigma(
+  home: string,
+  args: string[],
+  options: { input?: string; cwd?: string } = {},
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,
       [program, ...args],
       { env: environment(home), cwd: options.cwd, timeout: runMsMax, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
-        if (error !== null && typeof error.code !== 'number') return reject(error);
+        if (error !== null && typeof error.code !== 'number') {
+          return reject(new Error(`sigma ${args.join(' ')} did not end`, { cause: error }));
+        }
         const code = typeof error?.code === 'number' ? error.code : 0;
         resolve({ code, stdout, stderr, json: parsed(stdout) });
       },
@@ -38,11 +44,16 @@ export interface Running {
 
 /** Starts a command that stays, such as `up` or `bus`. */
 export function startSigma(home: string, args: string[]): Running {
-  const child = spawn(process.execPath, [program, ...args], { env: environment(home), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environment(home),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = new Promise<number | string>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? '')));
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? '')),
+  );
   return { process: child, output: () => text, ended };
 }
 

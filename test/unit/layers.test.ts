@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { forbidden, options } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
-  forbidden: NonNullable<ICruiseOptions['ruleSet']>['forbidden'];
+  forbidden: NonNullable<NonNullable<ICruiseOptions['ruleSet']>['forbidden']>;
   options: ICruiseOptions;
 };
 

@@ -55,28 +55,31 @@ export function addUpCommand(sigma: Command): void {
 
 async function up(repo: string, config: Config, options: UpOptions): Promise<void> {
   const stopped = untilStopped();
-  await using supervisor = new Supervisor((name, code, waitMs) => {
-    process.stderr.write(
-      `sigma: ${name} ended (${code ?? 'signal'}), starting it again in ${waitMs} ms\n`,
-    );
+  const say = (text: string): void => void process.stderr.write(`sigma: ${text}\n`);
+  await using supervisor = new Supervisor({
+    onRestart: (name, code, waitMs) => {
+      say(`${name} ended (${code ?? 'signal'}), starting it again in ${waitMs} ms`);
+    },
+    onLeft: (name) => say(`${name} has left`),
   });
   const refused = supervisor.failed();
+  const over = new AbortController();
   const startUp = async (): Promise<Report> => {
     if (!(await isListening(config.bus)))
       supervisor.start('broker', ['bus', ...argumentsOf(config)]);
-    const report = await index(repo, config, options.shards);
+    const report = await index(repo, config, options.shards, over.signal);
     supervisor.start('pgc', ['agent', 'pgc', repo, ...argumentsOf(config)]);
-    await whenListening(config);
+    await whenListening(config, over.signal);
     if (!(await hasManager(config)))
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
-    await whenAnswering(config, report);
+    await whenAnswering(config, report, over.signal);
     return report;
   };
 
   const starting = startUp();
   // Its failure is looked at below; when a child fails first, nobody is left to look.
   starting.catch(() => undefined);
-  const outcome = await Promise.race([starting, refused, stopped]);
+  const outcome = await Promise.race([starting, refused, stopped]).finally(() => over.abort());
   if (outcome instanceof BusError) throw outcome;
   if (typeof outcome === 'string') throw new BusError('INTERRUPTED');
   announce(config, outcome);
@@ -88,7 +91,12 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
 }
 
 /** In a process of its own, whose memory is given back when it ends. */
-function index(repo: string, config: Config, shards: string | undefined): Promise<Report> {
+function index(
+  repo: string,
+  config: Config,
+  shards: string | undefined,
+  signal: AbortSignal,
+): Promise<Report> {
   const args = [
     program,
     'index',
@@ -101,7 +109,7 @@ function index(repo: string, config: Config, shards: string | undefined): Promis
     const child = execFile(
       process.execPath,
       args,
-      { maxBuffer: reportBytesMax },
+      { maxBuffer: reportBytesMax, signal },
       (error, stdout) => {
         const printed = parsed(stdout);
         if (error === null && printed !== undefined) return resolve(printed as Report);
@@ -128,10 +136,11 @@ function parsed(text: string): unknown {
   }
 }
 
-async function whenListening(config: Config): Promise<void> {
+async function whenListening(config: Config, signal: AbortSignal): Promise<void> {
   await eventually(
     () => isListening(config.bus),
     () => new BusError('NO_BROKER', { address: config.bus }),
+    signal,
   );
 }
 
@@ -141,7 +150,7 @@ async function hasManager(config: Config): Promise<boolean> {
 }
 
 /** Every shard online, the manager there, and its cards fetched: from here on a question is answered at full speed. */
-async function whenAnswering(config: Config, report: Report): Promise<void> {
+async function whenAnswering(config: Config, report: Report, signal: AbortSignal): Promise<void> {
   const wanted = new Set(report.shards.map((shard) => shard.alias));
   await withClient(config, async (client) => {
     await eventually(
@@ -157,6 +166,7 @@ async function whenAnswering(config: Config, report: Report): Promise<void> {
         );
       },
       () => new BusError('NO_SHARDS'),
+      signal,
     );
   });
   await withQuestions(config, undefined, (questions) =>
