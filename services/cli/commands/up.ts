@@ -174,9 +174,14 @@ async function whenAnswering(config: Config, report: Report, signal: AbortSignal
   );
 }
 
-async function eventually(claim: () => Promise<boolean>, otherwise: () => BusError): Promise<void> {
+async function eventually(
+  claim: () => Promise<boolean>,
+  otherwise: () => BusError,
+  signal?: AbortSignal,
+): Promise<void> {
   const until = performance.now() + readyMsMax;
   while (!(await claim())) {
+    if (signal?.aborted === true) throw new BusError('INTERRUPTED');
     if (performance.now() > until) throw otherwise();
     await new Promise((resolve) => setTimeout(resolve, readyPollMs));
   }
