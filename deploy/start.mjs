@@ -25,6 +25,7 @@ const args =
     : ['up', path.resolve(process.env.INIT_CWD ?? '.', repo), '--first-question', 'auto'];
 
 const child = spawn(process.execPath, [sigma, ...args], { stdio: 'inherit' });
-// Ctrl-C reaches the child as well; we only wait for its orderly end.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+// Ctrl-C reaches the child by itself; a second signal from here would make it give up its orderly end.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.on('exit', (code) => process.exit(code ?? 1));

@@ -1,12 +1,17 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { backoffMs } from '../src/base/backoff.js';
 import { systemClock } from '../src/base/clock.js';
 import type { Trace } from '../src/base/trace.js';
 import { Client, type Identity } from '../src/client/client.js';
 import type { Config } from '../src/config/config.js';
 import { readSecret } from '../src/config/secrets.js';
+import { asBusError } from '../src/errors/bus-error.js';
 import type { Logger } from '../src/observe/log.js';
 import { ZeromqLink } from '../src/transport/zeromq.js';
+
+/** Signals closer together than this are one. */
+const secondSignalMs = 500;
 
 /** What every process of the product does the same way. */
 
@@ -20,10 +25,12 @@ export const version = (JSON.parse(readFileSync(packageFile, 'utf8')) as { versi
  */
 export function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
-    let isStopping = false;
+    let stoppingSinceMs: number | undefined;
     const stop = (why: string): void => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
+      const nowMs = performance.now();
+      stoppingSinceMs ??= nowMs;
+      // npm and shells pass a Ctrl-C on that has reached us already: only a later one means impatience.
+      if (nowMs - stoppingSinceMs > secondSignalMs) process.exit(1);
       resolve(why);
     };
     process.on('SIGTERM', () => stop('SIGTERM'));
@@ -75,6 +82,33 @@ export async function endOf(
   const trouble = clients.find((client) => client.state === 'closed')?.trouble;
   if (typeof why !== 'string' && trouble !== undefined && trouble.code !== 'SUPERSEDED')
     throw trouble;
+}
+
+/** Between two attempts to register; a broker whose store fails must not be asked without a pause. */
+const registerBackoff = { baseMs: 250, capMs: 5_000 };
+
+/**
+ * Runs `work` with a live client until it succeeds once. Resolves early when the client is closed.
+ * Throws what trying again does not help.
+ */
+export async function untilAccepted(
+  client: Client,
+  log: Logger,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { agent } = client.identity;
+  for (let attempt = 0; client.state !== 'closed'; attempt += 1) {
+    try {
+      await client.ready({ withinMs: 5_000 });
+      return await work();
+    } catch (error) {
+      const { code, retryable } = asBusError(error);
+      log.warn({ code, agent }, 'not registered yet');
+      if (!retryable) throw error;
+    }
+    const waitMs = registerBackoff.baseMs + backoffMs(registerBackoff, attempt, Math.random());
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
 }
 
 /** Resolves when a client has ended for good: refused, superseded or closed by us. */

@@ -42,10 +42,25 @@ export async function withClient<T>(
   const agent = `cli-${process.pid}-${randomBytes(4).toString('hex')}`;
   const client = openClient(config, { agent, role: 'client', isEphemeral: true });
   try {
-    await client.ready({ withinMs: greetingMsMax });
-    return await work(client);
+    return await interruptible(client.ready({ withinMs: greetingMsMax }).then(() => work(client)));
   } finally {
     await client.close();
+  }
+}
+
+/** Ends with INTERRUPTED at Ctrl-C instead of dying without a word. */
+async function interruptible<T>(work: Promise<T>): Promise<T> {
+  let onSignal: (() => void) | undefined;
+  const interrupted = new Promise<never>((_, reject) => {
+    onSignal = () => reject(new BusError('INTERRUPTED'));
+    process.once('SIGINT', onSignal);
+  });
+  try {
+    return await Promise.race([work, interrupted]);
+  } finally {
+    if (onSignal !== undefined) process.off('SIGINT', onSignal);
+    // Whoever was interrupted no longer listens to how the work ends.
+    work.catch(() => undefined);
   }
 }
 

@@ -19,6 +19,10 @@ export async function main(argv: string[]): Promise<void> {
     throw error;
   });
   const form = { json: argv.includes('--json') };
+  // The last resort: a bug is one coded line, not a stack trace on a user's screen.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => process.exit(printFailure(form, error)));
+  }
   try {
     await program().parseAsync(argv);
   } catch (error) {

@@ -11,11 +11,12 @@ export function print(form: OutputForm, value: object, render: () => string): vo
   process.stdout.write(`${text}\n`);
 }
 
-/** What failed, and what to do next; never a stack trace. Returns the exit code. */
+/** What failed and what to do next, on stderr or in the one JSON document; never a stack trace. Returns the exit code. */
 export function printFailure(form: OutputForm, error: unknown): number {
   const coded = asBusError(error);
-  if (form.json) process.stdout.write(`${JSON.stringify({ error: coded.toFailure() })}\n`);
-  process.stderr.write(`sigma: ${coded.message} (${coded.code})\n  ${coded.next}\n`);
+  const failure = { ...coded.toFailure(), next: coded.next };
+  if (form.json) process.stdout.write(`${JSON.stringify({ error: failure })}\n`);
+  else process.stderr.write(`sigma: ${coded.message} (${coded.code})\n  ${coded.next}\n`);
   return coded.exit;
 }
 

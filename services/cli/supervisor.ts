@@ -1,16 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { backoffMs, type BackoffPolicy } from '../../src/base/backoff.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { program } from './index-process.js';
 
 /** A child that ends is started again after a jittered wait that doubles up to the cap. */
 const restartBackoff: BackoffPolicy = { baseMs: 400, capMs: 10_000 };
 /** After this long a child counts as well; its next failure is its first. */
 const healthyAfterMs = 30_000;
-/** Longest wait for an orderly end before SIGKILL. The broker drains up to 5 s. */
-const stopMsMax = 8_000;
-
-const program = fileURLToPath(new URL('../../../services/cli/sigma.mjs', import.meta.url));
+/** Longest wait for an orderly end before SIGKILL; longer than the longest drain that can be set. */
+const stopMsMax = 70_000;
 
 interface Child {
   name: string;
@@ -44,6 +42,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Children are stopped in the reverse order of their start. */
   start(name: string, args: string[]): void {
+    if (this.#isClosing) return;
     const child: Child = {
       name,
       args,
@@ -73,8 +72,10 @@ export class Supervisor implements AsyncDisposable {
     const started = fork(program, child.args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     child.process = started;
     started.once('exit', (code) => this.#onExit(child, code));
-    // A process that could not even be made ends like one that failed.
-    started.once('error', () => this.#onExit(child, null));
+    // A process that could not even be made ends like one that failed. Failing to signal one is no end.
+    started.once('error', () => {
+      if (started.pid === undefined) this.#onExit(child, null);
+    });
   }
 
   #onExit(child: Child, code: number | null): void {

@@ -2,13 +2,12 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
-import { asBusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/query.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
 import { analyse } from '../../src/pgc/question.js';
-import { endOf, notifySystemd, openClient, untilStopped } from '../process.js';
+import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { choose, Shards } from './shards.js';
 
 /** A question that names no deadline is answered, as far as it can be, within this. */
@@ -26,32 +25,28 @@ export async function runManager(config: Config): Promise<void> {
   );
   const desk = new Desk(new Shards(client, log));
   desk.serveOn(client);
-  void introduce(client, log);
-  await endOf(stopped, [client], log);
-  await client.close();
+  const introduced = untilAccepted(client, log, () => introduce(client, log));
+  try {
+    await Promise.race([introduced, stopped]);
+    await endOf(stopped, [client], log);
+  } finally {
+    await client.close();
+  }
 }
 
-/** Registers as soon as a broker answers; the client repeats it after every reconnect. Ends early only with a closed client. */
 async function introduce(client: Client, log: Logger): Promise<void> {
-  while (client.state !== 'closed') {
-    try {
-      await client.ready({ withinMs: 5_000 });
-      await client.register({
-        alias: 'manager',
-        model: '',
-        project: '',
-        scope: [],
-        overlays: {},
-        capabilities: ['lattice'],
-        protocol_versions: ['1.0'],
-      });
-      await client.offer([latticeService]);
-      log.info('serving');
-      return await notifySystemd('READY=1');
-    } catch (error) {
-      log.warn({ code: asBusError(error).code }, 'not registered yet');
-    }
-  }
+  await client.register({
+    alias: 'manager',
+    model: '',
+    project: '',
+    scope: [],
+    overlays: {},
+    capabilities: ['lattice'],
+    protocol_versions: ['1.0'],
+  });
+  await client.offer([latticeService]);
+  log.info('serving');
+  await notifySystemd('READY=1');
 }
 
 /** Takes a question from the bus to the lattice it is about. */

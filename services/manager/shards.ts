@@ -6,6 +6,9 @@ import type { Card } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
 import { RemoteShard } from './remote-shard.js';
 
+/** Publications are at most once: what was missed is noticed by the first question after this long. */
+const refreshEveryMs = 2_000;
+
 /** Shards whose cards are kept; a lattice of more is refused by routing them away. */
 const cardsMax = 2_048;
 
@@ -15,7 +18,7 @@ interface Known {
 }
 
 /**
- * The PGC agents that are registered, with the cards they sent, as one lattice per project. A card is
+ * The PGC agents that are registered, with the cards they sent, as one lattice per tree. A card is
  * fetched once per index version; the lattice is made anew only when something changed.
  */
 export class Shards {
@@ -24,6 +27,7 @@ export class Shards {
   readonly #cards = new Map<string, Known>();
   readonly #lattices = new Map<string, Lattice>();
   #isCurrent = false;
+  #refreshedMs = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(client: Client, log: Logger) {
@@ -36,9 +40,10 @@ export class Shards {
     client.onState(() => (this.#isCurrent = false));
   }
 
-  /** Every project that has a shard, by name. */
+  /** Every indexed tree that has a shard, by its root: two trees may well have the same name. */
   async lattices(): Promise<ReadonlyMap<string, Lattice>> {
-    if (!this.#isCurrent) {
+    const nowMs = performance.now();
+    if (!this.#isCurrent || nowMs - this.#refreshedMs > refreshEveryMs) {
       this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
       await this.#refreshing;
     }
@@ -48,6 +53,7 @@ export class Shards {
   async #refresh(): Promise<void> {
     // Set first: what changes while we ask must be asked for again.
     this.#isCurrent = true;
+    this.#refreshedMs = performance.now();
     try {
       const views = current(await this.#client.agents({ role: 'pgc' }));
       await Promise.all(views.map((view) => this.#fetch(view)));
@@ -81,21 +87,21 @@ export class Shards {
   }
 
   #rebuild(): void {
-    const projects = new Map<string, Known[]>();
+    const trees = new Map<string, Known[]>();
     for (const known of this.#cards.values()) {
-      const { project } = known.card;
-      projects.set(project, [...(projects.get(project) ?? []), known]);
+      const { root } = known.card;
+      trees.set(root, [...(trees.get(root) ?? []), known]);
     }
-    for (const project of [...this.#lattices.keys()])
-      if (!projects.has(project)) this.#lattices.delete(project);
-    for (const [project, all] of projects) {
+    for (const root of [...this.#lattices.keys()])
+      if (!trees.has(root)) this.#lattices.delete(root);
+    for (const [root, all] of trees) {
       const cards = all.map(({ card }) => card);
-      const before = this.#lattices.get(project);
+      const before = this.#lattices.get(root);
       if (before !== undefined && isSame(cards, [...before.cards.values()])) continue;
       const ports = all.map(
         ({ view, card }) => new RemoteShard(this.#client, card.agent, view.record.id),
       );
-      this.#lattices.set(project, new Lattice(ports, cards));
+      this.#lattices.set(root, new Lattice(ports, cards));
     }
   }
 }

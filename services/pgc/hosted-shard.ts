@@ -56,8 +56,8 @@ export class HostedShard {
 }
 
 /** Stable over restarts, distinct for equally named trees in different places. */
-export function agentIdOf(shard: Shard): string {
-  const { root, project, alias } = shard.index.info;
+export function agentIdOf(shard: { root: string; project: string; alias: string }): string {
+  const { root, project, alias } = shard;
   const digest = createHash('sha256').update(`${root}\0${alias}`).digest('hex').slice(0, 8);
   return `pgc-${project.slice(0, 24)}-${alias.slice(0, 48)}-${digest}`
     .replace(/_+/g, '-')

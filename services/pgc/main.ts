@@ -7,7 +7,7 @@ import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/manifest.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { Shard } from '../../src/pgc/shard.js';
-import { endOf, notifySystemd, openClient, untilStopped } from '../process.js';
+import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
 
 /** How often the host looks whether a newer index was swapped in. */
@@ -59,7 +59,7 @@ class Host {
       this.#manifest = placeOf(root, this.#config.home).manifest;
       this.#seenMs = this.#changedMs();
       const planVersion = planVersionOf(shards);
-      const wanted = new Map(shards.map((shard) => [agentIdOf(shard), shard]));
+      const wanted = new Map(shards.map((shard) => [agentIdOf(shard.index.info), shard]));
       for (const [id, hosted] of this.#hosted) {
         if (wanted.has(id)) continue;
         this.#hosted.delete(id);
@@ -110,18 +110,8 @@ class Host {
     return hosted;
   }
 
-  /** Keeps trying for as long as trying may help. */
-  async #register({ client, shard }: HostedShard, planVersion: string): Promise<void> {
-    while (client.state !== 'closed') {
-      try {
-        await client.ready({ withinMs: 5_000 });
-        return await client.register(recordOf(shard, planVersion));
-      } catch (error) {
-        const { code, retryable } = asBusError(error);
-        this.#log.warn({ code, agent: client.identity.agent }, 'not registered yet');
-        if (!retryable) throw error;
-      }
-    }
+  #register({ client, shard }: HostedShard, planVersion: string): Promise<void> {
+    return untilAccepted(client, this.#log, () => client.register(recordOf(shard, planVersion)));
   }
 
   #changedMs(): number {
@@ -130,6 +120,6 @@ class Host {
 }
 
 function planVersionOf(shards: Shard[]): string {
-  const aliases = shards.map((shard) => shard.agent).sort();
-  return createHash('sha256').update(aliases.join('\0')).digest('hex').slice(0, 8);
+  const aliases = shards.map((shard) => `${shard.index.info.root}\0${shard.agent}`).sort();
+  return createHash('sha256').update(aliases.join('\0')).digest('hex').slice(0, 16);
 }

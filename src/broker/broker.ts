@@ -98,6 +98,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
       send: (peer, part) => this.#listener.send(peer, part),
       onGone: (peer) => this.#peerGone(peer),
       bytesMax: this.limits.outboxBytesMax,
+      strangersMax: this.limits.strangersMax,
+      strangerBytesMax: this.limits.strangerBytesMax,
       clock: this.clock,
     });
   }
@@ -107,7 +109,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const limits = { ...defaultLimits, ...parts.limits };
     const trace = parts.trace ?? noTrace;
     const registry = await Registry.load(parts.store, limits.agentsMax, (key) =>
-      trace('error', 'a stored agent record is corrupt and was left out', { key }),
+      trace('error', 'a stored agent record is corrupt and was left out', { record: key }),
     );
     const broker = new Broker(registry, parts);
     broker.#step({ type: 'socket.bound' });
@@ -335,12 +337,16 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #onHello(peer: PeerId, known: Session | undefined, frame: Frame): void {
     let hello: Hello;
     try {
-      hello = checkedHello(frame.body, known);
+      hello = checkedHello(frame.body, known, this.clock.nowMs());
       this.#admit(known);
     } catch (error) {
       return this.#refuse(peer, frame.envelope.id, asBusError(error));
     }
     const older = this.sessions.liveOf(hello.agent);
+    if (this.#isTakenName(hello)) {
+      const { agent, role } = hello;
+      return this.#refuse(peer, frame.envelope.id, new BusError('UNAUTHORISED', { agent, role }));
+    }
     if (older !== undefined && older !== known) {
       if (older.incarnation > hello.incarnation) {
         return this.#refuse(
@@ -361,6 +367,15 @@ export class Broker implements BrokerCore, AsyncDisposable {
     });
   }
 
+  /**
+   * A name belongs to the role that registered it: otherwise whoever need not prove anything could take
+   * the manager's name, also while the manager is away.
+   */
+  #isTakenName({ agent, role }: Hello): boolean {
+    const owner = this.sessions.liveOf(agent)?.role ?? this.registry.record(agent)?.role;
+    return owner !== undefined && owner !== role;
+  }
+
   /** Throws BROKER_DRAINING, SESSIONS_FULL. */
   #admit(known: Session | undefined): void {
     if (this.isDraining) throw new BusError('BROKER_DRAINING');
@@ -372,6 +387,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #open(peer: PeerId, hello: Hello): Session {
     const session = newSession(peer, hello, this.limits, this.clock.monotonicMs());
     this.sessions.add(session);
+    this.#outboxes.keep(peer);
     return session;
   }
 
@@ -400,6 +416,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
     }
     if (!isProved) return this.#stepSession(session, { type: 'peer.misproved' });
     const older = this.sessions.liveOf(session.agent);
+    // It may have come while this one was proving.
+    if (older !== undefined && older.incarnation > session.incarnation) {
+      return this.#stepSession(session, { type: 'peer.misproved' });
+    }
     if (older !== undefined) this.#stepSession(older, { type: 'session.superseded' });
     this.#stepSession(session, { type: 'peer.proved' });
   }

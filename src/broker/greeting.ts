@@ -4,12 +4,12 @@ import { start } from '../machine/step.js';
 import type { PeerId } from '../transport/port.js';
 import { protocolVersion } from '../wire/frame.js';
 import { helloCodec, type Hello } from '../wire/messages.js';
-import { silentIntervalsMax, type BrokerLimits } from './limits.js';
+import { incarnationAheadMsMax, silentIntervalsMax, type BrokerLimits } from './limits.js';
 import { sessionMachine } from './session.machine.js';
 import type { Session } from './sessions.js';
 
 /** What a peer says of itself, found possible. Throws MALFORMED_PAYLOAD, INVALID_NAME, VERSION, UNAUTHORISED. */
-export function checkedHello(body: Buffer, known: Session | undefined): Hello {
+export function checkedHello(body: Buffer, known: Session | undefined, nowMs: number): Hello {
   const hello = helloCodec.decode(body);
   const names = [
     ['agent id', hello.agent],
@@ -24,6 +24,10 @@ export function checkedHello(body: Buffer, known: Session | undefined): Hello {
       got: `${protocol_min} to ${protocol_max}`,
       supported: protocolVersion,
     });
+  }
+  // Taken at its word, an incarnation of the far future would keep the name for ever.
+  if (hello.incarnation > nowMs + incarnationAheadMsMax) {
+    throw new BusError('MALFORMED_PAYLOAD', { detail: 'the incarnation lies in the future' });
   }
   // An identity is bound to its connection: one connection never speaks for two.
   if (known !== undefined && (known.agent !== agent || known.role !== role)) {

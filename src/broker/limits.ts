@@ -14,6 +14,10 @@ export interface BrokerLimits {
   servicesPerSessionMax: number;
   /** Bytes waiting for one peer that does not read; beyond it a frame fails with PEER_STALLED. */
   outboxBytesMax: number;
+  /** Peers without a session that are answered at once; one more is not answered at all. */
+  strangersMax: number;
+  /** Bytes waiting for one of these. */
+  strangerBytesMax: number;
   /** A session is asked to show life once in this time, unless it wished for another interval. */
   heartbeatMs: number;
   heartbeatMsMin: number;
@@ -30,11 +34,16 @@ export const defaultLimits: BrokerLimits = {
   requestMsMax: 600_000,
   servicesPerSessionMax: 64,
   outboxBytesMax: 16 * 1024 * 1024,
+  strangersMax: 1_024,
+  strangerBytesMax: 16 * 1024,
   heartbeatMs: 1_000,
   heartbeatMsMin: 100,
   heartbeatMsMax: 30_000,
   drainMsMax: 5_000,
 };
+
+/** How far a client's clock may be ahead of ours. */
+export const incarnationAheadMsMax = 24 * 60 * 60 * 1_000;
 
 /** Intervals of silence after which a session is over; after half as many its agent shows as stale. */
 export const silentIntervalsMax = 4;

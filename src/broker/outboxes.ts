@@ -1,59 +1,86 @@
 import type { Clock } from '../base/clock.js';
+import { within } from '../base/within.js';
 import { Outbox } from '../transport/outbox.js';
 import type { PeerId, SendOutcome } from '../transport/port.js';
 
-/** One outbox per connected peer. */
+interface OutboxesParts {
+  send: (peer: PeerId, part: Buffer) => Promise<SendOutcome>;
+  onGone: (peer: PeerId) => void;
+  /** Of one peer with a session. */
+  bytesMax: number;
+  /** Peers without a session that are answered at once; one more is not answered at all. */
+  strangersMax: number;
+  /** What waits for one of these: a few refusals. */
+  strangerBytesMax: number;
+  clock: Clock;
+}
+
+/**
+ * One outbox per peer with a session, kept until that ends. A peer without one is answered too (RESET,
+ * REJECT), but its outbox lives only while something is in it: strangers must cost nothing that lasts.
+ */
 export class Outboxes {
-  readonly #outboxes = new Map<PeerId, Outbox>();
-  readonly #parts: {
-    send: (peer: PeerId, part: Buffer) => Promise<SendOutcome>;
-    onGone: (peer: PeerId) => void;
-    bytesMax: number;
-    clock: Clock;
-  };
+  readonly #kept = new Map<PeerId, Outbox>();
+  /** Of strangers, and of peers whose session has ended while something (a GOODBYE) still waits. */
+  readonly #passing = new Map<PeerId, Outbox>();
+  readonly #parts: OutboxesParts;
   framesOut = 0;
 
-  constructor(parts: {
-    send: (peer: PeerId, part: Buffer) => Promise<SendOutcome>;
-    onGone: (peer: PeerId) => void;
-    bytesMax: number;
-    clock: Clock;
-  }) {
+  constructor(parts: OutboxesParts) {
     this.#parts = parts;
+  }
+
+  /** Its session has begun. */
+  keep(peer: PeerId): void {
+    if (!this.#kept.has(peer)) this.#kept.set(peer, this.#open(peer, this.#parts.bytesMax));
+  }
+
+  /** Its session is over. What was queued before still leaves. */
+  forget(peer: PeerId): void {
+    const outbox = this.#kept.get(peer);
+    if (outbox === undefined) return;
+    this.#kept.delete(peer);
+    this.#pass(peer, outbox);
   }
 
   /** False: this peer does not read and its outbox is full. */
   offer(peer: PeerId, frame: Buffer): boolean {
-    const outbox = this.#outboxes.get(peer) ?? this.#open(peer);
-    const isTaken = outbox.offer(frame);
+    const isTaken = this.#outboxOf(peer)?.offer(frame) ?? false;
     if (isTaken) this.framesOut += 1;
     return isTaken;
   }
 
-  /** What was queued before (a GOODBYE) still leaves. */
-  forget(peer: PeerId): void {
-    this.#outboxes.delete(peer);
-  }
-
   /** Resolves when nothing waits any more, or after `withinMs`. */
   async flushed(withinMs: number): Promise<void> {
-    const { clock } = this.#parts;
-    const all = Promise.all([...this.#outboxes.values()].map((each) => each.flushed()));
-    await Promise.race([all, new Promise<void>((resolve) => void clock.after(withinMs, resolve))]);
+    const all = [...this.#kept.values(), ...this.#passing.values()];
+    await within(this.#parts.clock, withinMs, Promise.all(all.map((each) => each.flushed())));
   }
 
-  #open(peer: PeerId): Outbox {
-    const { send, onGone, bytesMax, clock } = this.#parts;
-    const outbox = new Outbox({
+  #outboxOf(peer: PeerId): Outbox | undefined {
+    const known = this.#kept.get(peer) ?? this.#passing.get(peer);
+    if (known !== undefined || this.#passing.size >= this.#parts.strangersMax) return known;
+    const outbox = this.#open(peer, this.#parts.strangerBytesMax);
+    // After the frame that is about to be offered has left.
+    queueMicrotask(() => this.#pass(peer, outbox));
+    this.#passing.set(peer, outbox);
+    return outbox;
+  }
+
+  /** Kept only until it is empty. */
+  #pass(peer: PeerId, outbox: Outbox): void {
+    this.#passing.set(peer, outbox);
+    void outbox.flushed().then(() => {
+      if (this.#passing.get(peer) === outbox) this.#passing.delete(peer);
+    });
+  }
+
+  #open(peer: PeerId, bytesMax: number): Outbox {
+    const { send, onGone, clock } = this.#parts;
+    return new Outbox({
       send: (part) => send(peer, part),
-      onGone: () => {
-        if (this.#outboxes.get(peer) === outbox) this.#outboxes.delete(peer);
-        onGone(peer);
-      },
+      onGone: () => onGone(peer),
       bytesMax,
       clock,
     });
-    this.#outboxes.set(peer, outbox);
-    return outbox;
   }
 }

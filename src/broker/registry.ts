@@ -66,10 +66,10 @@ export class Registry {
     return [...(this.#byAlias.get(alias) ?? [])];
   }
 
-  /** Resolves when the record is on disk. Throws TOO_LARGE. */
+  /** Resolves when the record is on disk. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
   async register(
     record: AgentRecord,
-    options: { isEphemeral: boolean; nowMs: number },
+    options: { isEphemeral: boolean; nowMs: number; isOnline: (id: string) => boolean },
   ): Promise<void> {
     const body = agentRecordCodec.encode(record);
     if (body.length > recordBytesMax) {
@@ -79,15 +79,20 @@ export class Registry {
         limit: recordBytesMax,
       });
     }
-    const isKnown = this.#entries.has(record.id);
-    this.#remember(record, options.isEphemeral, options.nowMs);
-    if (options.isEphemeral) return;
+    // Bounded by the number of sessions, with which they end.
+    if (options.isEphemeral) {
+      this.#remember(record, true, options.nowMs);
+      return;
+    }
+    const forgotten = this.#entries.has(record.id) ? [] : this.#overflow(options.isOnline);
     const frame = makeFrame(Command.REGISTER, { id: record.id, from: record.id }, body);
-    const forgotten = isKnown ? [] : this.#overflow(record.id);
     await this.#store.commit([
       { type: 'put', key: agentKey(record.id), value: encodeFrame(frame) },
       ...forgotten.map((id) => ({ type: 'del' as const, key: agentKey(id) })),
     ]);
+    // Only now: what could not be stored must not be listed.
+    this.#remember(record, false, options.nowMs);
+    for (const id of forgotten) this.#forget(id);
   }
 
   seen(id: string, nowMs: number): void {
@@ -120,16 +125,15 @@ export class Registry {
     if (ids?.size === 0) this.#byAlias.delete(entry.record.alias);
   }
 
-  /** The ids to forget so that the registry stays within its limit: those seen longest ago. */
-  #overflow(newest: string): string[] {
-    const excess = this.#entries.size - this.#agentsMax;
+  /** Who must be forgotten for one more: the offline ones seen longest ago. Throws REGISTRY_FULL. */
+  #overflow(isOnline: (id: string) => boolean): string[] {
+    const excess = this.#entries.size + 1 - this.#agentsMax;
     if (excess <= 0) return [];
-    const oldest = [...this.#entries]
-      .filter(([id]) => id !== newest)
+    const offline = [...this.#entries].filter(([id]) => !isOnline(id));
+    if (offline.length < excess) throw new BusError('REGISTRY_FULL', { limit: this.#agentsMax });
+    return offline
       .sort(([, a], [, b]) => a.lastSeenMs - b.lastSeenMs)
       .slice(0, excess)
       .map(([id]) => id);
-    for (const id of oldest) this.#forget(id);
-    return oldest;
   }
 }

@@ -2,6 +2,7 @@ import { backoffMs } from '../base/backoff.js';
 import { IdSequence, isName } from '../base/ids.js';
 import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
+import { within } from '../base/within.js';
 import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
 import { isErrorCode, type ErrorCode } from '../errors/catalogue.js';
 import { start, step } from '../machine/step.js';
@@ -43,7 +44,7 @@ import {
   type ConnectionEvent,
 } from './connection.machine.js';
 import { Heartbeat } from './heartbeat.js';
-import { clientLimits, greetingBackoff } from './limits.js';
+import { clientLimits, greetingBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { Responder, type Handler } from './responder.js';
 import { Subscriptions } from './subscriptions.js';
@@ -112,6 +113,8 @@ export class Client implements AsyncDisposable {
   #requestsMax: number = clientLimits.requestsMax;
   #greeting: Disposable | undefined;
   #brokerVersion = '';
+  /** Counts sessions, so that work for an earlier one notices that it is over. */
+  #sessions = 0;
 
   private constructor(parts: ClientParts) {
     this.identity = parts.identity;
@@ -140,7 +143,7 @@ export class Client implements AsyncDisposable {
       clock: parts.clock,
       intervalMs: parts.heartbeatMs ?? clientLimits.heartbeatMs,
       isLive: () => this.state === 'live',
-      onDue: () => this.#enqueue(makeFrame(Command.PING, { id: this.#ids.next() })),
+      onDue: () => this.#say(makeFrame(Command.PING, { id: this.#ids.next() })),
       onSilence: () => this.#step({ type: 'broker.silent' }),
     });
   }
@@ -247,10 +250,12 @@ export class Client implements AsyncDisposable {
     return this.#await(frame, { ...options, deadlineMs });
   }
 
-  /** One way, at most once: resolves when it was handed to the connection. */
+  /** One way, at most once. Throws NO_BROKER, BROKER_BUSY, TOO_LARGE. */
   send(to: string, type: string, body: Buffer): void {
     this.#assertLive();
-    this.#enqueue(makeFrame(Command.SEND, { id: this.#ids.next(), to, type }, body));
+    const frame = makeFrame(Command.SEND, { id: this.#ids.next(), to, type }, body);
+    if (!this.#enqueue(frame))
+      throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
   }
 
   /** Publications whose topic matches; `*` is one token, `>` the rest. At most once: nothing is repeated. */
@@ -296,10 +301,7 @@ export class Client implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.state !== 'closed') {
       this.#step({ type: 'client.closed' });
-      await Promise.race([
-        this.#outbox.flushed(),
-        new Promise<void>((resolve) => void this.#clock.after(closingMsMax, resolve)),
-      ]);
+      await within(this.#clock, closingMsMax, this.#outbox.flushed());
     }
     this.#greeting?.[Symbol.dispose]();
     this.#heartbeat[Symbol.dispose]();
@@ -332,9 +334,9 @@ export class Client implements AsyncDisposable {
   #perform(effect: ConnectionEffect): void {
     switch (effect.type) {
       case 'hello.send':
-        return this.#enqueue(makeFrame(Command.HELLO, { id: this.#ids.next() }, this.#hello()));
+        return this.#say(makeFrame(Command.HELLO, { id: this.#ids.next() }, this.#hello()));
       case 'proof.send':
-        return this.#enqueue(
+        return this.#say(
           makeFrame(
             Command.PROOF,
             { id: this.#ids.next() },
@@ -342,7 +344,7 @@ export class Client implements AsyncDisposable {
           ),
         );
       case 'goodbye.send':
-        return this.#enqueue(
+        return this.#say(
           makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })),
         );
       case 'greeting.arm': {
@@ -365,26 +367,33 @@ export class Client implements AsyncDisposable {
 
   #replay(): void {
     this.#greeting?.[Symbol.dispose]();
+    this.#refusal = undefined;
+    this.#sessions += 1;
     if (this.#record !== undefined) {
-      this.#enqueue(
-        makeFrame(
-          Command.REGISTER,
-          { id: this.#ids.next() },
-          agentRecordCodec.encode(this.#record),
-        ),
-      );
+      void this.#restore(Command.REGISTER, agentRecordCodec.encode(this.#record));
     }
     if (this.#services.size > 0) {
-      this.#enqueue(
-        makeFrame(
-          Command.OFFER,
-          { id: this.#ids.next() },
-          offerCodec.encode({ services: [...this.#services] }),
-        ),
-      );
+      void this.#restore(Command.OFFER, offerCodec.encode({ services: [...this.#services] }));
     }
     for (const { frame, leftMs } of this.#pending.unanswered()) {
-      this.#enqueue(amend(frame, { deadline_ms: leftMs }));
+      this.#say(amend(frame, { deadline_ms: leftMs }));
+    }
+  }
+
+  /** What the broker knew of us before, until it accepts it or another session begins. */
+  async #restore(command: Command, body: Buffer): Promise<void> {
+    const session = this.#sessions;
+    for (let attempt = 0; session === this.#sessions && this.state === 'live'; attempt += 1) {
+      try {
+        await this.#ask(command, {}, body);
+        return;
+      } catch (error) {
+        const { code, retryable } = asBusError(error);
+        this.#trace('warn', 'not restored', { command: Command[command], code });
+        if (!retryable) return;
+        const waitMs = restoreBackoff.baseMs + backoffMs(restoreBackoff, attempt, this.#random());
+        await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
+      }
     }
   }
 
@@ -494,17 +503,18 @@ export class Client implements AsyncDisposable {
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
     this.#assertLive();
-    if (this.#pending.size >= this.#requestsMax)
+    if (this.#pending.size >= this.#requestsMax) {
       throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
-    // Encoded before it is remembered: a frame that is too large leaves nothing behind.
-    const bytes = encodeFrame(frame);
-    const reply = this.#pending.add(frame, {
+    }
+    // Queued before it is remembered: what cannot leave must not wait for an answer.
+    if (!this.#enqueue(frame)) {
+      throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+    }
+    return this.#pending.add(frame, {
       deadlineMs: options.deadlineMs,
       isIdempotent: options.isIdempotent ?? false,
       signal: options.signal,
     });
-    this.#push(bytes);
-    return reply;
   }
 
   #assertLive(): void {
@@ -521,13 +531,18 @@ export class Client implements AsyncDisposable {
       : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
   }
 
-  #enqueue(frame: Frame): void {
-    this.#push(encodeFrame(frame));
+  /** False when the outbox is full. Throws TOO_LARGE. */
+  #enqueue(frame: Frame): boolean {
+    return this.#outbox.offer(encodeFrame(frame));
   }
 
-  #push(bytes: Buffer): void {
-    if (!this.#outbox.offer(bytes))
-      throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+  /** For what is said again by itself: a greeting, a ping, a replay. */
+  #say(frame: Frame): void {
+    if (!this.#enqueue(frame)) {
+      this.#trace('warn', 'a frame was dropped: the link takes nothing', {
+        command: Command[frame.command],
+      });
+    }
   }
 
   async #sendPart(part: Buffer): Promise<SendOutcome> {

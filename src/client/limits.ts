@@ -16,5 +16,8 @@ export const clientLimits = {
   subscriptionsMax: 256,
 } as const;
 
+/** A registration that the broker could not take just now is repeated. */
+export const restoreBackoff: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
+
 /** HELLO is repeated while nobody answers. */
 export const greetingBackoff: BackoffPolicy = { baseMs: 250, capMs: 2_000 };

@@ -24,10 +24,16 @@ export class Responder {
   readonly #agent: string;
   readonly #clock: Clock;
   readonly #trace: Trace;
-  readonly #send: (frame: Frame) => void;
+  readonly #send: (frame: Frame) => boolean;
   #serving = 0;
 
-  constructor(parts: { agent: string; clock: Clock; trace: Trace; send: (frame: Frame) => void }) {
+  /** `send`: false when nothing more can be queued; throws TOO_LARGE. */
+  constructor(parts: {
+    agent: string;
+    clock: Clock;
+    trace: Trace;
+    send: (frame: Frame) => boolean;
+  }) {
     this.#agent = parts.agent;
     this.#clock = parts.clock;
     this.#trace = parts.trace;
@@ -85,6 +91,8 @@ export class Responder {
   #answer(request: Frame, type: string, body: Buffer): void {
     const { id, reply_to } = request.envelope;
     if (reply_to === '') return;
-    this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type }, body));
+    if (this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type }, body))) return;
+    // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
+    this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
   }
 }

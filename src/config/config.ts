@@ -30,6 +30,7 @@ const busPathBytesMax = 96;
  * flags; the result is frozen. Throws CONFIG_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
+  if (flags.home === '') throw new BusError('CONFIG_INVALID', { detail: 'home is empty' });
   const home = path.resolve(flags.home ?? nonEmpty(env.SIGMA_HOME) ?? defaultHome(env));
   const merged = {
     home,
@@ -83,12 +84,15 @@ function fromFile(file: string): Record<string, unknown> {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    // The file lies in the home: it cannot say where that is.
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !('home' in value))
       return value as Record<string, unknown>;
   } catch (error) {
     throw new BusError('CONFIG_INVALID', { detail: `${file} is not JSON` }, { cause: error });
   }
-  throw new BusError('CONFIG_INVALID', { detail: `${file} is not a JSON object` });
+  throw new BusError('CONFIG_INVALID', {
+    detail: `${file} is not a JSON object of settings other than home`,
+  });
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

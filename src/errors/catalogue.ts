@@ -102,6 +102,12 @@ export const catalogue = {
     exit: 1,
     next: 'Use the running one (`sigma status`), or set SIGMA_HOME to another folder.',
   },
+  ALREADY_SERVED: {
+    text: 'the shards of {path} are served already',
+    retryable: false,
+    exit: 1,
+    next: 'Ask away (`sigma agents`); after a change, `sigma index {path}` is enough.',
+  },
   BROKER_DRAINING: {
     text: 'the broker is shutting down',
     retryable: true,
@@ -113,6 +119,12 @@ export const catalogue = {
     retryable: true,
     exit: 1,
     next: 'Wait for answers before asking more.',
+  },
+  REGISTRY_FULL: {
+    text: 'the broker already knows {limit} agents, all of them online',
+    retryable: true,
+    exit: 1,
+    next: 'Stop agents that are not needed, or raise agentsMax.',
   },
   SESSIONS_FULL: {
     text: 'the broker already has {limit} sessions',

@@ -17,6 +17,8 @@ export class Outbox {
   #frames: Buffer[] = [];
   #bytes = 0;
   #flushing: Promise<void> | undefined;
+  /** Counts `clear`, so that a flush under way stops sending what was dropped. */
+  #generation = 0;
 
   constructor(parts: {
     send: (part: Buffer) => Promise<SendOutcome>;
@@ -29,10 +31,6 @@ export class Outbox {
     this.#onGone = parts.onGone;
     this.#bytesMax = parts.bytesMax;
     this.#clock = parts.clock;
-  }
-
-  get isIdle(): boolean {
-    return this.#flushing === undefined;
   }
 
   /** False: the peer does not read and its outbox is full. */
@@ -50,6 +48,7 @@ export class Outbox {
   }
 
   clear(): void {
+    this.#generation += 1;
     this.#frames = [];
     this.#bytes = 0;
   }
@@ -57,10 +56,12 @@ export class Outbox {
   async #flush(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#frames.length > 0) {
+      const generation = this.#generation;
       const parts = joinFrames(this.#frames);
       this.#frames = [];
       for (const [at, part] of parts.entries()) {
         const outcome = await this.#send(part);
+        if (generation !== this.#generation) break;
         if (outcome === 'gone') {
           this.clear();
           this.#flushing = undefined;
@@ -72,7 +73,7 @@ export class Outbox {
           await new Promise<void>((resolve) => void this.#clock.after(stallRetryMs, resolve));
           break;
         }
-        this.#bytes = Math.max(0, this.#bytes - part.length);
+        this.#bytes -= part.length;
       }
     }
     this.#flushing = undefined;

@@ -116,6 +116,7 @@ export class ZeromqLink implements Link {
   readonly #subscriber: zmq.Subscriber;
   readonly #subscriptions = new Map<string, number>();
   #topicsAddress: string | undefined;
+  #isUp = false;
   #isClosing = false;
 
   /** Throws SOCKET_PATH. Nothing is connected before `open`. */
@@ -141,8 +142,14 @@ export class ZeromqLink implements Link {
 
   open(events: LinkEvents): void {
     // After the handshake the first send succeeds; after `connect` alone it may not.
-    this.#dealer.events.on('handshake', () => events.onUp());
-    this.#dealer.events.on('disconnect', () => events.onDown());
+    this.#dealer.events.on('handshake', () => {
+      this.#isUp = true;
+      events.onUp();
+    });
+    this.#dealer.events.on('disconnect', () => {
+      this.#isUp = false;
+      events.onDown();
+    });
     const isClosing = (): boolean => this.#isClosing;
     void forEachMessage(this.#dealer, isClosing, ([part]) => {
       if (part !== undefined) events.onPart(part);
@@ -155,7 +162,8 @@ export class ZeromqLink implements Link {
   }
 
   async send(part: Buffer): Promise<SendOutcome> {
-    return outcomeOf(() => this.#dealer.send(part));
+    // ZeroMQ says "again" to both; only we know that nobody is there.
+    return this.#isUp ? outcomeOf(() => this.#dealer.send(part)) : 'gone';
   }
 
   connectTopics(address: string): void {
@@ -218,7 +226,10 @@ export function isListening(address: string): Promise<boolean> {
     };
     probe.once('connect', settle(true));
     // Nobody there, or a socket file that a killed broker left behind.
-    probe.once('error', settle(false));
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      // Anything else, such as a full backlog, means that somebody is there.
+      settle(error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED')(),
+    );
   });
 }
 

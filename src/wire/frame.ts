@@ -122,7 +122,12 @@ export function joinFrames(frames: Buffer[]): Buffer[] {
 /** Walks a part. Check the head, then believe its lengths, then check the rest. Never throws. */
 export function* decodeFrames(part: Buffer): Generator<Decoded> {
   let offset = 0;
-  while (offset < part.length) {
+  for (let count = 0; offset < part.length; count += 1) {
+    // A writer never joins more. Tiny frames without end would hold up everybody else.
+    if (count >= batchFramesMax) {
+      yield { ok: false, corruption: 'length', id: '', version: protocolVersion };
+      return;
+    }
     const head = part.subarray(offset, offset + headBytes);
     const fault = checkHead(head, part.length - offset);
     const [, , version = 0] = head;

@@ -1,38 +1,30 @@
-import { execFile, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import type { Client } from '../../../src/client/client.js';
 import type { Config } from '../../../src/config/config.js';
-import { BusError, RemoteError, type Failure } from '../../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeService } from '../../../src/pgc/messages.js';
+import { realRoot } from '../../../src/pgc/source-tree.js';
 import { isListening } from '../../../src/transport/zeromq.js';
+import { agentIdOf } from '../../pgc/hosted-shard.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { withClient, withQuestions } from '../connect.js';
+import { detach } from '../detach.js';
+import { index, type Report } from '../index-process.js';
 import { argumentsOf, configOf, withCommon, type CommonOptions } from '../options.js';
-import { usage } from '../output.js';
+import { printFailure, usage } from '../output.js';
 import { renderQuery } from '../render.js';
 import { Supervisor } from '../supervisor.js';
 
-const program = fileURLToPath(new URL('../../../../services/cli/sigma.mjs', import.meta.url));
 /** Opening and registering many large shards takes its time on a slow disk. */
 const readyMsMax = 120_000;
 const readyPollMs = 50;
-const reportBytesMax = 64 * 1024 * 1024;
+const leavingMsMax = 6_000;
 const firstAnswerMsMax = 30_000;
 
 interface UpOptions extends CommonOptions {
   shards?: string;
   detach?: boolean;
   firstQuestion?: string;
-}
-
-interface Report {
-  project: string;
-  shards: { alias: string }[];
-  files_total: number;
-  lines_total: number;
-  questions: string[];
 }
 
 export function addUpCommand(sigma: Command): void {
@@ -48,7 +40,10 @@ export function addUpCommand(sigma: Command): void {
       if (options.json === true)
         throw usage('up prints text only; ask `sigma status --json` instead');
       const config = configOf({ log: 'warn', ...options });
-      if (options.detach === true) return detach(repo, config, options);
+      if (options.detach === true) {
+        if (options.firstQuestion !== undefined) throw usage('--detach asks no first question');
+        return detach(repo, config, options.shards);
+      }
       await up(repo, config, options);
     });
 }
@@ -65,14 +60,17 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   const refused = supervisor.failed();
   const over = new AbortController();
   const startUp = async (): Promise<Report> => {
-    if (!(await isListening(config.bus)))
-      supervisor.start('broker', ['bus', ...argumentsOf(config)]);
+    const isOurs = !(await isListening(config.bus));
+    if (isOurs) supervisor.start('broker', ['bus', ...argumentsOf(config)]);
     const report = await index(repo, config, options.shards, over.signal);
-    supervisor.start('pgc', ['agent', 'pgc', repo, ...argumentsOf(config)]);
+    const root = await realRoot(repo);
     await whenListening(config, over.signal);
-    if (!(await hasManager(config)))
+    await whenUnserved(config, root, report, over.signal);
+    supervisor.start('pgc', ['agent', 'pgc', repo, ...argumentsOf(config)]);
+    if (!(await hasManager(config))) {
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
-    await whenAnswering(config, report, over.signal);
+    }
+    await whenAnswering(config, root, report, over.signal);
     return report;
   };
 
@@ -80,60 +78,18 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   // Its failure is looked at below; when a child fails first, nobody is left to look.
   starting.catch(() => undefined);
   const outcome = await Promise.race([starting, refused, stopped]).finally(() => over.abort());
+  // What was under way hears of it before the children are stopped.
+  await starting.catch(() => undefined);
   if (outcome instanceof BusError) throw outcome;
   if (typeof outcome === 'string') throw new BusError('INTERRUPTED');
   announce(config, outcome);
   await notifySystemd('READY=1');
-  if (options.firstQuestion !== undefined) await askFirst(config, outcome, options.firstQuestion);
+  if (options.firstQuestion !== undefined) {
+    await Promise.race([askFirst(config, outcome, options.firstQuestion), refused, stopped]);
+  }
   const end = await Promise.race([refused, stopped]);
   void notifySystemd('STOPPING=1');
   if (end instanceof BusError) throw end;
-}
-
-/** In a process of its own, whose memory is given back when it ends. */
-function index(
-  repo: string,
-  config: Config,
-  shards: string | undefined,
-  signal: AbortSignal,
-): Promise<Report> {
-  const args = [
-    program,
-    'index',
-    repo,
-    '--json',
-    ...argumentsOf(config),
-    ...(shards === undefined ? [] : ['--shards', shards]),
-  ];
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      process.execPath,
-      args,
-      { maxBuffer: reportBytesMax, signal },
-      (error, stdout) => {
-        const printed = parsed(stdout);
-        if (error === null && printed !== undefined) return resolve(printed as Report);
-        const failure = (printed as { error?: Failure } | undefined)?.error;
-        reject(
-          failure === undefined
-            ? new BusError('CHILD_FAILED', { name: 'index', code: String(error?.code ?? '') })
-            : new RemoteError(failure),
-        );
-      },
-    );
-    // Its progress; what failed is told once, by us.
-    child.stderr?.on('data', (text: Buffer) => {
-      if (!text.toString().startsWith('sigma: ')) process.stderr.write(text);
-    });
-  });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function whenListening(config: Config, signal: AbortSignal): Promise<void> {
@@ -150,25 +106,58 @@ async function hasManager(config: Config): Promise<boolean> {
 }
 
 /** Every shard online, the manager there, and its cards fetched: from here on a question is answered at full speed. */
-async function whenAnswering(config: Config, report: Report, signal: AbortSignal): Promise<void> {
-  const wanted = new Set(report.shards.map((shard) => shard.alias));
-  await withClient(config, async (client) => {
-    await eventually(
+/** The agents of this tree, as the bus knows them. */
+function agentsOf(root: string, report: Report): string[] {
+  const { project } = report;
+  return report.shards.map(({ alias }) => agentIdOf({ root, project, alias }));
+}
+
+async function onlineAmong(client: Client, ids: string[]): Promise<string[]> {
+  const agents = await client.agents({ role: 'pgc' });
+  const online = new Set(
+    agents.filter((each) => each.state !== 'offline').map((each) => each.record.id),
+  );
+  return ids.filter((id) => online.has(id));
+}
+
+/** A second host would take the agents away from the first; when it then ends, nobody is left. */
+async function whenUnserved(
+  config: Config,
+  root: string,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = agentsOf(root, report);
+  await withClient(config, (client) =>
+    eventually(
+      async () => (await onlineAmong(client, ids)).length === 0,
+      () => new BusError('ALREADY_SERVED', { path: root }),
+      signal,
+      // One that was killed counts as there until its silence is noticed.
+      leavingMsMax,
+    ),
+  );
+}
+
+/** Every shard online, the manager there, and its cards fetched: from here on a question is answered at full speed. */
+async function whenAnswering(
+  config: Config,
+  root: string,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = agentsOf(root, report);
+  await withClient(config, (client) =>
+    eventually(
       async () => {
-        const agents = await client.agents({ role: 'pgc', project: report.project });
-        const online = new Set(
-          agents.filter((agent) => agent.state !== 'offline').map((agent) => agent.record.alias),
-        );
         const { services } = await client.status();
-        return (
-          [...wanted].every((alias) => online.has(alias)) &&
-          services.some((service) => service.name === latticeService)
-        );
+        const hasLattice = services.some((service) => service.name === latticeService);
+        return hasLattice && (await onlineAmong(client, ids)).length === ids.length;
       },
       () => new BusError('NO_SHARDS'),
       signal,
-    );
-  });
+    ),
+  );
   await withQuestions(config, undefined, (questions) =>
     questions.topology({ deadlineMs: readyMsMax }),
   );
@@ -177,11 +166,12 @@ async function whenAnswering(config: Config, report: Report, signal: AbortSignal
 async function eventually(
   claim: () => Promise<boolean>,
   otherwise: () => BusError,
-  signal?: AbortSignal,
+  signal: AbortSignal,
+  withinMs = readyMsMax,
 ): Promise<void> {
-  const until = performance.now() + readyMsMax;
+  const until = performance.now() + withinMs;
   while (!(await claim())) {
-    if (signal?.aborted === true) throw new BusError('INTERRUPTED');
+    if (signal.aborted) throw new BusError('INTERRUPTED');
     if (performance.now() > until) throw otherwise();
     await new Promise((resolve) => setTimeout(resolve, readyPollMs));
   }
@@ -203,43 +193,14 @@ async function askFirst(config: Config, report: Report, wanted: string): Promise
   if (question === undefined) return;
   process.stdout.write(`\n> ${question}\n\n`);
   const request = { question, from: '', max_hops: 0, top_k: 3 };
-  const answer = await withQuestions(config, undefined, (questions) =>
-    questions.query(request, { deadlineMs: firstAnswerMsMax }),
-  );
-  process.stdout.write(
-    `${renderQuery(answer)}\n\nAsk in another terminal; Ctrl-C here stops everything.\n`,
-  );
-}
-
-/** Starts the same command in the background and waits for its `ready` line. */
-async function detach(repo: string, config: Config, options: UpOptions): Promise<void> {
-  const folder = path.join(config.home, 'logs');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = path.join(folder, 'up.log');
-  const log = openSync(file, 'w', 0o600);
-  const args = [
-    program,
-    'up',
-    repo,
-    ...argumentsOf(config),
-    ...(options.shards === undefined ? [] : ['--shards', options.shards]),
-  ];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log] });
-  closeSync(log);
-  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
-  let code: number | undefined;
-  void ended.then((its) => (code = its));
-  await eventually(
-    () => Promise.resolve(code !== undefined || /^ready /m.test(readFileSync(file, 'utf8'))),
-    () => new BusError('DEADLINE_EXCEEDED', { ms: readyMsMax }),
-  );
-  if (code !== undefined) {
-    process.stderr.write(readFileSync(file, 'utf8'));
-    process.exitCode = code;
-    return;
+  try {
+    const answer = await withQuestions(config, undefined, (questions) =>
+      questions.query(request, { deadlineMs: firstAnswerMsMax }),
+    );
+    process.stdout.write(`${renderQuery(answer)}\n`);
+  } catch (error) {
+    // Everything else works; this one question is no reason to stop it.
+    printFailure({ json: false }, asBusError(error));
   }
-  child.unref();
-  process.stdout.write(
-    `${readFileSync(file, 'utf8').trimEnd()}\nrunning in the background as process ${child.pid ?? 0}; its log is ${file}; stop it with: kill ${child.pid ?? 0}\n`,
-  );
+  process.stdout.write('\nAsk in another terminal; Ctrl-C here stops everything.\n');
 }

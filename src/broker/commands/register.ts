@@ -15,6 +15,7 @@ export const register: CommandRun = async (core, session, frame) => {
   await core.registry.register(stamped, {
     isEphemeral: session.isEphemeral,
     nowMs: core.clock.nowMs(),
+    isOnline: (id) => core.sessions.liveOf(id) !== undefined,
   });
   core.answer(session, frame, Command.ACCEPT);
   core.announce('updated', session.agent);

@@ -1,4 +1,4 @@
-import { BusError } from '../../errors/bus-error.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
 import { parseAddress } from '../../wire/address.js';
 import { Command, readdress, type Frame } from '../../wire/frame.js';
 import type { BrokerCore, CommandRun } from '../core.js';
@@ -42,7 +42,14 @@ function reply(core: BrokerCore, session: Session, frame: Frame): void {
   const requester = core.sessions.of(request.requester);
   if (!more) core.requests.end(request);
   if (requester === undefined) throw new BusError('UNKNOWN_REQUEST', { id: correlation });
-  deliver(core, session, requester, frame, 0);
+  try {
+    deliver(core, session, requester, frame, 0);
+  } catch (error) {
+    // Too large, or the requester does not read: it must hear why no answer comes.
+    core.requests.end(request);
+    core.reject(requester, request.id, asBusError(error));
+    throw error;
+  }
 }
 
 /** Who gets it. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME. */

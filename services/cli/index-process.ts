@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../src/config/config.js';
+import { BusError, RemoteError, type Failure } from '../../src/errors/bus-error.js';
+import { argumentsOf } from './options.js';
+
+export const program = fileURLToPath(new URL('../../../services/cli/sigma.mjs', import.meta.url));
+
+const reportBytesMax = 64 * 1024 * 1024;
+
+/** What `up` needs of the report of `sigma index`. */
+export interface Report {
+  project: string;
+  shards: { alias: string }[];
+  files_total: number;
+  lines_total: number;
+  questions: string[];
+}
+
+/** Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. */
+export async function index(
+  repo: string,
+  config: Config,
+  shards: string | undefined,
+  signal: AbortSignal,
+): Promise<Report> {
+  const plan = shards === undefined ? [] : ['--shards', shards];
+  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+    // Also how an abort is told; `exit` may never come when there was no process.
+    child.once('error', () => resolve(null));
+  });
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    if (printed.length > reportBytesMax) child.kill();
+  }
+  const code = await ended;
+  if (signal.aborted) throw new BusError('INTERRUPTED');
+  const report = parsed(printed) as (Report & { error?: Failure }) | undefined;
+  if (report?.error !== undefined) throw new RemoteError(report.error);
+  if (code !== 0 || report === undefined) {
+    throw new BusError('CHILD_FAILED', { name: 'index', code: code ?? 'signal' });
+  }
+  return report;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
