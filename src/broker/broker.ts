@@ -48,6 +48,8 @@ const reconnectAfterDrainMs = 1_000;
 
 /** A peer that does not read must not hold up the end of the broker. */
 const goodbyeMsMax = 500;
+/** Time to read a GOODBYE before the sockets close under it. */
+const goodbyeGraceMs = 50;
 
 export interface BrokerParts {
   store: Store;
@@ -233,6 +235,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
     }
     this.#ticker?.[Symbol.dispose]();
     await this.#outboxes.flushed(goodbyeMsMax);
+    // A client with `immediate` drops what it has not read yet when the connection goes.
+    await new Promise<void>((resolve) => void this.clock.after(goodbyeGraceMs, resolve));
   }
 
   #armTick(previousMs: number): void {

@@ -1,7 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BrokerLimits } from '../../src/broker/limits.js';
 import { makeFrame, encodeFrame, Command, decodeFrames, type Frame } from '../../src/wire/frame.js';
-import { failureCodec, helloCodec, type PresenceEvent } from '../../src/wire/messages.js';
+import {
+  agentRecordCodec,
+  challengeCodec,
+  failureCodec,
+  goodbyeCodec,
+  helloCodec,
+  offerCodec,
+  proofCodec,
+  type Hello,
+  type PresenceEvent,
+} from '../../src/wire/messages.js';
+import { proofOf } from '../../src/wire/proof.js';
 import { operatorSecret, recordOf, testBus, type TestBus } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import type { TransportHarness } from './transport.js';
@@ -257,23 +268,34 @@ export function busContract(name: string, open: () => TransportHarness): void {
 
     test('an agent that falls silent is lost, its services with it', async () => {
       await openBus();
-      const hello = helloCodec.encode({
-        agent: 'mute',
-        role: 'tester',
-        incarnation: 1,
-        protocol_min: 1,
-        protocol_max: 1,
-        heartbeat_ms: 50,
-        ephemeral: true,
-      });
-      const { say, heard } = await rawClient(bus);
-      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
-      await eventually(() =>
-        expect(heard.map((frame) => frame.command)).toContain(Command.WELCOME),
+      const watcher = await bus.client('watcher');
+      const events: string[] = [];
+      watcher.onPresence((event: PresenceEvent) =>
+        events.push(`${event.agent.record.id} ${event.change}`),
       );
-      const asker = await bus.client('asker');
-      expect((await asker.status()).sessions).toBe(2);
-      await eventually(async () => expect((await asker.status()).sessions).toBe(1));
+      const { say, heard } = await rawClient(bus);
+      await say(hello({ agent: 'mute', heartbeat_ms: 200 }));
+      await say(
+        makeFrame(
+          Command.REGISTER,
+          { id: 'r' },
+          agentRecordCodec.encode({ ...recordOf('mute'), id: '', role: '' }),
+        ),
+      );
+      await say(
+        makeFrame(Command.OFFER, { id: 'o' }, offerCodec.encode({ services: ['test.mute'] })),
+      );
+      await eventually(() =>
+        expect(heard.filter((frame) => frame.command === Command.ACCEPT)).toHaveLength(2),
+      );
+      const services = async (): Promise<string[]> =>
+        (await watcher.status()).services.map(({ name: its }) => its);
+      expect(await services()).toEqual(['test.mute']);
+      await eventually(async () => expect(await services()).toEqual([]));
+      await expect(
+        watcher.request('service:test.mute', 'x', Buffer.alloc(0)),
+      ).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+      await eventually(() => expect(events).toContain('mute lost'));
       await say(makeFrame(Command.PING, { id: '2' }));
       await eventually(() => expect(heard.at(-1)?.command).toBe(Command.RESET));
     });
@@ -366,20 +388,119 @@ export function busContract(name: string, open: () => TransportHarness): void {
       expect((await operator.status()).sessions).toBe(1);
     });
 
+    test('a plain role cannot take the name of a proven one, there or away', async () => {
+      await openBus();
+      const manager = await bus.client('manager', { role: 'operator', secret: operatorSecret });
+      await manager.register(recordOf('manager'));
+      const steal = async (): Promise<void> => {
+        const { say, heard } = await rawClient(bus);
+        await say(hello({ agent: 'manager', role: 'client', incarnation: Date.now() + 5_000 }));
+        await eventually(() => expect(heard).toHaveLength(1));
+        expect(failureCodec.decode(heard[0]!.body).code).toBe('UNAUTHORISED');
+      };
+      await steal();
+      expect(manager.state).toBe('live');
+      await manager.close();
+      await steal();
+      const back = await bus.client('manager', { role: 'operator', secret: operatorSecret });
+      expect(back.state).toBe('live');
+    });
+
+    test('an incarnation of the far future is refused', async () => {
+      await openBus();
+      const { say, heard } = await rawClient(bus);
+      await say(hello({ agent: 'prophet', incarnation: 2 ** 52 }));
+      await eventually(() => expect(heard).toHaveLength(1));
+      expect(failureCodec.decode(heard[0]!.body).code).toBe('MALFORMED_PAYLOAD');
+    });
+
+    test('a proof is good for one session only', async () => {
+      await openBus();
+      const incarnation = Date.now();
+      const first = await rawClient(bus);
+      await first.say(hello({ agent: 'boss', role: 'operator', incarnation }));
+      await eventually(() => expect(first.heard.at(-1)?.command).toBe(Command.CHALLENGE));
+      const { nonce } = challengeCodec.decode(first.heard[0]!.body);
+      const proof = makeFrame(
+        Command.PROOF,
+        { id: 'p' },
+        proofCodec.encode({ hmac: proofOf(operatorSecret, nonce, 'boss', incarnation) }),
+      );
+      await first.say(proof);
+      await eventually(() => expect(first.heard.at(-1)?.command).toBe(Command.WELCOME));
+      const second = await rawClient(bus);
+      await second.say(hello({ agent: 'boss', role: 'operator', incarnation }));
+      await eventually(() => expect(second.heard.at(-1)?.command).toBe(Command.CHALLENGE));
+      await second.say(proof);
+      await eventually(() => expect(second.heard.at(-1)?.command).toBe(Command.REJECT));
+      await first.say(makeFrame(Command.PING, { id: 'still here' }));
+      await eventually(() => expect(first.heard.at(-1)?.command).toBe(Command.PONG));
+    });
+
+    test('a key that is made after the client started still proves its role', async () => {
+      await openBus();
+      const keys: Buffer[] = [];
+      const late = bus.dial('late', { role: 'operator', secretOf: () => keys[0] });
+      keys.push(operatorSecret);
+      await late.ready({ withinMs: 5_000 });
+      expect(late.state).toBe('live');
+    });
+
+    test('more than the link takes is refused, and the client lives on', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      worker.serve({ take: () => Buffer.from('taken') });
+      const asker = await bus.client('asker');
+      const large = Buffer.alloc(4 * 1024 * 1024 - 4_096);
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          asker.request('agent:worker-1', 'take', large, { deadlineMs: 10_000 }).then(
+            () => 'taken',
+            (error: unknown) => (error as { code: string }).code,
+          ),
+        ),
+      );
+      expect(outcomes).toContain('BROKER_BUSY');
+      expect(outcomes).toContain('taken');
+      expect(
+        (await asker.request('agent:worker-1', 'take', Buffer.from('small'))).body.toString(),
+      ).toBe('taken');
+    });
+
+    test('a reply that is too large for the bus ends the request with that code', async () => {
+      await openBus();
+      const worker = await bus.client('worker-1');
+      // One fits no frame at all, the other none once the broker has written its own envelope.
+      worker.serve({
+        huge: () => Buffer.alloc(5 * 1024 * 1024),
+        tight: () => Buffer.alloc(4 * 1024 * 1024 - 92),
+      });
+      const asker = await bus.client('asker');
+      for (const type of ['huge', 'tight']) {
+        await expect(
+          asker.request('agent:worker-1', type, Buffer.alloc(0), { deadlineMs: 5_000 }),
+        ).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      }
+      expect((await asker.status()).requests_open).toBe(0);
+    });
+
+    test('a part of tiny frames without end is cut off', async () => {
+      await openBus();
+      const { say, heard, raw } = await rawClient(bus);
+      await say(hello({ agent: 'flooder' }));
+      await eventually(() => expect(heard.at(-1)?.command).toBe(Command.WELCOME));
+      const ping = encodeFrame(makeFrame(Command.PING, {}));
+      await raw(Buffer.concat(Array.from({ length: 5_000 }, () => ping)));
+      await eventually(() => expect(heard.at(-1)?.command).toBe(Command.RESET));
+      expect(heard.filter((frame) => frame.command === Command.PONG)).toHaveLength(256);
+    });
+
     test('a reply that nobody asked for is refused and reaches nobody', async () => {
       await openBus();
       const victim = await bus.client('victim');
       const { say, heard } = await rawClient(bus);
-      const hello = helloCodec.encode({
-        agent: 'forger',
-        role: 'tester',
-        incarnation: 1,
-        protocol_min: 1,
-        protocol_max: 1,
-        heartbeat_ms: 5_000,
-        ephemeral: true,
-      });
-      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      const greeting = hello({ agent: 'forger' });
+      await say(greeting);
       await say(
         makeFrame(
           Command.SEND,
@@ -407,16 +528,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
         },
       });
       const { say } = await rawClient(bus);
-      const hello = helloCodec.encode({
-        agent: 'liar',
-        role: 'tester',
-        incarnation: 1,
-        protocol_min: 1,
-        protocol_max: 1,
-        heartbeat_ms: 5_000,
-        ephemeral: true,
-      });
-      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      const greeting = hello({ agent: 'liar' });
+      await say(greeting);
       await say(
         makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', from: 'manager', type: 'note' }),
       );
@@ -429,16 +542,8 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const { say, heard, raw } = await rawClient(bus);
       await raw(Buffer.from('this is not a frame at all, but long enough to be one'));
       await eventually(() => expect(heard.map((frame) => frame.command)).toEqual([Command.RESET]));
-      const hello = helloCodec.encode({
-        agent: 'clumsy',
-        role: 'tester',
-        incarnation: 1,
-        protocol_min: 1,
-        protocol_max: 1,
-        heartbeat_ms: 5_000,
-        ephemeral: true,
-      });
-      await say(makeFrame(Command.HELLO, { id: '1' }, hello));
+      const greeting = hello({ agent: 'clumsy' });
+      await say(greeting);
       const damaged = encodeFrame(
         makeFrame(
           Command.SEND,
@@ -504,6 +609,9 @@ export function busContract(name: string, open: () => TransportHarness): void {
         deadlineMs: 10_000,
       });
       await eventually(async () => expect((await asker.status()).requests_open).toBe(1));
+      const listening = await rawClient(bus);
+      await listening.say(hello({ agent: 'listener' }));
+      await eventually(() => expect(listening.heard.at(-1)?.command).toBe(Command.WELCOME));
       const stopping = bus.stop();
       await expect(asker.request('agent:worker-1', 'slow', Buffer.alloc(0))).rejects.toMatchObject({
         code: 'BROKER_DRAINING',
@@ -513,8 +621,23 @@ export function busContract(name: string, open: () => TransportHarness): void {
       expect((await asking).body.toString()).toBe('in time');
       await stopping;
       await eventually(() => expect(asker.state).not.toBe('live'));
+      await eventually(() => expect(listening.heard.at(-1)?.command).toBe(Command.GOODBYE));
+      expect(goodbyeCodec.decode(listening.heard.at(-1)!.body).reason).toBe('draining');
     });
   });
+}
+
+function hello(fields: Partial<Hello> & { agent: string }): Frame {
+  const whole = {
+    role: 'tester',
+    incarnation: 1,
+    protocol_min: 1,
+    protocol_max: 1,
+    heartbeat_ms: 5_000,
+    ephemeral: true,
+    ...fields,
+  };
+  return makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(whole));
 }
 
 /** A peer that speaks frames by hand. */

@@ -9,18 +9,22 @@ import type { AgentRecord } from '../../src/wire/messages.js';
 import type { TransportHarness } from '../contract/transport.js';
 import { temporaryFolder } from './temporary.js';
 
+export interface DialOptions {
+  role?: string;
+  isEphemeral?: boolean;
+  secret?: Buffer;
+  secretOf?: () => Buffer | undefined;
+}
+
 export interface TestBus {
   start(): Promise<Broker>;
   /** Drains and closes in order. */
   stop(): Promise<void>;
   /** Takes the sockets and the store away under the broker, as a crash would. */
   crash(): Promise<void>;
-  client(
-    agent: string,
-    options?: { role?: string; isEphemeral?: boolean; secret?: Buffer },
-  ): Promise<Client>;
+  client(agent: string, options?: DialOptions): Promise<Client>;
   /** Not waited for. */
-  dial(agent: string, options?: { role?: string; isEphemeral?: boolean; secret?: Buffer }): Client;
+  dial(agent: string, options?: DialOptions): Client;
   readonly listener: Listener;
   readonly harness: TransportHarness;
   close(): Promise<void>;
@@ -78,7 +82,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         },
         clock: systemClock,
         random: Math.random,
-        secretOf: () => options.secret,
+        secretOf: options.secretOf ?? (() => options.secret),
         heartbeatMs: 200,
       });
       clients.push(client);

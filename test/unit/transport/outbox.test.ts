@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { Outboxes } from '../../../src/broker/outboxes.js';
+import { Outbox } from '../../../src/transport/outbox.js';
+import type { SendOutcome } from '../../../src/transport/port.js';
+
+function outbox(answer: (part: Buffer) => SendOutcome | Promise<SendOutcome>, bytesMax = 100) {
+  const sent: string[] = [];
+  let gone = 0;
+  const box = new Outbox({
+    send: async (part) => {
+      const outcome = await answer(part);
+      if (outcome === 'sent') sent.push(part.toString());
+      return outcome;
+    },
+    onGone: () => (gone += 1),
+    bytesMax,
+    clock: systemClock,
+  });
+  return { box, sent, gone: () => gone };
+}
+
+test('what is offered in one turn leaves as one part, in order', async () => {
+  const { box, sent } = outbox(() => 'sent');
+  for (const text of ['a', 'b', 'c']) expect(box.offer(Buffer.from(text))).toBe(true);
+  await box.flushed();
+  expect(sent).toEqual(['abc']);
+});
+
+test('a peer that does not read gets everything later, in order; what exceeds the limit is refused', async () => {
+  let stalls = 3;
+  const { box, sent } = outbox(() => (stalls-- > 0 ? 'stalled' : 'sent'), 4);
+  expect(['ab', 'cd', 'ef'].map((text) => box.offer(Buffer.from(text)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  await box.flushed();
+  expect(sent.join('')).toBe('abcd');
+  expect(box.offer(Buffer.from('gh'))).toBe(true);
+  await box.flushed();
+  expect(sent.join('')).toBe('abcdgh');
+});
+
+test('what was cleared is not sent, what comes after it is', async () => {
+  let release: () => void = () => undefined;
+  const { box, sent } = outbox(async () => {
+    await new Promise<void>((resolve) => (release = resolve));
+    return 'sent';
+  }, 1_000_000);
+  box.offer(Buffer.alloc(70_000, 'a'));
+  box.offer(Buffer.alloc(70_000, 'b'));
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  box.clear();
+  box.offer(Buffer.from('new'));
+  release();
+  await new Promise(setImmediate);
+  release();
+  await box.flushed();
+  expect(sent.map((part) => part[0])).toEqual(['a', 'n']);
+});
+
+test('nobody there: told once, and nothing is kept', async () => {
+  const { box, gone } = outbox(() => 'gone');
+  box.offer(Buffer.from('x'));
+  await box.flushed();
+  expect(gone()).toBe(1);
+});
+
+test('strangers are answered, cost nothing that lasts, and are not answered without end', async () => {
+  const sent: string[] = [];
+  const boxes = new Outboxes({
+    send: (peer) => {
+      sent.push(peer);
+      return Promise.resolve('sent');
+    },
+    onGone: () => undefined,
+    bytesMax: 100,
+    strangersMax: 2,
+    strangerBytesMax: 10,
+    clock: systemClock,
+  });
+  expect(['a', 'b', 'c'].map((peer) => boxes.offer(peer, Buffer.from('reset')))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  await boxes.flushed(1_000);
+  await new Promise(setImmediate);
+  expect(['d', 'e'].map((peer) => boxes.offer(peer, Buffer.from('reset')))).toEqual([true, true]);
+  boxes.keep('kept');
+  expect(boxes.offer('kept', Buffer.alloc(90))).toBe(true);
+  boxes.forget('kept');
+  await boxes.flushed(1_000);
+  expect(sent).toEqual(['a', 'b', 'd', 'e', 'kept']);
+});
