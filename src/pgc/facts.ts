@@ -48,7 +48,7 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would say something else about the same blob. */
-export const minerVersion = 1;
+export const minerVersion = 2;
 
 export function encodeFacts(facts: FileFacts): Buffer {
   const bytes = pgc.FileFacts.encode(facts).finish();

@@ -113,6 +113,21 @@ const groups = `
   utility util
 `;
 
+/**
+ * What is said in several ways of any program: words of a question and names in code that mean much the
+ * same. Irregular forms stand for themselves, because no rule of the stemmer leads back from them.
+ */
+const synonyms = `
+  gone dead die died lost lose expired offline away
+  detect notice find found discover
+  corrupt damaged invalid checksum crc
+  start begin began launch spawn
+  stop end close shutdown exit
+  plan schedule
+  queue pending waiting
+  check verify validate test
+`;
+
 /** Two words in a row that are written as one abbreviation. */
 const phrases: readonly [first: string, second: string, abbreviations: readonly string[]][] = [
   ['socket', 'buffer', ['skb']],
@@ -131,14 +146,13 @@ const phrases: readonly [first: string, second: string, abbreviations: readonly 
   ['page', 'table', ['pgtable', 'pte']],
 ];
 
+/** A word of several groups stands for the words of each, which do not stand for one another. */
 const byStem = new Map<string, readonly string[]>();
-for (const line of groups.trim().split('\n')) {
+for (const line of `${groups.trim()}\n${synonyms.trim()}`.split('\n')) {
   const words = line.trim().split(/\s+/);
   for (const word of words) {
-    byStem.set(
-      stem(word),
-      words.filter((each) => each !== word),
-    );
+    const others = words.filter((each) => stem(each) !== stem(word));
+    byStem.set(stem(word), [...new Set([...(byStem.get(stem(word)) ?? []), ...others])]);
   }
 }
 

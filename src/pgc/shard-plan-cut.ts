@@ -91,11 +91,14 @@ function halve(part: Part, { target, least }: CutRule): [Part, Part] | undefined
   for (;;) {
     const heaviest = items.reduce((a, b) => (b.lines > a.lines ? b : a));
     const rest = part.lines - heaviest.lines;
-    if (rest >= least && heaviest.lines >= part.lines / 2) {
-      return [partOf([heaviest]), partOf(items.filter((item) => item !== heaviest))];
+    // Where nothing has lines, a part of nothing would be as good as any.
+    if (items.length > 1 && rest >= least) {
+      if (heaviest.lines >= part.lines / 2) {
+        return [partOf([heaviest]), partOf(items.filter((item) => item !== heaviest))];
+      }
+      const halves = cutNear(items, leftLines);
+      if (halves[0].lines >= least && halves[1].lines >= least) return halves;
     }
-    const halves = rest >= least ? cutNear(items, leftLines) : undefined;
-    if (halves !== undefined && halves[0].lines >= least && halves[1].lines >= least) return halves;
     const opened = openItem(heaviest);
     if (opened === undefined) return undefined;
     items = items.flatMap((item) => (item === heaviest ? opened : [item])).sort(compareItems);

@@ -147,10 +147,8 @@ export function scanDefines(text: string): Draft {
         start: at,
         end,
         wordsStart: Math.min(head.bodyAt, end),
-        signature: macroSignature(
-          head,
-          text.slice(head.bodyAt, Math.min(end, head.bodyAt + lineCharsMax)),
-        ),
+        // It would repeat name and value on the cited line, a quarter of a million times.
+        signature: '',
         container: '',
         exported: true,
         doc: '',

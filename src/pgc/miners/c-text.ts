@@ -57,6 +57,9 @@ export function readable(text: string): string {
   );
 }
 
+const takesType =
+  /(?:(?:^|\n)[ \t][^\n]*\b[A-Z][A-Z0-9_]*|[a-z]\w*_(?:t|entry|type|field)|\n[ \t]+\w+)\s*\(\s*$/;
+
 function blank(found: string): string {
   return ' '.repeat(found.length);
 }
@@ -64,11 +67,12 @@ function blank(found: string): string {
 /**
  * `container_of(p, struct page, lru)`, `min_t(unsigned int, a, b)`: a type where the grammar wants an
  * expression. A type after a comma is an argument or a parameter without a name, which loses little;
- * the first one in a list is one only where the name of the macro says that it takes a type.
+ * the first one in a list is one only where the name of the macro says that it takes a type, or where
+ * no prototype can stand: behind capitals in an indented line, or at its start.
  */
 function blankAsArgument(found: string, at: number, text: string): string {
   const before = text.slice(Math.max(0, at - nearbyChars), at);
-  const isArgument = /,\s*$/.test(before) || /[a-z]\w*_(?:t|entry|type)\s*\(\s*$/.test(before);
+  const isArgument = /,\s*$/.test(before) || takesType.test(before);
   return isArgument ? blank(found) : found;
 }
 

@@ -8,6 +8,7 @@ import {
   scanDefines,
   cKeywords,
 } from './c-macros.js';
+import { regular } from './c-regular.js';
 import { isAttribute, readable } from './c-text.js';
 import { functionSignature, parameterNames, typeOf } from './c-signature.js';
 import { commentAbove } from './comment.js';
@@ -37,13 +38,16 @@ export function mineC(grammar: Grammar, text: string): Draft {
   if (isMostlyDefines(text)) return scanDefines(text);
   const miner = new CMiner(text);
   grammar.captures(miner.parsed, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return miner.finish();
 }
 
 class CMiner {
   readonly draft: Draft;
   /** Same offsets as the text, but without what the grammar does not know. */
   readonly parsed: string;
+  /** The same before conditionals were resolved. */
+  readonly #unresolved: string;
+  readonly #dropped: readonly [from: number, to: number][];
   #function: SymbolDraft | undefined;
   /** Names that are called through a pointer in the current function. */
   #pointers: ReadonlySet<string> = new Set();
@@ -51,7 +55,20 @@ class CMiner {
 
   constructor(readonly text: string) {
     this.draft = new Draft(text);
-    this.parsed = readable(text);
+    this.#unresolved = readable(text);
+    const { text: parsed, dropped, macros } = regular(this.#unresolved);
+    this.parsed = parsed;
+    this.#dropped = dropped;
+    for (const { name, at } of macros) this.#call(name, at);
+  }
+
+  /** What the parser did not get to see still calls. */
+  finish(): Draft {
+    for (const [from, to] of this.#dropped) {
+      const source = this.#unresolved.slice(from, to).replace(directiveLines, blankLine);
+      this.draft.calls.push(...scanCalls(source, from, noNames));
+    }
+    return this.draft;
   }
 
   visit(capture: string, node: Node): void {
@@ -320,6 +337,13 @@ class CMiner {
     wordPattern.lastIndex = at;
     return wordPattern.exec(this.parsed)?.[0] ?? '';
   }
+}
+
+const noNames: ReadonlySet<string> = new Set();
+const directiveLines = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*/gm;
+
+function blankLine(line: string): string {
+  return ' '.repeat(line.length);
 }
 
 const loopHead = /[A-Za-z_]\w*\s*\(/y;

@@ -128,13 +128,11 @@ class EcmascriptMiner {
     }
   }
 
-  /** Methods of classes, and functions in an object that a module-level name holds. */
+  /** Methods of classes and interfaces, and functions in an object that a module-level name holds. */
   #member(capture: 'method' | 'methodSignature' | 'field' | 'pair', node: Node): void {
     const owner = this.#scopes.at(-1);
-    const isMember =
-      owner?.kind === 'class' || (owner?.kind === 'object' && capture !== 'methodSignature');
     const name = nameOf(node);
-    if (!isMember || name === '') {
+    if (owner === undefined || !isMemberOf(owner.kind, capture, node) || name === '') {
       if (capture === 'method') this.#enterUnnamed(node);
       return;
     }
@@ -382,4 +380,11 @@ class EcmascriptMiner {
     }
     return symbol;
   }
+}
+
+function isMemberOf(owner: Scope['kind'], capture: string, node: Node): boolean {
+  if (capture !== 'methodSignature') return owner === 'class' || owner === 'object';
+  // The type of a property has methods of its own: they belong to no name.
+  const around = node.parent?.parent?.type ?? '';
+  return (owner === 'class' || owner === 'interface') && /class|interface/.test(around);
 }

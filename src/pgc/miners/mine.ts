@@ -11,6 +11,11 @@ import { minePython, pythonQuery } from './python.js';
 export const parseBytesMax = 2 * 1024 * 1024;
 /** The parser's effort grows with the square of open brackets; people stay below a hundred. */
 export const bracketDepthMax = 1_000;
+/**
+ * A comment without an end is read to the end of the file, and again from each `/*` in it: their number
+ * times the characters to read stays below this.
+ */
+export const endlessCommentStepsMax = 10_000_000;
 
 interface LanguageMiner {
   query: string;
@@ -39,7 +44,8 @@ export class Miner implements AsyncDisposable {
     if (bytes > parseBytesMax || bracketDepthOf(text) > bracketDepthMax) {
       return unparsed(language, text).finish(language, bytes);
     }
-    return miners[language].mine(await this.#grammar(language), text).finish(language, bytes);
+    const readable = language === 'python' ? text : withoutEndlessComments(text);
+    return miners[language].mine(await this.#grammar(language), readable).finish(language, bytes);
   }
 
   #grammar(language: FactsLanguage): Promise<Grammar> {
@@ -61,6 +67,18 @@ function unparsed(language: FactsLanguage, text: string): Draft {
   return language === 'c'
     ? scanDefines(text)
     : new Draft(text, Math.min(text.length, parseBytesMax));
+}
+
+/** Blanks the marks that begin comments behind the last end of one, if there are too many to try. */
+function withoutEndlessComments(text: string): string {
+  const end = text.lastIndexOf('*/') + 1;
+  const triesMax = endlessCommentStepsMax / Math.max(1, text.length - end);
+  let tries = 0;
+  for (let at = text.indexOf('/*', end); at >= 0; at = text.indexOf('/*', at + 2)) {
+    tries += 1;
+    if (tries > triesMax) return text.slice(0, end) + text.slice(end).replaceAll('/*', '  ');
+  }
+  return text;
 }
 
 /** Counts brackets in strings and comments too: it is a bound, not a measure. */

@@ -73,7 +73,13 @@ describe('a shard plan', () => {
         for (const { path } of all) expect(shards[owner(path)!]).toBeDefined();
         expect(owner([...folders, 'new.c'].join('/'))).toBeDefined();
       }),
+      { examples: [[[{ path: 'a.c', lines: 0 }], 4, ['net']]] },
     );
+  });
+
+  test('of files without lines gives no shard without a folder', () => {
+    const { shards } = planShards([{ path: 'a.c', lines: 0 }], 4, 'linux');
+    expect(shards).toEqual([{ alias: 'linux', paths: ['.'] }]);
   });
 
   test('has unique aliases that are valid names', () => {
@@ -103,6 +109,7 @@ describe('a shard plan', () => {
         expect(owner([...sibling, 'zz.c'].join('/'))).toBe(owner(all[0]!.path));
         expect(owner([...sibling, folder, 'never-seen', 'zz.c'].join('/'))).toBeDefined();
       }),
+      { examples: [[[{ path: 'a.c', lines: 0 }], 4, 'net']] },
     );
   });
 

@@ -283,6 +283,7 @@ void scrub(void)
     expect(facts.symbols).toHaveLength(2_500);
     expect(symbolOf(facts, 'mmREG_17')).toMatchObject({
       kind: 'macro',
+      signature: '',
       line_start: 19,
       line_end: 19,
     });

@@ -61,6 +61,7 @@ function over(a: any) {}
     );
     expect(outline(facts)).toEqual([
       'interface Port exported',
+      'method Port.close exported declared',
       'type Mode exported',
       'enum Level',
       'function ambient declared',
@@ -73,6 +74,31 @@ function over(a: any) {}
     ]);
     expect(symbolOf(facts, 'Port').signature).toBe('interface:Port | extends:Base | properties:2');
     expect(symbolOf(facts, 'Mode').signature).toBe("type:Mode | 'a' | 'b'");
+  });
+
+  test('the methods of an interface are declared in it, those of its property types are not', async () => {
+    const facts = await mined(
+      'typescript',
+      `interface Shard {
+  /** All call sites of these names. */
+  callers(symbols: string[]): Promise<CallSite[]>;
+  readonly store: { close(): void };
+  new (path: string): Shard;
+}
+class Local { parts: { open(): void }; }
+`,
+    );
+    expect(outline(facts)).toEqual([
+      'interface Shard',
+      'method Shard.callers declared',
+      'class Local',
+    ]);
+    expect(symbolOf(facts, 'callers')).toMatchObject({
+      line_start: 3,
+      line_end: 3,
+      doc: 'All call sites of these names.',
+      signature: 'method:callers | params:1 | returns:Promise<CallSite[]> | (symbols: string[])',
+    });
   });
 
   test('imports of every form keep target and names', async () => {

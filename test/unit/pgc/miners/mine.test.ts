@@ -40,6 +40,20 @@ describe.each(languages)('%s', (language) => {
   });
 });
 
+describe.each(['c', 'typescript', 'tsx', 'javascript'] as const)('comments of %s', (language) => {
+  test('that begin again and again without an end are read in bounded time', async () => {
+    const started = performance.now();
+    const facts = await mined(language, `${'/* '.repeat(20_000)}\n`);
+    expect(facts).toMatchObject({ lines: 1, symbols: [] });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test('are left alone where a few begin inside of strings', async () => {
+    const facts = await mined(language, 'char = ["src/**/*", "test/*"]; run();\n');
+    expect(facts.calls).toMatchObject([{ callee: 'run' }]);
+  });
+});
+
 test('line breaks of any system give the same symbols and lines', async () => {
   const unix = 'import a from "a";\n\n// Runs.\nexport function run() {\n  go();\n}\n';
   const facts = await mined('typescript', unix);

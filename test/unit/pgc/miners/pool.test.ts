@@ -31,7 +31,7 @@ describe('with the real worker', () => {
         ssr: path.join(root, 'src/pgc/miners/worker.ts'),
         outDir: folder,
         emptyOutDir: true,
-        rollupOptions: { output: { entryFileNames: 'worker.mjs' } },
+        rolldownOptions: { output: { entryFileNames: 'worker.mjs' } },
       },
     });
   });
