@@ -44,7 +44,7 @@ test('a peer that does not read gets everything later, in order; what exceeds th
 
 test('what was cleared is not sent, what comes after it is', async () => {
   let release: () => void = () => undefined;
-  const { box, sent } = outbox(async () => {
+  const { box, sent } = outbox(async (): Promise<SendOutcome> => {
     await new Promise<void>((resolve) => (release = resolve));
     return 'sent';
   }, 1_000_000);
