@@ -152,3 +152,66 @@ test('a refreshed index is served without a restart', async () => {
     expect(json.definitions).toMatchObject([{ file_path: 'mm/new.c', line: 2, agent: 'mm' }]);
   }, 15_000);
 });
+
+test('two trees of the same name on one broker do not mix', async () => {
+  await up();
+  const twin = chainRepository();
+  try {
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(
+      path.join(twin.root, 'mm/twin.c'),
+      'int only_in_the_twin(void) { return 1; }\nint calls_it(void) { return only_in_the_twin(); }\n',
+    );
+    const second = startSigma(repository.home, ['up', twin.root, '--shards', twin.plan]);
+    running.unshift(second);
+    await eventually(() => expect(second.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+    const { json } = await sigma(repository.home, ['callers', 'only_in_the_twin', '--json']);
+    expect(json.callers).toMatchObject([{ symbol: 'calls_it', file_path: 'mm/twin.c', line: 2 }]);
+    expect(
+      (await sigma(repository.home, ['callers', 'nic_log', '--json'])).json.callers,
+    ).toHaveLength(3);
+  } finally {
+    for (const each of running.splice(0)) {
+      each.process.kill('SIGTERM');
+      await each.ended;
+    }
+    twin.remove();
+  }
+}, 60_000);
+
+test('a tree that is served already is not served twice', async () => {
+  await up();
+  const second = await sigma(repository.home, ['up', repository.root]);
+  expect([second.code, second.stderr]).toEqual([1, expect.stringContaining('ALREADY_SERVED')]);
+  expect((await sigma(repository.home, ['ask', 'nic_open', '--json'])).code).toBe(0);
+}, 60_000);
+
+test('up that is stopped while it starts ends with 130 and leaves nothing behind', async () => {
+  const its = startSigma(repository.home, ['up', repository.root, '--shards', repository.plan]);
+  await eventually(() => expect(children(its.process.pid!).length).toBeGreaterThan(0));
+  const pids = children(its.process.pid!).map((each) => each.pid);
+  its.process.kill('SIGTERM');
+  expect(await its.ended).toBe(130);
+  await eventually(() => expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]));
+});
+
+test.each([[['agent', 'manager']], [['agent', 'pgc']]])(
+  'sigma %j without a broker ends when it is told to',
+  async (args) => {
+    const whole = args[1] === 'pgc' ? [...args, repository.root] : args;
+    const its = startSigma(repository.home, [...whole, '--log', 'info']);
+    await eventually(() => expect(its.output()).toMatch(/not registered yet|serving/), 15_000);
+    its.process.kill('SIGTERM');
+    expect(await its.ended).toBe(0);
+  },
+  30_000,
+);
+
+test('up in the background comes back when it is ready and ends when it is told to', async () => {
+  const its = await sigma(repository.home, ['up', repository.root, '--detach']);
+  expect(its.stdout).toMatch(/^ready tree: 4 shards/m);
+  const pid = Number(/kill (\d+)/.exec(its.stdout)?.[1]);
+  expect((await sigma(repository.home, ['ask', 'nic_open', '--json'])).code).toBe(0);
+  process.kill(pid, 'SIGTERM');
+  await eventually(() => expect(existsSync(`/proc/${pid}`)).toBe(false), 15_000);
+}, 60_000);
