@@ -16,23 +16,45 @@ export interface Whereabouts {
 /** Which shard defines what, as the cards say. */
 export class Directory {
   readonly #owners = new Map<string, string[]>();
+  readonly #unreal = new Set<string>();
+  readonly #sites = new Map<string, number>();
   readonly #speakC = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** The same by the last part of the path, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
 
   constructor(cards: readonly Card[]) {
+    const standIns = new Map<string, string[]>();
     for (const card of cards) {
       if (card.languages.includes('c')) this.#speakC.add(card.agent);
-      for (const name of card.defines) add(this.#owners, name, card.agent);
+      const unreal = new Set(card.stand_ins);
+      for (const name of card.defines)
+        add(unreal.has(name) ? standIns : this.#owners, name, card.agent);
+      for (const { term, documents } of card.unresolved)
+        this.#sites.set(term, (this.#sites.get(term) ?? 0) + documents);
       for (const module of card.modules) {
         this.#modules.set(module.path, { agent: card.agent, module });
         add(this.#byTail, tailOf(module.path), module.path);
       }
     }
+    for (const [name, agents] of standIns) {
+      if (this.#owners.has(name)) continue;
+      this.#owners.set(name, agents);
+      this.#unreal.add(name);
+    }
   }
 
-  /** Agents that define a name for others, by name. */
+  /** Whether nobody has more than a stand-in for a name. */
+  isStandIn(name: string): boolean {
+    return this.#unreal.has(name);
+  }
+
+  /** Call sites of a name in shards that do not define it. */
+  sitesOf(name: string): number {
+    return this.#sites.get(name) ?? 0;
+  }
+
+  /** Agents that define a name for others, by name; those with a stand-in only where nobody has the real one. */
   get owners(): ReadonlyMap<string, readonly string[]> {
     return this.#owners;
   }

@@ -1,18 +1,19 @@
 import type { CodedError, Definition, Reference, ShardPort } from '../pgc/shapes.js';
 import type { Directory } from './directory.js';
 import { FarDefinitions, type FarUse } from './far-definitions.js';
-import type { LinkOffer } from './query.machine.js';
+import type { LinkWeigher } from './link-weight.js';
+import type { LinkOffer } from './hop-choice.js';
 
 /** A reference that leaves one shard and the definition in another one that it means. */
 export interface Link extends LinkOffer {
-  from_agent: string;
   reference: Reference;
-  target: Definition;
+  definition: Definition;
 }
 
 export interface Linker {
   ports: ReadonlyMap<string, ShardPort>;
   directory: Directory;
+  weigher: LinkWeigher;
   signal?: AbortSignal | undefined;
 }
 
@@ -36,13 +37,23 @@ export async function linksOf(
     const target = far.of(use).find((each) => each.agent !== agent);
     if (target === undefined) return [];
     const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;
-    const { relevance } = reference;
-    const continues = followed.find((each) => startsAt(reference, each.target))?.id ?? '';
-    return [
-      { id, agent: target.agent, relevance, continues, from_agent: agent, reference, target },
-    ];
+    const link: Link = {
+      id,
+      agent: target.agent,
+      from: agent,
+      target: placeOf(target),
+      ...linker.weigher.weigh(reference, target),
+      continues: followed.find((each) => startsAt(reference, each.definition))?.id ?? '',
+      reference,
+      definition: target,
+    };
+    return [link];
   });
   return { links, asked: [...far.asked], errors: far.errors };
+}
+
+export function placeOf({ file_path, line }: Definition): string {
+  return `${file_path}:${line}`;
 }
 
 function startsAt({ chain: [first] }: Reference, target: Definition): boolean {

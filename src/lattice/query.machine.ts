@@ -1,36 +1,27 @@
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { ErrorCode } from '../errors/catalogue.js';
+import { nextHops, type LinkOffer } from './hop-choice.js';
 
 /** Agents that one query may visit. */
 export const maxHopsDefault = 6;
-/** Below this nothing that the question needs leaves a shard any more. */
-export const relevanceFloor = 0.1;
-/** Symbols that one hop enters a shard at. */
-export const symbolsPerHop = 4;
-/** Links weaker than this share of a hop's best one are left out of it. */
-const companionShare = 0.5;
-/** Another agent is asked at the same time when its best link is nearly as relevant as the first's. */
-const branchShare = 0.95;
-const branchesMax = 2;
 /** What a link keeps of its relevance when the shard that it leaves was itself reached by a weak link. */
-const inheritedShare = 0.4;
+const inheritedShare = 0.6;
 /** What a link gains over side branches when its chain begins where the last hop was led to. */
 const continuationGain = 1.15;
 
-/** A reference with both ends checked, as the machine sees it: the shell keeps the rest under `id`. */
-export interface LinkOffer {
-  id: string;
-  agent: string;
-  relevance: number;
-  /** The link to the definition at which the chain to this one begins; empty: found by search. */
-  continues: string;
+export interface Probe {
+  /** How surely the agent's shard is where the question enters; 0: nothing there. */
+  strength: number;
+  /** Definitions that the agent would answer with, `path:line`. */
+  entries: string[];
+  links: LinkOffer[];
 }
 
 export interface QueryContext {
   maxHops: number;
   /** Agents to probe, best first. */
   candidates: string[];
-  probes: Record<string, { strength: number; links: LinkOffer[] }>;
+  probes: Record<string, Probe>;
   probesFailed: string[];
   /** In the order in which they were asked; those still asked included. */
   visited: string[];
@@ -47,7 +38,7 @@ export interface QueryContext {
 
 export type QueryEvent =
   | { type: 'shards.ranked'; agents: string[] }
-  | { type: 'probe.answered'; agent: string; strength: number; links: LinkOffer[] }
+  | ({ type: 'probe.answered'; agent: string } & Probe)
   | { type: 'probe.failed'; agent: string }
   | { type: 'hop.answered'; agent: string; links: LinkOffer[] }
   | { type: 'hop.failed'; agent: string }
@@ -100,7 +91,7 @@ const query = setup({
         assertEvent(event, 'probe.answered');
         return {
           ...context.probes,
-          [event.agent]: { strength: event.strength, links: event.links },
+          [event.agent]: { strength: event.strength, entries: event.entries, links: event.links },
         };
       },
     }),
@@ -242,11 +233,20 @@ function entered(context: QueryContext): Partial<QueryContext> {
       .filter(([, each]) => each.strength > 0)
       .sort(
         ([one, left], [other, right]) =>
-          right.strength - left.strength ||
+          upstream(right, context) - upstream(left, context) ||
           context.candidates.indexOf(one) - context.candidates.indexOf(other),
       )[0] ?? [];
   if (agent === undefined || probe === undefined) return {};
   return { visited: [agent], reach: { [agent]: 1 }, frontier: probe.links };
+}
+
+/** Who calls what another one would answer with explains both: from there the question leads on to the other. */
+function upstream(probe: Probe, { probes }: QueryContext): number {
+  const ledTo = probe.links.map((link) => {
+    const other = probes[link.agent];
+    return other?.entries.includes(link.target) === true ? link.relevance * other.strength : 0;
+  });
+  return probe.strength + Math.max(0, ...ledTo);
 }
 
 /** A link is as good as the one that led to the beginning of its chain, in part; the main line gains. */
@@ -258,52 +258,4 @@ function inherited(links: LinkOffer[], followed: LinkOffer[]): LinkOffer[] {
     const gain = main !== undefined && link.continues === main.id ? continuationGain : 1;
     return { ...link, relevance: Math.min(1, link.relevance * kept * gain) };
   });
-}
-
-interface NextHop {
-  agent: string;
-  relevance: number;
-  links: LinkOffer[];
-}
-
-function nextHops(context: QueryContext): NextHop[] {
-  const byAgent = new Map<string, LinkOffer[]>();
-  for (const link of context.frontier) {
-    if (link.relevance < relevanceFloor || context.visited.includes(link.agent)) continue;
-    byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
-  }
-  const ranked = [...byAgent]
-    .map(([agent, links]) => hopTo(context, agent, links))
-    .sort(byRelevance);
-  const budget = Math.min(
-    branchesMax - context.asking.length,
-    context.maxHops - context.visited.length,
-  );
-  const best = ranked[0]?.relevance ?? 0;
-  return ranked
-    .filter((each) => each.relevance >= branchShare * best)
-    .slice(0, Math.max(0, budget));
-}
-
-function isMainLine(link: LinkOffer, context: QueryContext): boolean {
-  return Object.values(context.followed).some(([main]) => main?.id === link.continues);
-}
-
-function hopTo(context: QueryContext, agent: string, links: LinkOffer[]): NextHop {
-  const sorted = [...links].sort(
-    (one, other) => other.relevance - one.relevance || (one.id < other.id ? -1 : 1),
-  );
-  const best = sorted[0]?.relevance ?? 0;
-  const chosen = sorted
-    .filter((link) => link.relevance >= companionShare * best)
-    .slice(0, symbolsPerHop);
-  // Of links that are worth following together, those that carry on from the last hop tell the story.
-  const [main, side] = [true, false].map((wanted) =>
-    chosen.filter((link) => isMainLine(link, context) === wanted),
-  );
-  return { agent, relevance: best, links: [...(main ?? []), ...(side ?? [])] };
-}
-
-function byRelevance(one: NextHop, other: NextHop): number {
-  return other.relevance - one.relevance || (one.agent < other.agent ? -1 : 1);
 }

@@ -12,10 +12,13 @@ import type {
   LatticeAnswer,
   LatticeQuery,
   ShardPort,
+  Via,
 } from '../pgc/shapes.js';
 import { failureOf, orAborted } from './asking.js';
 import { Directory } from './directory.js';
-import { linksOf, type Link } from './links.js';
+import { linksOf, placeOf, type Link } from './links.js';
+import { linkTrust } from './link-trust.js';
+import { LinkWeigher, Vocabulary } from './link-weight.js';
 import {
   maxHopsDefault,
   queryMachine,
@@ -28,7 +31,9 @@ import { synthesise } from './synthesis.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
-const referencesPerHop = 24;
+const referencesPerHop = 40;
+/** What a word that is at home in one shard alone speaks for it, next to an identifier that it defines. */
+const wordEvidence = 0.5;
 
 /** What a query needs. The lattice is prepared once per set of cards and serves many queries. */
 export class Lattice {
@@ -38,6 +43,7 @@ export class Lattice {
   /** Agents that define a name for others. */
   readonly owners: ReadonlyMap<string, readonly string[]>;
   readonly router: Router;
+  readonly vocabulary: Vocabulary;
 
   constructor(ports: readonly ShardPort[], cards: readonly Card[]) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
@@ -45,6 +51,7 @@ export class Lattice {
     this.directory = new Directory(cards);
     this.owners = this.directory.owners;
     this.router = new Router(cards, wordsOf);
+    this.vocabulary = new Vocabulary(cards);
   }
 }
 
@@ -74,6 +81,7 @@ class QueryRun {
   readonly #question: Question;
   readonly #maxHops: number;
   readonly #ranked: Ranked[];
+  readonly #weigher: LinkWeigher;
   readonly #abort = new AbortController();
   readonly #links = new Map<string, Link>();
   readonly #answers = new Map<
@@ -95,6 +103,7 @@ class QueryRun {
       Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
     );
     this.#ranked = this.#candidates();
+    this.#weigher = new LinkWeigher(this.#question, lattice.vocabulary, lattice.directory);
   }
 
   async run(): Promise<LatticeAnswer> {
@@ -182,9 +191,11 @@ class QueryRun {
     try {
       const { answer, links } = await this.#ask(agent, []);
       const best = Math.max(0, ...answer.citations.map((each) => each.similarity));
-      const evidence = this.#ranked.find((each) => each.agent === agent)?.evidence.length ?? 0;
+      const ranked = this.#ranked.find((each) => each.agent === agent);
+      const evidence = (ranked?.evidence.length ?? 0) + wordEvidence * (ranked?.words.length ?? 0);
       const strength = best === 0 ? 0 : best + evidence;
-      this.#send({ type: 'probe.answered', agent, strength, links });
+      const entries = answer.citations.map((each) => `${each.file_path}:${each.line_start}`);
+      this.#send({ type: 'probe.answered', agent, strength, entries, links });
     } catch (error) {
       this.#fail(agent, error);
       this.#send({ type: 'probe.failed', agent });
@@ -211,7 +222,7 @@ class QueryRun {
     const port = this.#lattice.ports.get(agent);
     if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
     const { question, top_k } = this.#request;
-    const symbols = followed.map(({ target }) => `${target.file_path}:${target.line}`);
+    const symbols = followed.map(({ definition }) => placeOf(definition));
     const hop = {
       question,
       symbols: [...new Set(symbols)],
@@ -220,7 +231,8 @@ class QueryRun {
     };
     const { signal } = this.#abort;
     const answer = await orAborted(port.hop(hop), signal);
-    const linker = { ports: this.#lattice.ports, directory: this.#lattice.directory, signal };
+    const { ports, directory } = this.#lattice;
+    const linker = { ports, directory, weigher: this.#weigher, signal };
     const { links, asked, errors } = await linksOf(linker, agent, answer.references, followed);
     for (const each of asked) this.#asked.add(each);
     for (const link of links) this.#links.set(link.id, link);
@@ -260,7 +272,7 @@ class QueryRun {
 
   /**
    * Further along a chain of calls the words of the question no longer stand in the code. What was reached
-   * by checked links is as relevant as the entry was, times the relevance of the links that led there.
+   * by checked links is as relevant as the entry, times the trust that such a link has earned.
    */
   #entrySimilarity(context: QueryContext): number {
     const entry = this.#answers.get(context.visited[0] ?? '');
@@ -271,8 +283,8 @@ class QueryRun {
     const known = this.#answers.get(agent);
     if (known === undefined) return [];
     const { answer, via } = known;
-    const vouched =
-      via === undefined ? 0 : this.#entrySimilarity(context) * (context.reach[agent] ?? 0);
+    const reach = context.reach[agent] ?? 0;
+    const vouched = via === undefined ? 0 : this.#entrySimilarity(context) * linkTrust(reach);
     return [
       {
         agent,
@@ -283,7 +295,7 @@ class QueryRun {
           ...each,
           similarity: Math.max(each.similarity, round4(vouched)),
         })),
-        via: via === undefined ? null : viaOf(via),
+        via: via === undefined ? null : viaOf(via, round4(reach)),
         elapsed_ms: round(known.elapsedMs),
       },
     ];
@@ -294,13 +306,14 @@ function round4(share: number): number {
   return Math.round(share * 1e4) / 1e4;
 }
 
-function viaOf({ reference, target, from_agent }: Link): NonNullable<Hop['via']> {
+function viaOf({ reference, definition, from }: Link, relevance: number): Via {
   return {
     symbol: reference.symbol,
     from: `${reference.from_path}:${reference.from_line}`,
-    to: `${target.file_path}:${target.line}`,
-    from_agent,
+    to: placeOf(definition),
+    from_agent: from,
     chain: reference.chain,
+    relevance,
   };
 }
 

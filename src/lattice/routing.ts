@@ -17,12 +17,18 @@ const sizePenalty = 150;
 const identifierEvidence = 2;
 const pathEvidence = 1.5;
 const scopeEvidence = 0.35;
+const wordEvidence = 0.35;
+/** A word is at home where this share of the documents that have it are, if they are enough to tell. */
+const homeShare = 0.9;
+const homeDocumentsMin = 20;
 
 export interface Ranked {
   agent: string;
   score: number;
   /** Names and paths of the question that this shard surely holds; empty when only words speak for it. */
   evidence: string[];
+  /** Words of the question that are at home in this shard and nearly nowhere else. */
+  words: string[];
 }
 
 /** Cards by how likely their shard answers, prepared once per set of cards. */
@@ -39,7 +45,17 @@ export class Router {
     this.#terms = cards.map(
       (card) => new Map(card.terms.map((each) => [each.term, each.documents])),
     );
-    this.#defines = cards.map((card) => new Set(card.defines));
+    const real = new Set(
+      cards.flatMap((card) => {
+        const unreal = new Set(card.stand_ins);
+        return card.defines.filter((name) => !unreal.has(name));
+      }),
+    );
+    // Who only has a stand-in does not hold what is asked about, as long as another one does.
+    this.#defines = cards.map((card) => {
+      const unreal = new Set(card.stand_ins.filter((name) => real.has(name)));
+      return new Set(card.defines.filter((name) => !unreal.has(name)));
+    });
     this.#scopeWords = cards.map((card) => new Set(wordsOf([card.alias, ...card.scope].join(' '))));
     const documents = cards.reduce((sum, card) => sum + card.documents, 0);
     this.#meanDocuments = Math.max(1, documents / Math.max(1, cards.length));
@@ -53,12 +69,33 @@ export class Router {
         0,
       ),
     );
+    const homes = question.concepts.map((concept) => this.#home(concept));
     return this.cards
-      .map((card, at) => this.#score(question, spread, card, at))
+      .map((card, at) => this.#score(question, spread, card, at, homes))
       .sort((one, other) => other.score - one.score || (one.agent < other.agent ? -1 : 1));
   }
 
-  #score(question: Question, spread: number[], card: Card, at: number): Ranked {
+  /** The only card whose shard a word belongs to, by position; -1: it belongs to several, or to nobody. */
+  #home({ variants, isName, weight }: Question['concepts'][number]): number {
+    if (isName || weight < 1) return -1;
+    const having = this.#terms.map((terms) =>
+      sumOf(variants.map(({ term, trust }) => trust * (terms.get(term) ?? 0))),
+    );
+    const density = having.map((each, at) => each / Math.max(1, this.cards[at]?.documents ?? 0));
+    const [total, dense] = [sumOf(having), sumOf(density)];
+    if (total < homeDocumentsMin) return -1;
+    return having.findIndex(
+      (each, at) => each >= homeShare * total && (density[at] ?? 0) >= homeShare * dense,
+    );
+  }
+
+  #score(
+    question: Question,
+    spread: number[],
+    card: Card,
+    at: number,
+    homes: readonly number[],
+  ): Ranked {
     let belief = 0;
     let total = 0;
     question.concepts.forEach((concept, position) => {
@@ -80,15 +117,22 @@ export class Router {
     });
     const names = question.identifiers.filter((name) => this.#defines[at]?.has(name) === true);
     const paths = question.paths.filter((path) => card.scope.some((scope) => covers(scope, path)));
+    const words = question.concepts.filter((_, concept) => homes[concept] === at);
     return {
       agent: card.agent,
       score:
         (total === 0 ? 0 : belief / total) +
+        wordEvidence * words.length +
         identifierEvidence * names.length +
         pathEvidence * paths.length,
       evidence: [...names, ...paths],
+      words: words.map((each) => each.word),
     };
   }
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }
 
 /** A scope names folders or files; a path in a question may be the tail of the real one. */

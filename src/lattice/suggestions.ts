@@ -14,6 +14,8 @@ const docWordsMin = 4;
 const phraseCharsMax = 90;
 /** Functions that are called from everywhere are tools, not what a code base is about. */
 const filesCountedMax = 12;
+/** The best of each shard; among them is one whose documentation makes a sentence. */
+const candidatesPerShard = 20;
 const determiners = new Set(
   'a an the its their one all any each every this that what which whether where who how both some no'.split(
     ' ',
@@ -34,7 +36,10 @@ export function suggestQuestions(indexes: readonly ShardIndex[]): string[] {
   const known = indexes
     .flatMap((index) => wellKnown(index, indexes))
     .sort((one, other) => other.worth - one.worth || (one.name < other.name ? -1 : 1));
-  const [first, ...others] = [...new Map(known.map((each) => [each.name, each])).values()];
+  const distinct = [...new Map(known.map((each) => [each.name, each])).values()];
+  const first =
+    distinct.find((each) => phraseOf(each.name, each.sentence) !== undefined) ?? distinct[0];
+  const others = distinct.filter((each) => each !== first);
   const edge = tellingEdge(indexes);
   const second = others.find((each) => each.name !== edge?.name);
   return [
@@ -85,7 +90,7 @@ function wellKnown(index: ShardIndex, indexes: readonly ShardIndex[]): Known[] {
     const worth = useOf(files.size) * (row.exported ? 1 : 0.5) * clarityOf(row.name, sentence);
     found.push({ name: row.name, sentence, worth });
   }
-  return found.sort((one, other) => other.worth - one.worth).slice(0, 3);
+  return found.sort((one, other) => other.worth - one.worth).slice(0, candidatesPerShard);
 }
 
 /** What is used in some places is what the code is about; what is used everywhere is a tool. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../pgc/shapes.js';
+import { withoutStandIns } from '../pgc/visibility.js';
 import { fanOut } from './asking.js';
 import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
 import { FarDefinitions, farUseOf } from './far-definitions.js';
@@ -123,10 +124,11 @@ class TraceSearch {
       })),
     );
     await this.#far.learn(calls.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
+    const real = this.#reallyElsewhere(calls);
     const next: Reached[] = [];
     for (const { site, includes, before } of calls) {
       if (before === undefined) continue;
-      for (const node of this.#targets(site, includes)) {
+      for (const node of this.#targets(site, includes, real)) {
         if (this.#forward.has(node.anchor)) continue;
         const reached = { node, before, callSite: `${site.file_path}:${site.line}` };
         this.#forward.set(node.anchor, reached);
@@ -165,10 +167,11 @@ class TraceSearch {
         .map((site) => ({ site, includes: each.includes, caller: byAnchor.get(each.anchor) })),
     );
     await this.#far.learn(sites.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
+    const real = this.#reallyElsewhere(sites);
     const next: Reached[] = [];
     for (const { site, includes, caller } of sites) {
       if (caller === undefined || this.#backward.has(caller.anchor)) continue;
-      const goal = this.#targets(site, includes)
+      const goal = this.#targets(site, includes, real)
         .map((each) => goals.get(each.anchor))
         .find(Boolean);
       if (goal === undefined) continue;
@@ -179,8 +182,18 @@ class TraceSearch {
     return next;
   }
 
-  #targets(site: CallSite, includes: string[]): Node[] {
-    if (site.definition !== '') return [nodeAt(site)];
+  /** Calls that reach a stand-in of their own shard and, once more, the real definition in another one. */
+  #reallyElsewhere(calls: readonly { site: CallSite; includes: string[] }[]): Set<string> {
+    const found = new Set<string>();
+    for (const { site, includes } of calls) {
+      const use = farUseOf(site, includes);
+      if (use !== undefined && this.#far.of(use).length > 0) found.add(callOf(site));
+    }
+    return found;
+  }
+
+  #targets(site: CallSite, includes: string[], real: ReadonlySet<string>): Node[] {
+    if (site.definition !== '') return real.has(callOf(site)) ? [] : [nodeAt(site)];
     const use = farUseOf(site, includes);
     return use === undefined ? [] : this.#far.of(use).map(nodeOf);
   }
@@ -211,7 +224,8 @@ class TraceSearch {
       port.definitions([symbol]),
     );
     this.#errors.push(...errors);
-    const found = answers.flat().filter((each) => !each.declaration);
+    const all = answers.flat();
+    const found = withoutStandIns(all, all).filter((each) => !each.declaration);
     return [...new Map(found.map(nodeOf).map((each) => [each.anchor, each])).values()];
   }
 
@@ -230,6 +244,10 @@ class TraceSearch {
     }
     return path;
   }
+}
+
+function callOf({ file_path, line, symbol }: CallSite): string {
+  return `${file_path}:${line}:${symbol}`;
 }
 
 async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>): Promise<R[]> {

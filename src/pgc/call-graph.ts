@@ -1,7 +1,7 @@
 import { isC, rememberedTargets, type CallTargets } from './index-memory.js';
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from './shard-index.js';
-import { candidateOf } from './symbol-candidate.js';
+import { candidateOf, isStandInOf } from './symbol-candidate.js';
 import { isCallable, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
@@ -35,16 +35,6 @@ function targetsInC(index: ShardIndex, call: CallRow): CallTargets {
   const isAmbiguous =
     inside.length === 0 &&
     candidates.some((each) => each.exported && !each.declaration && isCallable(each, lookup));
-  const isOpen = !isAmbiguous && inside.every((each) => isStandIn(index, each));
+  const isOpen = !isAmbiguous && inside.every((each) => isStandInOf(index, each));
   return { inside, lookup: isOpen ? lookup : undefined };
-}
-
-/** Defined in a header that also declares it. */
-function isStandIn(index: ShardIndex, symbol: number): boolean {
-  const row = index.symbol(symbol);
-  if (!/\.(?:h|hh|hpp)$/.test(index.file(row.file).path)) return false;
-  return index.symbolsNamed(row.name).some((each) => {
-    const other = index.symbol(each);
-    return other.file === row.file && other.declaration;
-  });
 }

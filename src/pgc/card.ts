@@ -2,6 +2,8 @@ import { targetsOfCall } from './call-graph.js';
 import { filesByModule, importsInto } from './index-memory.js';
 import type { Card, CardForward, CardModule, CardReference, CardTerm, Lookup } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
+import { candidateOf } from './symbol-candidate.js';
+import { isStandIn } from './visibility.js';
 
 /** Terms of a card's sketch. */
 export const cardTermsMax = 20_000;
@@ -26,9 +28,22 @@ export function cardOf(index: ShardIndex): Card {
     index_version: info.version,
     terms: sketch(index),
     defines: index.defines(),
+    stand_ins: standInsOf(index),
     unresolved: referencesOf(index),
     modules: modulesOf(index),
   };
+}
+
+/** Names that this shard defines for others only for configurations that lack the real definition. */
+function standInsOf(index: ShardIndex): string[] {
+  return index.defines().filter((name) => {
+    const symbols = index.symbolsNamed(name);
+    // A stand-in has its declaration beside it.
+    if (symbols.length < 2) return false;
+    const all = symbols.map((each) => candidateOf(index, each));
+    const defined = all.filter((each) => each.exported && !each.declaration);
+    return defined.length > 0 && defined.every((each) => isStandIn(each, all));
+  });
 }
 
 /** Calls that another shard may define, by the name it would have there. */

@@ -46,6 +46,7 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
     agent: index.info.agent,
     declaration: row.declaration,
     container: row.container,
+    doc: row.doc,
   };
 }
 

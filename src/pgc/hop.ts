@@ -4,8 +4,9 @@ import type { Excerpts } from './citation.js';
 import { resolveSymbol } from './definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from './name-matcher.js';
+import { NamedFolders } from './named-folders.js';
 import { analyse } from './question.js';
-import { isRelevant, tellingShare, type Hit, type Retriever } from './retrieve.js';
+import { isRelevant, type Hit, type Retriever } from './retrieve.js';
 import type { CodedError, HopAnswer, HopRequest, Reference, Step } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
 
@@ -16,7 +17,7 @@ export const referencesMax = 40;
 /** Each call away from the entry makes it less likely that the question means this place. */
 const depthDecay = 0.95;
 /** What a call inside the shard keeps of its caller's strength when its name says nothing of the question. */
-const unnamedShare = 0.65;
+const unnamedShare = 0.75;
 /** What a call keeps when only its surroundings speak of the question. */
 const unnamedReference = 0.08;
 /** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
@@ -28,9 +29,11 @@ const definitionsEntered = 3;
 const entriesCited = 3;
 const referencesCited = 3;
 /** References below this share of the best one's relevance are offered, but not told. */
-const tellingReference = 0.3;
+const tellingReference = 0.5;
 /** Nor are those that hardly anything speaks for. */
 const tellingReferenceMin = 0.1;
+/** An entry below this share of the best one's similarity adds nothing but doubt. */
+const tellingEntry = 0.5;
 
 /** What the question still needs from other shards after it entered this one. */
 export function hop(
@@ -44,7 +47,11 @@ export function hop(
   const entries =
     request.symbols.length > 0
       ? entered(index, request.symbols, errors)
-      : found(index, retriever.search(question, { limit: entriesMax }));
+      : found(
+          index,
+          new NamedFolders(index, question),
+          retriever.search(question, { limit: entriesMax }),
+        );
   if (entries.length === 0) {
     if (errors.length === 0) errors.push(failure(index, new BusError('NOT_FOUND')));
     const answer = `Nothing in ${index.info.alias} answers the question.`;
@@ -62,7 +69,7 @@ export function hop(
   const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
   const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
   const isTelling = (entry: Node): boolean =>
-    request.symbols.length > 0 || (similarities.get(entry.symbol) ?? 0) >= tellingShare * best;
+    request.symbols.length > 0 || (similarities.get(entry.symbol) ?? 0) >= tellingEntry * best;
   for (const entry of entries.filter(isTelling).slice(0, cited)) report.entry(entry);
   const references = outgoing.map((each) => referenceOf(index, each));
   const strongest = outgoing[0]?.relevance ?? 0;
@@ -79,12 +86,17 @@ export function hop(
   };
 }
 
-function found(index: ShardIndex, hits: Hit[]): Node[] {
+function found(index: ShardIndex, folders: NamedFolders, hits: Hit[]): Node[] {
   const best = hits[0];
   if (best === undefined || !isRelevant(best)) return [];
   const functions = hits.filter((hit) => hit.symbol !== undefined && isCallable(index, hit.symbol));
   const chosen = functions.length > 0 ? functions : hits.filter((hit) => hit.symbol !== undefined);
-  return chosen.map((hit) => entryNode(hit.symbol ?? 0, (hit.score / best.score) ** entryContrast));
+  return chosen
+    .map((hit) => {
+      const share = folders.shareOf(hit.document, index.file(hit.file).path);
+      return entryNode(hit.symbol ?? 0, share * (hit.score / best.score) ** entryContrast);
+    })
+    .sort((one, other) => other.strength - one.strength);
 }
 
 function isCallable(index: ShardIndex, symbol: number): boolean {
@@ -109,7 +121,7 @@ function entryNode(symbol: number, strength: number): Node {
   return { symbol, depth: 0, strength, parent: undefined, call: undefined };
 }
 
-/** Breadth-first, level by level, the strongest first; a function is visited once, by its strongest caller of the level. */
+/** Level by level, the strongest first; a stronger way to a function that was reached before replaces the old one. */
 function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] {
   const visited = new Map<number, Node>();
   for (const entry of entries) if (!visited.has(entry.symbol)) visited.set(entry.symbol, entry);
@@ -123,11 +135,9 @@ function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] 
         const share = unnamedShare + (1 - unnamedShare) * matcher.match(call.callee);
         const strength = (node.strength * depthDecay * share) / Math.sqrt(inside.length);
         for (const symbol of inside) {
-          if (visited.has(symbol)) continue;
-          const known = next.get(symbol);
-          if (known === undefined || known.strength < strength) {
+          const known = next.get(symbol) ?? visited.get(symbol);
+          if (known === undefined || known.strength < strength)
             next.set(symbol, { symbol, depth, strength, parent: node, call });
-          }
         }
       }
     }
@@ -193,11 +203,16 @@ function referenceOf(index: ShardIndex, { node, call, relevance, lookup }: Outgo
     from_symbol: index.symbol(node.symbol).name,
     from_path: index.file(call.file).path,
     from_line: call.line,
-    relevance: Math.round(relevance * 1e4) / 1e4,
+    relevance: round(relevance),
+    strength: round(node.strength),
     chain,
     includes: index.importsOf(call.file).map((each) => each.target),
     lookup,
   };
+}
+
+function round(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
 }
 
 function failure(index: ShardIndex, error: BusError): CodedError {

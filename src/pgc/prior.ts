@@ -2,6 +2,7 @@ import { stem } from './miners/stem.js';
 import type { Question } from './question.js';
 import type { Field, ShardIndex } from './shard-index.js';
 import { fields } from './shard-index.js';
+import { isStandInOf } from './symbol-candidate.js';
 
 /** What explains is preferred over what merely names, at equal match. */
 const kindPriors: Record<string, number> = {
@@ -19,6 +20,8 @@ const kindPriors: Record<string, number> = {
   module: 0.8,
 };
 const declarationPrior = 0.7;
+/** What a header holds for configurations that lack the real thing. */
+const standInPrior = 0.6;
 const fileLevelPrior = 0.75;
 /** Nobody cared to say what it is for; without statements of its own it does not show it either. */
 const undocumentedPrior = 0.88;
@@ -54,7 +57,8 @@ export function priorOf(index: ShardIndex, document: number, isAsideWanted: bool
   if (row === undefined) return place * fileLevelPrior;
   const silent = hasStatements.has(row.kind) ? undocumentedPrior : undocumentedDataPrior;
   const documented = index.length(document, docField) > 0 ? 1 : silent;
-  const declared = row.declaration ? declarationPrior : 1;
+  const standing = isStandInOf(index, document) ? standInPrior : 1;
+  const declared = row.declaration ? declarationPrior : standing;
   return place * (kindPriors[row.kind] ?? 0.8) * documented * declared;
 }
 

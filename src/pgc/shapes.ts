@@ -93,6 +93,8 @@ export interface Reference {
   from_line: number;
   /** 0 to 1: how much the question still needs it. */
   relevance: number;
+  /** 0 to 1: how surely the question is still about the calling function. */
+  strength: number;
   /** Calls inside the shard from the entry to the function that holds the call site (inclusive). */
   chain: Step[];
   includes: string[];
@@ -135,6 +137,8 @@ export interface Definition {
   declaration: boolean;
   /** The class or function around it, if any. */
   container: string;
+  /** First sentences of its documentation. */
+  doc: string;
 }
 
 export interface CallSite {
@@ -210,6 +214,8 @@ export interface Card {
   terms: CardTerm[];
   /** Names this shard defines for others, sorted. */
   defines: string[];
+  /** Those of `defines` that are not the real thing: what a header holds for configurations that lack it. */
+  stand_ins: string[];
   /** Names this shard calls and another one may define, sorted. */
   unresolved: CardReference[];
   /** Files of languages with modules, sorted by path, at most 20 000. */
@@ -230,14 +236,27 @@ export interface ShardPort {
   expand(anchors: string[]): Promise<Expansion[]>;
 }
 
+/** The call that leads from one shard into another one. */
+export interface Via {
+  symbol: string;
+  /** Call site, `path:line`. */
+  from: string;
+  /** Definition, `path:line`. */
+  to: string;
+  from_agent: string;
+  chain: Step[];
+  /** 0 to 1: how much the question needs it, with what it inherits from the links before it. */
+  relevance: number;
+}
+
 export interface Hop {
   agent: string;
   scope: string[];
   question: string;
   answer: string;
   citations: Citation[];
-  /** How the query came here; null for the entry. `from` call site, `to` definition, both `path:line`. */
-  via: { symbol: string; from: string; to: string; from_agent: string; chain: Step[] } | null;
+  /** How the query came here; null for the entry. */
+  via: Via | null;
   elapsed_ms: number;
 }
 

@@ -1,5 +1,5 @@
 import type { ShardIndex } from './shard-index.js';
-import type { Candidate } from './visibility.js';
+import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
 
 /** A symbol of a shard as the rule of visibility sees it. */
 export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
@@ -14,4 +14,12 @@ export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id
     declaration: row.declaration,
     container: row.container,
   };
+}
+
+/** Whether a symbol only stands in for the real one; see `isStandIn`. */
+export function isStandInOf(index: ShardIndex, symbol: number): boolean {
+  const own = candidateOf(index, symbol);
+  if (!mayStandIn(own)) return false;
+  const all = index.symbolsNamed(own.symbol).map((each) => candidateOf(index, each));
+  return isStandIn(own, all);
 }

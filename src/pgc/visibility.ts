@@ -10,6 +10,8 @@ const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable
 const constructorNames = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
 
+const cHeader = /\.(?:h|hh|hpp)$/;
+
 /** A definition, of this shard or of another one. */
 export interface Candidate {
   symbol: string;
@@ -32,7 +34,7 @@ export interface Use {
  * The one rule of what a call may mean, best first: callable definitions of that name that are visible
  * where the call stands. In C those that its file includes, then what lies near it; elsewhere only what
  * stands in a module that the lookup names. Nothing when too many fit equally well. A declaration is never
- * meant, nor what is private to another file.
+ * meant, nor what is private to another file; a stand-in only while nothing real is visible.
  */
 export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
   const { lookup } = use;
@@ -43,7 +45,40 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
       (each.exported || each.file_path === use.path) &&
       isCallable(each, lookup),
   );
-  return lookup.modules.length > 0 ? inModules(lookup, visible) : inC(use, visible);
+  if (lookup.modules.length > 0) return inModules(lookup, visible);
+  const real = withoutStandIns(visible, candidates);
+  const meant = inC(use, real);
+  return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
+}
+
+/**
+ * Whether a definition in a C header stands in for the real one in configurations that lack it: the header
+ * declares the name as well, and no preprocessor takes both. `all`: whatever bears the name.
+ */
+export function isStandIn(
+  candidate: Candidate,
+  all: readonly Pick<Candidate, 'symbol' | 'file_path' | 'declaration'>[],
+): boolean {
+  return (
+    mayStandIn(candidate) &&
+    all.some(
+      (each) =>
+        each.declaration &&
+        each.symbol === candidate.symbol &&
+        each.file_path === candidate.file_path,
+    )
+  );
+}
+
+/** What can be a stand-in at all, without a look at what else bears the name. */
+export function mayStandIn({ kind, declaration, file_path }: Candidate): boolean {
+  return !declaration && (kind === 'function' || kind === 'macro') && cHeader.test(file_path);
+}
+
+/** What is real; the stand-ins when nothing is. `all`: whatever bears the names, declarations included. */
+export function withoutStandIns<C extends Candidate>(found: readonly C[], all: readonly C[]): C[] {
+  const real = found.filter((each) => !each.declaration && !isStandIn(each, all));
+  return real.length > 0 ? real : [...found];
 }
 
 /** Whether something of this kind can be called in this way. */

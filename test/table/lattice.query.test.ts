@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { LinkOffer } from '../../src/lattice/hop-choice.js';
 import { start, stateName, step } from '../../src/machine/step.js';
 import {
   queryMachine,
-  type LinkOffer,
   type QueryContext,
   type QueryEffect,
   type QueryEvent,
@@ -10,19 +10,30 @@ import {
 
 type Snapshot = ReturnType<typeof start<typeof queryMachine>>['snapshot'];
 
-const link = (agent: string, relevance: number, continues = ''): LinkOffer => ({
+const link = (agent: string, relevance: number, continues = '', from = 'c'): LinkOffer => ({
   id: `to ${agent}`,
   agent,
+  from,
+  target: `${agent}.c:1`,
   relevance,
+  covers: [],
   continues,
+});
+
+const probed = (agent: string, strength: number, ...links: LinkOffer[]): QueryEvent => ({
+  type: 'probe.answered',
+  agent,
+  strength,
+  entries: strength > 0 ? [`${agent}.c:1`] : [],
+  links,
 });
 
 /** One of each event, as it would come in a lattice of two probed shards and two further ones. */
 const events: [string, QueryEvent][] = [
   ['ranked(a, b)', { type: 'shards.ranked', agents: ['a', 'b'] }],
   ['ranked()', { type: 'shards.ranked', agents: [] }],
-  ['probe a ok', { type: 'probe.answered', agent: 'a', strength: 0.9, links: [link('c', 0.6)] }],
-  ['probe b ok', { type: 'probe.answered', agent: 'b', strength: 0, links: [] }],
+  ['probe a ok', probed('a', 0.9, link('c', 0.6, '', 'a'))],
+  ['probe b ok', probed('b', 0)],
   ['probe a failed', { type: 'probe.failed', agent: 'a' }],
   ['probe b failed', { type: 'probe.failed', agent: 'b' }],
   ['hop c ok', { type: 'hop.answered', agent: 'c', links: [link('a', 0.9), link('d', 0.5)] }],
@@ -115,7 +126,7 @@ function hopsAfter(before: QueryEvent[], last: QueryEvent): string[] {
 
 const untilC: QueryEvent[] = [
   { type: 'shards.ranked', agents: ['a'] },
-  { type: 'probe.answered', agent: 'a', strength: 1, links: [link('c', 0.9), link('e', 0.4)] },
+  probed('a', 1, link('c', 0.9, '', 'a'), link('e', 0.4, '', 'a')),
 ];
 const answerOfC = (...links: LinkOffer[]): QueryEvent => ({
   type: 'hop.answered',
@@ -131,4 +142,35 @@ test('links that are followed together begin with the one that carries on', () =
   const main = { ...link('d', 0.4, 'to c'), id: 'main' };
   const side = { ...link('d', 0.6), id: 'side' };
   expect(hopsAfter(untilC, answerOfC(side, main))).toEqual(['d: main, side']);
+});
+
+test('of two shards the one that leads to what the other would answer with is entered', () => {
+  const ranked: QueryEvent = { type: 'shards.ranked', agents: ['a', 'b'] };
+  const entered = (...links: LinkOffer[]): string[] => {
+    let { snapshot } = start(queryMachine, { maxHops: 6 });
+    for (const event of [ranked, probed('a', 0.4), probed('b', 0.2, ...links)])
+      ({ snapshot } = step(queryMachine, snapshot, event));
+    return snapshot.context.visited.slice(0, 1);
+  };
+  expect(entered()).toEqual(['a']);
+  expect(entered(link('a', 0.8, '', 'b'))).toEqual(['b']);
+  expect(entered({ ...link('a', 0.8, '', 'b'), target: 'a.c:99' })).toEqual(['a']);
+});
+
+test('of two ways to one agent the one that deals with something new is told first', () => {
+  const before: QueryEvent[] = [
+    { type: 'shards.ranked', agents: ['a'] },
+    probed(
+      'a',
+      1,
+      { ...link('c', 0.9, '', 'a'), covers: [1, 2] },
+      {
+        ...link('d', 0.7, '', 'a'),
+        id: 'new',
+        covers: [2, 3],
+      },
+    ),
+  ];
+  const again = { ...link('d', 0.7), id: 'again', covers: [1, 2] };
+  expect(hopsAfter(before, answerOfC(again))).toEqual(['d: new, again']);
 });

@@ -141,6 +141,20 @@ test('without shards there is nobody to ask', async () => {
   });
 });
 
+test('a trace to a name leads to its real definition, not to the stand-in of the header', async () => {
+  const answer = await trace(lattice, 'nic_open', 'dma_alloc_mapped', limits);
+  expect(answer.path.at(-1)).toMatchObject({ agent: 'kernel', file_path: 'kernel/dma/mapping.c' });
+});
+
+test('a question that names a symbol enters at its real definition', async () => {
+  const answer = await query(
+    lattice,
+    asked({ question: 'How does dma_alloc_mapped get its pages?' }),
+    limits,
+  );
+  expect(answer.hops[0]?.citations[0]).toMatchObject({ file_path: 'kernel/dma/mapping.c' });
+});
+
 test('a trace finds the shortest path over shards, with the call site of every edge', async () => {
   const answer = await trace(lattice, 'nic_open', 'alloc_pages_near', limits);
   expect(answer.found).toBe(true);

@@ -9,6 +9,7 @@ function card(
   scope: string,
   terms: Record<string, number>,
   defines: string[] = [],
+  standIns: string[] = [],
 ): Card {
   return {
     agent,
@@ -23,7 +24,9 @@ function card(
     index_version: '1',
     terms: Object.entries(terms).map(([term, documents]) => ({ term, documents })),
     defines,
+    stand_ins: standIns,
     unresolved: [],
+    modules: [],
   };
 }
 
@@ -58,4 +61,28 @@ test('no shard is left out of the ranking', () => {
       .map((each) => each.agent)
       .sort(),
   ).toEqual(['mm', 'net', 'sound']);
+});
+
+test('who holds only a stand-in is no evidence while another shard holds the real one', () => {
+  const header = card('include', 'include', { dma: 90 }, ['dma_map'], ['dma_map']);
+  const real = card('dma', 'kernel/dma', { dma: 80 }, ['dma_map']);
+  const evidence = (...cards: Card[]): [string, string[]][] =>
+    new Router(cards, wordsOf)
+      .rank(analyse('What does dma_map do?'))
+      .map((each) => [each.agent, each.evidence]);
+  expect(evidence(header, real)).toEqual([
+    ['dma', ['dma_map']],
+    ['include', []],
+  ]);
+  expect(evidence(header)).toEqual([['include', ['dma_map']]]);
+});
+
+test('a word that is at home in one shard alone speaks for it', () => {
+  const drivers = card('drivers', 'drivers', { e1000: 700, driver: 60 });
+  const headers = card('include', 'include', { e1000: 2, driver: 600 });
+  const [best, other] = new Router([headers, drivers], wordsOf).rank(
+    analyse('How does the e1000 driver start?'),
+  );
+  expect([best?.agent, best?.words]).toEqual(['drivers', ['e1000']]);
+  expect(other?.words).toEqual(['driver']);
 });

@@ -25,6 +25,7 @@ function card(agent: string, defines: string[], unresolved: Record<string, numbe
     index_version: `${agent}-1`,
     terms: [],
     defines,
+    stand_ins: [],
     unresolved: Object.entries(unresolved).map(([term, documents]) => ({
       term,
       documents,

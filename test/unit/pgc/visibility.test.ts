@@ -56,6 +56,17 @@ describe('in C', () => {
     expect(visibleDefinitions(use('a/a.c', 'b.h'), candidates)).toEqual([]);
   });
 
+  test('a stand-in in the included header is not meant while a real definition is known', () => {
+    const header = 'include/linux/dma.h';
+    const declared = definition(header, { declaration: true });
+    const standIn = definition(header, { line: 9 });
+    const real = definition('kernel/dma/mapping.c');
+    const from = use('net/core/page_pool.c', 'linux/dma.h');
+    expect(visibleDefinitions(from, [declared, standIn, real])).toEqual([real]);
+    expect(visibleDefinitions(from, [declared, standIn])).toEqual([standIn]);
+    expect(visibleDefinitions(from, [standIn, real])).toEqual([standIn, real]);
+  });
+
   test('many equal candidates and no include that decides: nobody knows', () => {
     const candidates = ['b', 'c', 'd', 'e', 'f'].map((each) => definition(`${each}/open.c`));
     expect(visibleDefinitions(use('a/a.c', 'unrelated.h'), candidates)).toEqual([]);

@@ -1,0 +1,128 @@
+/** Below this nothing that the question needs leaves a shard any more. */
+export const relevanceFloor = 0.06;
+/** Symbols that one hop enters a shard at. */
+export const symbolsPerHop = 4;
+/** Links weaker than this share of a hop's best one are left out of it. */
+const companionShare = 0.5;
+/** What a link loses when those that were followed deal with all that its name speaks of. */
+const toldDiscount = 0.5;
+/** A line of calls may well go on with what it is about; but a branch to something new tells more. */
+const lineDiscount = 0.25;
+/** Another agent is asked at the same time when its best link is nearly as relevant as the first's. */
+const branchShare = 0.95;
+const branchesMax = 2;
+
+/** A reference with both ends checked, as the machine sees it: the shell keeps the rest under `id`. */
+export interface LinkOffer {
+  id: string;
+  agent: string;
+  /** The agent whose call it is. */
+  from: string;
+  /** Where the definition stands, `path:line`. */
+  target: string;
+  relevance: number;
+  /** Positions of the question's concepts that the target's name or documentation speaks of. */
+  covers: readonly number[];
+  /** The link to the definition at which the chain to this one begins; empty: found by search. */
+  continues: string;
+}
+
+/** How far a query has come. */
+export interface Situation {
+  /** Agents that may be visited. */
+  maxHops: number;
+  /** In the order in which they were asked, the entry first; those still asked included. */
+  visited: readonly string[];
+  asking: readonly string[];
+  /** The links that were followed to an agent, the most telling first. */
+  followed: Readonly<Record<string, readonly LinkOffer[]>>;
+  frontier: readonly LinkOffer[];
+}
+
+export interface NextHop {
+  agent: string;
+  relevance: number;
+  links: LinkOffer[];
+}
+
+/** One after the other: what one link deals with, the next one need not deal with again. */
+export function nextHops(context: Situation): NextHop[] {
+  const budget = Math.min(
+    branchesMax - context.asking.length,
+    context.maxHops - context.visited.length,
+  );
+  const chosen: NextHop[] = [];
+  while (chosen.length < budget) {
+    const followed = { ...context.followed };
+    for (const { agent, links } of chosen) followed[agent] = links;
+    const next = bestHop({ ...context, followed }, [
+      ...context.visited,
+      ...chosen.map((each) => each.agent),
+    ]);
+    if (next === undefined || next.relevance < branchShare * (chosen[0]?.relevance ?? 0)) break;
+    chosen.push(next);
+  }
+  return chosen;
+}
+
+function bestHop(context: Situation, taken: readonly string[]): NextHop | undefined {
+  const byAgent = new Map<string, LinkOffer[]>();
+  for (const link of context.frontier) {
+    if (link.relevance < relevanceFloor || taken.includes(link.agent)) continue;
+    byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
+  }
+  return [...byAgent].map(([agent, links]) => hopTo(context, agent, links)).sort(byRelevance)[0];
+}
+
+/** What is left of a link when those that were followed deal with some of its concepts already. */
+function freshness(link: LinkOffer, followed: Situation['followed']): number {
+  const line = new Set(lineOf(link, followed));
+  const mains = Object.values(followed).flatMap((links) => links.slice(0, 1));
+  const told = new Set(mains.filter(({ id }) => !line.has(id)).flatMap((each) => each.covers));
+  const onLine = new Set(mains.filter(({ id }) => line.has(id)).flatMap((each) => each.covers));
+  let lost = 0;
+  for (const each of link.covers) {
+    if (onLine.has(each)) lost += lineDiscount;
+    else if (told.has(each)) lost += toldDiscount;
+  }
+  return 1 - lost / Math.max(1, link.covers.length);
+}
+
+/** The links whose line of calls a link carries on, the last one first. */
+function lineOf(link: LinkOffer, followed: Situation['followed']): string[] {
+  const last = (followed[link.from] ?? []).find((each) => each.id === link.continues);
+  return last === undefined ? [] : [last.id, ...lineOf(last, followed)];
+}
+
+/** From the entry itself, or carrying on a line of main links that began there. */
+function isMainLine(
+  link: LinkOffer,
+  { visited, followed }: Pick<Situation, 'visited' | 'followed'>,
+): boolean {
+  if (link.from === visited[0]) return true;
+  const [before] = followed[link.from] ?? [];
+  return (
+    before !== undefined &&
+    before.id === link.continues &&
+    isMainLine(before, { visited, followed })
+  );
+}
+
+function hopTo(context: Situation, agent: string, links: LinkOffer[]): NextHop {
+  const weighed = links
+    .map((link) => ({ link, worth: link.relevance * freshness(link, context.followed) }))
+    .sort((one, other) => other.worth - one.worth || (one.link.id < other.link.id ? -1 : 1));
+  const best = weighed[0]?.worth ?? 0;
+  const chosen = weighed
+    .filter(({ worth }) => worth >= companionShare * best)
+    .slice(0, symbolsPerHop)
+    .map(({ link }) => link);
+  // Of links that are worth following together, those that carry on from the entry tell the story.
+  const main = chosen.filter((link) => isMainLine(link, context));
+  const side = chosen.filter((link) => !main.includes(link));
+  return { agent, relevance: best, links: [...main, ...side] };
+}
+
+function byRelevance(one: NextHop, other: NextHop): number {
+  return other.relevance - one.relevance || (one.agent < other.agent ? -1 : 1);
+}

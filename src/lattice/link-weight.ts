@@ -1,0 +1,114 @@
+import { firstSentence } from '../pgc/compose.js';
+import { conceptsIn, type Question } from '../pgc/question.js';
+import { inverseFrequency } from '../pgc/retrieve.js';
+import type { Card, Definition, Reference } from '../pgc/shapes.js';
+import type { Directory } from './directory.js';
+
+/** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */
+const docTrust = 0.7;
+const pathTrust = 0.6;
+/** How much more a target is worth when the place of the call speaks of all the rest of the question. */
+const contextGain = 0.5;
+/** Concepts of a question that one target can be expected to speak of. */
+const wordsOfTargetMax = 3;
+/** What a link keeps when nothing about its target speaks of the question. */
+const unnamedShare = 0.08;
+/** What a link keeps that leads to what a header holds for configurations that lack the real definition. */
+const standInShare = 0.5;
+/** Trust from which a target deals with a concept. */
+const coveringTrust = 0.5;
+
+/** How many documents of all shards together have a term, as far as the cards say. */
+export class Vocabulary {
+  readonly documents: number;
+  readonly #frequencies = new Map<string, number>();
+
+  constructor(cards: Iterable<Card>) {
+    let documents = 0;
+    for (const card of cards) {
+      documents += card.documents;
+      for (const { term, documents: having } of card.terms)
+        this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + having);
+    }
+    this.documents = documents;
+  }
+
+  frequency(term: string): number {
+    return this.#frequencies.get(term) ?? 0;
+  }
+}
+
+export interface LinkWeight {
+  /** 0 to 1. */
+  relevance: number;
+  /** Positions of the question's concepts that the target's name or documentation speaks of. */
+  covers: number[];
+}
+
+/**
+ * How much a question needs what a link leads to. The shard that makes the call knows no more than a name;
+ * here the definition is known too: its documentation, and the path that says what its shard is about.
+ */
+export class LinkWeigher {
+  readonly #worth: number[];
+  readonly #attainable: number;
+
+  constructor(
+    readonly question: Question,
+    vocabulary: Vocabulary,
+    readonly directory: Directory,
+  ) {
+    const masses = question.concepts.map(({ variants }) => {
+      const having = variants.reduce(
+        (sum, { term, trust }) => sum + trust * vocabulary.frequency(term),
+        0,
+      );
+      return having === 0 ? 0 : inverseFrequency(vocabulary.documents, having);
+    });
+    const heaviest = Math.max(...masses, Number.EPSILON);
+    this.#worth = question.concepts.map(({ isName, weight }, at) => {
+      const mass = masses[at] ?? 0;
+      // A symbol that the question names is where it enters, not where it leads.
+      return mass === 0 || isName ? 0 : Math.min(1, weight) * (0.5 + (0.5 * mass) / heaviest);
+    });
+    const sorted = [...this.#worth].sort((one, other) => other - one);
+    this.#attainable = sorted.slice(0, wordsOfTargetMax).reduce((sum, each) => sum + each, 0);
+  }
+
+  weigh(reference: Reference, target: Definition): LinkWeight {
+    const { symbol, strength, from_symbol, from_path } = reference;
+    const named = conceptsIn(this.question, `${symbol} ${target.symbol}`);
+    const said = conceptsIn(this.question, firstSentence(target.doc, target.symbol));
+    const placed = conceptsIn(this.question, target.file_path);
+    const around = conceptsIn(this.question, `${from_symbol} ${from_path}`);
+    const trust = (at: number): number =>
+      Math.max(
+        named.get(at) ?? 0,
+        docTrust * (said.get(at) ?? 0),
+        pathTrust * (placed.get(at) ?? 0),
+      );
+    const own = this.#match(trust);
+    // Only a gain: that the caller is about the question says nothing about each of its calls.
+    const context = this.#match((at) => Math.max(0, (around.get(at) ?? 0) - trust(at)));
+    const match = Math.min(1, own * (1 + contextGain * context));
+    const byName = this.#match((at) => named.get(at) ?? 0);
+    const share = unnamedShare + (1 - unnamedShare) * match;
+    const told = (at: number): number =>
+      Math.max(named.get(at) ?? 0, docTrust * (said.get(at) ?? 0));
+    const covers = [...this.#worth.keys()].filter((at) => told(at) >= coveringTrust);
+    const real = this.directory.isStandIn(target.symbol) ? standInShare : 1;
+    const relevance = strength * share * real * this.#specificity(symbol) ** (1 - byName);
+    return { relevance, covers };
+  }
+
+  #match(trust: (at: number) => number): number {
+    if (this.#attainable === 0) return 0;
+    const covered = this.#worth.reduce((sum, worth, at) => sum + worth * trust(at), 0);
+    return Math.min(1, covered / this.#attainable);
+  }
+
+  /** What is called from everywhere (assertions, traces, locks) explains nothing in particular. */
+  #specificity(name: string): number {
+    return 1 / (1 + 0.3 * Math.log2(1 + this.directory.sitesOf(name) / 4));
+  }
+}
