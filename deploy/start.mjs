@@ -17,7 +17,7 @@ const own = [
   '--shards',
   '4',
   '--first-question',
-  'How does a client request reach the agent that answers it?',
+  'How are the citations of an answer verified against the tree?',
 ];
 const args =
   repo === undefined

@@ -27,12 +27,15 @@ export function renderErrors(errors: { code: string; text: string }[]): string[]
 export function renderQuery(answer: LatticeAnswer): string {
   const lines = [wrap(answer.answer), ''];
   if (answer.query_path.length > 0) lines.push(answer.query_path.join(' → '), '');
+  // Numbered through, as the text above cites them.
+  let number = 0;
   for (const [at, hop] of answer.hops.entries()) {
     const via = hop.via === null ? '' : `  via ${hop.via.symbol}: ${hop.via.from} → ${hop.via.to}`;
     lines.push(`${at + 1}. ${hop.agent}${via}`);
-    for (const [number, citation] of hop.citations.entries())
-      lines.push(`  ${renderSource(citation, number + 1)}`);
-  }
+    for (const citation of hop.citations) {
+      number += 1;
+      lines.push(`  ${renderSource(citation, number)}`);
+    }
   const { actual_hops, max_hops } = answer.safety;
   const partial = answer.partial ? ' · partial' : '';
   lines.push(

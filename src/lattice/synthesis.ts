@@ -1,6 +1,8 @@
 import type { Hop, LatticeAnswer } from '../pgc/shapes.js';
 import { confidenceOf } from './confidence.js';
 
+const scopeShown = 3;
+
 /** The hops as one text, in order; sources are numbered through over all hops. */
 export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' | 'confidence'> {
   const similarities = hops.flatMap((hop) => hop.citations.map((each) => each.similarity));
@@ -14,9 +16,15 @@ export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' |
   const paragraphs = hops.map((hop, at) => {
     const said = renumbered(hop.answer, numbered);
     numbered += hop.citations.length;
-    return `${at + 1}. ${hop.agent} (${hop.scope.join(', ')}): ${arrival(hop)}${said}`;
+    return `${at + 1}. ${hop.agent} (${scopeOf(hop)}): ${arrival(hop)}${said}`;
   });
   return { answer: paragraphs.join('\n'), confidence: confidenceOf(similarities) };
+}
+
+/** A shard of many folders is named by the first few. */
+function scopeOf({ scope }: Hop): string {
+  const shown = scope.slice(0, scopeShown).join(', ');
+  return scope.length > scopeShown ? `${shown}, …` : shown;
 }
 
 function arrival(hop: Hop): string {

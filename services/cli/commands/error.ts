@@ -14,7 +14,7 @@ export function addErrorCommand(sigma: Command): void {
       if (code === undefined) {
         const all = Object.entries(catalogue).map(([name, entry]) => ({ code: name, ...entry }));
         print(form, { errors: all }, () =>
-          table(all.map((each) => [each.code, `exit ${each.exit}`, each.text])),
+          table(all.map((each) => [each.code, `exit ${each.exit}`, readable(each.text)])),
         );
         return;
       }
@@ -23,10 +23,15 @@ export function addErrorCommand(sigma: Command): void {
       const entry = catalogue[name];
       print(form, { code: name, ...entry }, () =>
         [
-          `${name}: ${entry.text}`,
-          `  What to do: ${entry.next}`,
+          `${name}: ${readable(entry.text)}`,
+          `  What to do: ${readable(entry.next)}`,
           `  Trying again ${entry.retryable ? 'may help' : 'does not help'}; exit code ${entry.exit}.`,
         ].join('\n'),
       );
     });
+}
+
+/** Without an occurrence the places of its data are shown as what they are. */
+function readable(template: string): string {
+  return template.replace(/\{(\w+)\}/g, '<$1>');
 }

@@ -88,7 +88,8 @@ function render(citations: object[], results: Verdict[]): string {
   return results
     .map((verdict, at) => {
       const cited = citations[at] as { file_path?: string; line_start?: number };
-      const now = verdict.now_at === '' ? '' : `, now at ${verdict.now_at}`;
+      const now =
+        verdict.status === 'valid' || verdict.now_at === '' ? '' : `, now at ${verdict.now_at}`;
       return `${verdict.status.padEnd(5)}  ${cited.file_path ?? '?'}:${cited.line_start ?? '?'}  ${verdict.reason}${now}`;
     })
     .join('\n');
