@@ -36,6 +36,7 @@ export function renderQuery(answer: LatticeAnswer): string {
       number += 1;
       lines.push(`  ${renderSource(citation, number)}`);
     }
+  }
   const { actual_hops, max_hops } = answer.safety;
   const partial = answer.partial ? ' · partial' : '';
   lines.push(

@@ -2,7 +2,8 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
-import { LatticeQuestions, type AskingOptions } from '../../src/lattice/questions.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/query.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
@@ -76,22 +77,43 @@ class Desk {
     serve(ask, async (request, options) =>
       (await this.#about(byWords(request.question))).ask(request, options),
     );
-    serve(callers, async ({ symbol }, options) =>
-      (await this.#about(bySymbol(symbol))).callers(symbol, options),
+    serve(callers, ({ symbol }, options) =>
+      this.#aboutSymbol(symbol, (questions) => questions.callers(symbol, options)),
     );
-    serve(callees, async ({ symbol }, options) =>
-      (await this.#about(bySymbol(symbol))).callees(symbol, options),
+    serve(callees, ({ symbol }, options) =>
+      this.#aboutSymbol(symbol, (questions) => questions.callees(symbol, options)),
     );
-    serve(trace, async ({ from, to }, options) =>
-      (await this.#about(bySymbol(from))).trace(from, to, options),
+    serve(trace, ({ from, to }, options) =>
+      this.#aboutSymbol(from, (questions) => questions.trace(from, to, options)),
     );
     serve(topology, async () => (await this.#about(bySize)).topology());
     serve(path, async ({ from, to, max_hops }) => ({
       path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
     }));
-    serve(verify, async ({ citations }) => ({
-      results: await (await this.#about(bySize)).verify(citations),
-    }));
+    serve(verify, async ({ citations }, options) => {
+      const lattices = [...(await this.#shards.lattices()).values()];
+      const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
+      return { results: await verifyAll(cards, citations, options) };
+    });
+  }
+
+  /** The trees that define the symbol for others first; then the rest, whose private symbols no card names. */
+  async #aboutSymbol<A extends { errors: { code: string }[] }>(
+    symbol: string,
+    ask: (questions: LatticeQuestions) => Promise<A>,
+  ): Promise<A> {
+    const rank = bySymbol(symbol);
+    const lattices = [...(await this.#shards.lattices()).values()].sort(
+      (a, b) => rank(b) - rank(a),
+    );
+    let first: A | undefined;
+    for (const lattice of lattices) {
+      const answer = await ask(new LatticeQuestions(lattice, systemClock));
+      if (!answer.errors.some((error) => error.code === 'NO_SUCH_SYMBOL')) return answer;
+      first ??= answer;
+    }
+    if (first === undefined) throw new BusError('NO_SHARDS');
+    return first;
   }
 
   async #about(rank: (lattice: Lattice) => number): Promise<LatticeQuestions> {

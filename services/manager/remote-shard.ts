@@ -1,5 +1,7 @@
 import type { Client } from '../../src/client/client.js';
+import { BusError } from '../../src/errors/bus-error.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
+import { citationsMax } from '../../src/pgc/shapes.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -11,6 +13,10 @@ import type {
   HopRequest,
   ShardPort,
 } from '../../src/pgc/shapes.js';
+
+/** More than any shard of ours ever sends in one hop. */
+const hopCitationsMax = 64;
+const hopReferencesMax = 64;
 
 /** Longest wait for one answer of one shard; the deadline of a whole query ends it earlier. */
 const shardDeadlineMs = 20_000;
@@ -28,12 +34,20 @@ export class RemoteShard implements ShardPort {
     return this.#ask(shardMessages.card, {});
   }
 
-  ask(request: AskRequest): Promise<AskAnswer> {
-    return this.#ask(shardMessages.ask, request);
+  async ask(request: AskRequest): Promise<AskAnswer> {
+    const answer = await this.#ask(shardMessages.ask, request);
+    // Absent messages decode as null, whatever the types say: this comes from another process.
+    const parts: unknown[] = [answer.metadata, answer.query_intent];
+    this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
+    return answer;
   }
 
-  hop(request: HopRequest): Promise<HopAnswer> {
-    return this.#ask(shardMessages.hop, request);
+  async hop(request: HopRequest): Promise<HopAnswer> {
+    const answer = await this.#ask(shardMessages.hop, request);
+    this.#check(
+      answer.citations.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
+    );
+    return answer;
   }
 
   async definitions(symbols: string[]): Promise<Definition[]> {
@@ -46,6 +60,15 @@ export class RemoteShard implements ShardPort {
 
   async expand(anchors: string[]): Promise<Expansion[]> {
     return (await this.#ask(shardMessages.expand, { anchors })).expansions;
+  }
+
+  /** An agent that answers beyond all limits is named, and costs only its own part of the answer. */
+  #check(isSane: boolean): void {
+    if (!isSane)
+      throw new BusError('AGENT_FAILED', {
+        agent: this.agent,
+        detail: 'its answer breaks the limits',
+      });
   }
 
   async #ask<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {

@@ -1,3 +1,5 @@
+import { systemClock } from '../../src/base/clock.js';
+import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { Lattice } from '../../src/lattice/query.js';
@@ -8,6 +10,12 @@ import { RemoteShard } from './remote-shard.js';
 
 /** Publications are at most once: what was missed is noticed by the first question after this long. */
 const refreshEveryMs = 2_000;
+
+/** How long a question waits for cards of agents that are new; without any lattice it waits longer. */
+const cardsMsMax = 2_000;
+const firstCardsMsMax = 15_000;
+/** An agent that gave no card is not asked again before. */
+const cardRetryMs = 10_000;
 
 /** Shards whose cards are kept; a lattice of more is refused by routing them away. */
 const cardsMax = 2_048;
@@ -26,6 +34,7 @@ export class Shards {
   readonly #log: Logger;
   readonly #cards = new Map<string, Known>();
   readonly #lattices = new Map<string, Lattice>();
+  readonly #retryAtMs = new Map<string, number>();
   #isCurrent = false;
   #refreshedMs = 0;
   #refreshing: Promise<void> | undefined;
@@ -56,7 +65,8 @@ export class Shards {
     this.#refreshedMs = performance.now();
     try {
       const views = current(await this.#client.agents({ role: 'pgc' }));
-      await Promise.all(views.map((view) => this.#fetch(view)));
+      const waitMs = this.#lattices.size === 0 ? firstCardsMsMax : cardsMsMax;
+      await within(systemClock, waitMs, Promise.all(views.map((view) => this.#fetch(view))));
       const ids = new Set(views.map((view) => view.record.id));
       for (const id of [...this.#cards.keys()]) if (!ids.has(id)) this.#cards.delete(id);
       this.#rebuild();
@@ -66,22 +76,25 @@ export class Shards {
     }
   }
 
+  /** Never throws. Who comes late is part of the answers from then on; who fails is left alone for a while. */
   async #fetch(view: AgentView): Promise<void> {
-    const { id } = view.record;
+    const { id, alias } = view.record;
     const known = this.#cards.get(id);
     if (known !== undefined && known.card.index_version === versionOf(view)) {
       this.#cards.set(id, { view, card: known.card });
       return;
     }
-    if (view.state === 'offline' || this.#cards.size >= cardsMax) return;
+    const nowMs = performance.now();
+    const isUnwell = nowMs < (this.#retryAtMs.get(id) ?? 0);
+    if (view.state === 'offline' || isUnwell || this.#cards.size >= cardsMax) return;
+    // Also while it is under way: a question in the meantime does not ask for it once more.
+    this.#retryAtMs.set(id, nowMs + cardRetryMs);
     try {
-      this.#cards.set(id, {
-        view,
-        card: await new RemoteShard(this.#client, view.record.alias, id).card(),
-      });
-    } catch (error) {
-      // It is asked again with the next question; meanwhile it is not part of any answer.
+      const card = await new RemoteShard(this.#client, alias, id).card();
+      this.#cards.set(id, { view, card });
+      this.#retryAtMs.delete(id);
       this.#isCurrent = false;
+    } catch (error) {
       this.#log.warn({ agent: id, code: asBusError(error).code }, 'no card');
     }
   }

@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/manifest.js';
+import { realRoot } from '../../src/pgc/source-tree.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { Shard } from '../../src/pgc/shard.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
@@ -38,7 +39,7 @@ class Host {
   readonly #log: Logger;
   readonly #hosted = new Map<string, HostedShard>();
   #manifest = '';
-  #seenMs = 0;
+  #seen = '';
   #isLoading = false;
 
   constructor(config: Config, folder: string, log: Logger) {
@@ -55,9 +56,12 @@ class Host {
   async load(): Promise<void> {
     this.#isLoading = true;
     try {
-      const { root, project, shards } = await openShards(this.#folder, this.#config.home);
-      this.#manifest = placeOf(root, this.#config.home).manifest;
-      this.#seenMs = this.#changedMs();
+      const { home } = this.#config;
+      this.#manifest = placeOf(await realRoot(this.#folder), home).manifest;
+      // Before opening: what is swapped in meanwhile must count as newer.
+      const stamp = this.#stamp();
+      const { root, project, shards } = await openShards(this.#folder, home);
+      this.#seen = stamp;
       const planVersion = planVersionOf(shards);
       const wanted = new Map(shards.map((shard) => [agentIdOf(shard.index.info), shard]));
       for (const [id, hosted] of this.#hosted) {
@@ -75,11 +79,13 @@ class Host {
 
   /** The old index is served until the new one is open; a broken one changes nothing. */
   async reloadIfNewer(): Promise<void> {
-    if (this.#isLoading || this.#changedMs() === this.#seenMs) return;
+    if (this.#isLoading) return;
+    const stamp = this.#stamp();
+    if (stamp === this.#seen) return;
     try {
       await this.load();
     } catch (error) {
-      this.#seenMs = this.#changedMs();
+      this.#seen = stamp;
       this.#log.error(
         { code: asBusError(error).code },
         'a newer index cannot be served; the old one still is',
@@ -114,8 +120,14 @@ class Host {
     return untilAccepted(client, this.#log, () => client.register(recordOf(shard, planVersion)));
   }
 
-  #changedMs(): number {
-    return statSync(this.#manifest, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  #stamp(): string {
+    try {
+      const stat = statSync(this.#manifest);
+      return `${stat.ino}:${stat.mtimeMs}`;
+    } catch {
+      // Removed, or no longer ours to read: what is open is served on.
+      return this.#seen;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
+  Card,
   LatticeAnswer,
   LatticeQuery,
   TopologyAnswer,
@@ -75,35 +76,51 @@ export class LatticeQuestions implements Questions {
     return Promise.resolve(pathBetween(adjacencyOf(topology), from, to, maxHops));
   }
 
-  async verify(citations: object[]): Promise<Verdict[]> {
-    if (citations.length > citationsPerVerifyMax) {
-      throw new BusError('TOO_LARGE', {
-        what: 'a list of citations',
-        bytes: citations.length,
-        limit: citationsPerVerifyMax,
-      });
-    }
-    const verdicts: Verdict[] = [];
-    for (const citation of citations) verdicts.push(await this.#verify(citation));
-    return verdicts;
+  verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
+    return verifyAll([...this.lattice.cards.values()], citations, options);
   }
+}
 
-  /** In the tree of the agent it names; without a known agent, in each tree until one confirms it. */
-  async #verify(citation: object): Promise<Verdict> {
-    const cards = [...this.lattice.cards.values()];
-    const agent = 'agent' in citation ? citation.agent : undefined;
-    const named = cards.filter((card) => card.agent === agent || card.alias === agent);
-    const roots = new Set((named.length > 0 ? named : cards).map((card) => card.root));
-    let best: Verdict | undefined;
-    for (const root of roots) {
-      const verdict = await verify(citation, root);
-      if (verdict.status === 'valid') return verdict;
-      if (best === undefined || (best.status === 'false' && verdict.status === 'stale'))
-        best = verdict;
-    }
-    if (best === undefined) throw new BusError('NO_SHARDS');
-    return best;
+/**
+ * Each in the tree of the agent it names; without a known agent, in every tree until one confirms it.
+ * Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ */
+export async function verifyAll(
+  cards: readonly Card[],
+  citations: object[],
+  options: AskingOptions,
+): Promise<Verdict[]> {
+  const limit = citationsPerVerifyMax;
+  if (citations.length > limit) {
+    throw new BusError('TOO_LARGE', {
+      what: 'a list of citations',
+      bytes: citations.length,
+      limit,
+    });
   }
+  const signal = until(options);
+  const verdicts: Verdict[] = [];
+  for (const citation of citations) {
+    if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
+    verdicts.push(await verifyOne(cards, citation));
+  }
+  return verdicts;
+}
+
+async function verifyOne(cards: readonly Card[], citation: object): Promise<Verdict> {
+  const agent = 'agent' in citation ? citation.agent : undefined;
+  const named = cards.filter((card) => card.agent === agent || card.alias === agent);
+  let best: Verdict | undefined;
+  // The named tree first, but not only: the name may be one of another tree's shards by now.
+  for (const root of new Set([...named, ...cards].map((card) => card.root))) {
+    const verdict = await verify(citation, root);
+    if (verdict.status === 'valid') return verdict;
+    if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) {
+      best = verdict;
+    }
+  }
+  if (best === undefined) throw new BusError('NO_SHARDS');
+  return best;
 }
 
 function until(options: AskingOptions): AbortSignal {

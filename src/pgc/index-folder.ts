@@ -59,7 +59,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const given = request.shards === undefined ? undefined : validRequest(request.shards);
   if (typeof given === 'object') await checkInside(given.shards, tree.root);
   const place = placeOf(tree.root, request.home);
-  await mkdir(place.segments, { recursive: true, mode: 0o700 });
+  await makeFolder(place.segments);
   await using store = await openStore(place, tree.root);
   const facts = await FactStore.open(store);
   const before = await readManifest(place, tree.root).catch(() => undefined);
@@ -100,6 +100,15 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     disk_bytes: await bytesBelow(place.folder),
     left_out,
   };
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new BusError('STORE_UNAVAILABLE', { path, detail }, { cause: error });
+  }
 }
 
 /** `auto`, a number, or the path of a plan file. Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT. */

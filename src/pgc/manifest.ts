@@ -75,7 +75,12 @@ export async function readManifest(place: IndexPlace, root: string): Promise<Man
   try {
     text = await readFile(place.manifest, 'utf8');
   } catch (error) {
-    throw new BusError('INDEX_MISSING', { path: root }, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new BusError('INDEX_MISSING', { path: root }, { cause: error });
+    }
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new BusError('STORE_UNAVAILABLE', { path: place.manifest, detail }, { cause: error });
   }
   let value: unknown;
   try {

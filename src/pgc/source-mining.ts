@@ -116,7 +116,8 @@ export class SourceMining {
       } catch (error) {
         this.#failures += 1;
         this.leftOut.push({ path, reason: 'miner failed' });
-        if (this.#failures < minerFailuresMax) return undefined;
+        // Some files kill a parser; only a worker that fails at most of them is itself broken.
+        if (this.#failures < minerFailuresMax || this.#failures < this.mined) return undefined;
         const detail = error instanceof Error ? error.message : String(error);
         throw new BusError('MINER_FAILED', { path, detail }, { cause: error });
       }
