@@ -170,6 +170,12 @@ test('two trees of the same name on one broker do not mix', async () => {
     expect(
       (await sigma(repository.home, ['callers', 'nic_log', '--json'])).json.callers,
     ).toHaveLength(3);
+    const asked = await sigma(repository.home, ['ask', 'only_in_the_twin', '--json']);
+    const verified = await sigma(repository.home, ['verify', '--json'], {
+      input: JSON.stringify(asked.json.sources),
+    });
+    const statuses = verified.json.results.map((verdict: { status: string }) => verdict.status);
+    expect(new Set(statuses)).toEqual(new Set(['valid']));
   } finally {
     for (const each of running.splice(0)) {
       each.process.kill('SIGTERM');
