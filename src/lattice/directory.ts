@@ -1,3 +1,4 @@
+import { ForwardWalk } from '../pgc/module-calls.js';
 import { forwarded } from '../pgc/scope.js';
 import type { Card, CardModule, Lookup } from '../pgc/shapes.js';
 
@@ -67,10 +68,10 @@ export class Directory {
       );
       return { agents: agents.length > ownersMax ? [] : agents, lookup };
     }
-    return this.#follow(lookup, 0) ?? { agents: [], lookup };
+    return this.#follow(lookup, 0, new ForwardWalk()) ?? { agents: [], lookup };
   }
 
-  #follow(lookup: Lookup, depth: number): Whereabouts | undefined {
+  #follow(lookup: Lookup, depth: number, walk: ForwardWalk): Whereabouts | undefined {
     const holders = lookup.modules.flatMap((each) => this.#holders(each));
     const agents = holders
       .filter(({ module }) => module.defines.includes(lookup.name))
@@ -83,11 +84,12 @@ export class Directory {
     const wanted = lookup.container || (lookup.kind === 'member' ? '' : lookup.name);
     if (wanted === '') return undefined;
     for (const { module } of holders) {
+      if (!walk.enter(module.path, lookup, depth)) continue;
       for (const forward of module.forwards) {
         if (forward.name !== '' && forward.name !== wanted) continue;
         const original = forward.name === '' ? wanted : forward.original;
         const next = forwarded(lookup, { original, modules: forward.modules });
-        const further = this.#follow(next, depth + 1);
+        const further = this.#follow(next, depth + 1, walk);
         if (further !== undefined) return further;
       }
     }

@@ -143,7 +143,7 @@ class TraceSearch {
     const names = [...new Set(level.map((each) => each.node.calledAs))];
     const ports = this.#ports();
     const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
-      port.callers(names),
+      inBatches(names, (batch) => port.callers(batch)),
     );
     this.#errors.push(...errors);
     const callers = new Map<string, Node>();

@@ -21,6 +21,8 @@ export const engineName = 'extractive';
 export const topKDefault = 5;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
+/** Overlays that one request may name; the others are not looked at. */
+export const overlaysMax = 16;
 /** Call sites of one symbol that a question about its users lists. */
 const callersListed = 4;
 const callsPerSymbol = 3;
@@ -38,7 +40,8 @@ export interface AskParts {
 export function ask(parts: AskParts, request: AskRequest): AskAnswer {
   const startedMs = parts.clock.monotonicMs();
   const topK = Math.max(1, Math.min(citationsMax, Math.trunc(request.top_k) || topKDefault));
-  const overlays = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))].sort();
+  const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
+  const overlays = wanted.slice(0, overlaysMax).sort();
   const key = digest([
     request.question,
     overlays.join(),
@@ -47,14 +50,33 @@ export function ask(parts: AskParts, request: AskRequest): AskAnswer {
     engineName,
   ]);
   const known = parts.cache.get(key);
-  const answer = known ?? fresh(parts, request.question, overlays, topK);
-  if (known === undefined && answer.errors.every((each) => !each.retryable))
-    parts.cache.set(key, answer);
+  const { answer, isWhole } =
+    known === undefined
+      ? fresh(parts, request.question, overlays, topK)
+      : { answer: known, isWhole: true };
+  if (known === undefined && isWhole && answer.errors.every((each) => !each.retryable))
+    // Questions may be long, and the next asker brings this one along.
+    parts.cache.set(key, { ...answer, question: '' });
+  const cut =
+    wanted.length > overlaysMax
+      ? [`Only the first ${overlaysMax} of ${wanted.length} overlays were looked at.`]
+      : [];
   const elapsed_ms = round(parts.clock.monotonicMs() - startedMs);
-  return { ...answer, metadata: { ...answer.metadata, elapsed_ms, cached: known !== undefined } };
+  return {
+    ...answer,
+    question: request.question,
+    overlay_warnings: [...answer.overlay_warnings, ...cut],
+    metadata: { ...answer.metadata, elapsed_ms, cached: known !== undefined },
+  };
 }
 
-function fresh(parts: AskParts, text: string, overlays: string[], topK: number): AskAnswer {
+interface Fresh {
+  answer: AskAnswer;
+  /** Whether every excerpt could be read: what could not may be there the next time. */
+  isWhole: boolean;
+}
+
+function fresh(parts: AskParts, text: string, overlays: string[], topK: number): Fresh {
   const { index } = parts;
   const fail = (error: BusError): CodedError => ({ ...error.toFailure(), agent: index.info.agent });
   const base: AskAnswer = {
@@ -78,7 +100,8 @@ function fresh(parts: AskParts, text: string, overlays: string[], topK: number):
     question = analyse(text);
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    return { ...base, answer: 'The question is empty.', errors: [fail(error)] };
+    const answer = { ...base, answer: 'The question is empty.', errors: [fail(error)] };
+    return { answer, isWhole: true };
   }
   const choice = chooseOverlays(index, overlays);
   const errors = choice.errors.map(fail);
@@ -87,7 +110,7 @@ function fresh(parts: AskParts, text: string, overlays: string[], topK: number):
   draft.write(parts.retriever.search(question, { limit: 4 * topK }));
   if (draft.sources.length === 0 && choice.ready.size > 0)
     errors.push(fail(new BusError('NOT_FOUND')));
-  return {
+  const answer = {
     ...base,
     answer: draft.sources.length === 0 ? nothing(index, choice.ready) : draft.text(),
     query_intent: queryIntent(question),
@@ -95,6 +118,7 @@ function fresh(parts: AskParts, text: string, overlays: string[], topK: number):
     overlay_warnings: warnings,
     errors,
   };
+  return { answer, isWhole: draft.isWhole };
 }
 
 function nothing(index: ShardIndex, ready: Set<string>): string {
@@ -132,6 +156,8 @@ function chooseOverlays(index: ShardIndex, wanted: string[]): OverlayChoice {
 /** One answer in the making: sentences, and the sources in the order in which sentences need them. */
 class Draft {
   readonly sources: Citation[] = [];
+  /** Whether no source is missing because its text could not be read. */
+  isWhole = true;
   readonly #sentences: string[] = [];
   readonly #masses: number[];
   readonly #total: number;
@@ -195,7 +221,9 @@ class Draft {
   #symbol(hit: Hit): void {
     if (this.#isFull) return;
     const { index, excerpts } = this.parts;
-    const number = this.#cite(citeDocument(index, excerpts, hit.document, hit.similarity));
+    const citation = citeDocument(index, excerpts, hit.document, hit.similarity);
+    if (citation === undefined) this.isWhole = false;
+    const number = this.#cite(citation);
     if (number === 0) return;
     const path = index.file(hit.file).path;
     const clause =
@@ -231,7 +259,7 @@ class Draft {
   #callers(hit: Hit, symbol: number): void {
     const { index } = this.parts;
     const name = index.symbol(symbol).name;
-    const sites = index.callsTo(name);
+    const sites = this.#sitesOf(symbol);
     const told = sites.slice(0, callersListed).flatMap((call) => {
       const caller = call.caller < 0 ? index.file(call.file).path : index.symbol(call.caller).name;
       const number = this.#call(hit, caller, call, 1);
@@ -246,13 +274,38 @@ class Draft {
     );
   }
 
+  /** Calls that mean this symbol; when none does, those that leave the shard and may mean it elsewhere. */
+  #sitesOf(symbol: number): CallRow[] {
+    const { index } = this.parts;
+    const row = index.symbol(symbol);
+    const isPublic = (id: number): boolean =>
+      !index.symbol(id).declaration && index.symbol(id).exported;
+    // No call means a declaration: it stands for what is declared.
+    const meant = new Set(
+      row.declaration ? index.symbolsNamed(row.name).filter(isPublic) : [symbol],
+    );
+    const sites = index
+      .callsTo(row.name)
+      .map((call) => ({ call, targets: targetsOfCall(index, call) }));
+    const sure = sites.filter(({ targets }) => targets.inside.some((id) => meant.has(id)));
+    // A private definition is known in its own file only.
+    const mayBeElsewhere = row.exported || row.declaration;
+    const open = mayBeElsewhere ? sites.filter(({ targets }) => targets.lookup !== undefined) : [];
+    return (sure.length > 0 ? sure : open).map(({ call }) => call);
+  }
+
   #call(hit: Hit, caller: string, call: CallRow, worth: number): number {
     if (this.#isFull) return 0;
     const { index, excerpts } = this.parts;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));
     const edge = { caller, callee: call.callee, file: call.file, line: call.line };
-    return this.#cite(citeCall(index, excerpts, edge, similarity));
+    const citation = citeCall(index, excerpts, edge, similarity);
+    if (citation === undefined) {
+      const lines = excerpts.lines(index.file(call.file), call.line, call.line);
+      if (lines?.[0] === undefined) this.isWhole = false;
+    }
+    return this.#cite(citation);
   }
 
   #worth(name: string): number {

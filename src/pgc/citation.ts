@@ -1,5 +1,7 @@
-import { contentMax, type Citation } from './shapes.js';
-import type { FileRow, ShardIndex } from './shard-index.js';
+import { excerptOf } from './excerpt.js';
+import type { Citation } from './shapes.js';
+import type { FileRow, ShardIndex, SymbolRow } from './shard-index.js';
+import { holdsSymbol } from './verify.js';
 
 /** Where verbatim text comes from: the working tree or a git object, never the index. */
 export interface Excerpts {
@@ -20,26 +22,41 @@ export function citeDocument(
   if (document >= index.symbolCount) {
     const file = document - index.symbolCount;
     const row = index.file(file);
+    // A blank excerpt is evidence of nothing.
+    const blanks = excerpts.lines(row, 1, row.lines)?.findIndex((line) => line.trim() !== '') ?? -1;
+    if (blanks < 0) return undefined;
     return cite(index, excerpts, {
       overlay: 'O1',
       text: `file:${row.path} | lines:${row.lines} | language:${row.language}`,
       file,
-      from: 1,
-      to: symbolLinesMax,
+      from: blanks + 1,
+      to: blanks + symbolLinesMax,
       symbol: '',
       similarity,
     });
   }
   const row = index.symbol(document);
-  return cite(index, excerpts, {
-    overlay: 'O1',
-    text: row.signature === '' ? `${row.kind}:${row.name}` : row.signature,
-    file: row.file,
-    from: row.line_start,
-    to: Math.min(row.line_end, row.line_start + symbolLinesMax - 1),
-    symbol: row.name,
-    similarity,
-  });
+  const citeFrom = (from: number): Citation | undefined =>
+    cite(index, excerpts, {
+      overlay: 'O1',
+      text: row.signature === '' ? `${row.kind}:${row.name}` : row.signature,
+      file: row.file,
+      from,
+      to: Math.min(row.line_end, from + symbolLinesMax - 1),
+      symbol: row.name,
+      similarity,
+    });
+  const head = citeFrom(row.line_start);
+  if (head === undefined || head.symbol !== '' || row.name === '') return head;
+  const named = lineWithName(excerpts, index.file(row.file), row);
+  return named === undefined ? head : citeFrom(named);
+}
+
+/** The name may stand far below decorators and attributes. */
+function lineWithName(excerpts: Excerpts, file: FileRow, row: SymbolRow): number | undefined {
+  const lines = excerpts.lines(file, row.line_start, row.line_end) ?? [];
+  const at = lines.findIndex((line) => holdsSymbol(excerptOf([line]).content, row.name));
+  return at < 0 ? undefined : row.line_start + at;
 }
 
 /** Cites the line on which one function calls another. */
@@ -60,7 +77,7 @@ export function citeCall(
     similarity,
   });
   // A call whose line does not hold the name is not evidence, whatever the index says.
-  return cited?.content.includes(call.callee) === true ? cited : undefined;
+  return cited?.symbol === call.callee ? cited : undefined;
 }
 
 interface Cited {
@@ -73,18 +90,16 @@ interface Cited {
   similarity: number;
 }
 
-/** Whole lines as far as they fit; undefined when the text cannot be read, for then nobody could check it. */
+/**
+ * Whole lines as far as they fit; undefined when they are blank or cannot be read, for then nobody could
+ * check them. The symbol is left empty when its name does not stand in the excerpt.
+ */
 function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | undefined {
   const file = index.file(item.file);
   const lines = excerpts.lines(file, item.from, item.to);
-  if (lines?.[0] === undefined) return undefined;
-  let content = lines[0].slice(0, contentMax);
-  let to = item.from;
-  for (const line of lines.slice(1)) {
-    if (content.length + 1 + line.length > contentMax) break;
-    content += `\n${line}`;
-    to += 1;
-  }
+  if (lines === undefined) return undefined;
+  const { content, lineCount } = excerptOf(lines);
+  if (content.trim() === '') return undefined;
   return {
     overlay: item.overlay,
     section: item.overlay,
@@ -94,8 +109,8 @@ function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | un
     weight: 1,
     file_path: file.path,
     line_start: item.from,
-    line_end: to,
-    symbol: item.symbol,
+    line_end: item.from + lineCount - 1,
+    symbol: holdsSymbol(content, item.symbol) ? item.symbol : '',
     blob: file.blob,
     agent: index.info.agent,
   };

@@ -18,7 +18,8 @@ const kindWords: Record<string, string> = {
 export function describe(symbol: SymbolRow, path: string): string {
   const kind = kindWords[symbol.kind] ?? symbol.kind;
   const where = `${path}:${symbol.line_start}`;
-  const said = firstSentence(symbol.doc, symbol.name);
+  // A number in square brackets is a source, and nothing else.
+  const said = firstSentence(symbol.doc, symbol.name).replace(/\[(\d+)\]/g, '($1)');
   const member = symbol.container === '' ? '' : ` of \`${symbol.container}\``;
   return `\`${symbol.name}\` (${kind}${member}, ${where})${said === '' ? '' : `: ${said}`}`;
 }

@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
 
@@ -13,7 +22,6 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 export class ConfinedReader {
   readonly #root: string;
   readonly #fileBytesMax: number;
-  readonly #folders = new Map<string, Promise<boolean>>();
 
   /** `realRoot`: absolute, without links. */
   constructor(realRoot: string, fileBytesMax: number) {
@@ -25,10 +33,13 @@ export class ConfinedReader {
   async read(path: string): Promise<ReadResult> {
     if (!isInnerPath(path)) return { refused: 'outside the root' };
     const place = resolve(this.#root, path);
-    if (!(await this.#isInside(dirname(place)))) return { refused: 'outside the root' };
     try {
+      // Before opening, for opening alone can do something to a device; after it, for what was opened counts.
+      if (!isBelow(await realpath(dirname(place)), this.#root))
+        return { refused: 'outside the root' };
       const handle = await open(place, openFlags);
       try {
+        if (!this.#isOpenedInside(handle.fd, place)) return { refused: 'outside the root' };
         const { size } = await handle.stat().then((stat) => (stat.isFile() ? stat : { size: -1 }));
         if (size < 0) return { refused: 'not a file' };
         if (size > this.#fileBytesMax) return { refused: 'too large' };
@@ -51,10 +62,12 @@ export class ConfinedReader {
       if (!isBelow(realpathSync(dirname(place)), this.#root))
         return { refused: 'outside the root' };
       handle = openSync(place, openFlags);
+      if (!this.#isOpenedInside(handle, place)) return { refused: 'outside the root' };
       const found = fstatSync(handle);
       if (!found.isFile()) return { refused: 'not a file' };
       if (found.size > this.#fileBytesMax) return { refused: 'too large' };
-      return { bytes: readFileSync(handle) };
+      const bytes = readFileSync(handle);
+      return bytes.length > this.#fileBytesMax ? { refused: 'too large' } : { bytes };
     } catch (error) {
       return { refused: refusalOf(error) };
     } finally {
@@ -62,18 +75,16 @@ export class ConfinedReader {
     }
   }
 
-  /** One real-path look-up per folder: a link in the middle of a path may lead anywhere. */
-  #isInside(folder: string): Promise<boolean> {
-    let known = this.#folders.get(folder);
-    if (known === undefined) {
-      known = realpath(folder).then(
-        (real) => isBelow(real, this.#root),
-        // What does not exist leads nowhere; opening it will say so.
-        () => true,
-      );
-      this.#folders.set(folder, known);
+  /** A folder on the way may have become a link since it was looked at; the open file has one place. */
+  #isOpenedInside(handle: number, place: string): boolean {
+    try {
+      return isBelow(readlinkSync(`/proc/self/fd/${handle}`), this.#root);
+    } catch {
+      // No such folder outside Linux: the place must still lead, inside, to the very file that is open.
     }
-    return known;
+    const real = realpathSync(place);
+    const [opened, found] = [fstatSync(handle, { bigint: true }), statSync(real, { bigint: true })];
+    return isBelow(real, this.#root) && opened.dev === found.dev && opened.ino === found.ino;
   }
 }
 

@@ -9,18 +9,17 @@ export interface SymbolReference {
 }
 
 export function parseReference(text: string): SymbolReference {
-  // A leading `#` is part of a private name; `::` separates names, not a path.
-  const hash = text.search(/(?<=[^.])#/);
-  const at = hash > 0 ? hash : singleColon(text);
+  const at = separatorIn(text);
   if (at <= 0) return { path: '', name: text };
   return { path: text.slice(0, at).replace(/^\.\//, ''), name: text.slice(at + 1) };
 }
 
 /** Ids of all symbols that the text may mean: definitions first, then declarations. */
 export function resolveSymbol(index: ShardIndex, text: string): number[] {
+  const [, place = '', line = ''] = /^(.+):([1-9]\d*)$/.exec(text) ?? [];
+  if (index.fileAt(place) !== undefined) return symbolsAt(index, place, Number(line));
   const { path, name } = parseReference(text);
-  const line = path !== '' && /^[1-9]\d*$/.test(name) ? Number(name) : 0;
-  if (line > 0) return symbolsAt(index, path, line);
+  if (path !== '' && /^[1-9]\d*$/.test(name)) return symbolsAt(index, path, Number(name));
   let symbols = index.symbolsNamed(name);
   const dot = name.lastIndexOf('.');
   if (symbols.length === 0 && dot > 0) {
@@ -73,6 +72,18 @@ export function isTail(path: string, tail: string): boolean {
   return path === tail || path.endsWith(`/${tail}`);
 }
 
+/** Where the path ends and the name begins; not positive when there is only a name. */
+function separatorIn(text: string): number {
+  // The `#` of a private name begins the name or one of its parts.
+  const hashes = [...text.matchAll(/(?<=[^.#])#/g)].map((each) => each.index);
+  const last = hashes.at(-1) ?? -1;
+  // What a slash follows is part of a folder's name, unless nothing else separates.
+  if (last > 0 && !text.includes('/', last)) return last;
+  const colon = singleColon(text);
+  return colon > 0 ? colon : last;
+}
+
+/** `::` separates names, not a path. */
 function singleColon(text: string): number {
   const at = text.lastIndexOf(':');
   return at > 0 && text[at - 1] !== ':' ? at : -1;

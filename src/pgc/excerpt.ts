@@ -18,7 +18,7 @@ export class Excerpts {
   readonly #root: string;
   readonly #reader: ConfinedReader;
   /** Least recently used first. By blob: the same content in two places is one. */
-  readonly #texts = new Map<string, string[] | undefined>();
+  readonly #texts = new Map<string, string[]>();
   #chars = 0;
 
   /** `realRoot`: the `root` of an opened index. */
@@ -35,25 +35,21 @@ export class Excerpts {
 
   /** Whole lines as far as 500 characters go; a first line that is longer is cut. */
   contentOf(path: string, blob: string, lineStart: number, lineEnd: number): string | undefined {
-    const [first, ...others] = this.lines({ path, blob }, lineStart, lineEnd) ?? [];
-    if (first === undefined) return undefined;
-    let content = first.slice(0, contentMax);
-    for (const line of others) {
-      if (content.length + 1 + line.length > contentMax) break;
-      content += `\n${line}`;
-    }
-    return content;
+    const lines = this.lines({ path, blob }, lineStart, lineEnd) ?? [];
+    return lines.length === 0 ? undefined : excerptOf(lines).content;
   }
 
   #linesOf(path: string, blob: string): string[] | undefined {
-    if (this.#texts.has(blob)) {
-      const known = this.#texts.get(blob);
+    const known = this.#texts.get(blob);
+    if (known !== undefined) {
       this.#texts.delete(blob);
       this.#texts.set(blob, known);
       return known;
     }
     const bytes = this.#fromTree(path, blob) ?? this.#fromGit(blob);
-    const lines = bytes === undefined ? undefined : linesOf(bytes);
+    // Not remembered: the file may come back, and git may be free again.
+    if (bytes === undefined) return undefined;
+    const lines = linesOf(bytes);
     this.#texts.set(blob, lines);
     this.#chars += sizeOf(lines);
     for (const [oldest, text] of this.#texts) {
@@ -87,6 +83,27 @@ export class Excerpts {
   }
 }
 
+/**
+ * Whole lines as far as `contentMax` characters go, and how many they are; a first line that is longer
+ * is cut, never through a surrogate pair.
+ */
+export function excerptOf(lines: readonly string[]): { content: string; lineCount: number } {
+  const first = lines[0] ?? '';
+  if (first.length > contentMax) {
+    const isPairSplit = /[\ud800-\udbff]/.test(first.charAt(contentMax - 1));
+    return { content: first.slice(0, isPairSplit ? contentMax - 1 : contentMax), lineCount: 1 };
+  }
+  let content = first;
+  let lineCount = Math.min(1, lines.length);
+  for (let at = 1; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    if (content.length + 1 + line.length > contentMax) break;
+    content += `\n${line}`;
+    lineCount += 1;
+  }
+  return { content, lineCount };
+}
+
 /** Lines without their ends (`\n` or `\r\n`); what follows the last newline counts when it is not empty. */
 export function linesOf(bytes: Buffer): string[] {
   const lines = bytes.toString('utf8').split(/\r?\n/);
@@ -94,6 +111,6 @@ export function linesOf(bytes: Buffer): string[] {
   return lines;
 }
 
-function sizeOf(lines: readonly string[] | undefined): number {
-  return lines?.reduce((sum, line) => sum + line.length + 1, 0) ?? 0;
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }

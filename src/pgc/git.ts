@@ -12,24 +12,33 @@ export const safeGit = [
   'core.fsmonitor=false',
   '-c',
   'core.hooksPath=/dev/null',
+  '-c',
+  'log.showSignature=false',
+  // Should something ask for a signature after all: a program that only fails.
+  ...['gpg', 'gpg.openpgp', 'gpg.x509', 'gpg.ssh'].flatMap((kind) => [
+    '-c',
+    `${kind}.program=false`,
+  ]),
   '--no-pager',
 ] as const;
 
 /**
- * Runs git in a folder and gives its output; undefined when git is missing, broken, or says no.
+ * Runs git in a folder and gives its output; undefined when git is missing, broken, says no,
+ * or says more than `bytesMax`.
  * The repository is not trusted: nothing that its configuration names is run, and nothing is fetched.
  */
 export async function git(
   folder: string,
   args: readonly string[],
   timeoutMs = deadlineMs,
+  bytesMax = outputBytesMax,
 ): Promise<Buffer | undefined> {
   try {
     const { stdout } = await run('git', [...safeGit, ...args], {
       cwd: folder,
       encoding: 'buffer',
       env: gitEnvironment(),
-      maxBuffer: outputBytesMax,
+      maxBuffer: bytesMax,
       timeout: timeoutMs,
       windowsHide: true,
     });

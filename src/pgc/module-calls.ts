@@ -9,6 +9,8 @@ import { constructorsOf, visibleDefinitions } from './visibility.js';
 const nowhere: CallTargets = { inside: [], lookup: undefined };
 /** Re-exports and base classes that are followed to a definition. */
 const forwardsMax = 4;
+/** Modules that are searched for one name: barrels that pass on each other are a maze. */
+export const forwardModulesMax = 256;
 /** Receivers that mean the class the caller stands in. */
 export const ownReceivers = /^(?:this|self|cls|super|super\(.*\))$/;
 /** Methods of the runtime's own objects: without knowing the object their names say nothing. */
@@ -133,7 +135,7 @@ function methodTargets(
 }
 
 function classFile(index: ShardIndex, file: number, lookup: Lookup): number | undefined {
-  const [first] = resolve(index, file, lookup, 0).inside;
+  const [first] = resolve(index, file, lookup, 0, new ForwardWalk()).inside;
   return first === undefined ? undefined : index.symbol(first).file;
 }
 
@@ -212,19 +214,40 @@ function ownLookup(index: ShardIndex, file: number, name: string, kind: string):
 /** With the constructor of a class that is constructed. */
 function found(index: ShardIndex, file: number, lookup: Lookup): CallTargets {
   if (lookup.modules.length === 0) return nowhere;
-  const targets = resolve(index, file, lookup, 0);
+  const targets = resolve(index, file, lookup, 0, new ForwardWalk());
   if (targets.inside.length === 0) return targets;
   const constructors = targets.inside.flatMap((id) => {
     const { name, file: at } = index.symbol(id);
     return constructorsOf({ ...ownLookup(index, at, name, lookup.kind) }).flatMap(
-      (each) => resolve(index, at, each, forwardsMax).inside,
+      (each) => resolve(index, at, each, forwardsMax, new ForwardWalk()).inside,
     );
   });
   return { ...targets, inside: [...targets.inside, ...constructors] };
 }
 
+/** Where one search through re-exports has been. */
+export class ForwardWalk {
+  readonly #depths = new Map<string, number>();
+  #left = forwardModulesMax;
+
+  /** Whether a module is worth following: not yet seen for this name, or only further from the start. */
+  enter(module: string, { name, container }: Lookup, depth: number): boolean {
+    const key = [module, name, container].join('\0');
+    if (this.#left === 0 || depth >= (this.#depths.get(key) ?? Infinity)) return false;
+    this.#depths.set(key, depth);
+    this.#left -= 1;
+    return true;
+  }
+}
+
 /** Follows re-exports; what then is left to find lies in modules that this shard does not hold. */
-function resolve(index: ShardIndex, file: number, lookup: Lookup, depth: number): CallTargets {
+function resolve(
+  index: ShardIndex,
+  file: number,
+  lookup: Lookup,
+  depth: number,
+  walk: ForwardWalk,
+): CallTargets {
   const candidates = index.symbolsNamed(lookup.name).map((each) => candidateOf(index, each));
   const use = { path: index.file(file).path, lookup, includes: [] };
   const inside = visibleDefinitions(use, candidates).map((each) => each.id);
@@ -241,8 +264,9 @@ function resolve(index: ShardIndex, file: number, lookup: Lookup, depth: number)
     const wanted = lookup.container || (lookup.kind === 'member' ? '' : lookup.name);
     const forward = wanted === '' ? undefined : forwardOf(importsInto(index, holder), wanted);
     if (forward === undefined || depth >= forwardsMax) continue;
+    if (!walk.enter(module, lookup, depth)) continue;
     const next = forwarded(lookup, forward);
-    const further = resolve(index, holder, next, depth + 1);
+    const further = resolve(index, holder, next, depth + 1, walk);
     if (further.inside.length > 0) return further;
     for (const each of further.lookup?.modules ?? []) elsewhere.add(each);
     name = further.lookup?.name ?? name;

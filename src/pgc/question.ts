@@ -95,7 +95,7 @@ export function analyse(raw: string): Question {
   );
   const quoted = unique(matches(text, /"([^"\n]{2,200})"|“([^”\n]{2,200})”/g));
   const identifiers = identifiersIn(text, paths);
-  const names = unique(matches(text, /\b(?=\w*\d)(?=\w*[A-Za-z])\w{2,40}\b/g)).filter(
+  const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),
   );
   const concepts = conceptsOf(text, identifiers);
@@ -140,28 +140,32 @@ export function conceptsIn(question: Question, text: string): Map<number, number
 
 function identifiersIn(text: string, paths: string[]): string[] {
   const prose = paths.reduce((rest, each) => rest.replaceAll(each, ' '), text);
+  // Without bounds a long run of letters is read again from each of them.
   const found = [
     ...matches(
       prose,
-      /([A-Za-z_]\w*)(?:\.(?:isra|part|constprop|cold)\.?\d*)*\+0x[0-9a-f]+(?:\/0x[0-9a-f]+)?/g,
+      /([A-Za-z_]\w{0,120})(?:\.(?:isra|part|constprop|cold)\.?\d*)*\+0x[0-9a-f]+(?:\/0x[0-9a-f]+)?/g,
     ),
-    ...matches(prose, /`([A-Za-z_$][\w$.:]*)(?:\(\))?`/g).flatMap((each) => each.split(/::|\./)),
-    ...matches(prose, /([A-Za-z_$][\w$]*)\s?\(\)/g),
+    ...matches(prose, /`([A-Za-z_$][\w$.:]{0,120})(?:\(\))?`/g).flatMap((each) =>
+      each.split(/::|\./),
+    ),
+    ...matches(prose, /([A-Za-z_$][\w$]{0,120})\s?\(\)/g),
     ...matches(
       prose,
-      /\b(?:function|method|macro|struct|class|symbol|type|interface)\s+([A-Za-z_$][\w$]*)/g,
+      /\b(?:function|method|macro|struct|class|symbol|type|interface)\s+([A-Za-z_$][\w$]{0,120})/g,
     ).filter((each) => !stopWords.has(each.toLowerCase()) && !lightWords.has(each.toLowerCase())),
-    ...matches(prose, /\b(?:[A-Za-z]\w*(?:::|\.))+[A-Za-z_]\w*\b/g).flatMap((each) =>
+    ...matches(prose, /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g).flatMap((each) =>
       each.split(/::|\./),
     ),
     ...matches(
       prose,
-      /(?<![\w+])(?:_*[A-Za-z]\w*_\w*|_+[A-Za-z]\w+|[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)/g,
+      /(?<![\w+])(?:_*[A-Za-z]\w{0,120}_\w{0,120}|_+[A-Za-z]\w+|[a-z][a-z0-9]{0,120}[A-Z]\w{0,120}|[A-Z][a-z0-9]{1,120}[A-Z]\w{0,120})/g,
     ),
   ];
   const plain = prose.trim().split(/\s+/);
   // A question of one or two words is a name more often than a sentence.
-  if (plain.length <= 2) found.push(...plain.filter((each) => /^[A-Za-z_$][\w$]*$/.test(each)));
+  if (plain.length <= 2)
+    found.push(...plain.filter((each) => /^[A-Za-z_$][\w$]{0,120}$/.test(each)));
   return unique(found).filter((each) => each.length > 1 && !/^0x[0-9a-f]+$/i.test(each));
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
 import { blobId } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
-import { linesOf } from './excerpt.js';
+import { excerptOf, linesOf } from './excerpt.js';
 import { git } from './git.js';
-import type { Verdict } from './shapes.js';
+import { contentMax, type Verdict } from './shapes.js';
 import { fileBytesMax, realRoot } from './source-tree.js';
 
 /** A line this short says nothing about where it came from. */
@@ -16,20 +16,23 @@ const matchShareMin = 0.3;
 const untrackedMax = 1_000;
 /** The history of a kernel takes minutes to search; a moved file is not worth that. */
 const historyDeadlineMs = 10_000;
+/** Names longer than this are generated; nobody cites them. */
+const symbolCharsMax = 512;
 
 const citationSchema = z.looseObject({
   file_path: z.string().min(1),
   line_start: z.int().min(1),
   line_end: z.int().min(1),
-  content: z.string(),
-  symbol: z.string().nullish(),
+  content: z.string().max(contentMax),
+  symbol: z.string().max(symbolCharsMax).nullish(),
   blob: z.union([z.literal(''), z.string().regex(/^[0-9a-f]{40}$/)]).nullish(),
 });
 type Claim = z.infer<typeof citationSchema>;
 
 /**
  * Is this citation true of the tree at `root`? Decided from files and git objects alone, never outside
- * the root. `false`: there is no such path, or the cited lines of the cited blob do not hold that text.
+ * the root. `false`: there is no such path, or the cited lines of the cited blob are not that text (a text
+ * that is too long for an excerpt: as many whole lines as fit, or the beginning of a long first line).
  * `stale`: the path holds another blob by now; `now_at` says where the text, or most of it, is.
  * Throws CITATION_MALFORMED and REPO_UNREADABLE.
  */
@@ -93,10 +96,12 @@ function judgeChanged(claim: Claim, text: string[], cited: string[] | undefined)
 /** Why the claim is not true of this text; undefined when it is. */
 function objectionTo(claim: Claim, text: readonly string[]): string | undefined {
   if (claim.line_end > text.length) return `the file has ${text.length} lines`;
-  const cited = text.slice(claim.line_start - 1, claim.line_end).join('\n');
-  if (!cited.startsWith(contentOf(claim))) return 'the cited lines do not hold this content';
-  const symbol = claim.symbol ? plainName(claim.symbol) : '';
-  if (symbol !== '' && !hasWord(cited, symbol)) return `the cited lines do not hold ${symbol}`;
+  const cited = text.slice(claim.line_start - 1, claim.line_end);
+  // All of the lines, or as much of them as an excerpt can hold: a prefix of one's choice proves nothing.
+  if (trimNewlines(excerptOf(cited).content) !== contentOf(claim))
+    return 'the cited lines are not this content';
+  if (claim.symbol && !holdsSymbol(cited.join('\n'), claim.symbol))
+    return `the cited lines do not hold ${plainName(claim.symbol)}`;
   return undefined;
 }
 
@@ -108,7 +113,11 @@ function exactMatch(claim: Claim, text: readonly string[]): number | undefined {
   let start = 0;
   text.forEach((line, at) => {
     const isNearer = best === undefined || distance(claim, at + 1) < distance(claim, best);
-    if (isNearer && whole.startsWith(content, start)) best = at + 1;
+    const end = start + content.length;
+    const isMatch =
+      whole.startsWith(content, start) &&
+      (end === whole.length || whole[end] === '\n' || excerptOf([line]).content === content);
+    if (isNearer && isMatch) best = at + 1;
     start += line.length + 1;
   });
   return best;
@@ -177,19 +186,33 @@ async function wasAt(path: string, blob: string, root: string): Promise<boolean>
     return id?.toString().trim() === blob;
   };
   if ((await isAt('HEAD')) || (await isAt(''))) return true;
-  const search = ['log', '-1', '--diff-filter=D', '--format=%H', '--', `:(literal)${path}`];
-  const removal = await git(root, search, historyDeadlineMs);
+  const plain = ['--no-show-signature', '--no-ext-diff', '--no-textconv'];
+  const search = ['-1', '--diff-filter=D', '--format=%H', '--', `:(literal)${path}`];
+  const removal = await git(root, ['log', ...plain, ...search], historyDeadlineMs);
   const commit = removal?.toString().trim() ?? '';
   return commit !== '' && (await isAt(`${commit}^`));
 }
 
 async function linesOfBlob(blob: string, root: string): Promise<string[] | undefined> {
-  const bytes = await git(root, ['cat-file', 'blob', blob]);
+  const bytes = await git(root, ['cat-file', 'blob', blob], undefined, fileBytesMax);
   return bytes !== undefined && blobId(bytes) === blob ? linesOf(bytes) : undefined;
 }
 
 function contentOf(claim: Claim): string {
-  return claim.content.replaceAll('\r\n', '\n').replace(/\n+$/, '');
+  return trimNewlines(claim.content.replaceAll('\r\n', '\n'));
+}
+
+/** Not by a pattern: `\n+$` takes quadratic time on newlines that end in something else. */
+function trimNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
+}
+
+/** Whether the plain name of a symbol stands in the text as a word of its own. */
+export function holdsSymbol(text: string, symbol: string): boolean {
+  const name = plainName(symbol);
+  return name === '' || hasWord(text, name);
 }
 
 /** `path#name`, `Container.name` → `name`. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AnswerCache } from '../../../src/pgc/ask.js';
-import type { Shard } from '../../../src/pgc/shard.js';
+import { systemClock } from '../../../src/base/clock.js';
+import { AnswerCache, overlaysMax } from '../../../src/pgc/ask.js';
+import { Shard } from '../../../src/pgc/shard.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
 import { verify } from '../../../src/pgc/verify.js';
 import { chainTree, type ChainTree } from '../../support/chain-tree.js';
+import { indexedTree } from '../../support/indexed-tree.js';
 
 let tree: ChainTree;
 let drivers: Shard;
@@ -49,6 +51,56 @@ test('a question about users lists the callers with their call sites', async () 
   const { answer } = await ask('Who calls nic_log?', ['O3']);
   expect(answer).toContain('`nic_log` is called by');
   expect(answer).toContain('`nic_open` (drivers/nic/nic_main.c:20)');
+});
+
+test('of two static functions of one name each has its own callers', async () => {
+  const source = (user: string): string =>
+    `/* Resets the ${user} [0]. */\nstatic int reset_lane(int lane)\n{\n\treturn lane;\n}\n` +
+    `int ${user}_start(void)\n{\n\treturn reset_lane(1);\n}\n`;
+  await using two = await indexedTree(
+    { 'io/left.c': source('left'), 'io/right.c': source('right') },
+    ['io'],
+  );
+  const request = { question: 'Who calls reset_lane?', overlays: [], top_k: 10 };
+  const { answer } = await two.shards[0]!.ask(request);
+  const told = answer.split('. ').filter((each) => each.includes('is called by'));
+  expect(told).toHaveLength(2);
+  expect(told[0]).toContain('left_start');
+  expect(told[0]).not.toContain('right_start');
+  expect(told[1]).toContain('right_start');
+  expect(told[1]).not.toContain('left_start');
+  // Numbers in a comment are no sources.
+  expect(answer).toContain('Resets the left (0)');
+});
+
+test('an answer that lacks an excerpt is not kept', async () => {
+  let isReadable = false;
+  const shard = new Shard(
+    drivers.index,
+    {
+      lines: (file, from, to) => (isReadable ? drivers.excerpts.lines(file, from, to) : undefined),
+    },
+    systemClock,
+  );
+  const request = { question: 'What does nic_open do?', overlays: [], top_k: 5 };
+  expect((await shard.ask(request)).sources).toEqual([]);
+  isReadable = true;
+  const whole = await shard.ask(request);
+  expect(whole.metadata.cached).toBe(false);
+  expect(whole.sources.length).toBeGreaterThan(0);
+  expect(await shard.ask(request)).toMatchObject({
+    question: request.question,
+    metadata: { cached: true },
+  });
+});
+
+test('overlays beyond the limit are cut with a warning', async () => {
+  const many = Array.from({ length: overlaysMax + 4 }, (_, at) => (at === 0 ? 'O1' : `X${at}`));
+  const answer = await ask('allocate the descriptor ring', many);
+  expect(answer.errors).toHaveLength(overlaysMax - 1);
+  expect(answer.overlay_warnings).toEqual([
+    `Only the first ${overlaysMax} of ${overlaysMax + 4} overlays were looked at.`,
+  ]);
 });
 
 test('only the wanted overlays are consulted', async () => {

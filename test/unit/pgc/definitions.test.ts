@@ -53,6 +53,8 @@ const sources = {
     '}',
     '',
   ].join('\n'),
+  'c#/m.ts': 'export function sharp(): number {\n  return 1;\n}\n',
+  'web/a#b.ts': 'export function flat(): number {\n  return 2;\n}\n',
   'web/path.ts': 'export function join(text: string): string {\n  return text;\n}\n',
 };
 
@@ -88,6 +90,10 @@ describe('a symbol', () => {
     ['src/a.ts#Class.#private', 'src/a.ts', 'Class.#private'],
     ['Class.#private', '', 'Class.#private'],
     ['std::move', '', 'std::move'],
+    ['c#/m.ts:1', 'c#/m.ts', '1'],
+    ['c#/m.ts:sharp', 'c#/m.ts', 'sharp'],
+    ['c#/m.ts#sharp', 'c#/m.ts', 'sharp'],
+    ['web/a#b.ts##flat', 'web/a#b.ts', '#flat'],
   ])('%s is read as path "%s" and name "%s"', (text, path, name) => {
     expect(parseReference(text)).toEqual({ path, name });
   });
@@ -112,6 +118,15 @@ describe('a symbol', () => {
       'dma_alloc',
     ]);
     expect(resolveSymbol(index, 'kernel/dma.c:7')).toEqual([]);
+  });
+
+  test.each([
+    ['c#/m.ts:1', 'sharp'],
+    ['c#/m.ts#sharp', 'sharp'],
+    ['web/a#b.ts:1', 'flat'],
+    ['a#b.ts#flat', 'flat'],
+  ])('is found as %s in a path that holds a #', (text, symbol) => {
+    expect(definitionsOf(index, [text]).map((each) => each.symbol)).toEqual([symbol]);
   });
 });
 

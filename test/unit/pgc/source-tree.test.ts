@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blobId, measureLines } from '../../../src/pgc/blob.js';
+import { ConfinedReader } from '../../../src/pgc/confined-reader.js';
 import { fileBytesMax, lineBytesMax, SourceTree } from '../../../src/pgc/source-tree.js';
 import { TemporaryTree } from '../../support/git-tree.js';
 
@@ -93,6 +94,17 @@ describe('a source tree', () => {
     await symlink(outside.root, join(tree.root, 'mm'));
     expect(await pathsOf(tree.root)).toContain('mm/slab.c');
     expect(await reasonFor(tree.root, 'mm/slab.c')).toBe('outside the root');
+  });
+
+  test('does not read through a link that took the place of a folder it has read from', async () => {
+    await using outside = await TemporaryTree.create({ secret: 'int secret;\n' });
+    await using tree = await TemporaryTree.create({ 'd/x': 'int x;\n' });
+    const reader = new ConfinedReader(tree.root, fileBytesMax);
+    expect(await reader.read('d/x')).toEqual({ bytes: Buffer.from('int x;\n') });
+    await rm(join(tree.root, 'd'), { recursive: true });
+    await symlink(outside.root, join(tree.root, 'd'));
+    expect(await reader.read('d/secret')).toEqual({ refused: 'outside the root' });
+    expect(reader.readSync('d/secret')).toEqual({ refused: 'outside the root' });
   });
 
   test('says why a file is left out', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, symlink } from 'node:fs/promises';
+import { access, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blobId } from '../../../src/pgc/blob.js';
@@ -46,9 +46,20 @@ describe('a citation is valid', () => {
     expect(await status(citation, tree.root)).toBe('valid mm/slab.c:5');
   });
 
-  test('when its content is the beginning of longer cited lines', async () => {
-    await using tree = await committed();
-    expect(await status({ ...citation, line_end: 14 }, tree.root)).toMatch(/^valid/);
+  test('when its content is as many of longer cited lines as an excerpt can hold', async () => {
+    const lines = ['a', 'b', 'c'].map((letter) => letter.repeat(200));
+    await using tree = await TemporaryTree.create({ 'a.c': lines.join('\n') });
+    const claim = { file_path: 'a.c', line_start: 1, line_end: 3 };
+    const content = lines.slice(0, 2).join('\n');
+    expect(await status({ ...claim, content }, tree.root)).toBe('valid a.c:1');
+    expect(await status({ ...claim, content: lines[0] }, tree.root)).toMatch(/^false/);
+  });
+
+  test('when its content is the beginning of a line that no excerpt can hold', async () => {
+    await using tree = await TemporaryTree.create({ 'a.c': 'w'.repeat(900) });
+    const claim = { file_path: 'a.c', line_start: 1, line_end: 1 };
+    expect(await status({ ...claim, content: 'w'.repeat(500) }, tree.root)).toBe('valid a.c:1');
+    expect(await status({ ...claim, content: 'w'.repeat(499) }, tree.root)).toMatch(/^false/);
   });
 
   test('in a folder without git, and without naming the blob', async () => {
@@ -124,6 +135,10 @@ describe('a citation is false', () => {
     ['the content is invented', { content: 'void *kmalloc(int gfp)' }],
     ['the content is empty', { content: ' \n' }],
     ['the lines are others', { line_start: 6, line_end: 9 }],
+    ['the content is one letter of the line', { content: 'v', symbol: '' }],
+    ['the content ends within a line', { content: citation.content.slice(0, -3) }],
+    ['the content is a part of the cited lines', { line_end: 12 }],
+    ['the symbol is a pattern', { symbol: '(k+)+malloc' }],
     ['the lines lie behind the end', { line_start: 900, line_end: 903 }],
     ['the lines go beyond the end', { line_end: 900 }],
     ['the symbol is not there', { symbol: 'vmalloc' }],
@@ -159,6 +174,27 @@ describe('a citation is false', () => {
   });
 });
 
+test('no program that the configuration of a repository names for signatures is run', async () => {
+  await using tree = await committed();
+  await rm(join(tree.root, 'mm/slab.c'));
+  tree.commitAll();
+  const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----';
+  const signed = tree.git('cat-file', 'commit', 'HEAD').replace('\n\n', `\n${signature}\n\n`);
+  await writeFile(join(tree.root, '.git/signed'), signed);
+  const commit = tree.git('hash-object', '-t', 'commit', '-w', '.git/signed').trim();
+  tree.git('update-ref', 'HEAD', commit);
+  const program = join(tree.root, '.git/program');
+  const trace = join(tree.root, '.git/was-run');
+  await writeFile(program, `#!/bin/sh\ntouch '${trace}'\n`, { mode: 0o755 });
+  tree.git('config', 'gpg.program', program);
+  tree.git('config', 'log.showSignature', 'true');
+  expect(await status(citation, tree.root)).toBe('stale');
+  await expect(access(trace)).rejects.toMatchObject({ code: 'ENOENT' });
+  // The trap is a real one.
+  tree.git('log', '-1');
+  await access(trace);
+});
+
 test.each([
   ['not an object', 'mm/slab.c'],
   ['without content', { ...citation, content: undefined }],
@@ -166,12 +202,32 @@ test.each([
   ['with line 0', { ...citation, line_start: 0 }],
   ['with a broken line', { ...citation, line_start: 1.5 }],
   ['with a blob that is none', { ...citation, blob: 'HEAD' }],
+  ['with more content than an excerpt', { ...citation, content: 'x'.repeat(501) }],
+  ['with newlines without end', { ...citation, content: `${'\n'.repeat(1_000_000)}x` }],
+  ['with a symbol that is no name', { ...citation, symbol: 'x'.repeat(513) }],
 ])('a citation %s is malformed', async (_what, claim) => {
   await using tree = await committed();
   await expect(verify(claim, tree.root)).rejects.toMatchObject({ code: 'CITATION_MALFORMED' });
 });
 
 describe('an excerpt', () => {
+  test('that could not be read is looked for again', async () => {
+    await using tree = await TemporaryTree.create();
+    const excerpts = new Excerpts(tree.root);
+    expect(excerpts.contentOf('mm/slab.c', citation.blob, 5, 8)).toBeUndefined();
+    await tree.write({ 'mm/slab.c': slab });
+    expect(excerpts.contentOf('mm/slab.c', citation.blob, 5, 8)).toBe(citation.content);
+  });
+
+  test('is not cut through a surrogate pair', async () => {
+    const text = `${'x'.repeat(499)}😀\n\ny\n`;
+    await using tree = await TemporaryTree.create({ 'a.c': text });
+    const content = new Excerpts(tree.root).contentOf('a.c', blobId(Buffer.from(text)), 1, 3);
+    expect(content).toBe('x'.repeat(499));
+    const claim = { file_path: 'a.c', line_start: 1, line_end: 1, content };
+    expect(await status(claim, tree.root)).toBe('valid a.c:1');
+  });
+
   test('is the verbatim text while the tree has the indexed content', async () => {
     await using tree = await TemporaryTree.create({ 'mm/slab.c': slab });
     const excerpts = new Excerpts(tree.root);
