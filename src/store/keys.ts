@@ -3,7 +3,7 @@
  * byte order is number order and a key stays readable in a dump.
  *
  *     meta/schema                        layout version, decimal text
- *     agent/<id>                         REGISTER frame as it came: head, envelope, AgentRecord
+ *     agent/<id>                         REGISTER frame: head, envelope, AgentRecord
  *     facts/<miner version>/<language>/<blob>   FileFacts
  */
 export const schemaKey = 'meta/schema';
