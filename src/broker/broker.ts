@@ -43,9 +43,6 @@ import { Sessions, type Session } from './sessions.js';
 
 const nonceBytes = 32;
 
-/** Told to clients when the broker leaves; each adds its own jitter. */
-const reconnectAfterDrainMs = 1_000;
-
 /** A peer that does not read must not hold up the end of the broker. */
 const goodbyeMsMax = 500;
 /** Time to read a GOODBYE before the sockets close under it. */
@@ -462,10 +459,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
           session.peer,
           Command.GOODBYE,
           {},
-          goodbyeCodec.encode({
-            reason: effect.reason,
-            reconnect_ms: effect.reason === 'draining' ? reconnectAfterDrainMs : 0,
-          }),
+          goodbyeCodec.encode({ reason: effect.reason }),
         );
       case 'session.announce':
         this.sessions.announce(session);
@@ -523,12 +517,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   #refuse(peer: PeerId, id: string, error: BusError): void {
-    this.#say(
-      peer,
-      Command.REJECT,
-      { correlation: id },
-      failureCodec.encode({ ...error.toFailure(), retry_after_ms: 0 }),
-    );
+    this.#say(peer, Command.REJECT, { correlation: id }, failureCodec.encode(error.toFailure()));
   }
 
   #reset(peer: PeerId, type: 'UNKNOWN_SESSION' | 'FRAME_CORRUPT'): void {

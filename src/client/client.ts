@@ -112,7 +112,6 @@ export class Client implements AsyncDisposable {
   #proof: Buffer = Buffer.alloc(0);
   #requestsMax: number = clientLimits.requestsMax;
   #greeting: Disposable | undefined;
-  #brokerVersion = '';
   /** Counts sessions, so that work for an earlier one notices that it is over. */
   #sessions = 0;
 
@@ -174,10 +173,6 @@ export class Client implements AsyncDisposable {
   /** Why nothing can be asked now; undefined while live. */
   get trouble(): BusError | undefined {
     return this.state === 'live' ? undefined : this.#unavailable();
-  }
-
-  get brokerVersion(): string {
-    return this.#brokerVersion;
   }
 
   /** Calls on every change of state, beginning with the next one. */
@@ -344,9 +339,7 @@ export class Client implements AsyncDisposable {
           ),
         );
       case 'goodbye.send':
-        return this.#say(
-          makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })),
-        );
+        return this.#say(makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left' })));
       case 'greeting.arm': {
         this.#greeting?.[Symbol.dispose]();
         // Half fixed, half jittered: a greeting is never repeated at once, and a herd spreads out.
@@ -431,7 +424,6 @@ export class Client implements AsyncDisposable {
         const welcome = welcomeCodec.decode(frame.body);
         this.#heartbeat.intervalMs = welcome.heartbeat_ms;
         this.#requestsMax = Math.min(clientLimits.requestsMax, welcome.requests_max);
-        this.#brokerVersion = welcome.broker_version;
         this.#link.connectTopics(welcome.topics_address);
         return this.#step({ type: 'broker.welcomed' });
       }

@@ -81,11 +81,7 @@ export class Responder {
         detail: coded.message,
       });
     }
-    this.#answer(
-      request,
-      'error',
-      failureCodec.encode({ ...coded.toFailure(), retry_after_ms: 0 }),
-    );
+    this.#answer(request, 'error', failureCodec.encode(coded.toFailure()));
   }
 
   #answer(request: Frame, type: string, body: Buffer): void {

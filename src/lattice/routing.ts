@@ -4,7 +4,6 @@ import type { Card } from '../pgc/shapes.js';
 
 /** Shards that are asked in order to find out where a question enters. */
 export const probesDefault = 3;
-export const probesMax = 5;
 
 /**
  * CORI's constants: J. Callan, "Distributed Information Retrieval", 2000. A collection's belief in a term

@@ -29,18 +29,16 @@ export interface Welcome {
   broker_version: string;
 }
 
-export type GoodbyeReason = 'superseded' | 'draining' | 'left' | 'expired' | 'refused';
+export type GoodbyeReason = 'superseded' | 'draining' | 'left' | 'expired';
 
 export interface Goodbye {
   reason: string;
-  reconnect_ms: number;
 }
 
 export interface FailureBody {
   code: string;
   text: string;
   retryable: boolean;
-  retry_after_ms: number;
 }
 
 export interface OverlayState {

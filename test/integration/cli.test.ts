@@ -360,9 +360,14 @@ describe('bad input', () => {
       );
       writeFileSync(path.join(root, 'empty.py'), '');
       symlinkSync('/etc', path.join(root, 'etc'));
-      const { json, code } = await sigma(repository.home, ['index', root, '--json']);
+      const { json, code } = await sigma(repository.home, ['index', root, '--left-out', '--json']);
       expect(code).toBe(0);
       expect(json.files_total).toBe(3);
+      expect(json.left_out_paths.map((each: { path: string }) => each.path).sort()).toEqual([
+        'binary.c',
+        'enormous.c',
+        'etc',
+      ]);
       expect(
         Object.values(json.left_out as Record<string, number>).reduce((a, b) => a + b, 0),
       ).toBe(3);

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
-import { indexFolder, readShardRequest, type IndexReport } from '../../../src/pgc/index-folder.js';
+import {
+  indexFolder,
+  readLeftOut,
+  readShardRequest,
+  type IndexReport,
+} from '../../../src/pgc/index-folder.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, table } from '../output.js';
@@ -12,32 +17,46 @@ export function addIndexCommand(sigma: Command): void {
   withCommon(sigma.command('index').argument('<repo>', 'root of the source tree'))
     .description('build or refresh the index of a tree, without a broker')
     .option('--shards <plan>', 'auto, a number, or a JSON file; without it the last plan is kept')
+    .option('--left-out', 'also list every path that was left out, with the reason')
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
-    .action(async (repo: string, options: CommonOptions & { shards?: string; jobs?: number }) => {
-      const { home } = configOf(options);
-      const abort = new AbortController();
-      process.once('SIGINT', () => abort.abort());
-      process.once('SIGTERM', () => abort.abort());
-      const progress = progressTo(process.stderr);
-      let report: IndexReport;
-      try {
-        report = await indexFolder({
-          root: repo,
-          home,
-          ...(options.shards === undefined
-            ? {}
-            : { shards: await readShardRequest(options.shards) }),
-          ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
-          onProgress: progress.onProgress,
-          signal: abort.signal,
-        });
-      } finally {
-        progress.end();
-      }
-      const { project, shards } = await openIndex(repo, home);
-      const whole = { project, ...report, questions: suggestQuestions(shards) };
-      print({ json: options.json === true }, whole, () => render(whole));
-    });
+    .action(
+      async (
+        repo: string,
+        options: CommonOptions & { shards?: string; jobs?: number; leftOut?: boolean },
+      ) => {
+        const { home } = configOf(options);
+        const abort = new AbortController();
+        process.once('SIGINT', () => abort.abort());
+        process.once('SIGTERM', () => abort.abort());
+        const progress = progressTo(process.stderr);
+        let report: IndexReport;
+        try {
+          report = await indexFolder({
+            root: repo,
+            home,
+            ...(options.shards === undefined
+              ? {}
+              : { shards: await readShardRequest(options.shards) }),
+            ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+            onProgress: progress.onProgress,
+            signal: abort.signal,
+          });
+        } finally {
+          progress.end();
+        }
+        const { project, shards } = await openIndex(repo, home);
+        const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
+        const whole = {
+          project,
+          ...report,
+          questions: suggestQuestions(shards),
+          ...(listed === undefined ? {} : { left_out_paths: listed }),
+        };
+        const lines =
+          listed?.map(({ path, reason }) => `  ${JSON.stringify(path)}  ${reason}`) ?? [];
+        print({ json: options.json === true }, whole, () => [render(whole), ...lines].join('\n'));
+      },
+    );
 }
 
 function render(report: IndexReport): string {
