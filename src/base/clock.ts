@@ -6,6 +6,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Calls `fn` once after `delayMs`, unless disposed of first. */
   after(delayMs: number, fn: () => void): Disposable;
+  /** Resolves in a later turn of the event loop, when I/O has had its chance. */
+  turn(): Promise<void>;
 }
 
 export const systemClock: Clock = {
@@ -15,4 +17,5 @@ export const systemClock: Clock = {
     const timer = setTimeout(fn, Math.max(0, delayMs));
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
+  turn: () => new Promise(setImmediate),
 };

@@ -17,7 +17,7 @@ import {
 } from '../wire/frame.js';
 import {
   challengeCodec,
-  failureCodec,
+  encodeFailure,
   goodbyeCodec,
   presenceCodec,
   proofCodec,
@@ -195,6 +195,22 @@ export class Broker implements BrokerCore, AsyncDisposable {
       frames_out: this.#outboxes.framesOut,
       frames_corrupt: this.#framesCorrupt,
       rss_bytes: process.memoryUsage.rss(),
+      messages: 0,
+      message_bytes: 0,
+      leases: 0,
+      dead_letters: 0,
+      oldest_ms: 0,
+      accepted: 0,
+      delivered: 0,
+      settled: 0,
+      redelivered: 0,
+      duplicates: 0,
+      publications: 0,
+      refused: {},
+      accept_p50_ms: 0,
+      accept_p99_ms: 0,
+      loop_lag_ms: 0,
+      store_state: 'serving',
     };
   }
 
@@ -459,7 +475,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
           session.peer,
           Command.GOODBYE,
           {},
-          goodbyeCodec.encode({ reason: effect.reason }),
+          goodbyeCodec.encode({ reason: effect.reason, reconnect_ms: 0 }),
         );
       case 'session.announce':
         this.sessions.announce(session);
@@ -498,6 +514,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
       requests_max: this.limits.requestsPerSessionMax,
       topics_address: this.#listener.topicsAddress,
       broker_version: this.#version,
+      window: 64,
+      credit_messages_max: 1_024,
+      credit_bytes_max: 8 * 1024 * 1024,
+      lease_ms: 30_000,
+      epoch: '',
     });
   }
 
@@ -517,7 +538,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   #refuse(peer: PeerId, id: string, error: BusError): void {
-    this.#say(peer, Command.REJECT, { correlation: id }, failureCodec.encode(error.toFailure()));
+    this.#say(peer, Command.REJECT, { correlation: id }, encodeFailure(error));
   }
 
   #reset(peer: PeerId, type: 'UNKNOWN_SESSION' | 'FRAME_CORRUPT'): void {

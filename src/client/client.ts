@@ -24,7 +24,7 @@ import {
   agentsPageMax,
   agentsQueryCodec,
   challengeCodec,
-  failureCodec,
+  decodeFailure,
   goodbyeCodec,
   helloCodec,
   offerCodec,
@@ -339,7 +339,9 @@ export class Client implements AsyncDisposable {
           ),
         );
       case 'goodbye.send':
-        return this.#say(makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left' })));
+        return this.#say(
+          makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })),
+        );
       case 'greeting.arm': {
         this.#greeting?.[Symbol.dispose]();
         // Half fixed, half jittered: a greeting is never repeated at once, and a herd spreads out.
@@ -399,6 +401,7 @@ export class Client implements AsyncDisposable {
       protocol_max: protocolVersion,
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.identity.isEphemeral,
+      held: [],
     });
   }
 
@@ -464,7 +467,7 @@ export class Client implements AsyncDisposable {
   }
 
   #onReject(frame: Frame): void {
-    const failure = failureCodec.decode(frame.body);
+    const failure = decodeFailure(frame.body);
     if (this.#pending.fail(frame.envelope.correlation, new RemoteError(failure))) return;
     if (this.state === 'live' || !isErrorCode(failure.code)) {
       return this.#trace('debug', 'a frame was refused', { code: failure.code });
@@ -480,7 +483,7 @@ export class Client implements AsyncDisposable {
   #onReply(frame: Frame): void {
     const { correlation, from, type } = frame.envelope;
     if (type === 'error') {
-      this.#pending.fail(correlation, new RemoteError(failureCodec.decode(frame.body)));
+      this.#pending.fail(correlation, new RemoteError(decodeFailure(frame.body)));
       return;
     }
     this.#pending.settle(correlation, { from, type, body: frame.body });

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { Command, makeFrame, type Frame } from '../wire/frame.js';
-import { failureCodec } from '../wire/messages.js';
+import { encodeFailure } from '../wire/messages.js';
 import { clientLimits } from './limits.js';
 
 /** A request to answer. `signal` aborts at its deadline. */
@@ -81,7 +81,7 @@ export class Responder {
         detail: coded.message,
       });
     }
-    this.#answer(request, 'error', failureCodec.encode(coded.toFailure()));
+    this.#answer(request, 'error', encodeFailure(coded));
   }
 
   #answer(request: Frame, type: string, body: Buffer): void {

@@ -7,6 +7,8 @@ export interface Failure {
   code: string;
   text: string;
   retryable: boolean;
+  /** When trying again is worth it, where whoever refused knows. */
+  retry_after_ms?: number;
 }
 
 /** The one error class of this program. Whoever catches one decides by `code` and `retryable`, never by text. */
@@ -25,6 +27,11 @@ export class BusError extends Error {
     return catalogue[this.code].retryable;
   }
 
+  /** When trying again is worth it, where whoever refused knows; 0: no advice. */
+  get retryAfterMs(): number {
+    return typeof this.data.retryAfterMs === 'number' ? this.data.retryAfterMs : 0;
+  }
+
   get exit(): ErrorEntry['exit'] {
     return catalogue[this.code].exit;
   }
@@ -34,7 +41,8 @@ export class BusError extends Error {
   }
 
   toFailure(): Failure {
-    return { code: this.code, text: this.message, retryable: this.retryable };
+    const { code, message: text, retryable, retryAfterMs } = this;
+    return { code, text, retryable, ...(retryAfterMs > 0 && { retry_after_ms: retryAfterMs }) };
   }
 }
 
@@ -51,9 +59,12 @@ export class RemoteError extends BusError {
     return this.failure.retryable;
   }
 
+  override get retryAfterMs(): number {
+    return this.failure.retry_after_ms ?? 0;
+  }
+
   override toFailure(): Failure {
-    const { code, text, retryable } = this.failure;
-    return { code, text, retryable };
+    return { ...this.failure };
   }
 }
 

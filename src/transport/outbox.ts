@@ -54,7 +54,7 @@ export class Outbox {
   }
 
   async #flush(): Promise<void> {
-    await new Promise(setImmediate);
+    await this.#clock.turn();
     while (this.#frames.length > 0) {
       const generation = this.#generation;
       const parts = joinFrames(this.#frames);

@@ -4,7 +4,7 @@ import { makeFrame, encodeFrame, Command, decodeFrames, type Frame } from '../..
 import {
   agentRecordCodec,
   challengeCodec,
-  failureCodec,
+  decodeFailure,
   goodbyeCodec,
   helloCodec,
   offerCodec,
@@ -396,7 +396,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
         const { say, heard } = await rawClient(bus);
         await say(hello({ agent: 'manager', role: 'client', incarnation: Date.now() + 5_000 }));
         await eventually(() => expect(heard).toHaveLength(1));
-        expect(failureCodec.decode(heard[0]!.body).code).toBe('UNAUTHORISED');
+        expect(decodeFailure(heard[0]!.body).code).toBe('UNAUTHORISED');
       };
       await steal();
       expect(manager.state).toBe('live');
@@ -411,7 +411,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const { say, heard } = await rawClient(bus);
       await say(hello({ agent: 'prophet', incarnation: 2 ** 52 }));
       await eventually(() => expect(heard).toHaveLength(1));
-      expect(failureCodec.decode(heard[0]!.body).code).toBe('MALFORMED_PAYLOAD');
+      expect(decodeFailure(heard[0]!.body).code).toBe('MALFORMED_PAYLOAD');
     });
 
     test('a proof is good for one session only', async () => {
@@ -510,7 +510,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       );
       await eventually(() => expect(heard.map((frame) => frame.command)).toContain(Command.REJECT));
       const rejected = heard.find((frame) => frame.command === Command.REJECT)!;
-      expect([rejected.envelope.correlation, failureCodec.decode(rejected.body).code]).toEqual([
+      expect([rejected.envelope.correlation, decodeFailure(rejected.body).code]).toEqual([
         '2',
         'UNKNOWN_REQUEST',
       ]);
@@ -556,7 +556,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await eventually(() => {
         const rejected = heard.find((frame) => frame.command === Command.REJECT);
         expect(
-          rejected && [rejected.envelope.correlation, failureCodec.decode(rejected.body).code],
+          rejected && [rejected.envelope.correlation, decodeFailure(rejected.body).code],
         ).toEqual(['2', 'FRAME_CORRUPT']);
       });
       await say(makeFrame(Command.PING, { id: '3' }));
@@ -575,6 +575,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
         protocol_max: 1,
         heartbeat_ms: 5_000,
         ephemeral: true,
+        held: [],
       };
       const cases = [
         [{ ...base, agent: '../../etc/passwd' }, 'INVALID_NAME'],
@@ -585,7 +586,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
         const { say, heard } = await rawClient(bus);
         await say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(hello)));
         await eventually(() =>
-          expect(heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([code]),
+          expect(heard.map((frame) => decodeFailure(frame.body).code)).toEqual([code]),
         );
       }
       await bus.client('one');
@@ -593,7 +594,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       const third = await rawClient(bus);
       await third.say(makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(base)));
       await eventually(() =>
-        expect(third.heard.map((frame) => failureCodec.decode(frame.body).code)).toEqual([
+        expect(third.heard.map((frame) => decodeFailure(frame.body).code)).toEqual([
           'SESSIONS_FULL',
         ]),
       );
@@ -635,6 +636,7 @@ function hello(fields: Partial<Hello> & { agent: string }): Frame {
     protocol_max: 1,
     heartbeat_ms: 5_000,
     ephemeral: true,
+    held: [],
     ...fields,
   };
   return makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(whole));
