@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import type { Audit, AuditOutcome } from '../base/audit.js';
 import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
+import { assert } from '../base/assert.js';
+import { newId } from '../base/ids.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { start, step } from '../machine/step.js';
-import type { Store } from '../store/port.js';
+import type { Store, Upkeep } from '../store/port.js';
 import type { Listener, PeerId } from '../transport/port.js';
+import { parseAddress } from '../wire/address.js';
 import {
   Command,
   decodeFrames,
   encodeFrame,
   frameBytesMax,
+  headBytes,
   makeFrame,
   protocolVersion,
   type EnvelopeFields,
@@ -22,38 +27,66 @@ import {
   presenceCodec,
   proofCodec,
   welcomeCodec,
+  messageAnswerCodec,
+  messageViewCodec,
   type AgentView,
+  type BackupAnswer,
   type GoodbyeReason,
   type Hello,
   type PresenceEvent,
   type StatusAnswer,
 } from '../wire/messages.js';
 import { proofOf, proves } from '../wire/proof.js';
+import { AcceptLatency } from './accept-latency.js';
+import { ownsMailbox } from './commands/settle.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
 import { checkedHello, newSession } from './greeting.js';
 import { defaultLimits, type BrokerLimits } from './limits.js';
+import type { Letter } from './mailbox.js';
+import { Mailboxes } from './mailboxes.js';
 import { Outboxes } from './outboxes.js';
-import { expiredPeers } from './presence.js';
+import { Permissions } from './permissions.js';
+import { expiredPeers, isLate, type Tick } from './presence.js';
+import { StrangerRates } from './rate-limit.js';
 import { Registry } from './registry.js';
+import { ReplyWaiters } from './reply-waiters.js';
 import { Requests } from './requests.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
 import { Sessions, type Session } from './sessions.js';
+import { Topics } from './topics.js';
 
 const nonceBytes = 32;
 
 /** A peer that does not read must not hold up the end of the broker. */
 const goodbyeMsMax = 500;
+/** When clients of a broker that goes away come back. */
+const reconnectMsMin = 500;
+const reconnectMsMax = 3_000;
 /** Time to read a GOODBYE before the sockets close under it. */
 const goodbyeGraceMs = 50;
 
+/** Who somebody says to be. `isRemote`: the claim came over the network. */
+export interface Claim {
+  agent: string;
+  role: string;
+  isRemote: boolean;
+}
+
+/** none: the folder of the socket is proof enough. A secret: it must be shown. refused: nothing would prove it. */
+export type ProofNeeded = 'none' | Buffer | 'refused';
+
 export interface BrokerParts {
-  store: Store;
+  store: Store & Upkeep;
   listener: Listener;
   clock: Clock;
-  /** The secret that proves a role, or undefined when the folder of the socket is proof enough. */
-  secretOf: (role: string) => Buffer | undefined;
+  random: () => number;
+  proofFor: (claim: Claim) => ProofNeeded;
+  permissions?: Permissions;
+  audit?: Audit;
+  /** How late timers ran lately, in milliseconds. */
+  loopLagMs?: () => number;
   version: string;
   limits?: Partial<BrokerLimits>;
   trace?: Trace;
@@ -65,16 +98,22 @@ export interface BrokerParts {
  */
 export class Broker implements BrokerCore, AsyncDisposable {
   readonly sessions = new Sessions();
+  readonly acceptLatency = new AcceptLatency();
   readonly requests: Requests;
+  readonly replyWaiters: ReplyWaiters;
+  readonly topics: Topics;
   readonly limits: BrokerLimits;
   readonly clock: Clock;
   readonly #listener: Listener;
   readonly #outboxes: Outboxes;
   readonly #trace: Trace;
-  readonly #secretOf: BrokerParts['secretOf'];
-  readonly #version: string;
+  readonly #parts: BrokerParts;
+  readonly #permissions: Permissions;
+  readonly #strangerRates: StrangerRates;
+  readonly #epoch = newId('epoch');
   readonly #startedMs: number;
-  readonly #topicSeq = new Map<string, number>();
+  readonly #refused = new Map<string, number>();
+  #mailboxes: Mailboxes | undefined;
   #lifecycle = start(lifecycleMachine, undefined).snapshot;
   #ticker: Disposable | undefined;
   #closing: Promise<void> | undefined;
@@ -90,8 +129,14 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.clock = parts.clock;
     this.#listener = parts.listener;
     this.#trace = parts.trace ?? noTrace;
-    this.#secretOf = parts.secretOf;
-    this.#version = parts.version;
+    this.#parts = parts;
+    this.#permissions = parts.permissions ?? new Permissions();
+    this.#strangerRates = new StrangerRates(this.limits.strangersMax);
+    this.replyWaiters = new ReplyWaiters(this.limits.replyWaitersPerSessionMax);
+    this.topics = new Topics({
+      limits: this.limits,
+      publish: (topic, bytes) => this.#listener.publish(topic, bytes),
+    });
     this.#startedMs = parts.clock.nowMs();
     this.#outboxes = new Outboxes({
       send: (peer, part) => this.#listener.send(peer, part),
@@ -111,8 +156,25 @@ export class Broker implements BrokerCore, AsyncDisposable {
       trace('error', 'a stored agent record is corrupt and was left out', { record: key }),
     );
     const broker = new Broker(registry, parts);
+    for (const agent of registry.ids()) broker.#seed(agent);
+    broker.#mailboxes = await Mailboxes.open({
+      store: parts.store,
+      clock: parts.clock,
+      random: parts.random,
+      limits,
+      trace,
+      deliver: (peer, frame) => broker.#outboxes.offer(peer, frame),
+      onDead: (view) =>
+        broker.#publish('sys.dead-letter', 'dead-letter', messageViewCodec.encode(view)),
+      onReply: (letter) => void broker.#onReply(letter),
+    });
     broker.#step({ type: 'socket.bound' });
     return broker;
+  }
+
+  get mailboxes(): Mailboxes {
+    assert(this.#mailboxes, 'the broker serves before it is open');
+    return this.#mailboxes;
   }
 
   get isDraining(): boolean {
@@ -150,16 +212,27 @@ export class Broker implements BrokerCore, AsyncDisposable {
   announce(change: PresenceEvent['change'], agent: string): void {
     const view = this.view(agent);
     if (view === undefined) return;
-    const topic = `presence.${agent}.${change}`;
-    const seq = (this.#topicSeq.get(agent) ?? 0) + 1;
-    this.#topicSeq.set(agent, seq);
-    const frame = makeFrame(
-      Command.PUBLISH,
-      { to: `topic:${topic}`, type: 'presence', seq },
-      presenceCodec.encode({ change, agent: view }),
-    );
-    this.#listener.publish(topic, encodeFrame(frame));
+    const body = presenceCodec.encode({ change, agent: view });
+    this.#publish(`presence.${agent}.${change}`, 'presence', body);
     this.#trace('info', `agent ${change}`, { agent });
+  }
+
+  audit(what: AuditOutcome, from: string, to: string, frame: Frame, code = ''): void {
+    const { audit } = this.#parts;
+    if (audit === undefined || from === to) return;
+    const { type, id, correlation, seq } = frame.envelope;
+    const atMs = this.clock.nowMs();
+    const { body } = frame;
+    audit.record({ atMs, what, from, to, type, id, correlation, seq: seq as number, code, body });
+  }
+
+  async backup(folder: string): Promise<BackupAnswer> {
+    const { entries, bytes, elapsedMs } = await this.#parts.store.backup(folder);
+    return { entries, bytes, elapsed_ms: Math.round(elapsedMs) };
+  }
+
+  compact(): Promise<void> {
+    return this.#parts.store.compact();
   }
 
   view(agent: string): AgentView | undefined {
@@ -181,8 +254,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const online = this.registry
       .ids()
       .filter((id) => this.sessions.liveOf(id) !== undefined).length;
+    const { counts, size } = this.mailboxes;
     return {
-      version: this.#version,
+      version: this.#parts.version,
       state: this.#lifecycle.value,
       started_ms: this.#startedMs,
       pid: process.pid,
@@ -195,22 +269,18 @@ export class Broker implements BrokerCore, AsyncDisposable {
       frames_out: this.#outboxes.framesOut,
       frames_corrupt: this.#framesCorrupt,
       rss_bytes: process.memoryUsage.rss(),
-      messages: 0,
-      message_bytes: 0,
-      leases: 0,
-      dead_letters: 0,
-      oldest_ms: 0,
-      accepted: 0,
-      delivered: 0,
-      settled: 0,
-      redelivered: 0,
-      duplicates: 0,
-      publications: 0,
-      refused: {},
-      accept_p50_ms: 0,
-      accept_p99_ms: 0,
-      loop_lag_ms: 0,
-      store_state: 'serving',
+      messages: size.messages,
+      message_bytes: size.bytes,
+      leases: size.leases,
+      dead_letters: size.dead,
+      oldest_ms: size.oldestMs,
+      ...counts,
+      publications: this.topics.published,
+      refused: { ...this.#listener.refusals(), ...Object.fromEntries(this.#refused) },
+      accept_p50_ms: this.acceptLatency.recent(0.5),
+      accept_p99_ms: this.acceptLatency.recent(0.99),
+      loop_lag_ms: this.#parts.loopLagMs?.() ?? 0,
+      store_state: this.#parts.store.state,
     };
   }
 
@@ -228,6 +298,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
         case 'traffic.refuse':
           // Sessions stay live while their open requests end; `isDraining` refuses whatever is new.
           this.#trace('info', 'draining', { requests: this.requests.size });
+          for (const session of this.sessions.all()) this.#warnOfEnd(session);
           break;
         case 'goodbye.broadcast':
           for (const session of this.sessions.all())
@@ -261,7 +332,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
     });
   }
 
-  #tick(tick: { nowMs: number; previousMs: number; intervalMs: number }): void {
+  #tick(tick: Tick): void {
+    this.mailboxes.tick(isLate(tick));
+    for (const { peer, queryId } of this.replyWaiters.expired(tick.nowMs)) {
+      this.#refuse(peer, queryId, new BusError('DEADLINE_EXCEEDED', { ms: 0 }));
+    }
     for (const session of expiredPeers(this.sessions.all(), tick)) {
       this.#stepSession(session, { type: 'session.expired' });
     }
@@ -278,7 +353,17 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   #onPart(peer: PeerId, part: Buffer): void {
     const known = this.sessions.of(peer);
-    if (known !== undefined) known.lastHeardMs = this.clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
+    if (known !== undefined) known.lastHeardMs = nowMs;
+    else {
+      const retryAfterMs = this.#strangerRates.take(peer, 1, part.length, nowMs);
+      if (retryAfterMs > 0)
+        return this.#refuse(
+          peer,
+          '',
+          new BusError('RATE_LIMITED', { agent: 'a stranger', retryAfterMs }),
+        );
+    }
     for (const decoded of decodeFrames(part)) {
       this.#framesIn += 1;
       try {
@@ -330,6 +415,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
         }),
       );
     }
+    const bytes = frame.body.length + headBytes;
+    const retryAfterMs = session.rate.take(1, bytes, this.clock.monotonicMs());
+    if (retryAfterMs > 0) {
+      const { agent } = session;
+      const limited = new BusError('RATE_LIMITED', { agent, retryAfterMs });
+      return this.#refuse(peer, frame.envelope.id, limited);
+    }
     this.#run(() => run(this, session, frame), session, frame);
   }
 
@@ -341,6 +433,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
           command: Command[frame.command],
           detail: coded.message,
         });
+      if (frame.command === Command.SEND)
+        this.audit('refused', session.agent, frame.envelope.to, frame, coded.code);
       this.#refuse(session.peer, frame.envelope.id, coded);
     };
     try {
@@ -354,11 +448,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #onHello(peer: PeerId, known: Session | undefined, frame: Frame): void {
     let hello: Hello;
     try {
-      hello = checkedHello(frame.body, known, this.clock.nowMs());
+      hello = checkedHello(frame.body, known, this.limits, this.clock.nowMs());
       this.#admit(known);
     } catch (error) {
       return this.#refuse(peer, frame.envelope.id, asBusError(error));
     }
+    const isRemote = this.#listener.isRemote(peer);
+    const mustProve = this.#parts.proofFor({ ...hello, isRemote }) !== 'none';
     const older = this.sessions.liveOf(hello.agent);
     if (this.#isTakenName(hello)) {
       const { agent, role } = hello;
@@ -373,14 +469,14 @@ export class Broker implements BrokerCore, AsyncDisposable {
         );
       }
       // A role that must prove itself displaces nobody before it has.
-      if (this.#secretOf(hello.role) === undefined)
-        this.#stepSession(older, { type: 'session.superseded' });
+      if (!mustProve) this.#stepSession(older, { type: 'session.superseded' });
     }
     const session = known ?? this.#open(peer, hello);
+    session.held = hello.held;
     this.#stepSession(session, {
       type: 'peer.greeted',
       agent: hello.agent,
-      proof: this.#secretOf(hello.role) !== undefined,
+      proof: mustProve,
     });
   }
 
@@ -402,15 +498,21 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   #open(peer: PeerId, hello: Hello): Session {
-    const session = newSession(peer, hello, this.limits, this.clock.monotonicMs());
+    const session = newSession(peer, hello, {
+      limits: this.limits,
+      rights: this.#permissions.of(hello.role),
+      isRemote: this.#listener.isRemote(peer),
+      nowMs: this.clock.monotonicMs(),
+    });
+    this.#strangerRates.forget(peer);
     this.sessions.add(session);
     this.#outboxes.keep(peer);
     return session;
   }
 
   #onProof(session: Session, frame: Frame): void {
-    const secret = this.#secretOf(session.role);
-    if (secret === undefined || !session.snapshot.matches('proving')) {
+    const secret = this.#parts.proofFor(session);
+    if (secret === 'none' || !session.snapshot.matches('proving')) {
       return this.#refuse(
         session.peer,
         frame.envelope.id,
@@ -420,11 +522,12 @@ export class Broker implements BrokerCore, AsyncDisposable {
         }),
       );
     }
-    const expected = proofOf(secret, session.nonce, session.agent, session.incarnation);
+    const { nonce, agent, incarnation } = session;
     session.nonce = Buffer.alloc(0);
     let isProved = false;
     try {
-      isProved = proves(proofCodec.decode(frame.body).hmac, expected);
+      const { hmac } = proofCodec.decode(frame.body);
+      isProved = secret !== 'refused' && proves(hmac, proofOf(secret, nonce, agent, incarnation));
     } catch (error) {
       this.#trace('warn', 'a proof could not be read', {
         agent: session.agent,
@@ -475,10 +578,14 @@ export class Broker implements BrokerCore, AsyncDisposable {
           session.peer,
           Command.GOODBYE,
           {},
-          goodbyeCodec.encode({ reason: effect.reason, reconnect_ms: 0 }),
+          goodbyeCodec.encode({
+            reason: effect.reason,
+            reconnect_ms: this.#reconnectMs(effect.reason),
+          }),
         );
       case 'session.announce':
         this.sessions.announce(session);
+        this.#adopt(session);
         this.registry.seen(session.agent, this.clock.nowMs());
         return this.announce('joined', session.agent);
       case 'session.withdraw':
@@ -491,6 +598,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   #withdraw(session: Session, reason: GoodbyeReason): void {
     const wasLast = this.sessions.withdraw(session);
+    this.mailboxes.sessionEnded(session.peer);
+    this.replyWaiters.sessionEnded(session.peer);
     for (const orphan of this.requests.forget(session.peer)) {
       this.#refuse(
         orphan.requester,
@@ -503,7 +612,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
     // Told before the registry forgets an ephemeral agent, while there still is something to tell.
     this.announce(reason === 'expired' ? 'lost' : 'left', session.agent);
     this.registry.ended(session.agent, this.clock.nowMs());
-    if (this.registry.record(session.agent) === undefined) this.#topicSeq.delete(session.agent);
+    if (this.registry.record(session.agent) === undefined)
+      this.topics.forget(`presence.${session.agent}`);
   }
 
   #welcome(session: Session): Buffer {
@@ -513,13 +623,65 @@ export class Broker implements BrokerCore, AsyncDisposable {
       frame_size_max: frameBytesMax,
       requests_max: this.limits.requestsPerSessionMax,
       topics_address: this.#listener.topicsAddress,
-      broker_version: this.#version,
-      window: 64,
-      credit_messages_max: 1_024,
-      credit_bytes_max: 8 * 1024 * 1024,
-      lease_ms: 30_000,
-      epoch: '',
+      broker_version: this.#parts.version,
+      window: this.limits.windowMax,
+      credit_messages_max: this.limits.creditMessagesMax,
+      credit_bytes_max: this.limits.creditBytesMax,
+      lease_ms: this.limits.leaseMs,
+      epoch: this.#epoch,
     });
+  }
+
+  /** What its agent still works on stays leased to it, over the end of the session that was given it. */
+  #adopt(session: Session): void {
+    const { held, peer } = session;
+    session.held = [];
+    this.mailboxes.adopt(peer, held, (mailbox) => {
+      const { kind, name } = parseAddress(mailbox);
+      return kind === 'service' ? session.rights.mayOffer(name) : ownsMailbox(session, mailbox);
+    });
+  }
+
+  async #onReply(letter: Letter): Promise<void> {
+    const waiters = this.replyWaiters.take(parseAddress(letter.mailbox).name, letter.correlation);
+    for (const { peer, queryId } of waiters) {
+      try {
+        const body = messageAnswerCodec.encode(await this.mailboxes.read(letter));
+        this.#say(peer, Command.ANSWER, { correlation: queryId }, body);
+      } catch (error) {
+        this.#refuse(peer, queryId, asBusError(error));
+      }
+    }
+  }
+
+  #warnOfEnd(session: Session): void {
+    const body = goodbyeCodec.encode({
+      reason: 'draining',
+      reconnect_ms: this.#reconnectMs('draining'),
+    });
+    this.#say(session.peer, Command.NOTICE, { type: 'lame_duck' }, body);
+  }
+
+  /** Jittered, so that not all come back in the same moment. */
+  #reconnectMs(reason: GoodbyeReason): number {
+    if (reason !== 'draining') return 0;
+    return Math.round(reconnectMsMin + this.#parts.random() * (reconnectMsMax - reconnectMsMin));
+  }
+
+  /** Agents of an earlier run are there for late joiners too. */
+  #seed(agent: string): void {
+    const view = this.view(agent);
+    if (view === undefined) return;
+    const frame = makeFrame(
+      Command.PUBLISH,
+      { type: 'presence' },
+      presenceCodec.encode({ change: 'left', agent: view }),
+    );
+    this.topics.seed(`presence.${agent}.left`, frame);
+  }
+
+  #publish(topic: string, type: string, body: Buffer): void {
+    this.topics.publish(topic, makeFrame(Command.PUBLISH, { type }, body));
   }
 
   #peerGone(peer: PeerId): void {
@@ -538,6 +700,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   #refuse(peer: PeerId, id: string, error: BusError): void {
+    this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1);
     this.#say(peer, Command.REJECT, { correlation: id }, encodeFailure(error));
   }
 

@@ -1,17 +1,26 @@
+import type { AuditOutcome } from '../base/audit.js';
 import type { Clock } from '../base/clock.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { Command, EnvelopeFields, Frame } from '../wire/frame.js';
-import type { AgentView, PresenceEvent, StatusAnswer } from '../wire/messages.js';
+import type { AgentView, BackupAnswer, PresenceEvent, StatusAnswer } from '../wire/messages.js';
+import type { AcceptLatency } from './accept-latency.js';
 import type { BrokerLimits } from './limits.js';
+import type { Mailboxes } from './mailboxes.js';
 import type { Registry } from './registry.js';
+import type { ReplyWaiters } from './reply-waiters.js';
 import type { Requests } from './requests.js';
 import type { Session, Sessions } from './sessions.js';
+import type { Topics } from './topics.js';
 
 /** What a command may use of the broker. */
 export interface BrokerCore {
   readonly sessions: Sessions;
   readonly registry: Registry;
   readonly requests: Requests;
+  readonly mailboxes: Mailboxes;
+  readonly replyWaiters: ReplyWaiters;
+  readonly topics: Topics;
+  readonly acceptLatency: AcceptLatency;
   readonly limits: BrokerLimits;
   readonly clock: Clock;
   readonly isDraining: boolean;
@@ -28,6 +37,10 @@ export interface BrokerCore {
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;
+  /** What passed between two agents, or was refused. `to`: who got it. */
+  audit(what: AuditOutcome, from: string, to: string, frame: Frame, code?: string): void;
+  backup(folder: string): Promise<BackupAnswer>;
+  compact(): Promise<void>;
 }
 
 /** One command of a live session. Throws a BusError to have the frame rejected with it. */

@@ -5,11 +5,18 @@ import type { PeerId } from '../transport/port.js';
 import { protocolVersion } from '../wire/frame.js';
 import { helloCodec, type Hello } from '../wire/messages.js';
 import { incarnationAheadMsMax, silentIntervalsMax, type BrokerLimits } from './limits.js';
+import type { Rights } from './permissions.js';
+import { RateLimit } from './rate-limit.js';
 import { sessionMachine } from './session.machine.js';
 import type { Session } from './sessions.js';
 
 /** What a peer says of itself, found possible. Throws MALFORMED_PAYLOAD, INVALID_NAME, VERSION, UNAUTHORISED. */
-export function checkedHello(body: Buffer, known: Session | undefined, nowMs: number): Hello {
+export function checkedHello(
+  body: Buffer,
+  known: Session | undefined,
+  limits: BrokerLimits,
+  nowMs: number,
+): Hello {
   const hello = helloCodec.decode(body);
   const names = [
     ['agent id', hello.agent],
@@ -29,6 +36,11 @@ export function checkedHello(body: Buffer, known: Session | undefined, nowMs: nu
   if (hello.incarnation > nowMs + incarnationAheadMsMax) {
     throw new BusError('MALFORMED_PAYLOAD', { detail: 'the incarnation lies in the future' });
   }
+  if (hello.held.length > limits.creditMessagesMax) {
+    const limit = limits.creditMessagesMax;
+    const bytes = hello.held.length;
+    throw new BusError('TOO_LARGE', { what: 'the list of held messages', bytes, limit });
+  }
   // An identity is bound to its connection: one connection never speaks for two.
   if (known !== undefined && (known.agent !== agent || known.role !== role)) {
     throw new BusError('UNAUTHORISED', { agent, role });
@@ -39,9 +51,9 @@ export function checkedHello(body: Buffer, known: Session | undefined, nowMs: nu
 export function newSession(
   peer: PeerId,
   hello: Hello,
-  limits: BrokerLimits,
-  nowMs: number,
+  parts: { limits: BrokerLimits; rights: Rights; isRemote: boolean; nowMs: number },
 ): Session {
+  const { limits, rights, isRemote, nowMs } = parts;
   const wished = hello.heartbeat_ms || limits.heartbeatMs;
   const heartbeatMs = Math.min(Math.max(wished, limits.heartbeatMsMin), limits.heartbeatMsMax);
   return {
@@ -57,5 +69,10 @@ export function newSession(
     silenceMaxMs: heartbeatMs * silentIntervalsMax,
     nonce: Buffer.alloc(0),
     services: new Set(),
+    isRemote,
+    rights,
+    rate: new RateLimit(rights, nowMs),
+    held: hello.held,
+    posting: 0,
   };
 }

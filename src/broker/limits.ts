@@ -1,3 +1,5 @@
+import type { BackoffPolicy } from '../base/backoff.js';
+
 /** Every bound of the broker, by name. What happens at it stands beside it. */
 export interface BrokerLimits {
   /** One more HELLO is refused SESSIONS_FULL. */
@@ -24,6 +26,45 @@ export interface BrokerLimits {
   heartbeatMsMax: number;
   /** How long SIGTERM waits for open requests. */
   drainMsMax: number;
+  /** Durable SENDs of a session without their ACCEPT; one more is refused BROKER_BUSY. */
+  windowMax: number;
+  /** Messages and bytes stored for one mailbox, dead letters included; one more is refused INBOX_FULL. */
+  mailboxMessagesMax: number;
+  mailboxBytesMax: number;
+  /** Messages and bytes stored in all; one more is refused BROKER_BUSY, to be tried again after `busyRetryMs`. */
+  messagesMax: number;
+  messageBytesMax: number;
+  busyRetryMs: number;
+  /** Bodies of stored messages kept in memory; the others are read again when they are delivered. */
+  frameCacheBytesMax: number;
+  /** What a session may take unsettled of one mailbox; CREDIT above it counts as this. */
+  creditMessagesMax: number;
+  creditBytesMax: number;
+  /** A delivered message that is neither settled nor worked on for so long is delivered again. */
+  leaseMs: number;
+  /** Failed deliveries of a message; at the last it becomes a dead letter. */
+  attemptsMax: number;
+  /** Before a failed message is delivered again. */
+  retryBackoff: BackoffPolicy;
+  /** How long, and how many of one sender, accepted message ids are remembered. */
+  seenMs: number;
+  seenPerSenderMax: number;
+  /** Time between two looks for ids that are too old. */
+  pruneMs: number;
+  /** Questions for a reply that has not come yet, of one session; one more is refused BROKER_BUSY. */
+  replyWaitersPerSessionMax: number;
+  /** Messages on one page of `inbox` and `dead`. */
+  messagesPageMax: number;
+  /** One publication, head included; a larger one is refused TOO_LARGE. */
+  publicationBytesMax: number;
+  /** What is kept of one stream of publications; beyond either the oldest is dropped. */
+  streamEntriesMax: number;
+  streamBytesMax: number;
+  /** Streams besides those of presence, and bytes of all; beyond either the one that was silent longest is forgotten. */
+  streamsMax: number;
+  streamsBytesMax: number;
+  /** A page of publications; a single larger stream is a page of its own. */
+  topicsAnswerBytesMax: number;
 }
 
 export const defaultLimits: BrokerLimits = {
@@ -40,6 +81,29 @@ export const defaultLimits: BrokerLimits = {
   heartbeatMsMin: 100,
   heartbeatMsMax: 30_000,
   drainMsMax: 5_000,
+  windowMax: 1_024,
+  mailboxMessagesMax: 100_000,
+  mailboxBytesMax: 1024 * 1024 * 1024,
+  messagesMax: 1_000_000,
+  messageBytesMax: 8 * 1024 * 1024 * 1024,
+  busyRetryMs: 250,
+  frameCacheBytesMax: 128 * 1024 * 1024,
+  creditMessagesMax: 1_024,
+  creditBytesMax: 8 * 1024 * 1024,
+  leaseMs: 30_000,
+  attemptsMax: 8,
+  retryBackoff: { baseMs: 500, capMs: 60_000 },
+  seenMs: 24 * 60 * 60 * 1_000,
+  seenPerSenderMax: 16_384,
+  pruneMs: 60_000,
+  replyWaitersPerSessionMax: 256,
+  messagesPageMax: 500,
+  publicationBytesMax: 256 * 1024,
+  streamEntriesMax: 256,
+  streamBytesMax: 1024 * 1024,
+  streamsMax: 16_384,
+  streamsBytesMax: 64 * 1024 * 1024,
+  topicsAnswerBytesMax: 1024 * 1024,
 };
 
 /** How far a client's clock may be ahead of ours. */

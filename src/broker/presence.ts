@@ -10,13 +10,17 @@ export interface Tick {
   intervalMs: number;
 }
 
+/** The tick came later than a whole interval: this process stalled. */
+export function isLate(tick: Tick): boolean {
+  return tick.nowMs - tick.previousMs - tick.intervalMs > tick.intervalMs;
+}
+
 /**
  * Who has been silent for too long. A tick that comes late means that we slept, not that they died: Node
  * runs timers before it reads sockets, so after a stall every peer looks dead while its pings wait to be
  * read. Such a tick accuses nobody; the next one does.
  */
 export function expiredPeers<P extends Peer>(peers: Iterable<P>, tick: Tick): P[] {
-  const sleptMs = tick.nowMs - tick.previousMs - tick.intervalMs;
-  if (sleptMs > tick.intervalMs) return [];
+  if (isLate(tick)) return [];
   return [...peers].filter((peer) => tick.nowMs - peer.lastHeardMs > peer.silenceMaxMs);
 }

@@ -54,6 +54,11 @@ export class Requests {
     return request?.responder === responder ? request : undefined;
   }
 
+  /** The open request that this agent made under this id. */
+  of(requesterAgent: string, id: string): OpenRequest | undefined {
+    return this.#open.get(keyOf(requesterAgent, id));
+  }
+
   end(request: OpenRequest): void {
     this.#remove(keyOf(request.requesterAgent, request.id));
   }

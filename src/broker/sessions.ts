@@ -1,7 +1,9 @@
 import type { SnapshotFrom } from 'xstate';
 import type { PeerId } from '../transport/port.js';
 import type { sessionMachine } from './session.machine.js';
+import type { Rights } from './permissions.js';
 import type { Peer } from './presence.js';
+import type { RateLimit } from './rate-limit.js';
 
 /** One connection. What decides its next state is in `snapshot`; the rest is what its frames need. */
 export interface Session extends Peer {
@@ -16,6 +18,14 @@ export interface Session extends Peer {
   /** What the peer must sign; empty while nothing was asked. */
   nonce: Buffer;
   readonly services: Set<string>;
+  /** It came over the network. */
+  readonly isRemote: boolean;
+  readonly rights: Rights;
+  readonly rate: RateLimit;
+  /** Durable messages that its agent still worked on when it greeted. */
+  held: number[];
+  /** Durable SENDs without their ACCEPT. */
+  posting: number;
 }
 
 /** Who is connected: by connection, by agent, by service. */
@@ -95,6 +105,10 @@ export class Sessions {
       offering.add(best);
     }
     return best;
+  }
+
+  isOffered(service: string): boolean {
+    return this.#byService.has(service);
   }
 
   services(): { name: string; agents: string[] }[] {

@@ -24,18 +24,26 @@ import {
   agentsPageMax,
   agentsQueryCodec,
   challengeCodec,
+  creditCodec,
   decodeFailure,
   goodbyeCodec,
   helloCodec,
+  messageAnswerCodec,
   offerCodec,
   presenceCodec,
   proofCodec,
+  replyQueryCodec,
+  settleCodec,
   statusAnswerCodec,
+  topicsAnswerCodec,
+  topicsQueryCodec,
   welcomeCodec,
   type AgentRecord,
   type AgentView,
   type PresenceEvent,
+  type Settle,
   type StatusAnswer,
+  type Welcome,
 } from '../wire/messages.js';
 import { proofOf } from '../wire/proof.js';
 import {
@@ -47,7 +55,13 @@ import { Heartbeat } from './heartbeat.js';
 import { clientLimits, greetingBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { Responder, type Handler } from './responder.js';
-import { Subscriptions } from './subscriptions.js';
+import type { SubscribeOptions } from './follower.js';
+import { Inbox, type MessageHandler, type Message, type ReceiveOptions } from './inbox.js';
+import { Mail } from './mail.js';
+import { Poster, type Accepted, type PostOptions } from './poster.js';
+import { Subscriptions, type Subscription } from './subscriptions.js';
+
+const noWelcome = { window: 0, lease_ms: 30_000, epoch: '' };
 
 /** A link that takes nothing must not hold up the end of a process. */
 const closingMsMax = 500;
@@ -76,6 +90,8 @@ export interface ClientParts {
   /** Answers a CHALLENGE. Read anew each time: the broker may have made the key after this process started. */
   secretOf?: () => Buffer | undefined;
   heartbeatMs?: number;
+  /** Time between two looks for lost publications. */
+  checkMs?: number;
   trace?: Trace;
 }
 
@@ -84,10 +100,12 @@ export interface RequestOptions {
   /** May be delivered twice: then it survives the loss of the connection, within its deadline. */
   isIdempotent?: boolean;
   signal?: AbortSignal;
+  /** Parts of the answer, or progress, as they come. */
+  onPartial?: (body: Buffer) => void;
 }
 
 /** What the client is doing: `live` is the only state in which anything is answered. */
-export type ClientState = 'connecting' | 'greeting' | 'live' | 'closed';
+export type ClientState = 'connecting' | 'greeting' | 'live' | 'away' | 'closed';
 
 /** A connection to the broker that mends itself. One object speaks for one agent. */
 export class Client implements AsyncDisposable {
@@ -105,6 +123,10 @@ export class Client implements AsyncDisposable {
   readonly #services = new Set<string>();
   readonly #subscriptions: Subscriptions;
   readonly #heartbeat: Heartbeat;
+  readonly #poster: Poster;
+  readonly #inbox: Inbox;
+  /** Stored messages, as far as this agent may look at them. */
+  readonly mail: Mail;
   readonly #watchers = new Set<(state: ClientState) => void>();
   #snapshot = start(connectionMachine, undefined).snapshot;
   #record: AgentRecord | undefined;
@@ -112,6 +134,9 @@ export class Client implements AsyncDisposable {
   #proof: Buffer = Buffer.alloc(0);
   #requestsMax: number = clientLimits.requestsMax;
   #greeting: Disposable | undefined;
+  /** The broker goes away soon: what is open may end, nothing new is asked. */
+  #isLameDuck = false;
+  #welcome: Welcome | undefined;
   /** Counts sessions, so that work for an earlier one notices that it is over. */
   #sessions = 0;
 
@@ -137,7 +162,34 @@ export class Client implements AsyncDisposable {
       bytesMax: clientLimits.outboxBytesMax,
       clock: parts.clock,
     });
-    this.#subscriptions = new Subscriptions(parts.link, this.#trace);
+    this.#subscriptions = new Subscriptions({
+      link: parts.link,
+      query: async (query) => {
+        const body = topicsQueryCodec.encode(query);
+        return topicsAnswerCodec.decode((await this.#askOnce('topics', body)).body);
+      },
+      isLive: () => this.state === 'live',
+      clock: parts.clock,
+      random: parts.random,
+      trace: this.#trace,
+      checkMs: parts.checkMs,
+    });
+    this.#poster = new Poster({
+      clock: parts.clock,
+      random: parts.random,
+      send: (frame) => this.#enqueue(frame),
+      trouble: () => this.trouble,
+    });
+    this.#inbox = new Inbox({
+      agent: parts.identity.agent,
+      clock: parts.clock,
+      trace: this.#trace,
+      settle: (command, settle) => this.#settle(command, settle),
+      grant: async (credit) =>
+        void (await this.#ask(Command.CREDIT, {}, creditCodec.encode(credit))),
+      regrant: (credit) => void this.#restore(Command.CREDIT, creditCodec.encode(credit)),
+    });
+    this.mail = new Mail((command, type, body) => this.#ask(command, { type }, body));
     this.#heartbeat = new Heartbeat({
       clock: parts.clock,
       intervalMs: parts.heartbeatMs ?? clientLimits.heartbeatMs,
@@ -253,16 +305,99 @@ export class Client implements AsyncDisposable {
       throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
   }
 
-  /** Publications whose topic matches; `*` is one token, `>` the rest. At most once: nothing is repeated. */
-  subscribe(pattern: string, onFrame: (topic: string, frame: Frame) => void): Disposable {
-    return this.#subscriptions.add(pattern, onFrame);
+  /**
+   * Stores a durable message at the broker: once this resolves it is delivered until it is settled, whoever
+   * is there now. Tried over reconnects until its deadline. Throws what the broker refused it with;
+   * DEADLINE_EXCEEDED and NO_BROKER leave open whether it was accepted: post it again under its `id`.
+   */
+  post(to: string, type: string, body: Buffer, options: PostOptions = {}): Promise<Accepted> {
+    if (this.state === 'closed') return Promise.reject(this.#unavailable());
+    return this.#poster.post(to, type, body, options.id ?? this.#ids.next(), options);
   }
 
-  /** Joining, leaving and loss of agents. */
-  onPresence(onEvent: (event: PresenceEvent) => void): Disposable {
-    return this.subscribe('presence.>', (_topic, frame) =>
-      onEvent(presenceCodec.decode(frame.body)),
+  /** The durable answer to a message; its id is a function of that message, so that it is stored once. */
+  reply(message: Message, type: string, body: Buffer, part = 0): Promise<Accepted> {
+    const id = `re-${message.seq}-${part}`;
+    const { replyTo, id: correlation } = message;
+    if (replyTo === '') return Promise.reject(new BusError('UNKNOWN_REQUEST', { id: correlation }));
+    return this.post(replyTo, type, body, { id, correlation, more: part > 0 });
+  }
+
+  /**
+   * Waits for the durable reply to an earlier message of this agent, also of an earlier process, and
+   * settles it. Throws DEADLINE_EXCEEDED; the reply then still waits. `isMore`: others follow.
+   */
+  async collect(
+    id: string,
+    options: { deadlineMs: number; from?: string; signal?: AbortSignal },
+  ): Promise<Reply & { isMore: boolean }> {
+    const envelope = { type: 'reply', from: options.from ?? '', deadline_ms: options.deadlineMs };
+    const frame = makeFrame(
+      Command.QUERY,
+      { ...envelope, id: this.#ids.next() },
+      replyQueryCodec.encode({ id }),
     );
+    const { body: answer } = await this.#await(frame, { ...options, isIdempotent: true });
+    const { view, body } = messageAnswerCodec.decode(answer);
+    this.#settle(Command.ACK, { seqs: [view.seq], delay_ms: 0, reason: '', untouched: false });
+    const { from, type, seq } = view;
+    const reply = { from, type, seq, body: Buffer.from(body) };
+    if (reply.type === 'error') throw new RemoteError(decodeFailure(reply.body));
+    return { ...reply, isMore: view.more };
+  }
+
+  /** Takes durable messages out of a mailbox, own by default, until disposed of; again after every reconnect. */
+  receive(handle: MessageHandler, options: ReceiveOptions = {}): Promise<AsyncDisposable> {
+    return this.#inbox.receive(handle, options);
+  }
+
+  /** Takes back an earlier durable message, or tells whoever works on it. Throws UNKNOWN_REQUEST. */
+  async cancel(id: string, from = ''): Promise<void> {
+    await this.#ask(Command.CANCEL, { correlation: id, from });
+  }
+
+  /**
+   * Tells whoever subscribes. Resolves with its position in its stream. Throws UNAUTHORISED, INVALID_NAME,
+   * TOO_LARGE; BROKER_LOST leaves open whether it was published: asked again by itself it might be twice.
+   */
+  async publish(topic: string, type: string, body: Buffer): Promise<number> {
+    const envelope = { id: this.#ids.next(), to: `topic:${topic}`, type };
+    const frame = makeFrame(Command.PUBLISH, envelope, body);
+    return (await this.#await(frame, { deadlineMs: clientLimits.deadlineMs })).seq;
+  }
+
+  /**
+   * Publications whose topic matches; `*` is one token, `>` the rest. In order within a stream and none
+   * twice; what is missed is fetched, and told where it is gone.
+   */
+  subscribe(
+    pattern: string,
+    onFrame: (topic: string, frame: Frame) => void,
+    options?: SubscribeOptions,
+  ): Subscription {
+    return this.#subscriptions.add(pattern, onFrame, options);
+  }
+
+  /**
+   * Joining, leaving and loss of agents; at first, and after every restart of the broker, how all of them are.
+   * `onForgotten`: the broker no longer knows this agent. Of one that is not remembered this may be all that
+   * is heard of its end.
+   */
+  onPresence(
+    onEvent: (event: PresenceEvent) => void,
+    onForgotten?: (agent: string) => void,
+  ): Subscription {
+    return this.subscribe(
+      'presence.>',
+      (_topic, frame) => onEvent(presenceCodec.decode(frame.body)),
+      { onForgotten: (stream) => onForgotten?.(stream.slice('presence.'.length)) },
+    );
+  }
+
+  /** What only an administrator may do; see `sigma.bus.Command.ADMIN`. Throws UNAUTHORISED. */
+  admin(type: string, body: Buffer, deadlineMs: number = clientLimits.adminMs): Promise<Reply> {
+    const frame = makeFrame(Command.ADMIN, { type, id: this.#ids.next() }, body);
+    return this.#await(frame, { deadlineMs });
   }
 
   /** Every registered agent, reachable or not. */
@@ -300,6 +435,9 @@ export class Client implements AsyncDisposable {
     }
     this.#greeting?.[Symbol.dispose]();
     this.#heartbeat[Symbol.dispose]();
+    this.#subscriptions[Symbol.dispose]();
+    this.#inbox[Symbol.dispose]();
+    this.#poster[Symbol.dispose]();
     await this.#link[Symbol.asyncDispose]();
   }
 
@@ -350,12 +488,20 @@ export class Client implements AsyncDisposable {
         this.#greeting = this.#clock.after(waitMs, () => this.#step({ type: 'greeting.due' }));
         return;
       }
+      case 'return.arm':
+        this.#greeting?.[Symbol.dispose]();
+        this.#greeting = this.#clock.after(effect.reconnectMs, () =>
+          this.#step({ type: 'greeting.due' }),
+        );
+        return;
       case 'state.replay':
         return this.#replay();
       case 'requests.interrupt':
         this.#outbox.clear();
+        this.#poster.onLost();
         return this.#pending.interrupt(new BusError('BROKER_LOST'));
       case 'requests.fail':
+        this.#poster.failAll(this.#unavailable());
         return this.#pending.failAll(this.#unavailable());
     }
   }
@@ -364,15 +510,26 @@ export class Client implements AsyncDisposable {
     this.#greeting?.[Symbol.dispose]();
     this.#refusal = undefined;
     this.#sessions += 1;
-    if (this.#record !== undefined) {
-      void this.#restore(Command.REGISTER, agentRecordCodec.encode(this.#record));
-    }
-    if (this.#services.size > 0) {
-      void this.#restore(Command.OFFER, offerCodec.encode({ services: [...this.#services] }));
-    }
+    this.#isLameDuck = false;
+    void this.#restoreAll();
     for (const { frame, leftMs } of this.#pending.unanswered()) {
       this.#say(amend(frame, { deadline_ms: leftMs }));
     }
+  }
+
+  /** Credit last: for the mailbox of a service it is refused before the service is offered. */
+  async #restoreAll(): Promise<void> {
+    const session = this.#sessions;
+    const { window, lease_ms, epoch } = this.#welcome ?? noWelcome;
+    this.#subscriptions.onSession(epoch);
+    this.#poster.onSession(window);
+    const record = this.#record && agentRecordCodec.encode(this.#record);
+    const services = [...this.#services];
+    await Promise.all([
+      record !== undefined && this.#restore(Command.REGISTER, record),
+      services.length > 0 && this.#restore(Command.OFFER, offerCodec.encode({ services })),
+    ]);
+    if (session === this.#sessions && this.state === 'live') this.#inbox.onSession(lease_ms);
   }
 
   /** What the broker knew of us before, until it accepts it or another session begins. */
@@ -401,7 +558,7 @@ export class Client implements AsyncDisposable {
       protocol_max: protocolVersion,
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.identity.isEphemeral,
-      held: [],
+      held: this.#inbox.heldSeqs,
     });
   }
 
@@ -425,6 +582,7 @@ export class Client implements AsyncDisposable {
     switch (frame.command) {
       case Command.WELCOME: {
         const welcome = welcomeCodec.decode(frame.body);
+        this.#welcome = welcome;
         this.#heartbeat.intervalMs = welcome.heartbeat_ms;
         this.#requestsMax = Math.min(clientLimits.requestsMax, welcome.requests_max);
         this.#link.connectTopics(welcome.topics_address);
@@ -443,21 +601,28 @@ export class Client implements AsyncDisposable {
       case Command.RESET:
         return this.#step({ type: 'broker.reset' });
       case Command.GOODBYE: {
-        const { reason } = goodbyeCodec.decode(frame.body);
-        return this.#step({
-          type: reason === 'superseded' ? 'broker.superseded' : 'broker.drained',
-        });
+        const { reason, reconnect_ms } = goodbyeCodec.decode(frame.body);
+        return this.#step(
+          reason === 'superseded'
+            ? { type: 'broker.superseded' }
+            : { type: 'broker.drained', reconnectMs: reconnect_ms },
+        );
       }
+      case Command.NOTICE:
+        this.#isLameDuck = true;
+        return;
+      case Command.CANCEL:
+        if (frame.envelope.seq > 0) return this.#inbox.onCancel(frame.envelope.seq as number);
+        return this.#responder.onCancel(frame.envelope.from, frame.envelope.correlation);
       case Command.ACCEPT:
+        if (this.#poster.onAccept(frame.envelope.correlation, frame.envelope.seq as number)) return;
+        return this.#settleRequest(frame);
       case Command.ANSWER:
-        return this.#pending.settle(frame.envelope.correlation, {
-          from: '',
-          type: frame.envelope.type,
-          body: frame.body,
-        });
+        return this.#settleRequest(frame);
       case Command.REJECT:
         return this.#onReject(frame);
       case Command.DELIVER:
+        if (frame.envelope.durable) return this.#inbox.onDeliver(frame);
         return frame.envelope.correlation === ''
           ? void this.#responder.onRequest(frame)
           : this.#onReply(frame);
@@ -468,7 +633,9 @@ export class Client implements AsyncDisposable {
 
   #onReject(frame: Frame): void {
     const failure = decodeFailure(frame.body);
-    if (this.#pending.fail(frame.envelope.correlation, new RemoteError(failure))) return;
+    const { correlation } = frame.envelope;
+    const error = new RemoteError(failure);
+    if (this.#poster.onReject(correlation, error) || this.#pending.fail(correlation, error)) return;
     if (this.state === 'live' || !isErrorCode(failure.code)) {
       return this.#trace('debug', 'a frame was refused', { code: failure.code });
     }
@@ -486,10 +653,28 @@ export class Client implements AsyncDisposable {
       this.#pending.fail(correlation, new RemoteError(decodeFailure(frame.body)));
       return;
     }
-    this.#pending.settle(correlation, { from, type, body: frame.body });
+    if (frame.envelope.more) return this.#pending.progress(correlation, frame.body);
+    this.#pending.settle(correlation, { from, type, body: frame.body, seq: 0 });
+  }
+
+  #settleRequest(frame: Frame): void {
+    const { correlation, type, seq } = frame.envelope;
+    this.#pending.settle(correlation, { from: '', type, body: frame.body, seq: seq as number });
   }
 
   // --- what goes out
+
+  /** False: not now. */
+  #settle(command: Command, settle: Settle): boolean {
+    if (this.state !== 'live') return false;
+    return this.#enqueue(makeFrame(command, {}, settleCodec.encode(settle)));
+  }
+
+  /** For what a later session asks anew by itself. */
+  #askOnce(type: string, body: Buffer): Promise<Reply> {
+    const frame = makeFrame(Command.QUERY, { type, id: this.#ids.next() }, body);
+    return this.#await(frame, { deadlineMs: clientLimits.deadlineMs });
+  }
 
   #ask(command: Command, envelope: EnvelopeFields, body?: Buffer): Promise<Reply> {
     const frame = makeFrame(command, { ...envelope, id: this.#ids.next() }, body);
@@ -498,6 +683,7 @@ export class Client implements AsyncDisposable {
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
     this.#assertLive();
+    if (this.#isLameDuck && frame.command === Command.SEND) throw new BusError('BROKER_DRAINING');
     if (this.#pending.size >= this.#requestsMax) {
       throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
     }
@@ -509,6 +695,13 @@ export class Client implements AsyncDisposable {
       deadlineMs: options.deadlineMs,
       isIdempotent: options.isIdempotent ?? false,
       signal: options.signal,
+      onPartial: options.onPartial,
+      // The other side may stop as well; that it hears of it is not certain.
+      onCancelled: () => {
+        const { id: correlation } = frame.envelope;
+        if (this.state !== 'live' || frame.command !== Command.SEND) return;
+        this.#say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
+      },
     });
   }
 

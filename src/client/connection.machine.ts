@@ -10,7 +10,8 @@ export type ConnectionEvent =
   | { type: 'broker.refused'; code: ErrorCode; isFinal: boolean }
   /** It does not know us, or a frame of ours arrived corrupt. */
   | { type: 'broker.reset' }
-  | { type: 'broker.drained' }
+  /** It goes away, and wishes to see us again so many milliseconds later. */
+  | { type: 'broker.drained'; reconnectMs: number }
   /** Another process took over our name. */
   | { type: 'broker.superseded' }
   /** Nothing was heard for too long, though the link says that it stands. */
@@ -25,6 +26,8 @@ export type ConnectionEffect =
   | { type: 'goodbye.send' }
   /** Arm `greeting.due`, with backoff by `attempt`. */
   | { type: 'greeting.arm'; attempt: number }
+  /** Arm `greeting.due` at the time that the broker wished for. */
+  | { type: 'return.arm'; reconnectMs: number }
   /** Registration, services and unanswered idempotent requests go out again. */
   | { type: 'state.replay' }
   /** What cannot be asked twice has failed. */
@@ -39,7 +42,7 @@ export type ConnectionEffect =
  */
 const connection = setup({
   types: {
-    context: {} as { attempt: number; code: ErrorCode },
+    context: {} as { attempt: number; code: ErrorCode; reconnectMs: number },
     events: {} as ConnectionEvent,
     emitted: {} as ConnectionEffect,
   },
@@ -51,6 +54,10 @@ const connection = setup({
     forgetAttempts: assign({ attempt: 0 }),
     rememberCode: assign({
       code: ({ context, event }) => (event.type === 'broker.refused' ? event.code : context.code),
+    }),
+    rememberReturn: assign({
+      reconnectMs: ({ context, event }) =>
+        event.type === 'broker.drained' ? event.reconnectMs : context.reconnectMs,
     }),
     rememberSuperseded: assign({ code: 'SUPERSEDED' }),
     rememberClosed: assign({ code: 'CANCELLED' }),
@@ -64,13 +71,17 @@ const armGreeting = connection.emit(({ context }) => ({
   type: 'greeting.arm',
   attempt: context.attempt,
 }));
+const armReturn = connection.emit(({ context }) => ({
+  type: 'return.arm',
+  reconnectMs: context.reconnectMs,
+}));
 const replay = connection.emit({ type: 'state.replay' });
 const interrupt = connection.emit({ type: 'requests.interrupt' });
 const failAll = connection.emit(({ context }) => ({ type: 'requests.fail', code: context.code }));
 
 export const connectionMachine = connection.createMachine({
   id: 'client.connection',
-  context: { attempt: 0, code: 'NO_BROKER' },
+  context: { attempt: 0, code: 'NO_BROKER', reconnectMs: 0 },
   initial: 'connecting',
   on: { 'client.closed': { target: '.closed', actions: 'rememberClosed' } },
   states: {
@@ -100,13 +111,14 @@ export const connectionMachine = connection.createMachine({
         'link.down': 'connecting',
         'broker.reset': 'greeting',
         'broker.silent': 'greeting',
-        // It will be gone in a moment; the link tells when another is there.
-        'broker.drained': 'greeting',
+        'broker.drained': { target: 'away', actions: 'rememberReturn' },
         'broker.superseded': { target: 'closed', actions: 'rememberSuperseded' },
         'broker.challenged': { actions: sendProof },
         'client.closed': { target: 'closed', actions: ['rememberClosed', sendGoodbye] },
       },
     },
+    /** The broker has said goodbye. Whether the link stands says nothing until the time to come back. */
+    away: { entry: armReturn, on: { 'greeting.due': 'greeting' } },
     closed: { entry: failAll, type: 'final' },
   },
 });

@@ -10,8 +10,21 @@ export const clientLimits = {
   outboxBytesMax: 16 * 1024 * 1024,
   /** A request without a deadline gets this one. */
   deadlineMs: 30_000,
+  /** What an administrator asks for may take long: a backup, for example. */
+  adminMs: 600_000,
   /** Wished time between signs of life; the broker decides. */
   heartbeatMs: 1_000,
+  /** Durable messages that wait for their ACCEPT; one more fails with BROKER_BUSY. */
+  postsMax: 4_096,
+  /** Of these, how many are out at once, if the broker's window allows it. */
+  postsOutMax: 1_024,
+  /** Durable messages that this agent takes unsettled, with their bytes, unless told otherwise. */
+  creditMessages: 64,
+  creditBytes: 8 * 1024 * 1024,
+  /** Settled messages remembered, in case one is delivered again. */
+  settledMax: 4_096,
+  /** A handler that takes longer has failed; its message is delivered again. */
+  handlerMs: 600_000,
   /** A pattern more is refused TOO_LARGE. */
   subscriptionsMax: 256,
 } as const;
@@ -19,5 +32,49 @@ export const clientLimits = {
 /** A registration that the broker could not take just now is repeated. */
 export const restoreBackoff: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
 
+/** A durable message that the broker could not take just now is sent again. */
+export const postBackoff: BackoffPolicy = { baseMs: 50, capMs: 2_000 };
+
 /** HELLO is repeated while nobody answers. */
 export const greetingBackoff: BackoffPolicy = { baseMs: 250, capMs: 2_000 };
+
+/** Bounds of one subscription. */
+export const followLimits = {
+  /** Streams whose positions are kept; one more is delivered as it comes, its gaps unnoticed. */
+  streamsMax: 65_536,
+  /** Held back while entries are fetched; one more is dropped and fetched afterwards. */
+  publicationsHeldMax: 4_096,
+  bytesHeldMax: 16 * 1024 * 1024,
+  /** Time between two looks at the broker's positions, which find a last publication that was lost. */
+  checkMs: 10_000,
+  /** The first look after a subscription or a restart. */
+  firstCheckMs: 1_000,
+} as const;
+
+/** A question about topics that the broker could not answer just now is repeated. */
+export const syncBackoff: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
+
+/** Bounds of what is shared by content. */
+export const blobLimits = {
+  /** A larger blob is refused TOO_LARGE, where it is offered and where it is fetched. */
+  bytesMax: 256 * 1024 * 1024,
+  /** One question for a part of a blob; the broker's outbox of 16 MiB holds those of all fetches. */
+  rangeBytes: 1024 * 1024,
+  /** One partial reply. */
+  replyBytes: 256 * 1024,
+  /** Fetches under way; others wait for their turn. */
+  fetchesMax: 8,
+  /** One more waiting is refused BROKER_BUSY. */
+  fetchesWaitingMax: 1_024,
+  /** Offers from memory, in bytes; at the limit the oldest offer is forgotten. */
+  offeredBytesMax: 64 * 1024 * 1024,
+  /** Offers of files and from memory; likewise. */
+  offersMax: 1_024,
+  /** Questions in a row that brought nothing; then a fetch fails with the last error. */
+  attemptsMax: 6,
+  /** One question is given up and repeated after this time. */
+  rangeMs: 10_000,
+} as const;
+
+/** A part of a blob that did not come is asked for again. */
+export const blobBackoff: BackoffPolicy = { baseMs: 100, capMs: 2_000 };

@@ -6,11 +6,14 @@ export interface Reply {
   from: string;
   type: string;
   body: Buffer;
+  /** Of an ACCEPT: what the broker counted it as. */
+  seq: number;
 }
 
 interface Pending {
   frame: Frame;
   isIdempotent: boolean;
+  onPartial: ((body: Buffer) => void) | undefined;
   expiresAtMs: number;
   resolve: (reply: Reply) => void;
   reject: (error: BusError) => void;
@@ -35,7 +38,14 @@ export class PendingRequests {
 
   add(
     frame: Frame,
-    options: { deadlineMs: number; isIdempotent: boolean; signal?: AbortSignal | undefined },
+    options: {
+      deadlineMs: number;
+      isIdempotent: boolean;
+      signal?: AbortSignal | undefined;
+      onPartial?: ((body: Buffer) => void) | undefined;
+      /** The caller has given up. */
+      onCancelled?: () => void;
+    },
   ): Promise<Reply> {
     const { id } = frame.envelope;
     return new Promise((resolve, reject) => {
@@ -45,12 +55,15 @@ export class PendingRequests {
           this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs }),
         );
       });
-      const onAbort = (): void => void this.fail(id, new BusError('CANCELLED'));
+      const onAbort = (): void => {
+        if (this.fail(id, new BusError('CANCELLED'))) options.onCancelled?.();
+      };
       options.signal?.addEventListener('abort', onAbort, { once: true });
       const forget = (): void => options.signal?.removeEventListener('abort', onAbort);
       this.#pending.set(id, {
         frame,
         isIdempotent: options.isIdempotent,
+        onPartial: options.onPartial,
         expiresAtMs: this.#clock.monotonicMs() + options.deadlineMs,
         resolve: (reply) => {
           forget();
@@ -63,6 +76,11 @@ export class PendingRequests {
         timer,
       });
     });
+  }
+
+  /** A reply that others follow. */
+  progress(id: string, body: Buffer): void {
+    this.#pending.get(id)?.onPartial?.(body);
   }
 
   settle(id: string, reply: Reply): void {

@@ -13,6 +13,8 @@ export interface Incoming {
   /** Milliseconds that were left when it was delivered; 0: no deadline. */
   deadlineMs: number;
   signal: AbortSignal;
+  /** Sends a part of the answer, or tells how far it is; the reply itself still has to come. False: the link takes nothing now. */
+  progress(body: Buffer): boolean;
 }
 
 /** Returns the body of the reply; a BusError that it throws reaches the requester as it is. */
@@ -25,7 +27,8 @@ export class Responder {
   readonly #clock: Clock;
   readonly #trace: Trace;
   readonly #send: (frame: Frame) => boolean;
-  #serving = 0;
+  /** By requester and request. */
+  readonly #serving = new Map<string, AbortController>();
 
   /** `send`: false when nothing more can be queued; throws TOO_LARGE. */
   constructor(parts: {
@@ -49,11 +52,12 @@ export class Responder {
     const handler = this.#handlers.get(type);
     if (handler === undefined)
       return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
-    if (this.#serving >= clientLimits.servingMax) {
+    if (this.#serving.size >= clientLimits.servingMax) {
       return this.#fail(frame, new BusError('BROKER_BUSY', { limit: clientLimits.servingMax }));
     }
-    this.#serving += 1;
+    const key = keyOf(from, frame.envelope.id);
     const abort = new AbortController();
+    this.#serving.set(key, abort);
     const timer = deadline_ms > 0 ? this.#clock.after(deadline_ms, () => abort.abort()) : undefined;
     try {
       const body = await handler({
@@ -62,6 +66,7 @@ export class Responder {
         body: frame.body,
         deadlineMs: deadline_ms,
         signal: abort.signal,
+        progress: (part) => this.#answer(frame, `${type}.part`, part, true),
       });
       this.#answer(frame, `${type}.reply`, body);
     } catch (error) {
@@ -69,8 +74,13 @@ export class Responder {
       this.#fail(frame, error);
     } finally {
       timer?.[Symbol.dispose]();
-      this.#serving -= 1;
+      this.#serving.delete(key);
     }
+  }
+
+  /** The requester no longer wants this answered. */
+  onCancel(from: string, request: string): void {
+    this.#serving.get(keyOf(from, request))?.abort();
   }
 
   #fail(request: Frame, error: unknown): void {
@@ -84,11 +94,18 @@ export class Responder {
     this.#answer(request, 'error', encodeFailure(coded));
   }
 
-  #answer(request: Frame, type: string, body: Buffer): void {
+  #answer(request: Frame, type: string, body: Buffer, more = false): boolean {
     const { id, reply_to } = request.envelope;
-    if (reply_to === '') return;
-    if (this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type }, body))) return;
+    if (reply_to === '') return true;
+    if (this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type, more }, body)))
+      return true;
     // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
-    this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
+    // Who sends a part is told at once and may try again.
+    if (!more) this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
+    return false;
   }
+}
+
+function keyOf(requester: string, request: string): string {
+  return `${requester}\0${request}`;
 }

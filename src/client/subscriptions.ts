@@ -1,53 +1,103 @@
+import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { Link } from '../transport/port.js';
-import { topicMatches, topicPrefix } from '../wire/address.js';
+import {
+  checkTopicPattern,
+  streamMatches,
+  streamOf,
+  topicPrefix,
+  wholeStreams,
+} from '../wire/address.js';
 import { decodeFrame, type Frame } from '../wire/frame.js';
-import { clientLimits } from './limits.js';
+import type { TopicsAnswer, TopicsQuery } from '../wire/messages.js';
+import { Follower, type SubscribeOptions } from './follower.js';
+import { clientLimits, followLimits } from './limits.js';
 
-type OnFrame = (topic: string, frame: Frame) => void;
+export interface Subscription extends Disposable {
+  /** From now on everything is delivered, or told to be missing. False again while a restart is made up for. */
+  readonly isLevel: boolean;
+}
+
+export interface SubscriptionParts {
+  link: Link;
+  /** QUERY `topics`, to this session and no later one. */
+  query: (query: TopicsQuery) => Promise<TopicsAnswer>;
+  isLive: () => boolean;
+  clock: Clock;
+  random: () => number;
+  trace: Trace;
+  /** Time between two looks for lost publications. */
+  checkMs?: number | undefined;
+}
 
 /** Who wants to hear which topics. The link filters by prefix, the pattern decides here. */
-export class Subscriptions {
-  readonly #wanted = new Set<{ pattern: string; onFrame: OnFrame }>();
-  readonly #link: Link;
-  readonly #trace: Trace;
+export class Subscriptions implements Disposable {
+  readonly #followers = new Set<Follower>();
+  readonly #parts: SubscriptionParts;
+  #epoch: string | undefined;
 
-  constructor(link: Link, trace: Trace) {
-    this.#link = link;
-    this.#trace = trace;
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts;
   }
 
-  /** Throws TOO_LARGE at the limit. */
-  add(pattern: string, onFrame: OnFrame): Disposable {
+  /** Throws INVALID_NAME, and TOO_LARGE at the limit. */
+  add(
+    pattern: string,
+    onPublication: (topic: string, frame: Frame) => void,
+    options: SubscribeOptions = {},
+  ): Subscription {
+    checkTopicPattern(pattern);
     const limit = clientLimits.subscriptionsMax;
-    if (this.#wanted.size >= limit) {
+    if (this.#followers.size >= limit) {
       throw new BusError('TOO_LARGE', {
         what: 'the number of subscriptions',
         bytes: limit + 1,
         limit,
       });
     }
-    const subscription = { pattern, onFrame };
-    this.#wanted.add(subscription);
-    this.#link.subscribe(topicPrefix(pattern));
+    const { link, query, isLive, clock, random, trace } = this.#parts;
+    const checkMs = this.#parts.checkMs ?? followLimits.checkMs;
+    const shared = { query, isLive, clock, random, trace, checkMs };
+    const follower = new Follower({ ...shared, pattern, options, onPublication });
+    this.#followers.add(follower);
+    const prefix = topicPrefix(wholeStreams(pattern));
+    // First subscribed, then asked: what is published in between comes both ways.
+    link.subscribe(prefix);
+    if (this.#epoch !== undefined && isLive()) follower.onSession(this.#epoch);
     return {
+      get isLevel() {
+        return follower.isLevel;
+      },
       [Symbol.dispose]: () => {
-        if (this.#wanted.delete(subscription)) this.#link.unsubscribe(topicPrefix(pattern));
+        follower[Symbol.dispose]();
+        if (this.#followers.delete(follower)) link.unsubscribe(prefix);
       },
     };
   }
 
-  /** A publication that fails its checks, or whose listener fails, costs only itself. */
+  /** A session began; `epoch` names the run of the broker. */
+  onSession(epoch: string): void {
+    this.#epoch = epoch;
+    for (const follower of [...this.#followers]) follower.onSession(epoch);
+  }
+
+  /** A publication that fails its checks is lost like one that never came: the next one shows the gap. */
   onPublication(topic: string, bytes: Buffer): void {
+    let frame: Frame;
     try {
-      const frame = decodeFrame(bytes);
-      for (const { pattern, onFrame } of [...this.#wanted]) {
-        if (topicMatches(pattern, topic)) onFrame(topic, frame);
-      }
+      frame = decodeFrame(bytes);
     } catch (error) {
       const detail = asBusError(error).message;
-      this.#trace('error', 'a publication could not be handled', { topic, detail });
+      return this.#parts.trace('error', 'a publication could not be read', { topic, detail });
     }
+    const stream = streamOf(topic);
+    for (const follower of [...this.#followers])
+      if (streamMatches(follower.pattern, stream)) follower.onPublication(stream, topic, frame);
+  }
+
+  [Symbol.dispose](): void {
+    for (const follower of this.#followers) follower[Symbol.dispose]();
+    this.#followers.clear();
   }
 }

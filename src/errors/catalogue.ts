@@ -51,6 +51,56 @@ export const catalogue = {
     next: 'Read its message above.',
   },
 
+  // --- keys
+  KEYS_MISSING: {
+    text: 'keys are missing for {address}: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'At the broker run `sigma keys init`, then `sigma keys add AGENT --role ROLE --out FILE`; name that file in SIGMA_IDENTITY at the client.',
+  },
+  KEY_FILE_INVALID: {
+    text: 'the key file {path} cannot be used: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Keep it 0600, and if it is damaged make it anew: `sigma keys rotate`.',
+  },
+  IDENTITY_EXISTS: {
+    text: 'agent {agent} has keys already',
+    retryable: false,
+    exit: 1,
+    next: 'Give it new ones with `sigma keys rotate {agent} --out FILE`.',
+  },
+  UNKNOWN_IDENTITY: {
+    text: 'agent {agent} has no keys',
+    retryable: false,
+    exit: 1,
+    next: 'Run `sigma keys list` to see who has, or `sigma keys add {agent}`.',
+  },
+  IDENTITIES_FULL: {
+    text: 'there are keys of {limit} agents already',
+    retryable: false,
+    exit: 1,
+    next: 'Revoke those that are not needed: `sigma keys revoke AGENT`.',
+  },
+  CURVE_REFUSED: {
+    text: 'the broker at {address} does not know the key of this connection',
+    retryable: true,
+    exit: 3,
+    next: 'Ask its operator for a new identity: `sigma keys add` or `sigma keys rotate`.',
+  },
+  CURVE_REQUIRED: {
+    text: 'the other end of {address} does not speak CURVE',
+    retryable: true,
+    exit: 3,
+    next: 'Connect with an identity file, to the address of a broker that has keys.',
+  },
+  HANDSHAKE_FAILED: {
+    text: 'the handshake at {address} failed',
+    retryable: true,
+    exit: 3,
+    next: 'Check that the identity file is of this broker, and that nothing but clients connects there.',
+  },
+
   // --- wire
   FRAME_CORRUPT: {
     text: 'a frame failed its check ({part})',
@@ -210,6 +260,36 @@ export const catalogue = {
     exit: 130,
     next: 'Ask again if the answer is still wanted.',
   },
+  RATE_LIMITED: {
+    text: '{agent} says more than it may in a second',
+    retryable: true,
+    exit: 1,
+    next: 'Send less at once; the limits are per role (`sigma config explain`).',
+  },
+  INBOX_FULL: {
+    text: 'the mailbox {mailbox} is full ({depth} messages)',
+    retryable: true,
+    exit: 1,
+    next: 'Let its agent work, or look at it with `sigma inbox` and `sigma dead list`.',
+  },
+  OUT_OF_ORDER: {
+    text: 'message {id} was sent behind {after}, which was not accepted',
+    retryable: true,
+    exit: 1,
+    next: 'Send the earlier one first; the client library does so by itself.',
+  },
+  NO_MAILBOX: {
+    text: '{agent} leaves without a trace and has no mailbox',
+    retryable: false,
+    exit: 3,
+    next: 'Send to an agent that is registered for good (`sigma agents`).',
+  },
+  NO_SUCH_MESSAGE: {
+    text: 'no stored message {message} is known here',
+    retryable: false,
+    exit: 1,
+    next: 'It was settled or never accepted; see `sigma inbox` and `sigma dead list`.',
+  },
   STORE_UNAVAILABLE: {
     text: 'the store at {path} cannot be used: {detail}',
     retryable: true,
@@ -228,11 +308,43 @@ export const catalogue = {
     exit: 1,
     next: 'Use the version that wrote it, or remove the folder to build it anew.',
   },
+  STORE_NOT_EMPTY: {
+    text: 'the store at {path} holds entries',
+    retryable: false,
+    exit: 1,
+    next: 'Add --force to move it aside, or name another home.',
+  },
+  BACKUP_FOLDER: {
+    text: 'no backup can be made in {path}: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Name a folder that is empty or does not exist yet, on the machine of the broker.',
+  },
+  BACKUP_INVALID: {
+    text: '{path} is not a backup that can be restored: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Use another backup; this one was cut short or changed since.',
+  },
   SOCKET_PATH: {
     text: 'the socket address {address} cannot be used: {detail}',
     retryable: false,
     exit: 2,
     next: 'Choose a shorter SIGMA_HOME, or set SIGMA_BUS to an ipc:// path of at most 100 bytes in a folder that only you can enter.',
+  },
+
+  // --- blobs
+  BLOB_MISSING: {
+    text: '{owner} does not have the blob {sha256}',
+    retryable: false,
+    exit: 1,
+    next: 'Ask its owner for a new reference; what is offered from memory is kept for a while only.',
+  },
+  BLOB_CORRUPT: {
+    text: 'what {owner} sent is not the blob {sha256}',
+    retryable: false,
+    exit: 1,
+    next: 'Have it offered again: its content changed after it was named.',
   },
 
   // --- code and indexes

@@ -2,15 +2,36 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/schema                        layout version, decimal text
- *     agent/<id>                         REGISTER frame: head, envelope, AgentRecord
+ *     meta/layout                        which layout: bus, facts
+ *     meta/schema                        its version, decimal text
+ *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
+ *     message/<seq>                      DELIVER frame of a durable message that is not settled
+ *     state/<seq>                        MessageView: what changed since: attempts, due, expiry, reason
+ *     dead/<seq>                         MessageView: since when and why it is a dead letter
+ *     seen/<sender>/<seq>                Unix ms, space, message id: settled, within the dedupe window
+ *     meta/seq                           no seq at or above this was ever given out
  *     facts/<miner version>/<language>/<blob>   FileFacts
  */
+export const metaPrefix = 'meta/';
+export const layoutKey = 'meta/layout';
 export const schemaKey = 'meta/schema';
-export const schemaVersion = '1';
 
 export const agentPrefix = 'agent/';
 export const agentKey = (id: string): string => `${agentPrefix}${id}`;
+
+export const nextSeqKey = 'meta/seq';
+export const messagePrefix = 'message/';
+export const messageKey = (seq: number): string => messagePrefix + hex64(seq);
+export const statePrefix = 'state/';
+export const stateKey = (seq: number): string => statePrefix + hex64(seq);
+export const deadPrefix = 'dead/';
+export const deadKey = (seq: number): string => deadPrefix + hex64(seq);
+export const seenPrefix = 'seen/';
+export const seenKey = (sender: string, seq: number): string =>
+  `${seenPrefix}${sender}/${hex64(seq)}`;
+/** The seq that ends a key. */
+export const seqOfKey = (key: string): number =>
+  Number.parseInt(key.slice(key.lastIndexOf('/') + 1), 16);
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

@@ -158,6 +158,7 @@ export interface MessageView {
   reason: string;
   dead_ms: number;
   reply_to: string;
+  more: boolean;
 }
 
 export interface MessagesQuery {
@@ -265,6 +266,7 @@ export const messagesQueryCodec = codec<MessagesQuery>(bus.MessagesQuery);
 export const messagesAnswerCodec = codec<MessagesAnswer>(bus.MessagesAnswer);
 export const messageQueryCodec = codec<MessageQuery>(bus.MessageQuery);
 export const messageAnswerCodec = codec<MessageAnswer>(bus.MessageAnswer);
+export const replyQueryCodec = codec<{ id: string }>(bus.ReplyQuery);
 export const mailboxesAnswerCodec = codec<{ mailboxes: MailboxView[] }>(bus.MailboxesAnswer);
 export const messagesAdminCodec = codec<MessagesAdmin>(bus.MessagesAdmin);
 export const countAnswerCodec = codec<{ count: number }>(bus.CountAnswer);

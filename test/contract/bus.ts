@@ -504,7 +504,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       await say(
         makeFrame(
           Command.SEND,
-          { id: '2', to: 'agent:victim', correlation: 'guess', from: 'manager', type: 'x.reply' },
+          { id: '2', to: 'agent:victim', correlation: 'guess', type: 'x.reply' },
           Buffer.from('lie'),
         ),
       );
@@ -517,7 +517,7 @@ export function busContract(name: string, open: () => TransportHarness): void {
       expect(victim.state).toBe('live');
     });
 
-    test('the broker stamps who sent a message, whatever it claims', async () => {
+    test('the broker stamps who sent a message, and refuses one that claims another sender', async () => {
       await openBus();
       const worker = await bus.client('worker-1');
       const senders: string[] = [];
@@ -527,13 +527,17 @@ export function busContract(name: string, open: () => TransportHarness): void {
           return Buffer.alloc(0);
         },
       });
-      const { say } = await rawClient(bus);
-      const greeting = hello({ agent: 'liar' });
-      await say(greeting);
-      await say(
-        makeFrame(Command.SEND, { id: '2', to: 'agent:worker-1', from: 'manager', type: 'note' }),
-      );
+      const { say, heard } = await rawClient(bus);
+      await say(hello({ agent: 'liar' }));
+      const note = { to: 'agent:worker-1', type: 'note' };
+      await say(makeFrame(Command.SEND, { ...note, id: '2', from: 'manager' }));
+      await say(makeFrame(Command.SEND, { ...note, id: '3' }));
       await eventually(() => expect(senders).toEqual(['liar']));
+      const rejected = heard.find((frame) => frame.command === Command.REJECT)!;
+      expect([rejected.envelope.correlation, decodeFailure(rejected.body).code]).toEqual([
+        '2',
+        'UNAUTHORISED',
+      ]);
     });
 
     test('corrupt frames are counted and answered, and their sender is served on', async () => {

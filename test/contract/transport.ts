@@ -1,10 +1,17 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Claim, ProofNeeded } from '../../src/config/key-ring.js';
 import type { Link, Listener, PeerId } from '../../src/transport/port.js';
 import { eventually } from '../support/eventually.js';
 
 export interface TransportHarness {
   listen(): Promise<Listener>;
-  dial(): Link;
+  /** Where the transport has keys, with those of this agent, which is let in in this role. */
+  dial(agent?: string, role?: string): Link;
+  /** Where the transport has keys: what the broker asks of an agent, and what it answers with. */
+  readonly keys?: {
+    proofFor(claim: Claim): ProofNeeded;
+    secretOf(agent: string): Buffer;
+  };
   close(): Promise<void>;
 }
 

@@ -3,10 +3,11 @@ import { systemClock } from '../../src/base/clock.js';
 import { Broker } from '../../src/broker/broker.js';
 import type { BrokerLimits } from '../../src/broker/limits.js';
 import { Client } from '../../src/client/client.js';
-import { LevelStore } from '../../src/store/level-store.js';
+import type { LevelStore } from '../../src/store/level-store.js';
 import type { Listener } from '../../src/transport/port.js';
 import type { AgentRecord } from '../../src/wire/messages.js';
 import type { TransportHarness } from '../contract/transport.js';
+import { openTestStore } from './store.js';
 import { temporaryFolder } from './temporary.js';
 
 export interface DialOptions {
@@ -14,6 +15,7 @@ export interface DialOptions {
   isEphemeral?: boolean;
   secret?: Buffer;
   secretOf?: () => Buffer | undefined;
+  checkMs?: number;
 }
 
 export interface TestBus {
@@ -45,13 +47,14 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
       return running.listener;
     },
     async start() {
-      const store = await LevelStore.open(path.join(folder.path, 'store'));
+      const store = await openTestStore(path.join(folder.path, 'store'));
       const listener = await harness.listen();
       const broker = await Broker.open({
         store,
         listener,
         clock: systemClock,
-        secretOf: (role) => (role === 'operator' ? operatorSecret : undefined),
+        random: Math.random,
+        proofFor: ({ role }) => (role === 'operator' ? operatorSecret : 'none'),
         version: 'test',
         limits: { heartbeatMs: 200, heartbeatMsMin: 50, drainMsMax: 1_000, ...limits },
       });
@@ -84,6 +87,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         random: Math.random,
         secretOf: options.secretOf ?? (() => options.secret),
         heartbeatMs: 200,
+        ...(options.checkMs !== undefined && { checkMs: options.checkMs }),
       });
       clients.push(client);
       return client;

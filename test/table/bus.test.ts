@@ -42,7 +42,7 @@ test('client.connection', async () => {
       { type: 'broker.refused', code: 'SESSIONS_FULL', isFinal: false },
       { type: 'broker.refused', code: 'UNAUTHORISED', isFinal: true },
       { type: 'broker.reset' },
-      { type: 'broker.drained' },
+      { type: 'broker.drained', reconnectMs: 100 },
       { type: 'broker.superseded' },
       { type: 'broker.silent' },
       { type: 'greeting.due' },

@@ -10,6 +10,9 @@ export const offer: CommandRun = (core, session, frame) => {
   const invalid = services.find((service) => !isDottedName(service));
   if (invalid !== undefined)
     throw new BusError('INVALID_NAME', { name: invalid.slice(0, 120), what: 'service name' });
+  const forbidden = services.find((service) => !session.rights.mayOffer(service));
+  if (forbidden !== undefined)
+    throw new BusError('UNAUTHORISED', { agent: session.agent, role: `responder of ${forbidden}` });
   const offered = new Set([...session.services, ...services]).size;
   const limit = core.limits.servicesPerSessionMax;
   if (offered > limit)

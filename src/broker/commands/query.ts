@@ -1,20 +1,47 @@
 import { BusError } from '../../errors/bus-error.js';
-import { Command } from '../../wire/frame.js';
+import { Command, type Frame } from '../../wire/frame.js';
 import {
   agentsAnswerCodec,
   agentsPageMax,
   agentsQueryCodec,
+  mailboxesAnswerCodec,
+  messageAnswerCodec,
+  messageQueryCodec,
+  messagesAnswerCodec,
+  messagesQueryCodec,
+  replyQueryCodec,
   statusAnswerCodec,
+  topicsAnswerCodec,
+  topicsQueryCodec,
   type AgentView,
 } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
+import type { Session } from '../sessions.js';
+import { speaker } from './post.js';
+import { ownsMailbox } from './settle.js';
 
+/** Look-ups; nothing is changed by them. */
 export const query: CommandRun = (core, session, frame) => {
+  const answer = (body: Buffer): void => core.answer(session, frame, Command.ANSWER, body);
   switch (frame.envelope.type) {
     case 'agents':
-      return core.answer(session, frame, Command.ANSWER, agentsPage(core, frame.body));
+      return answer(agentsPage(core, frame.body));
     case 'status':
-      return core.answer(session, frame, Command.ANSWER, statusAnswerCodec.encode(core.status()));
+      return answer(statusAnswerCodec.encode(core.status()));
+    case 'topics':
+      return answer(
+        topicsAnswerCodec.encode(core.topics.sync(topicsQueryCodec.decode(frame.body))),
+      );
+    case 'mailboxes':
+      return answer(mailboxesAnswerCodec.encode({ mailboxes: core.mailboxes.views() }));
+    case 'inbox':
+      return answer(messagesPage(core, session, frame, false));
+    case 'dead':
+      return answer(messagesPage(core, session, frame, true));
+    case 'message':
+      return message(core, session, frame);
+    case 'reply':
+      return reply(core, session, frame);
     default:
       throw new BusError('UNKNOWN_TYPE', { agent: 'the broker', type: frame.envelope.type });
   }
@@ -36,4 +63,57 @@ function agentsPage(core: BrokerCore, body: Buffer): Buffer {
     agents.push(view);
   }
   return agentsAnswerCodec.encode({ agents, next: '' });
+}
+
+/** A page of a mailbox, without bodies. Throws UNAUTHORISED for the mailbox of somebody else. */
+function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: boolean): Buffer {
+  const { mailbox, after, limit } = messagesQueryCodec.decode(frame.body);
+  const own = [`agent:${session.agent}`, `reply:${session.agent}`];
+  const wants = (name: string): boolean =>
+    mailbox === '*' || name === mailbox || (mailbox === '' && own.includes(name));
+  const mayRead =
+    mailbox === '' ||
+    own.includes(mailbox) ||
+    session.rights.mayAdminister(isDead ? 'dead.read' : 'inbox.read');
+  if (!mayRead) throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
+  const max = core.limits.messagesPageMax;
+  const wanted = limit === 0 ? max : Math.min(limit, max);
+  const found = core.mailboxes.list(wants, isDead, after, wanted + 1);
+  const messages = found.slice(0, wanted);
+  const views = core.mailboxes.views().filter((view) => wants(view.mailbox));
+  return messagesAnswerCodec.encode({
+    messages,
+    next: found.length > wanted ? (messages.at(-1)?.seq ?? 0) : 0,
+    depth: views.reduce((sum, view) => sum + (isDead ? view.dead : view.depth), 0),
+    bytes: views.reduce((sum, view) => sum + view.bytes, 0),
+  });
+}
+
+/** For its sender, its recipient and administrators. Throws NO_SUCH_MESSAGE: whether it exists is not told to others. */
+async function message(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
+  const { seq, from, id } = messageQueryCodec.decode(frame.body);
+  const sender = from || session.agent;
+  const letter = seq > 0 ? core.mailboxes.letterBySeq(seq) : core.mailboxes.letterById(sender, id);
+  const mayRead =
+    letter !== undefined &&
+    (letter.from === session.agent ||
+      ownsMailbox(session, letter.mailbox) ||
+      session.rights.mayAdminister('inbox.read'));
+  if (!mayRead) throw new BusError('NO_SUCH_MESSAGE', { message: seq || id });
+  const answer = await core.mailboxes.read(letter);
+  core.answer(session, frame, Command.ANSWER, messageAnswerCodec.encode(answer));
+}
+
+/** The reply to an earlier message, now or when it comes. */
+async function reply(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
+  const { id } = replyQueryCodec.decode(frame.body);
+  const agent = speaker(core, session, frame);
+  const letter = core.mailboxes.replyTo(agent, id);
+  if (letter !== undefined) {
+    const answer = await core.mailboxes.read(letter);
+    return core.answer(session, frame, Command.ANSWER, messageAnswerCodec.encode(answer));
+  }
+  const waitMs = Math.min(frame.envelope.deadline_ms, core.limits.requestMsMax);
+  const untilMs = core.clock.monotonicMs() + waitMs;
+  core.replyWaiters.add(agent, id, { peer: session.peer, queryId: frame.envelope.id, untilMs });
 }

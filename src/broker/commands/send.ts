@@ -3,24 +3,30 @@ import { parseAddress } from '../../wire/address.js';
 import { Command, readdress, type Frame } from '../../wire/frame.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../sessions.js';
+import { post } from './post.js';
+import { liveRecipient } from './recipient.js';
 
 /**
- * A live message: handed on now or refused now, never stored.
+ * A durable message is stored (post.ts). A live one is handed on now or refused now:
  *
  *     correlation set: a reply to an open request; only its responder may send it
  *     reply_to set:    a request; stays open until its last reply, its deadline or the responder's end
  *     neither:         a message of one way
  */
 export const send: CommandRun = (core, session, frame) => {
-  if (frame.envelope.correlation !== '') return reply(core, session, frame);
+  if (frame.envelope.durable) return post(core, session, frame);
+  const { id, correlation, deadline_ms, from, reply_to } = frame.envelope;
+  if (from !== '' && from !== session.agent)
+    throw new BusError('UNAUTHORISED', { agent: session.agent, role: from.slice(0, 120) });
+  if (correlation !== '') return reply(core, session, frame);
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
-  const responder = resolve(core, frame.envelope.to);
-  if (frame.envelope.reply_to === '') return deliver(core, session, responder, frame, 0);
+  const responder = liveRecipient(core, session, frame);
+  if (reply_to === '') return deliver(core, session, responder, frame, 0);
 
   if (core.requests.isFull(session.peer)) {
-    throw new BusError('BROKER_BUSY', { limit: core.limits.requestsPerSessionMax });
+    const retryAfterMs = core.limits.busyRetryMs;
+    throw new BusError('BROKER_BUSY', { limit: core.limits.requestsPerSessionMax, retryAfterMs });
   }
-  const { id, deadline_ms } = frame.envelope;
   const budgetMs = Math.min(deadline_ms || core.limits.requestMsMax, core.limits.requestMsMax);
   deliver(core, session, responder, frame, budgetMs);
   core.requests.add({
@@ -52,45 +58,6 @@ function reply(core: BrokerCore, session: Session, frame: Frame): void {
   }
 }
 
-/** Who gets it. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME. */
-function resolve(core: BrokerCore, to: string): Session {
-  const address = parseAddress(to);
-  switch (address.kind) {
-    case 'agent':
-      return resolveAgent(core, address.name);
-    case 'service': {
-      const responder = core.sessions.responderFor(address.name, (each) =>
-        core.requests.load(each.peer),
-      );
-      if (responder === undefined) throw new BusError('NO_RESPONDER', { service: address.name });
-      return responder;
-    }
-    case 'topic':
-      throw new BusError('UNAUTHORISED', { agent: 'a client', role: 'publisher of topics' });
-  }
-}
-
-function resolveAgent(core: BrokerCore, name: string): Session {
-  const byId = core.sessions.liveOf(name);
-  if (byId !== undefined) return byId;
-  const ids = core.registry.withAlias(name);
-  const online = ids.flatMap((id) => core.sessions.liveOf(id) ?? []);
-  if (online.length > 1) {
-    throw new BusError('AMBIGUOUS_ALIAS', {
-      alias: name,
-      agents: online
-        .map((each) => each.agent)
-        .sort()
-        .join(', '),
-    });
-  }
-  if (online[0] !== undefined) return online[0];
-  const isKnown = ids.length > 0 || core.registry.record(name) !== undefined;
-  throw isKnown
-    ? new BusError('AGENT_OFFLINE', { agent: name })
-    : new BusError('UNKNOWN_AGENT', { agent: name });
-}
-
 function deliver(
   core: BrokerCore,
   from: Session,
@@ -113,4 +80,5 @@ function deliver(
     type,
   });
   if (!core.send(to, delivery)) throw new BusError('PEER_STALLED', { agent: to.agent });
+  core.audit('delivered', from.agent, to.agent, frame);
 }

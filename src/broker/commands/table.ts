@@ -1,10 +1,15 @@
 import { Command } from '../../wire/frame.js';
 import type { CommandRun } from '../core.js';
+import { admin } from './admin.js';
+import { cancel } from './cancel.js';
+import { credit } from './credit.js';
 import { offer, withdraw } from './offer.js';
 import { ping } from './ping.js';
+import { publish } from './publish.js';
 import { query } from './query.js';
 import { register } from './register.js';
 import { send } from './send.js';
+import { ack, nack, term, working } from './settle.js';
 
 /** What a live session may say. HELLO, PROOF and GOODBYE belong to the session machine. */
 export const commandTable: ReadonlyMap<Command, CommandRun> = new Map([
@@ -13,5 +18,13 @@ export const commandTable: ReadonlyMap<Command, CommandRun> = new Map([
   [Command.OFFER, offer],
   [Command.WITHDRAW, withdraw],
   [Command.SEND, send],
+  [Command.ACK, ack],
+  [Command.NACK, nack],
+  [Command.TERM, term],
+  [Command.WORKING, working],
+  [Command.CREDIT, credit],
+  [Command.CANCEL, cancel],
+  [Command.PUBLISH, publish],
   [Command.QUERY, query],
+  [Command.ADMIN, admin],
 ]);

@@ -1,0 +1,30 @@
+import { BusError } from '../../errors/bus-error.js';
+import { parseAddress } from '../../wire/address.js';
+import { Command } from '../../wire/frame.js';
+import { creditCodec } from '../../wire/messages.js';
+import type { BrokerCore, CommandRun } from '../core.js';
+import type { Session } from '../sessions.js';
+import { actingFor, makeKnown } from './post.js';
+
+/** How much of a mailbox this session takes unsettled, from now on. */
+export const credit: CommandRun = async (core, session, frame) => {
+  const { mailbox, messages, bytes } = creditCodec.decode(frame.body);
+  const name = await mailboxToTake(core, session, mailbox);
+  core.answer(session, frame, Command.ACCEPT);
+  // It may have left while it was made known.
+  if (core.sessions.of(session.peer) === session)
+    core.mailboxes.credit(session.peer, name, messages, bytes);
+};
+
+async function mailboxToTake(core: BrokerCore, session: Session, mailbox: string): Promise<string> {
+  if (mailbox === '') return `agent:${session.agent}`;
+  const { kind, name } = parseAddress(mailbox);
+  if (kind === 'topic') throw new BusError('INVALID_NAME', { name: mailbox, what: 'mailbox' });
+  if (kind === 'service') {
+    if (session.services.has(name) || session.rights.mayAdminister('inbox.take')) return mailbox;
+    throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
+  }
+  if (name === session.agent) return mailbox;
+  await makeKnown(core, session, actingFor(core, session, name));
+  return mailbox;
+}

@@ -1,0 +1,79 @@
+import { isName } from '../../base/ids.js';
+import { BusError } from '../../errors/bus-error.js';
+import { Command, type Frame } from '../../wire/frame.js';
+import type { BrokerCore } from '../core.js';
+import type { Session } from '../sessions.js';
+import { mailboxFor } from './recipient.js';
+
+/** Of a message id, a type and an order key. */
+const textCharsMax = 200;
+
+/** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
+export async function post(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
+  if (core.isDraining) throw new BusError('BROKER_DRAINING');
+  check(frame);
+  const from = speaker(core, session, frame);
+  const mailbox = mailboxFor(core, session, frame);
+  const { windowMax: limit, busyRetryMs: retryAfterMs } = core.limits;
+  if (session.posting >= limit) throw new BusError('BROKER_BUSY', { limit, retryAfterMs });
+  session.posting += 1;
+  const startedMs = core.clock.monotonicMs();
+  try {
+    if (from !== session.agent) await makeKnown(core, session, from);
+    const { seq, isDuplicate } = await core.mailboxes.post(frame, from, mailbox);
+    core.answer(session, frame, Command.ACCEPT, undefined, { seq });
+    if (isDuplicate) return;
+    core.acceptLatency.record(core.clock.monotonicMs() - startedMs);
+    core.audit('stored', from, mailbox, frame);
+  } finally {
+    session.posting -= 1;
+  }
+}
+
+function check(frame: Frame): void {
+  const { id, type, order_key } = frame.envelope;
+  const wrong = [
+    [id, 'message id'],
+    [type, 'message type'],
+    [order_key, 'order key'],
+  ].find(
+    ([text = '', what]) => text.length > textCharsMax || (text === '' && what !== 'order key'),
+  );
+  if (wrong !== undefined) {
+    const [name = '', what = ''] = wrong;
+    throw new BusError('INVALID_NAME', { name: name.slice(0, 120), what });
+  }
+}
+
+/**
+ * The agent that this message is from. A session speaks for itself; an administrator may also speak for an
+ * agent of the operators, as one of several command lines that share its mailbox. Throws UNAUTHORISED.
+ */
+export function speaker(core: BrokerCore, session: Session, frame: Frame): string {
+  const { from } = frame.envelope;
+  if (from === '' || from === session.agent) return session.agent;
+  return actingFor(core, session, from);
+}
+
+export function actingFor(core: BrokerCore, session: Session, agent: string): string {
+  const owner = core.sessions.liveOf(agent)?.role ?? core.registry.record(agent)?.role;
+  const isOperators = owner === undefined || owner === session.role;
+  if (!session.rights.mayAdminister('inbox.take') || !isOperators || !isName(agent))
+    throw new BusError('UNAUTHORISED', { agent: session.agent, role: agent.slice(0, 120) });
+  return agent;
+}
+
+/** Whom somebody speaks for can be answered: it is listed, and has a mailbox. */
+export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
+  if (core.registry.record(agent) !== undefined || core.sessions.liveOf(agent) !== undefined)
+    return;
+  const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
+  await core.registry.register(
+    { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] },
+    {
+      isEphemeral: false,
+      nowMs: core.clock.nowMs(),
+      isOnline: (id) => core.sessions.liveOf(id) !== undefined,
+    },
+  );
+}

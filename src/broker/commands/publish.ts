@@ -1,0 +1,18 @@
+import { BusError } from '../../errors/bus-error.js';
+import { parseAddress } from '../../wire/address.js';
+import { Command, readdress } from '../../wire/frame.js';
+import type { CommandRun } from '../core.js';
+
+/** A publication of a client: counted in its stream, kept for a while, sent to whoever subscribes now. */
+export const publish: CommandRun = (core, session, frame) => {
+  if (core.isDraining) throw new BusError('BROKER_DRAINING');
+  const { id, to, type, trace } = frame.envelope;
+  const { kind, name } = parseAddress(to);
+  if (kind !== 'topic')
+    throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'topic address' });
+  if (!session.rights.mayPublish(session.agent, name))
+    throw new BusError('UNAUTHORISED', { agent: session.agent, role: `publisher of ${name}` });
+  const publication = readdress(frame, Command.PUBLISH, { id, from: session.agent, type, trace });
+  const seq = core.topics.publish(name, publication);
+  core.answer(session, frame, Command.ACCEPT, undefined, { seq });
+};

@@ -1,0 +1,98 @@
+import { BusError } from '../../errors/bus-error.js';
+import { parseAddress } from '../../wire/address.js';
+import type { Frame } from '../../wire/frame.js';
+import type { BrokerCore } from '../core.js';
+import type { Session } from '../sessions.js';
+
+/** Who gets a live message: only whoever is there. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME, UNAUTHORISED. */
+export function liveRecipient(core: BrokerCore, session: Session, frame: Frame): Session {
+  const { to, type } = frame.envelope;
+  const { kind, name } = parseAddress(to);
+  switch (kind) {
+    case 'agent': {
+      const recipient = agentCalled(core, name);
+      permit(session, { kind, name: recipient.agent, role: recipient.role }, type);
+      return recipient;
+    }
+    case 'service': {
+      permit(session, { kind, name }, type);
+      const responder = core.sessions.responderFor(name, (each) => core.requests.load(each.peer));
+      if (responder === undefined) throw new BusError('NO_RESPONDER', { service: name });
+      return responder;
+    }
+    case 'reply':
+    case 'topic':
+      throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'live recipient' });
+  }
+}
+
+/**
+ * Where a durable message waits: `agent:<id>`, `service:<name>` or `reply:<id>`. Its agent need not be
+ * there. Throws UNKNOWN_AGENT, NO_MAILBOX, AMBIGUOUS_ALIAS, NO_RESPONDER, UNKNOWN_REQUEST, INVALID_NAME, UNAUTHORISED.
+ */
+export function mailboxFor(core: BrokerCore, session: Session, frame: Frame): string {
+  const { to, type, correlation } = frame.envelope;
+  const { kind, name } = parseAddress(to);
+  switch (kind) {
+    case 'agent': {
+      const id = registeredAgent(core, name);
+      const role = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
+      permit(session, { kind, name: id, ...(role !== undefined && { role }) }, type);
+      return `agent:${id}`;
+    }
+    case 'service':
+      permit(session, { kind, name }, type);
+      if (!core.sessions.isOffered(name) && !core.mailboxes.isKnown(to))
+        throw new BusError('NO_RESPONDER', { service: name });
+      return to;
+    case 'reply':
+      // Whoever may be asked may answer, but nobody may answer what was never asked.
+      if (correlation === '' || !core.mailboxes.hasSent(name, correlation))
+        throw new BusError('UNKNOWN_REQUEST', { id: correlation });
+      return to;
+    case 'topic':
+      throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'mailbox' });
+  }
+}
+
+function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0], type: string) {
+  const { rights, agent } = session;
+  if (rights.sendsAnything || rights.maySend(to, type)) return;
+  throw new BusError('UNAUTHORISED', { agent, role: `sender of ${type} to ${to.kind} ${to.name}` });
+}
+
+function agentCalled(core: BrokerCore, name: string): Session {
+  const byId = core.sessions.liveOf(name);
+  if (byId !== undefined) return byId;
+  const ids = core.registry.withAlias(name);
+  const online = ids.flatMap((id) => core.sessions.liveOf(id) ?? []);
+  if (online.length > 1)
+    throw ambiguous(
+      name,
+      online.map((each) => each.agent),
+    );
+  if (online[0] !== undefined) return online[0];
+  const isKnown = ids.length > 0 || core.registry.record(name) !== undefined;
+  throw isKnown
+    ? new BusError('AGENT_OFFLINE', { agent: name })
+    : new BusError('UNKNOWN_AGENT', { agent: name });
+}
+
+function registeredAgent(core: BrokerCore, name: string): string {
+  const live = core.sessions.liveOf(name);
+  if (live?.isEphemeral === true) throw new BusError('NO_MAILBOX', { agent: name });
+  if (live !== undefined || core.registry.record(name) !== undefined) return name;
+  if (core.mailboxes.isKnown(`agent:${name}`)) return name;
+  const ids = core.registry.withAlias(name);
+  const online = ids.filter((id) => core.sessions.liveOf(id) !== undefined);
+  const [only, ...others] = online.length > 0 ? online : ids;
+  if (only === undefined) throw new BusError('UNKNOWN_AGENT', { agent: name });
+  if (others.length > 0) throw ambiguous(name, [only, ...others]);
+  if (core.sessions.liveOf(only)?.isEphemeral === true)
+    throw new BusError('NO_MAILBOX', { agent: only });
+  return only;
+}
+
+function ambiguous(alias: string, agents: string[]): BusError {
+  return new BusError('AMBIGUOUS_ALIAS', { alias, agents: agents.sort().join(', ') });
+}

@@ -1,0 +1,623 @@
+import { backoffMs } from '../base/backoff.js';
+import type { Clock } from '../base/clock.js';
+import type { Trace } from '../base/trace.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { deadKey, messageKey, stateKey } from '../store/keys.js';
+import type { Operation, Store } from '../store/port.js';
+import type { PeerId } from '../transport/port.js';
+import { Command, decodeFrame, encodeFrame, readdress, type Frame } from '../wire/frame.js';
+import {
+  messageViewCodec,
+  type MailboxView,
+  type MessageAnswer,
+  type MessageView,
+} from '../wire/messages.js';
+import { Dedupe } from './dedupe.js';
+import { letterOf, redelivery, settleOperations, stateOperation, viewOf } from './letters.js';
+import type { BrokerLimits } from './limits.js';
+import { Mailbox, type Consumer, type Letter } from './mailbox.js';
+import { MailIndex } from './mail-index.js';
+import { Timeline } from './timeline.js';
+
+/** Bodies read from disk at once. */
+const fetchMax = 256;
+/** Due messages looked at in one tick; the rest waits for the next. */
+const duePerTickMax = 10_000;
+/** Times of messages that are settled already, before they are dropped. */
+const timelineSlack = 1_024;
+
+export interface Posted {
+  seq: number;
+  /** It had been accepted before; nothing was stored. */
+  isDuplicate: boolean;
+}
+
+export interface MailboxesParts {
+  store: Store;
+  clock: Clock;
+  random: () => number;
+  limits: BrokerLimits;
+  trace: Trace;
+  /** False: the peer does not read. */
+  deliver: (peer: PeerId, frame: Buffer) => boolean;
+  onDead: (view: MessageView) => void;
+  /** A reply has arrived for a requester. */
+  onReply: (letter: Letter) => void;
+}
+
+/**
+ * Durable messages: accepted once stored and synced, delivered under a lease until settled, in order per
+ * sender, mailbox and order key. The disk holds the message, its changes of state and the ids of settled
+ * ones; leases live in memory, because a holder names in its HELLO what it still works on.
+ */
+export class Mailboxes {
+  readonly #parts: MailboxesParts;
+  readonly #limits: BrokerLimits;
+  readonly #clock: Clock;
+  readonly #index: MailIndex;
+  readonly #dedupe: Dedupe;
+  readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #timeline = new Timeline<Letter>();
+  /** SENDs whose batch is on its way to disk, by sender and id. */
+  readonly #posting = new Map<string, Promise<Posted>>();
+  #bytes = 0;
+  #frameBytes = 0;
+  #depth = 0;
+  #prunedMs = 0;
+  #isLoading = true;
+  readonly counts = { accepted: 0, delivered: 0, settled: 0, redelivered: 0, duplicates: 0 };
+
+  private constructor(parts: MailboxesParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits;
+    this.#clock = parts.clock;
+    this.#dedupe = new Dedupe(parts.limits);
+    this.#index = new MailIndex({
+      store: parts.store,
+      dedupe: this.#dedupe,
+      onCorrupt: (key, detail) =>
+        parts.trace('error', 'a stored record is corrupt and was left out', {
+          record: key,
+          detail,
+        }),
+    });
+  }
+
+  static async open(parts: MailboxesParts): Promise<Mailboxes> {
+    const mailboxes = new Mailboxes(parts);
+    await mailboxes.#load();
+    mailboxes.#index.onReopened(() => void mailboxes.#reload());
+    return mailboxes;
+  }
+
+  // --- accept
+
+  /**
+   * Stores a message for `mailbox` and resolves after fsync. The same id of the same sender is stored once.
+   * Throws INBOX_FULL, BROKER_BUSY, OUT_OF_ORDER, STORE_UNAVAILABLE; then it was not taken.
+   */
+  post(frame: Frame, from: string, mailbox: string): Promise<Posted> {
+    const { id, after } = frame.envelope;
+    const key = `${from}\0${id}`;
+    const seq = this.#dedupe.seqOf(from, id);
+    if (seq !== undefined) {
+      this.counts.duplicates += 1;
+      return Promise.resolve({ seq, isDuplicate: true });
+    }
+    const under = this.#posting.get(key);
+    if (under !== undefined) {
+      this.counts.duplicates += 1;
+      return under.then((posted) => ({ ...posted, isDuplicate: true }));
+    }
+    const isAfterKnown =
+      after === '' ||
+      this.#dedupe.seqOf(from, after) !== undefined ||
+      this.#posting.has(`${from}\0${after}`);
+    if (!isAfterKnown) throw new BusError('OUT_OF_ORDER', { id, after });
+    const posting = this.#store(frame, from, mailbox).finally(() => this.#posting.delete(key));
+    this.#posting.set(key, posting);
+    return posting;
+  }
+
+  async #store(frame: Frame, from: string, name: string): Promise<Posted> {
+    if (this.#isLoading || !this.#index.isStoreServing)
+      throw new BusError('STORE_UNAVAILABLE', {
+        path: 'bus/store',
+        detail: 'it is being reopened',
+      });
+    const { id, reply_to, correlation, more, trace, type } = frame.envelope;
+    const { delay_ms, ttl_ms, order_key } = frame.envelope;
+    const mailbox = this.#mailbox(name);
+    const operations: Operation[] = [];
+    const seq = this.#index.takeSeq(operations);
+    const stored = readdress(frame, Command.DELIVER, {
+      ...{ id, from, correlation, more, trace, type, delay_ms, ttl_ms, order_key, seq },
+      to: name,
+      reply_to: reply_to === '' ? '' : `reply:${from}`,
+      attempt: 1,
+      durable: true,
+      stored_ms: this.#clock.nowMs(),
+    });
+    const bytes = encodeFrame(stored);
+    const letter = letterOf(stored, bytes);
+    this.#reserve(mailbox, bytes.length);
+    operations.push({ type: 'put', key: messageKey(seq), value: bytes });
+    try {
+      await this.#index.commit(operations);
+    } catch (error) {
+      this.#free(mailbox, bytes.length);
+      throw error;
+    }
+    this.counts.accepted += 1;
+    this.#dedupe.remember(from, id, seq, letter.storedMs);
+    if (this.#dedupe.isCrowded(from))
+      this.#index.tidy(this.#dedupe.prune(this.#clock.nowMs(), from));
+    this.#keepFrame(letter, bytes);
+    this.#index.letters.set(seq, letter);
+    this.#enter(mailbox, letter);
+    this.#pumpAll(mailbox);
+    if (correlation !== '') this.#parts.onReply(letter);
+    return { seq, isDuplicate: false };
+  }
+
+  /** Throws INBOX_FULL or BROKER_BUSY. */
+  #reserve(mailbox: Mailbox, bytes: number): void {
+    const { mailboxMessagesMax, mailboxBytesMax, messagesMax, messageBytesMax } = this.#limits;
+    if (mailbox.depth >= mailboxMessagesMax || mailbox.bytes + bytes > mailboxBytesMax) {
+      throw new BusError('INBOX_FULL', { mailbox: mailbox.name, depth: mailbox.depth });
+    }
+    if (this.#depth >= messagesMax || this.#bytes + bytes > messageBytesMax) {
+      const retryAfterMs = this.#limits.busyRetryMs;
+      throw new BusError('BROKER_BUSY', { limit: messagesMax, retryAfterMs });
+    }
+    mailbox.depth += 1;
+    mailbox.bytes += bytes;
+    this.#depth += 1;
+    this.#bytes += bytes;
+  }
+
+  #free(mailbox: Mailbox, bytes: number): void {
+    mailbox.depth -= 1;
+    mailbox.bytes -= bytes;
+    this.#depth -= 1;
+    this.#bytes -= bytes;
+    if (mailbox.isIdle) this.#mailboxes.delete(mailbox.name);
+  }
+
+  #keepFrame(letter: Letter, frame: Buffer): void {
+    if (this.#frameBytes + frame.length > this.#limits.frameCacheBytesMax) return;
+    letter.frame = frame;
+    this.#frameBytes += frame.length;
+  }
+
+  #dropFrame(letter: Letter): void {
+    if (letter.frame !== undefined) this.#frameBytes -= letter.frame.length;
+    letter.frame = undefined;
+  }
+
+  #enter(mailbox: Mailbox, letter: Letter): void {
+    mailbox.letters.set(letter.seq, letter);
+    if (letter.expiresMs > 0) this.#timeline.add(letter.expiresMs, letter);
+    if (letter.dueMs > this.#clock.nowMs()) this.#timeline.add(letter.dueMs, letter);
+    else mailbox.queue(letter);
+  }
+
+  // --- deliver
+
+  /** Sets how many messages and bytes this session takes unsettled. */
+  credit(peer: PeerId, name: string, messages: number, bytes: number): void {
+    const consumer = this.#consumer(peer, name);
+    consumer.credit = {
+      messages: Math.min(messages, this.#limits.creditMessagesMax),
+      bytes: Math.min(bytes, this.#limits.creditBytesMax),
+    };
+    this.#pump(consumer);
+  }
+
+  /** A session has begun whose agent still works on these, from an earlier one. */
+  adopt(peer: PeerId, seqs: number[], maySettle: (mailbox: string) => boolean): void {
+    for (const seq of seqs.sort((a, b) => a - b)) {
+      const letter = this.#index.letters.get(seq);
+      if (letter === undefined || letter.deadMs > 0 || !maySettle(letter.mailbox)) continue;
+      const consumer = this.#consumer(peer, letter.mailbox);
+      const untilMs = this.#clock.monotonicMs() + this.#limits.leaseMs;
+      consumer.mailbox.adopt(consumer, letter, untilMs);
+    }
+  }
+
+  sessionEnded(peer: PeerId): void {
+    for (const mailbox of [...this.#mailboxes.values()]) {
+      const consumer = mailbox.consumers.get(peer);
+      if (consumer === undefined) continue;
+      mailbox.drop(consumer);
+      if (mailbox.isIdle) this.#mailboxes.delete(mailbox.name);
+      else this.#pumpAll(mailbox);
+    }
+  }
+
+  #consumer(peer: PeerId, name: string): Consumer {
+    const mailbox = this.#mailbox(name);
+    let consumer = mailbox.consumers.get(peer);
+    if (consumer === undefined) {
+      consumer = {
+        ...{ peer, mailbox, leased: new Map(), leasedBytes: 0, isFetching: false },
+        credit: { messages: 0, bytes: 0 },
+      };
+      mailbox.consumers.set(peer, consumer);
+    }
+    return consumer;
+  }
+
+  #mailbox(name: string): Mailbox {
+    let mailbox = this.#mailboxes.get(name);
+    if (mailbox === undefined) {
+      mailbox = new Mailbox(name);
+      this.#mailboxes.set(name, mailbox);
+    }
+    return mailbox;
+  }
+
+  #pumpAll(mailbox: Mailbox): void {
+    for (const consumer of mailbox.consumers.values()) this.#pump(consumer);
+  }
+
+  #pump(consumer: Consumer): void {
+    if (consumer.isFetching) return;
+    const missing: Letter[] = [];
+    while (missing.length < fetchMax) {
+      const untilMs = this.#clock.monotonicMs() + this.#limits.leaseMs;
+      const letter = consumer.mailbox.lease(consumer, this.#clock.nowMs(), untilMs);
+      if (letter === undefined) break;
+      if (this.#isOver(letter)) continue;
+      if (missing.length > 0 || letter.frame === undefined) missing.push(letter);
+      else if (!this.#send(consumer, letter, letter.frame)) return;
+    }
+    if (missing.length > 0) void this.#fetch(consumer, missing);
+  }
+
+  /** True: it became a dead letter instead, expired or because one holder too many vanished over it. */
+  #isOver(letter: Letter): boolean {
+    if (this.#isExpired(letter)) this.#bury(letter, 'EXPIRED');
+    else if (letter.isSuspect) {
+      letter.isSuspect = false;
+      letter.attempts += 1;
+      letter.reason = 'LEASE_LOST';
+      if (letter.attempts >= this.#limits.attemptsMax) this.#bury(letter, letter.reason);
+      else this.#index.note(letter, [stateOperation(letter)]);
+    }
+    return letter.deadMs > 0;
+  }
+
+  #isExpired(letter: Letter): boolean {
+    return letter.expiresMs > 0 && letter.expiresMs <= this.#clock.nowMs();
+  }
+
+  async #fetch(consumer: Consumer, letters: Letter[]): Promise<void> {
+    consumer.isFetching = true;
+    let frames: (Buffer | undefined)[] = [];
+    try {
+      frames = await this.#index.getMany(letters.map((letter) => messageKey(letter.seq)));
+    } catch (error) {
+      this.#parts.trace('warn', 'messages could not be read', {
+        mailbox: consumer.mailbox.name,
+        code: asBusError(error).code,
+      });
+    }
+    consumer.isFetching = false;
+    let isStalled = false;
+    for (const [at, letter] of letters.entries()) {
+      if (letter.lease?.consumer !== consumer) continue;
+      const frame = letter.frame ?? frames[at];
+      // The next tick tries again.
+      if (frame === undefined || isStalled) consumer.mailbox.giveBack(letter, 0);
+      else isStalled = !this.#send(consumer, letter, frame);
+    }
+    if (frames.length > 0 && !isStalled) this.#pump(consumer);
+  }
+
+  /** False: the peer does not read. */
+  #send(consumer: Consumer, letter: Letter, frame: Buffer): boolean {
+    const isFirst = letter.attempts === 0;
+    const bytes = isFirst ? frame : redelivery(decodeFrame(frame), letter.attempts);
+    if (!this.#parts.deliver(consumer.peer, bytes)) {
+      consumer.mailbox.giveBack(letter, 0);
+      return false;
+    }
+    this.counts.delivered += 1;
+    if (!isFirst) this.counts.redelivered += 1;
+    return true;
+  }
+
+  // --- settle
+
+  /** Every settlement but of messages that this session may settle is passed over: it comes too late. */
+  settle(
+    peer: PeerId,
+    isOwn: (mailbox: string) => boolean,
+    seqs: number[],
+    verdict: (letter: Letter) => void,
+  ): void {
+    const touched = new Set<Mailbox>();
+    for (const seq of seqs) {
+      const letter = this.#index.letters.get(seq);
+      if (letter === undefined || letter.deadMs > 0) continue;
+      if (letter.lease?.consumer.peer !== peer && !isOwn(letter.mailbox)) continue;
+      touched.add(this.#mailbox(letter.mailbox));
+      verdict(letter);
+    }
+    for (const mailbox of touched) this.#pumpAll(mailbox);
+  }
+
+  done(letter: Letter): void {
+    this.counts.settled += 1;
+    this.#remove(letter);
+    this.#index.note(letter, settleOperations(letter, this.#clock.nowMs()));
+  }
+
+  working(letter: Letter): void {
+    const untilMs = this.#clock.monotonicMs() + this.#limits.leaseMs;
+    this.#mailbox(letter.mailbox).extend(letter, untilMs);
+  }
+
+  /** It was delivered and not begun: it goes back to its place and nothing is counted. */
+  untouched(letter: Letter, delayMs: number): void {
+    this.#holdUntil(letter, delayMs === 0 ? 0 : this.#clock.nowMs() + delayMs);
+  }
+
+  /** One more failed attempt. Redelivered after `delayMs`, or after full-jitter backoff when that is 0. */
+  failed(letter: Letter, reason: string, delayMs: number): void {
+    letter.attempts += 1;
+    letter.reason = reason;
+    letter.isSuspect = false;
+    if (letter.attempts >= this.#limits.attemptsMax) return this.#bury(letter, reason);
+    if (this.#isExpired(letter)) return this.#bury(letter, 'EXPIRED');
+    const { retryBackoff } = this.#limits;
+    const waitMs = delayMs || backoffMs(retryBackoff, letter.attempts - 1, this.#parts.random());
+    letter.dueMs = this.#clock.nowMs() + waitMs;
+    this.#index.note(letter, [stateOperation(letter)]);
+    this.#holdUntil(letter, letter.dueMs);
+  }
+
+  /** Never again. */
+  terminated(letter: Letter, reason: string): void {
+    letter.attempts += 1;
+    this.#bury(letter, reason || 'TERMINATED');
+  }
+
+  #holdUntil(letter: Letter, untilMs: number): void {
+    this.#mailbox(letter.mailbox).giveBack(letter, untilMs);
+    if (untilMs > 0) this.#timeline.add(untilMs, letter);
+  }
+
+  #bury(letter: Letter, reason: string): void {
+    const mailbox = this.#mailbox(letter.mailbox);
+    mailbox.remove(letter);
+    mailbox.dead += 1;
+    letter.reason = reason;
+    letter.deadMs = this.#clock.nowMs();
+    this.#dropFrame(letter);
+    const view = viewOf(letter, letter.deadMs);
+    this.#index.note(letter, [
+      { type: 'put', key: deadKey(letter.seq), value: messageViewCodec.encode(view) },
+      { type: 'del', key: stateKey(letter.seq) },
+    ]);
+    this.#parts.trace('warn', 'message became a dead letter', {
+      ...{ seq: letter.seq, mailbox: letter.mailbox, from: letter.from, reason },
+      attempts: letter.attempts,
+    });
+    this.#parts.onDead(view);
+  }
+
+  #remove(letter: Letter): void {
+    const mailbox = this.#mailbox(letter.mailbox);
+    mailbox.remove(letter);
+    this.#index.letters.delete(letter.seq);
+    this.#dropFrame(letter);
+    this.#free(mailbox, letter.bytes);
+  }
+
+  // --- time
+
+  /** `isLate`: this process stalled, so that silence proves nothing about those who hold leases. */
+  tick(isLate: boolean): void {
+    const nowMs = this.#clock.nowMs();
+    for (let count = 0; count < duePerTickMax; count += 1) {
+      const letter = this.#timeline.take(nowMs);
+      if (letter === undefined) break;
+      if (this.#index.letters.get(letter.seq) === letter && letter.deadMs === 0)
+        this.#due(letter, nowMs);
+    }
+    const { letters } = this.#index;
+    if (this.#timeline.size > 2 * letters.size + timelineSlack)
+      this.#timeline.prune((letter) => letters.get(letter.seq) === letter);
+    for (const mailbox of this.#mailboxes.values()) {
+      if (!mailbox.isBusy) continue;
+      for (const consumer of mailbox.consumers.values()) {
+        if (!isLate) this.#expireLeases(consumer);
+        this.#pump(consumer);
+      }
+    }
+    if (nowMs - this.#prunedMs < this.#limits.pruneMs) return;
+    this.#prunedMs = nowMs;
+    this.#index.tidy(this.#dedupe.prune(nowMs));
+  }
+
+  #due(letter: Letter, nowMs: number): void {
+    const mailbox = this.#mailbox(letter.mailbox);
+    // Whoever works on it may still finish; it expires when it comes back.
+    if (letter.lease !== undefined) return;
+    if (this.#isExpired(letter)) this.#bury(letter, 'EXPIRED');
+    else if (letter.isQueued) mailbox.wake(letter);
+    else if (letter.dueMs <= nowMs) mailbox.queue(letter);
+    this.#pumpAll(mailbox);
+  }
+
+  #expireLeases(consumer: Consumer): void {
+    for (const letter of consumer.mailbox.overdue(consumer, this.#clock.monotonicMs())) {
+      // Back already, behind one of its lane.
+      if (letter.lease?.consumer === consumer) this.failed(letter, 'LEASE_EXPIRED', 0);
+    }
+  }
+
+  // --- look and administer
+
+  get size(): { messages: number; bytes: number; leases: number; dead: number; oldestMs: number } {
+    const all = this.views();
+    const sum = (pick: (view: MailboxView) => number): number =>
+      all.reduce((total, view) => total + pick(view), 0);
+    return {
+      messages: this.#depth - sum((view) => view.dead),
+      bytes: this.#bytes,
+      leases: sum((view) => view.leases),
+      dead: sum((view) => view.dead),
+      oldestMs: all.reduce((oldest, view) => Math.max(oldest, view.oldest_ms), 0),
+    };
+  }
+
+  views(): MailboxView[] {
+    const nowMs = this.#clock.nowMs();
+    return [...this.#mailboxes.values()]
+      .filter((mailbox) => mailbox.depth > 0)
+      .map((mailbox) => {
+        // Insertion order is nearly the order of age; exact enough to see that something is stuck.
+        const oldest = [...take(mailbox.letters.values(), 1)][0];
+        return {
+          mailbox: mailbox.name,
+          depth: mailbox.depth - mailbox.dead,
+          bytes: mailbox.bytes,
+          leases: mailbox.leases,
+          dead: mailbox.dead,
+          oldest_ms: oldest === undefined ? 0 : Math.max(1, nowMs - oldest.storedMs),
+        };
+      });
+  }
+
+  isKnown(mailbox: string): boolean {
+    return (this.#mailboxes.get(mailbox)?.depth ?? 0) > 0;
+  }
+
+  /** Whether this agent sent something under this id within the dedupe window. */
+  hasSent(agent: string, id: string): boolean {
+    return this.#dedupe.seqOf(agent, id) !== undefined;
+  }
+
+  letterBySeq(seq: number): Letter | undefined {
+    return this.#index.letters.get(seq);
+  }
+
+  letterById(agent: string, id: string): Letter | undefined {
+    const seq = this.#dedupe.seqOf(agent, id);
+    return seq === undefined ? undefined : this.#index.letters.get(seq);
+  }
+
+  /** The oldest reply to this message that waits for the agent. */
+  replyTo(agent: string, id: string): Letter | undefined {
+    for (const letter of this.#mailboxes.get(`reply:${agent}`)?.letters.values() ?? []) {
+      if (letter.correlation === id) return letter;
+    }
+    return undefined;
+  }
+
+  /** Letters in the order of seq, behind `after`; `isDead`: dead ones, else the others. */
+  list(
+    wants: (mailbox: string) => boolean,
+    isDead: boolean,
+    after: number,
+    limit: number,
+  ): MessageView[] {
+    const nowMs = this.#clock.nowMs();
+    return [...this.#index.letters.values()]
+      .filter((each) => each.deadMs > 0 === isDead && each.seq > after && wants(each.mailbox))
+      .sort((a, b) => a.seq - b.seq)
+      .slice(0, limit)
+      .map((each) => viewOf(each, nowMs));
+  }
+
+  /** Throws NO_SUCH_MESSAGE, STORE_UNAVAILABLE. */
+  async read(letter: Letter): Promise<MessageAnswer> {
+    const frame = letter.frame ?? (await this.#index.getMany([messageKey(letter.seq)]))[0];
+    if (frame === undefined) throw new BusError('NO_SUCH_MESSAGE', { message: letter.seq });
+    return { view: viewOf(letter, this.#clock.nowMs()), body: decodeFrame(frame).body };
+  }
+
+  /** Dead letters take their places again, as if never tried and without expiry. */
+  async requeue(letters: Letter[]): Promise<void> {
+    const dead = letters.filter((letter) => letter.deadMs > 0);
+    const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
+    const fresh = dead.map((letter) => ({ ...letter, ...again, isQueued: false }));
+    await this.#index.commit(
+      fresh.flatMap((letter) => [
+        { type: 'del' as const, key: deadKey(letter.seq) },
+        stateOperation(letter),
+      ]),
+    );
+    for (const letter of fresh) {
+      // Purged or requeued by somebody else meanwhile.
+      if ((this.#index.letters.get(letter.seq)?.deadMs ?? 0) === 0) continue;
+      const mailbox = this.#mailbox(letter.mailbox);
+      mailbox.dead -= 1;
+      this.#index.letters.set(letter.seq, letter);
+      this.#enter(mailbox, letter);
+    }
+    this.#parts.trace('info', 'dead letters requeued', { count: fresh.length });
+    for (const name of new Set(fresh.map((letter) => letter.mailbox)))
+      this.#pumpAll(this.#mailbox(name));
+  }
+
+  /** Gone for good; their ids stay known, so that none is accepted again. */
+  async purge(letters: Letter[]): Promise<void> {
+    const nowMs = this.#clock.nowMs();
+    await this.#index.commit(
+      letters.flatMap((letter) => [
+        ...settleOperations(letter, nowMs),
+        { type: 'del' as const, key: stateKey(letter.seq) },
+        { type: 'del' as const, key: deadKey(letter.seq) },
+      ]),
+    );
+    for (const letter of letters) {
+      if (this.#index.letters.get(letter.seq) !== letter) continue;
+      if (letter.deadMs > 0) this.#mailbox(letter.mailbox).dead -= 1;
+      this.#remove(letter);
+    }
+    for (const name of new Set(letters.map((letter) => letter.mailbox))) {
+      const mailbox = this.#mailboxes.get(name);
+      if (mailbox !== undefined) this.#pumpAll(mailbox);
+    }
+  }
+
+  // --- disk
+
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    for (const letter of await this.#index.load()) {
+      const mailbox = this.#mailbox(letter.mailbox);
+      mailbox.depth += 1;
+      mailbox.bytes += letter.bytes;
+      this.#depth += 1;
+      this.#bytes += letter.bytes;
+      if (letter.deadMs > 0) mailbox.dead += 1;
+      else this.#enter(mailbox, letter);
+    }
+    this.#isLoading = false;
+  }
+
+  /** The store was closed and opened again, and may hold more than we were told. */
+  async #reload(): Promise<void> {
+    try {
+      await this.#load();
+      this.#parts.trace('info', 'the store is back', { messages: this.#depth });
+    } catch (error) {
+      // It failed again; the next reopening loads anew.
+      this.#parts.trace('warn', 'the store could not be read', { code: asBusError(error).code });
+    }
+  }
+}
+
+function* take<T>(items: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const item of items) {
+    if (left <= 0) return;
+    left -= 1;
+    yield item;
+  }
+}

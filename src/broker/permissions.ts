@@ -1,0 +1,126 @@
+import { defaultRules, type RoleRule, type RuleOverrides } from './permission-rules.js';
+
+/** Topics that only the broker itself publishes. */
+const brokerTopics = ['presence.', 'sys.'];
+
+/** Below these, services speak for the product: only a role whose rule names one of them may offer it. */
+const reservedServices = ['lattice', 'manager', 'operator', 'task', 'broker', 'bus', 'sys'];
+
+/** Whom a message is for, once aliases are resolved. */
+export interface Recipient {
+  kind: 'agent' | 'service' | 'topic';
+  name: string;
+  /** Of the agent that would get it, where that is known already. */
+  role?: string;
+}
+
+/** What one role may do. Compiled once; every question costs a few comparisons and allocates nothing. */
+export class Rights {
+  readonly framesPerS: number;
+  readonly bytesPerS: number;
+  /** The usual case, kept as a flag: whoever asks per message may skip the call. */
+  readonly sendsAnything: boolean;
+  readonly #send: { kind: string; name: Pattern; types: Pattern[] }[];
+  readonly #offer: Pattern[];
+  readonly #publish: Pattern[];
+  readonly #administer: Pattern[];
+
+  constructor(rule: RoleRule) {
+    this.framesPerS = rule.framesPerS;
+    this.bytesPerS = rule.bytesPerS;
+    this.#send = rule.send.map(({ to, types }) => {
+      const colon = to.indexOf(':');
+      return {
+        kind: colon < 0 ? '*' : to.slice(0, colon),
+        name: compiled(to.slice(colon + 1)),
+        types: types.map(compiled),
+      };
+    });
+    this.sendsAnything = rule.send.some((each) => each.to === '*' && each.types.includes('*'));
+    this.#offer = rule.offer.map(compiled);
+    this.#publish = rule.publish.map(compiled);
+    this.#administer = rule.administer.map(compiled);
+  }
+
+  /** Replies are not asked about: whoever may be asked may answer. */
+  maySend(to: Recipient, type: string): boolean {
+    if (this.sendsAnything) return true;
+    for (const rule of this.#send) {
+      const isMeant =
+        rule.kind === 'role'
+          ? to.role !== undefined && matches(rule.name, to.role)
+          : (rule.kind === '*' || rule.kind === to.kind) && matches(rule.name, to.name);
+      if (isMeant && anyMatches(rule.types, type)) return true;
+    }
+    return false;
+  }
+
+  mayOffer(service: string): boolean {
+    const root = rootOf(service);
+    if (!reservedServices.includes(root)) return anyMatches(this.#offer, service);
+    // `*` does not reach what is reserved: it has to be named.
+    return this.#offer.some((each) => rootOf(each.text) === root && matches(each, service));
+  }
+
+  /** `agent`: who publishes. What lies below `agent.<id>.` is said by that agent alone, whatever its role. */
+  mayPublish(agent: string, topic: string): boolean {
+    if (brokerTopics.some((prefix) => topic.startsWith(prefix))) return false;
+    if (rootOf(topic) === 'agent' && !topic.startsWith(`agent.${agent}.`)) return false;
+    return anyMatches(this.#publish, topic);
+  }
+
+  /** `action`: the type of an ADMIN frame, or `inbox.read`, `dead.read`, `inbox.take` for another's mailbox. */
+  mayAdminister(action: string): boolean {
+    return anyMatches(this.#administer, action);
+  }
+}
+
+/** Who may do what, by role. Roles that have no rule share the one of `*`. */
+export class Permissions {
+  readonly #byRole = new Map<string, Rights>();
+  readonly #others: Rights;
+
+  /** `overrides`: each field that is given replaces that field of the role's default rule. */
+  constructor(overrides: RuleOverrides = {}) {
+    const others = { ...defaultRules['*'], ...defined(overrides['*']) };
+    this.#others = new Rights(others);
+    for (const role of new Set([...Object.keys(defaultRules), ...Object.keys(overrides)])) {
+      if (role === '*') continue;
+      const base = Object.hasOwn(defaultRules, role) ? defaultRules[role] : undefined;
+      this.#byRole.set(role, new Rights({ ...(base ?? others), ...defined(overrides[role]) }));
+    }
+  }
+
+  of(role: string): Rights {
+    return this.#byRole.get(role) ?? this.#others;
+  }
+}
+
+/** Text, or with `isPrefix` the beginning of it. */
+interface Pattern {
+  text: string;
+  isPrefix: boolean;
+}
+
+function compiled(pattern: string): Pattern {
+  const isPrefix = pattern.endsWith('*');
+  return { text: isPrefix ? pattern.slice(0, -1) : pattern, isPrefix };
+}
+
+function matches(pattern: Pattern, text: string): boolean {
+  return pattern.isPrefix ? text.startsWith(pattern.text) : text === pattern.text;
+}
+
+function anyMatches(patterns: readonly Pattern[], text: string): boolean {
+  for (const pattern of patterns) if (matches(pattern, text)) return true;
+  return false;
+}
+
+function rootOf(name: string): string {
+  const dot = name.indexOf('.');
+  return dot < 0 ? name : name.slice(0, dot);
+}
+
+function defined(rule: RuleOverrides[string] = {}): Partial<RoleRule> {
+  return Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,275 @@
+import { backoffMs } from '../base/backoff.js';
+import type { Clock } from '../base/clock.js';
+import { BusError } from '../errors/bus-error.js';
+import type { ErrorCode } from '../errors/catalogue.js';
+import { amend, Command, makeFrame, type Frame } from '../wire/frame.js';
+import { clientLimits, postBackoff } from './limits.js';
+
+export interface PostOptions {
+  /** Chosen by whoever may send the same message again, also from another process; made up otherwise. */
+  id?: string;
+  /** Messages with the same key to the same recipient are handled in order; different keys do not wait for each other. */
+  orderKey?: string;
+  /** Not delivered before so long after its acceptance. */
+  delayMs?: number;
+  /** A dead letter unless it is settled so long after its acceptance. */
+  ttlMs?: number;
+  /** A durable reply is wanted; `collect` waits for it. */
+  wantsReply?: boolean;
+  /** The message that this one answers. */
+  correlation?: string;
+  /** An answer that others follow. */
+  more?: boolean;
+  /** How long to try. What was not accepted by then may still have been: send it again under the same id. */
+  deadlineMs?: number;
+  /** Whom an administrator speaks for. */
+  from?: string;
+}
+
+export interface Accepted {
+  id: string;
+  /** The broker's number of the message. */
+  seq: number;
+}
+
+interface Post {
+  frame: Frame;
+  lane: Lane;
+  /** Its neighbours in its lane, as long as they are not accepted. */
+  before: Post | undefined;
+  behind: Post | undefined;
+  isSent: boolean;
+  corruptions: number;
+  expiresMs: number;
+  /** The last refusal, told when the time is up. */
+  refusal: BusError | undefined;
+  resolve: (accepted: Accepted) => void;
+  reject: (error: BusError) => void;
+}
+
+interface Lane {
+  key: string;
+  /** Of those that are not accepted. */
+  last: Post | undefined;
+  refusals: number;
+  pausedUntilMs: number;
+}
+
+export interface PosterParts {
+  clock: Clock;
+  random: () => number;
+  /** False: the link takes nothing just now. */
+  send: (frame: Frame) => boolean;
+  /** Why nothing can be sent now; undefined while live. */
+  trouble: () => BusError | undefined;
+}
+
+/** Refusals that pass by themselves: the broker's own state, and frames that came in the wrong order. */
+const passing: ReadonlySet<ErrorCode> = new Set([
+  'BROKER_BUSY',
+  'BROKER_DRAINING',
+  'FRAME_CORRUPT',
+  'OUT_OF_ORDER',
+  'RATE_LIMITED',
+  'STORE_UNAVAILABLE',
+]);
+
+/** A timer that looks after what waits. */
+const sweepMs = 50;
+/** A message that arrived corrupt so often is corrupt here. */
+const corruptionsMax = 3;
+
+/**
+ * Durable messages on their way to the broker. Each is sent until it is accepted, refused for good or out
+ * of time, over reconnects and restarts of the broker, always under its own id. At most a window of them
+ * is out at once. One that overtakes an earlier one of its lane is refused OUT_OF_ORDER and sent again.
+ */
+export class Poster implements Disposable {
+  readonly #parts: PosterParts;
+  readonly #posts = new Map<string, Post>();
+  readonly #lanes = new Map<string, Lane>();
+  /** Those that are not out, in order. */
+  #unsent = new Set<Post>();
+  #window = 0;
+  #out = 0;
+  #sweep: Disposable | undefined;
+
+  constructor(parts: PosterParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#posts.size;
+  }
+
+  /** Resolves once the broker has stored it. Throws what the broker refused it with, or BROKER_BUSY, TOO_LARGE, NO_BROKER, DEADLINE_EXCEEDED. */
+  post(
+    to: string,
+    type: string,
+    body: Buffer,
+    id: string,
+    options: PostOptions,
+  ): Promise<Accepted> {
+    if (this.#posts.size >= clientLimits.postsMax)
+      return Promise.reject(new BusError('BROKER_BUSY', { limit: clientLimits.postsMax }));
+    const earlier = this.#posts.get(id);
+    if (earlier !== undefined) {
+      const detail = `message ${id} is being sent already`;
+      return Promise.reject(new BusError('USAGE', { detail }));
+    }
+    const frame = makeFrame(
+      Command.SEND,
+      {
+        ...{ id, to, type, durable: true },
+        from: options.from ?? '',
+        order_key: options.orderKey ?? '',
+        delay_ms: Math.round(options.delayMs ?? 0),
+        ttl_ms: Math.round(options.ttlMs ?? 0),
+        reply_to: options.wantsReply === true ? 'reply' : '',
+        correlation: options.correlation ?? '',
+        more: options.more ?? false,
+      },
+      body,
+    );
+    const deadlineMs = options.deadlineMs ?? clientLimits.deadlineMs;
+    return new Promise((resolve, reject) => {
+      const lane = this.#laneOf(`${to}\0${frame.envelope.order_key}`);
+      const post: Post = {
+        ...{ frame, lane, resolve, reject, isSent: false, corruptions: 0, refusal: undefined },
+        before: lane.last,
+        behind: undefined,
+        expiresMs: this.#parts.clock.monotonicMs() + deadlineMs,
+      };
+      if (lane.last !== undefined) lane.last.behind = post;
+      lane.last = post;
+      this.#posts.set(id, post);
+      this.#unsent.add(post);
+      this.#pump();
+      this.#arm();
+    });
+  }
+
+  /** A session has begun: whatever is not accepted goes out again, in order. */
+  onSession(window: number): void {
+    this.#window = Math.min(window, clientLimits.postsOutMax);
+    this.#recall();
+    this.#pump();
+  }
+
+  [Symbol.dispose](): void {
+    this.#sweep?.[Symbol.dispose]();
+  }
+
+  onLost(): void {
+    this.#window = 0;
+    this.#recall();
+  }
+
+  /** True when it was one of these. */
+  onAccept(id: string, seq: number): boolean {
+    const post = this.#take(id);
+    if (post === undefined) return false;
+    post.lane.refusals = 0;
+    post.resolve({ id, seq });
+    this.#pump();
+    return true;
+  }
+
+  /** True when it was one of these. */
+  onReject(id: string, error: BusError): boolean {
+    const post = this.#posts.get(id);
+    if (post === undefined) return false;
+    post.refusal = error;
+    if (error.code === 'FRAME_CORRUPT') post.corruptions += 1;
+    if (post.corruptions >= corruptionsMax)
+      this.#fail(id, new BusError('MALFORMED_PAYLOAD', { detail: 'it arrives corrupt each time' }));
+    else if (passing.has(error.code)) this.#again(post, error);
+    // Whether it is worth waiting for room in a mailbox, or for somebody to be there, is the sender's decision.
+    else this.#fail(id, error);
+    this.#pump();
+    return true;
+  }
+
+  failAll(error: BusError): void {
+    for (const id of [...this.#posts.keys()]) this.#fail(id, error);
+  }
+
+  #again(post: Post, error: BusError): void {
+    if (post.isSent) this.#out -= 1;
+    post.isSent = false;
+    this.#unsent.add(post);
+    const { lane } = post;
+    const nowMs = this.#parts.clock.monotonicMs();
+    // Those behind it were refused with it; they need no pause of their own.
+    if (error.code === 'OUT_OF_ORDER' || lane.pausedUntilMs > nowMs) return;
+    const waitMs = backoffMs(postBackoff, lane.refusals, this.#parts.random());
+    lane.refusals += 1;
+    lane.pausedUntilMs = nowMs + Math.max(waitMs, error.retryAfterMs);
+  }
+
+  #pump(): void {
+    if (this.#out >= this.#window || this.#unsent.size === 0) return;
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const post of this.#unsent) {
+      if (this.#out >= this.#window) return;
+      // One in front of it that came back goes first.
+      if (post.lane.pausedUntilMs > nowMs || post.before?.isSent === false) continue;
+      const after = post.before?.frame.envelope.id;
+      const frame = after === undefined ? post.frame : amend(post.frame, { after });
+      if (!this.#parts.send(frame)) return;
+      post.isSent = true;
+      this.#unsent.delete(post);
+      this.#out += 1;
+    }
+  }
+
+  #recall(): void {
+    this.#out = 0;
+    for (const post of this.#posts.values()) post.isSent = false;
+    this.#unsent = new Set(this.#posts.values());
+    for (const lane of this.#lanes.values()) lane.pausedUntilMs = 0;
+  }
+
+  #fail(id: string, error: BusError): void {
+    this.#take(id)?.reject(error);
+  }
+
+  #take(id: string): Post | undefined {
+    const post = this.#posts.get(id);
+    if (post === undefined) return undefined;
+    this.#posts.delete(id);
+    this.#unsent.delete(post);
+    if (post.isSent) this.#out -= 1;
+    const { lane, before, behind } = post;
+    if (before !== undefined) before.behind = behind;
+    if (behind !== undefined) behind.before = before;
+    else lane.last = before;
+    if (lane.last === undefined) this.#lanes.delete(lane.key);
+    return post;
+  }
+
+  #laneOf(key: string): Lane {
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = { key, last: undefined, refusals: 0, pausedUntilMs: 0 };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
+  }
+
+  /** Deadlines and pauses, as long as anything waits. */
+  #arm(): void {
+    if (this.#sweep !== undefined || this.#posts.size === 0) return;
+    this.#sweep = this.#parts.clock.after(sweepMs, () => {
+      this.#sweep = undefined;
+      const nowMs = this.#parts.clock.monotonicMs();
+      for (const [id, post] of this.#posts) {
+        if (post.expiresMs > nowMs) continue;
+        const late = new BusError('DEADLINE_EXCEEDED', { ms: clientLimits.deadlineMs });
+        this.#fail(id, post.refusal ?? this.#parts.trouble() ?? late);
+      }
+      this.#pump();
+      this.#arm();
+    });
+  }
+}

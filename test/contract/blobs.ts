@@ -1,0 +1,315 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { noTrace } from '../../src/base/trace.js';
+import { BlobCache } from '../../src/client/blob-cache.js';
+import { Blobs, type BlobsParts } from '../../src/client/blobs.js';
+import type { Client } from '../../src/client/client.js';
+import { gather } from '../../src/client/gather.js';
+import { blobRangeCodec } from '../../src/wire/messages.js';
+import { recordOf, testBus, type TestBus } from '../support/bus.js';
+import { eventually } from '../support/eventually.js';
+import { temporaryFolder } from '../support/temporary.js';
+import type { TransportHarness } from './transport.js';
+
+const mib = 1024 * 1024;
+
+/** Progress, blobs and fan-in: what agents share beyond one reply, whatever carries it. */
+export function blobsContract(name: string, open: () => TransportHarness): void {
+  describe(`blobs contract: ${name}`, () => {
+    let bus: TestBus;
+    const folders: { remove: () => void }[] = [];
+    const openBus = async (): Promise<void> => {
+      bus = testBus(open());
+      await bus.start();
+    };
+    afterEach(async () => {
+      await bus.close();
+      for (const folder of folders.splice(0)) folder.remove();
+    });
+
+    const folder = (): string => {
+      const made = temporaryFolder();
+      folders.push(made);
+      return made.path;
+    };
+    const blobsOf = (client: Client, more: Partial<BlobsParts> = {}): Blobs =>
+      new Blobs({
+        client,
+        agent: client.identity.agent,
+        clock: systemClock,
+        random: Math.random,
+        trace: noTrace,
+        ...more,
+      });
+    const registered = async (agent: string): Promise<Client> => {
+      const client = await bus.client(agent);
+      await client.register(recordOf(agent));
+      return client;
+    };
+    const deadlineMs = 20_000;
+
+    test('partial replies arrive in order before the last one', async () => {
+      await openBus();
+      (await bus.client('worker')).serve({
+        count: ({ progress }) => {
+          for (const each of ['1', '2', '3']) progress(Buffer.from(each));
+          return Buffer.from('done');
+        },
+      });
+      const parts: string[] = [];
+      const reply = await (
+        await bus.client('asker')
+      ).request('agent:worker', 'count', Buffer.alloc(0), {
+        onPartial: (part) => parts.push(part.toString()),
+      });
+      expect([...parts, reply.body.toString()]).toEqual(['1', '2', '3', 'done']);
+    });
+
+    test.each([0, 1, 256 * 1024, mib, mib + 1, 10 * mib])(
+      'a blob of %i bytes arrives as it was offered, from memory and from a file',
+      async (bytes) => {
+        await openBus();
+        const content = randomBytes(bytes);
+        const file = path.join(folder(), 'blob');
+        writeFileSync(file, content);
+        const owner = blobsOf(await registered('owner'));
+        const reader = blobsOf(await bus.client('reader'));
+        for (const source of [content, { file }]) {
+          const ref = await owner.offer(source);
+          expect(ref).toMatchObject({ bytes, owner: 'owner' });
+          expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
+          owner.withdraw(ref.sha256);
+        }
+      },
+    );
+
+    test('a blob that was fetched once comes from the cache, without its owner', async () => {
+      await openBus();
+      const content = randomBytes(3 * mib);
+      const owner = await registered('owner');
+      const ref = await blobsOf(owner).offer(content);
+      const cacheFolder = path.join(folder(), 'blobs');
+      const cache = await BlobCache.open({
+        folder: cacheFolder,
+        bytesMax: 8 * mib,
+        clock: systemClock,
+        trace: noTrace,
+      });
+      const reader = blobsOf(await bus.client('reader'), { cache });
+      await reader.fetch(ref, { deadlineMs });
+      await owner.close();
+      expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
+      expect(readdirSync(cacheFolder)).toEqual([ref.sha256]);
+      expect(statSync(cacheFolder).mode & 0o777).toBe(0o700);
+    });
+
+    test('a damaged cache entry is fetched anew', async () => {
+      await openBus();
+      const content = randomBytes(1_000);
+      const ref = await blobsOf(await registered('owner')).offer(content);
+      const cacheFolder = folder();
+      const cache = await BlobCache.open({
+        folder: cacheFolder,
+        bytesMax: mib,
+        clock: systemClock,
+        trace: noTrace,
+      });
+      const reader = blobsOf(await bus.client('reader'), { cache });
+      await reader.fetch(ref, { deadlineMs });
+      truncateSync(path.join(cacheFolder, ref.sha256), 999);
+      expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
+      expect(readFileSync(path.join(cacheFolder, ref.sha256)).equals(content)).toBe(true);
+    });
+
+    test('the oldest offers from memory are forgotten at the limit, files are not', async () => {
+      await openBus();
+      const owner = blobsOf(await registered('owner'), { limits: { offeredBytesMax: 2_500 } });
+      const file = path.join(folder(), 'blob');
+      writeFileSync(file, randomBytes(5_000));
+      const onDisk = await owner.offer({ file });
+      const first = await owner.offer(randomBytes(1_000));
+      const second = await owner.offer(randomBytes(1_000));
+      const third = await owner.offer(randomBytes(1_000));
+      const reader = blobsOf(await bus.client('reader'));
+      await expect(reader.fetch(first, { deadlineMs })).rejects.toMatchObject({
+        code: 'BLOB_MISSING',
+      });
+      for (const ref of [onDisk, second, third])
+        expect(await reader.fetch(ref, { deadlineMs })).toHaveLength(ref.bytes);
+      await expect(owner.offer(randomBytes(3_000))).rejects.toMatchObject({ code: 'TOO_LARGE' });
+    });
+
+    test('content that is not what its name says is refused', async () => {
+      await openBus();
+      const owner = blobsOf(await registered('owner'));
+      const file = path.join(folder(), 'blob');
+      writeFileSync(file, randomBytes(5_000));
+      const changed = await owner.offer({ file });
+      writeFileSync(file, randomBytes(5_000));
+      const reader = blobsOf(await bus.client('reader'));
+      await expect(reader.fetch(changed, { deadlineMs })).rejects.toMatchObject({
+        code: 'BLOB_CORRUPT',
+      });
+      writeFileSync(file, 'shorter');
+      await expect(reader.fetch(changed, { deadlineMs })).rejects.toMatchObject({
+        code: 'BLOB_MISSING',
+      });
+    });
+
+    test('an owner that sends more than was asked for is refused', async () => {
+      await openBus();
+      const liar = await registered('liar');
+      liar.serve({
+        'blob.get': ({ body, progress }) => {
+          progress(Buffer.alloc(blobRangeCodec.decode(body).length + 1));
+          return Buffer.alloc(0);
+        },
+      });
+      const ref = { sha256: 'a'.repeat(64), bytes: 100, owner: 'liar' };
+      await expect(
+        blobsOf(await bus.client('reader')).fetch(ref, { deadlineMs }),
+      ).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
+    });
+
+    test('an owner nobody knows, a reference that is none, and too large a blob fail at once', async () => {
+      await openBus();
+      const reader = blobsOf(await bus.client('reader'), { limits: { bytesMax: 1_000 } });
+      const ref = { sha256: 'a'.repeat(64), bytes: 100, owner: 'nobody' };
+      await expect(reader.fetch(ref, { deadlineMs })).rejects.toMatchObject({
+        code: 'UNKNOWN_AGENT',
+      });
+      await expect(
+        reader.fetch({ ...ref, sha256: '../../etc/passwd' }, { deadlineMs }),
+      ).rejects.toMatchObject({ code: 'MALFORMED_PAYLOAD' });
+      await expect(reader.fetch({ ...ref, bytes: 1_001 }, { deadlineMs })).rejects.toMatchObject({
+        code: 'TOO_LARGE',
+      });
+    });
+
+    test('a fetch goes on where it broke off when its owner comes back', async () => {
+      await openBus();
+      const content = randomBytes(3 * mib);
+      const asked: number[] = [];
+      const owner = await registered('owner');
+      const ref = await blobsOf(owner).offer(content);
+      owner.serve({
+        'blob.get': async ({ body, progress, signal }) => {
+          const { offset } = blobRangeCodec.decode(body);
+          asked.push(offset);
+          if (offset < mib) return content.subarray(0, mib);
+          // Half of this range gets out.
+          progress(content.subarray(mib, mib + 1_000));
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return Buffer.alloc(0);
+        },
+      });
+      const fetching = blobsOf(await bus.client('reader')).fetch(ref, { deadlineMs });
+      await eventually(() => expect(asked).toEqual([0, mib]));
+      await owner.close();
+      const again = await bus.client('owner');
+      const offered = blobsOf(again);
+      await offered.offer(content);
+      expect((await fetching).equals(content)).toBe(true);
+    });
+
+    test('a fetch can be cancelled, and ends at its deadline', async () => {
+      await openBus();
+      (await registered('owner')).serve({ 'blob.get': () => new Promise<Buffer>(() => undefined) });
+      const reader = blobsOf(await bus.client('reader'), { limits: { fetchesMax: 1 } });
+      const ref = { sha256: 'a'.repeat(64), bytes: 100, owner: 'owner' };
+      const abort = new AbortController();
+      const cancelled = reader.fetch(ref, { deadlineMs, signal: abort.signal });
+      const late = reader.fetch(ref, { deadlineMs: 100 });
+      await expect(late).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+      abort.abort();
+      await expect(cancelled).rejects.toMatchObject({ code: 'CANCELLED' });
+    });
+
+    test('a fan-in ends as soon as nobody is left to wait for, with what became of each', async () => {
+      await openBus();
+      (await registered('good')).serve({
+        sum: ({ body, progress }) => {
+          progress(Buffer.from('half'));
+          return body;
+        },
+      });
+      (await registered('bad')).serve({
+        sum: () => Promise.reject(new Error('no idea')),
+      });
+      const mortal = await registered('mortal');
+      let isAsked = false;
+      mortal.serve({
+        sum: () => {
+          isAsked = true;
+          return new Promise<Buffer>(() => undefined);
+        },
+      });
+      const asker = await bus.client('asker');
+      const partial: [number, string][] = [];
+      const gathering = gather(
+        asker,
+        ['mortal', 'good', 'bad', 'nobody'].map((agent) => ({
+          to: `agent:${agent}`,
+          type: 'sum',
+          body: Buffer.from(agent),
+        })),
+        {
+          // Far beyond the limit of this test.
+          deadlineMs: 600_000,
+          concurrency: 2,
+          clock: systemClock,
+          onPartial: (at, body) => partial.push([at, body.toString()]),
+        },
+      );
+      await eventually(() => expect(isAsked).toBe(true));
+      await mortal.close();
+      const results = await gathering;
+      expect(
+        results.map((each) => [
+          each.to,
+          each.status,
+          each.status === 'answered' ? each.reply.body.toString() : each.error.code,
+        ]),
+      ).toEqual([
+        ['agent:mortal', 'lost', 'RESPONDER_LOST'],
+        ['agent:good', 'answered', 'good'],
+        ['agent:bad', 'failed', 'INTERNAL'],
+        ['agent:nobody', 'lost', 'UNKNOWN_AGENT'],
+      ]);
+      expect(partial).toEqual([[1, 'half']]);
+    });
+
+    test('a fan-in ends at the deadline of all, or when it is cancelled', async () => {
+      await openBus();
+      (await registered('mute')).serve({ ask: () => new Promise<Buffer>(() => undefined) });
+      const asker = await bus.client('asker');
+      const asks = Array.from({ length: 3 }, () => ({
+        to: 'agent:mute',
+        type: 'ask',
+        body: Buffer.alloc(0),
+      }));
+      const late = await gather(asker, asks, {
+        deadlineMs: 100,
+        concurrency: 1,
+        clock: systemClock,
+      });
+      expect(late.map((each) => each.status)).toEqual(['timeout', 'timeout', 'timeout']);
+      const abort = new AbortController();
+      const gathering = gather(asker, asks, {
+        deadlineMs,
+        concurrency: 2,
+        clock: systemClock,
+        signal: abort.signal,
+      });
+      abort.abort();
+      expect((await gathering).map((each) => each.status)).toEqual([
+        'cancelled',
+        'cancelled',
+        'cancelled',
+      ]);
+    });
+  });
+}

@@ -1,0 +1,4 @@
+import { zeromqHarness } from '../support/networks.js';
+import { blobsContract } from './blobs.js';
+
+blobsContract('zeromq', zeromqHarness);

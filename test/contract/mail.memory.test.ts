@@ -1,0 +1,4 @@
+import { memoryHarness } from '../support/networks.js';
+import { mailContract } from './mail.js';
+
+mailContract('memory', memoryHarness);

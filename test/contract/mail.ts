@@ -1,0 +1,436 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { BrokerLimits } from '../../src/broker/limits.js';
+import { Later, type Message } from '../../src/client/inbox.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { operatorSecret, recordOf, testBus, type TestBus } from '../support/bus.js';
+import { eventually } from '../support/eventually.js';
+import type { TransportHarness } from './transport.js';
+
+const text = (each: { body: Buffer }): string => each.body.toString();
+
+/** Durable messages: what was accepted is handled, in order, whatever ends in between. */
+export function mailContract(name: string, open: () => TransportHarness): void {
+  describe(`mail contract: ${name}`, () => {
+    let bus: TestBus | undefined;
+    const openBus = async (limits: Partial<BrokerLimits> = {}): Promise<TestBus> => {
+      bus = testBus(open(), { retryBackoff: { baseMs: 1, capMs: 20 }, ...limits });
+      await bus.start();
+      return bus;
+    };
+    afterEach(async () => {
+      await bus?.close();
+      bus = undefined;
+    });
+    const registered = async (agent: string) => {
+      const client = await bus!.client(agent);
+      await client.register(recordOf(agent));
+      return client;
+    };
+    const operator = () => bus!.client('boss', { role: 'operator', secret: operatorSecret });
+
+    test('a message waits for a recipient that is not there', async () => {
+      const at = await openBus();
+      await (await registered('worker')).close();
+      const sender = await at.client('sender');
+      const { seq } = await sender.post('agent:worker', 'work', Buffer.from('one'));
+      expect(seq).toBeGreaterThan(0);
+      const worker = await at.client('worker');
+      const got: Message[] = [];
+      await worker.receive((message) => void got.push(message));
+      await eventually(() => expect(got.map(text)).toEqual(['one']));
+      expect(got[0]).toMatchObject({ seq, from: 'sender', type: 'work', attempt: 1 });
+      await eventually(async () => expect((await sender.status()).messages).toBe(0));
+    });
+
+    test('what was accepted outlives a crash of the broker, and its order too', async () => {
+      const at = await openBus();
+      await (await registered('worker')).close();
+      const sender = await at.client('sender');
+      const numbers = Array.from({ length: 300 }, (_, at) => String(at));
+      await Promise.all(numbers.map((each) => sender.post('agent:worker', 'n', Buffer.from(each))));
+      await at.crash();
+      await at.start();
+      const worker = await at.client('worker');
+      const got: string[] = [];
+      await worker.receive((message) => void got.push(text(message)));
+      await eventually(() => expect(got).toEqual(numbers));
+    });
+
+    test('a message sent twice under one id is stored once, also over a restart and after it was settled', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const send = () => sender.post('agent:worker', 'x', Buffer.from('once'), { id: 'm-1' });
+      const first = await send();
+      expect((await send()).seq).toBe(first.seq);
+      const got: string[] = [];
+      await worker.receive((message) => void got.push(text(message)));
+      await eventually(async () => expect((await sender.status()).settled).toBe(1));
+      await at.crash();
+      await at.start();
+      await sender.ready({ withinMs: 5_000 });
+      expect((await send()).seq).toBe(first.seq);
+      expect((await sender.status()).duplicates).toBe(1);
+      expect(got).toEqual(['once']);
+    });
+
+    test('a handler that fails gets the message again with the next attempt number, and those behind it after it', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const seen: string[] = [];
+      await worker.receive((message) => {
+        seen.push(`${text(message)}#${message.attempt}`);
+        if (text(message) === 'b' && message.attempt < 3) throw new Error('not today');
+      });
+      await Promise.all(
+        ['a', 'b', 'c', 'd'].map((each) => sender.post('agent:worker', 'x', Buffer.from(each))),
+      );
+      await eventually(() => expect(seen).toEqual(['a#1', 'b#1', 'b#2', 'b#3', 'c#1', 'd#1']));
+    });
+
+    test('different order keys do not wait for each other', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const seen: string[] = [];
+      let release = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      await worker.receive(async (message) => {
+        if (text(message) === 'slow') await gate;
+        seen.push(text(message));
+      });
+      await sender.post('agent:worker', 'x', Buffer.from('slow'), { orderKey: 'one' });
+      await sender.post('agent:worker', 'x', Buffer.from('behind'), { orderKey: 'one' });
+      await sender.post('agent:worker', 'x', Buffer.from('free'), { orderKey: 'two' });
+      await eventually(() => expect(seen).toEqual(['free']));
+      release();
+      await eventually(() => expect(seen).toEqual(['free', 'slow', 'behind']));
+    });
+
+    test('too many failures make a dead letter, which can be seen, requeued and purged', async () => {
+      const at = await openBus({ attemptsMax: 3 });
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      let isWell = false;
+      const seen: string[] = [];
+      await worker.receive((message) => {
+        seen.push(text(message));
+        if (!isWell) throw new Error('poison');
+      });
+      await sender.post('agent:worker', 'x', Buffer.from('bad'));
+      const boss = await operator();
+      await eventually(async () =>
+        expect((await boss.mail.dead({ mailbox: '*' })).messages).toMatchObject([
+          { from: 'sender', mailbox: 'agent:worker', attempts: 3, state: 'dead' },
+        ]),
+      );
+      const [dead] = (await boss.mail.dead({ mailbox: '*' })).messages;
+      expect(dead?.reason).toContain('poison');
+      expect(text((await boss.mail.message({ seq: dead!.seq })) as never)).toBe('bad');
+      await at.crash();
+      await at.start();
+      await boss.ready({ withinMs: 5_000 });
+      expect((await boss.status()).dead_letters).toBe(1);
+      isWell = true;
+      expect(await boss.mail.requeue('*')).toBe(1);
+      await eventually(async () => expect((await boss.status()).messages).toBe(0));
+      expect(seen).toEqual(['bad', 'bad', 'bad', 'bad']);
+      await expect(boss.mail.requeue('*', [dead!.seq])).rejects.toMatchObject({
+        code: 'NO_SUCH_MESSAGE',
+      });
+    });
+
+    test('an error that trying again does not help makes a dead letter at once, and the next is handled', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const seen: string[] = [];
+      await worker.receive((message) => {
+        seen.push(text(message));
+        if (text(message) === 'bad') throw new BusError('MALFORMED_PAYLOAD', { detail: 'x' });
+      });
+      await sender.post('agent:worker', 'x', Buffer.from('bad'));
+      await sender.post('agent:worker', 'x', Buffer.from('good'));
+      await eventually(() => expect(seen).toEqual(['bad', 'good']));
+      await eventually(async () => expect((await sender.status()).dead_letters).toBe(1));
+      const boss = await operator();
+      expect(await boss.mail.purgeDead('agent:worker')).toBe(1);
+      expect((await boss.status()).dead_letters).toBe(0);
+    });
+
+    test('a handler can put a message off', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const attempts: number[] = [];
+      await worker.receive((message) => {
+        attempts.push(message.attempt);
+        if (message.attempt === 1) throw new Later(50);
+      });
+      await sender.post('agent:worker', 'x', Buffer.from('later'));
+      await eventually(() => expect(attempts).toEqual([1, 2]));
+    });
+
+    test('a delayed message comes after its time, over a restart, and does not hold up others', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'x', Buffer.from('late'), { delayMs: 1_500 });
+      await sender.post('agent:worker', 'x', Buffer.from('now'));
+      const seen: string[] = [];
+      await worker.receive((message) => void seen.push(text(message)));
+      await eventually(() => expect(seen).toEqual(['now']));
+      await at.crash();
+      await at.start();
+      await eventually(() => expect(seen).toEqual(['now', 'late']));
+    });
+
+    test('a message that nobody takes in its time becomes a dead letter', async () => {
+      const at = await openBus();
+      await registered('worker');
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'x', Buffer.from('stale'), { ttlMs: 100 });
+      const boss = await operator();
+      await eventually(async () =>
+        expect((await boss.mail.dead({ mailbox: '*' })).messages).toMatchObject([
+          { reason: 'EXPIRED' },
+        ]),
+      );
+    });
+
+    test('a full mailbox refuses, and takes again when there is room', async () => {
+      const at = await openBus({ mailboxMessagesMax: 2 });
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const post = () => sender.post('agent:worker', 'x', Buffer.from('x'));
+      await Promise.all([post(), post()]);
+      await expect(post()).rejects.toMatchObject({ code: 'INBOX_FULL', retryable: true });
+      await worker.receive(() => undefined);
+      await eventually(async () => expect((await sender.status()).messages).toBe(0));
+      await post();
+    });
+
+    test('who is not known has no mailbox, and who leaves without a trace neither', async () => {
+      const at = await openBus();
+      await at.client('guest', { isEphemeral: true });
+      const sender = await at.client('sender');
+      const cases = [
+        ['agent:nobody', 'UNKNOWN_AGENT'],
+        ['agent:guest', 'NO_MAILBOX'],
+        ['service:nothing', 'NO_RESPONDER'],
+        ['reply:sender', 'UNKNOWN_REQUEST'],
+        ['topic:a.b', 'INVALID_NAME'],
+      ] as const;
+      for (const [to, code] of cases)
+        await expect(sender.post(to, 'x', Buffer.from('x'))).rejects.toMatchObject({ code });
+    });
+
+    test('a durable request is answered after its requester has left, and collected by its next process', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const asker = await registered('asker');
+      const { id } = await asker.post('agent:worker', 'sum', Buffer.from('1+1'), {
+        wantsReply: true,
+      });
+      await asker.close();
+      await worker.receive(async (message) => {
+        await worker.reply(message, 'sum.reply', Buffer.from('2'));
+      });
+      await eventually(async () =>
+        expect((await worker.mail.mailboxes()).map((each) => each.mailbox)).toEqual([
+          'reply:asker',
+        ]),
+      );
+      const again = await at.client('asker');
+      const reply = await again.collect(id, { deadlineMs: 5_000 });
+      expect([reply.from, text(reply), reply.isMore]).toEqual(['worker', '2', false]);
+      await eventually(async () => expect((await worker.status()).messages).toBe(0));
+    });
+
+    test('whoever waits for a durable reply gets it when it comes', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const asker = await registered('asker');
+      await expect(asker.collect('never', { deadlineMs: 50 })).rejects.toMatchObject({
+        code: 'DEADLINE_EXCEEDED',
+      });
+      const { id } = await asker.post('agent:worker', 'x', Buffer.from('q'), { wantsReply: true });
+      const collecting = asker.collect(id, { deadlineMs: 5_000 });
+      await worker.receive((message) =>
+        worker.reply(message, 'x.reply', Buffer.from('a')).then(() => undefined),
+      );
+      expect(text(await collecting)).toBe('a');
+      expect(at).toBeDefined();
+    });
+
+    test('the messages of a service are shared among those who offer it, each given once', async () => {
+      const at = await openBus();
+      const seen: string[] = [];
+      for (const agent of ['one', 'two']) {
+        const worker = await registered(agent);
+        await worker.offer(['work.pool']);
+        await worker.receive(
+          async (message) => {
+            await new Promise((resolve) => setTimeout(resolve, 1));
+            seen.push(`${agent}:${text(message)}`);
+          },
+          { mailbox: 'service:work.pool', messages: 1 },
+        );
+      }
+      const sender = await at.client('sender');
+      const numbers = Array.from({ length: 20 }, (_, at) => String(at));
+      await Promise.all(
+        numbers.map((each) =>
+          sender.post('service:work.pool', 'x', Buffer.from(each), { orderKey: each }),
+        ),
+      );
+      await eventually(() => expect(seen).toHaveLength(20));
+      expect(new Set(seen.map((each) => each.split(':')[1]))).toEqual(new Set(numbers));
+      expect(new Set(seen.map((each) => each.split(':')[0]))).toEqual(new Set(['one', 'two']));
+    });
+
+    test('a receiver that is stuck holds up nobody else', async () => {
+      const at = await openBus();
+      const stuck = await registered('stuck');
+      const brisk = await registered('brisk');
+      const sender = await at.client('sender');
+      await stuck.receive(() => new Promise(() => undefined));
+      const seen: string[] = [];
+      await brisk.receive((message) => void seen.push(text(message)));
+      const numbers = Array.from({ length: 200 }, (_, at) => String(at));
+      await Promise.all(
+        numbers.flatMap((each) => [
+          sender.post('agent:stuck', 'x', Buffer.from(each)),
+          sender.post('agent:brisk', 'x', Buffer.from(each)),
+        ]),
+      );
+      await eventually(() => expect(seen).toEqual(numbers));
+    });
+
+    test('no more than the credit is unsettled at once', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      await worker.receive(() => new Promise(() => undefined), { messages: 5 });
+      for (let at = 0; at < 20; at += 1)
+        await sender.post('agent:worker', 'x', Buffer.from('x'), { orderKey: String(at) });
+      await eventually(async () => expect((await sender.status()).leases).toBe(5));
+    });
+
+    test('what an agent works on stays its own when the broker is killed', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const attempts: number[] = [];
+      let release = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      await worker.receive(async (message) => {
+        attempts.push(message.attempt);
+        await gate;
+      });
+      await sender.post('agent:worker', 'x', Buffer.from('long'));
+      await eventually(() => expect(attempts).toEqual([1]));
+      await at.crash();
+      await at.start();
+      await eventually(async () => expect((await sender.status()).leases).toBe(1));
+      release();
+      await eventually(async () => expect((await sender.status()).messages).toBe(0));
+      expect(attempts).toEqual([1]);
+    });
+
+    test('a lease that is not renewed is lost, and the message delivered again with the next attempt', async () => {
+      const at = await openBus({ leaseMs: 300 });
+      await (await registered('worker')).close();
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'x', Buffer.from('x'));
+      const first = await at.client('worker');
+      await first.receive(() => new Promise(() => undefined));
+      await eventually(async () => expect((await sender.status()).leases).toBe(1));
+      await first.close();
+      const second = await at.client('worker');
+      const attempts: number[] = [];
+      await second.receive((message) => void attempts.push(message.attempt));
+      await eventually(() => expect(attempts).toEqual([2]));
+    });
+
+    test('a message that waits can be taken back, one that is worked on is told so', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const waiting = await sender.post('agent:worker', 'x', Buffer.from('waiting'));
+      await sender.cancel(waiting.id);
+      expect((await sender.status()).messages).toBe(0);
+      await expect(sender.cancel('unknown')).rejects.toMatchObject({ code: 'UNKNOWN_REQUEST' });
+      let aborted = false;
+      await worker.receive(
+        (message) =>
+          new Promise((resolve) =>
+            message.signal.addEventListener('abort', () => {
+              aborted = true;
+              resolve();
+            }),
+          ),
+      );
+      const running = await sender.post('agent:worker', 'x', Buffer.from('running'));
+      await eventually(async () => expect((await sender.status()).leases).toBe(1));
+      await sender.cancel(running.id);
+      await eventually(() => expect(aborted).toBe(true));
+    });
+
+    test('an operator looks into any mailbox, another agent only into its own', async () => {
+      const at = await openBus();
+      await registered('worker');
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'secret', Buffer.from('for worker only'));
+      const stranger = await at.client('stranger');
+      const refused = { code: 'UNAUTHORISED' };
+      await expect(stranger.mail.inbox({ mailbox: 'agent:worker' })).rejects.toMatchObject(refused);
+      await expect(stranger.mail.inbox({ mailbox: '*' })).rejects.toMatchObject(refused);
+      await expect(stranger.mail.purgeInbox('*')).rejects.toMatchObject(refused);
+      await expect(stranger.mail.message({ seq: 1 })).rejects.toMatchObject({
+        code: 'NO_SUCH_MESSAGE',
+      });
+      await expect(
+        stranger.receive(() => undefined, { mailbox: 'agent:worker' }),
+      ).rejects.toMatchObject(refused);
+      await expect(
+        stranger.post('agent:worker', 'x', Buffer.from('x'), { from: 'sender' }),
+      ).rejects.toMatchObject(refused);
+      const boss = await operator();
+      expect((await boss.mail.inbox({ mailbox: '*' })).messages).toMatchObject([
+        { mailbox: 'agent:worker', from: 'sender', state: 'waiting' },
+      ]);
+      expect((await boss.status()).refused.UNAUTHORISED).toBeGreaterThanOrEqual(5);
+    });
+
+    test('an inbox is paged in the order of acceptance', async () => {
+      const at = await openBus();
+      await registered('worker');
+      const sender = await at.client('sender');
+      for (let at = 0; at < 7; at += 1)
+        await sender.post('agent:worker', 'x', Buffer.from(String(at)));
+      const boss = await operator();
+      const pages: number[] = [];
+      let after = 0;
+      do {
+        const page = await boss.mail.inbox({ mailbox: 'agent:worker', after, limit: 3 });
+        pages.push(page.messages.length);
+        expect(page.depth).toBe(7);
+        after = page.next;
+      } while (after > 0);
+      expect(pages).toEqual([3, 3, 1]);
+    });
+
+    test('bodies that memory does not hold are read from disk, in order', async () => {
+      const at = await openBus({ frameCacheBytesMax: 0 });
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const numbers = Array.from({ length: 600 }, (_, at) => String(at));
+      await Promise.all(numbers.map((each) => sender.post('agent:worker', 'n', Buffer.from(each))));
+      const got: string[] = [];
+      await worker.receive((message) => void got.push(text(message)));
+      await eventually(() => expect(got).toEqual(numbers));
+    });
+  });
+}

@@ -1,0 +1,4 @@
+import { zeromqHarness } from '../support/networks.js';
+import { mailContract } from './mail.js';
+
+mailContract('zeromq', zeromqHarness);
