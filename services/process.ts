@@ -5,10 +5,11 @@ import { systemClock } from '../src/base/clock.js';
 import type { Trace } from '../src/base/trace.js';
 import { Client, type Identity } from '../src/client/client.js';
 import type { Config } from '../src/config/config.js';
-import { readSecret } from '../src/config/secrets.js';
+import { readSecret } from '../src/config/keys.js';
 import { asBusError } from '../src/errors/bus-error.js';
 import type { Logger } from '../src/observe/log.js';
 import { ZeromqLink } from '../src/transport/zeromq.js';
+import { linkKeysOf, remoteIdentityOf } from './identity.js';
 
 /** Signals closer together than this are one. */
 const secondSignalMs = 500;
@@ -54,14 +55,19 @@ export function notifySystemd(...states: string[]): Promise<void> {
   });
 }
 
-/** A client of the configured broker for this process; it connects in the background. */
+/**
+ * A client of the configured broker for this process; it connects in the background.
+ * Throws SOCKET_PATH, and over tcp KEYS_MISSING, KEY_FILE_INVALID.
+ */
 export function openClient(config: Config, identity: Identity, trace?: Trace): Client {
+  const keys = remoteIdentityOf(config, identity);
   return Client.connect({
-    link: new ZeromqLink(config.bus),
+    link: new ZeromqLink(config.bus, keys && linkKeysOf(keys)),
     identity,
     clock: systemClock,
     random: Math.random,
-    secretOf: () => readSecret(config.home, identity.role),
+    secretOf: () =>
+      keys === undefined ? readSecret(config.home, identity.role) : Buffer.from(keys.secret, 'hex'),
     heartbeatMs: config.heartbeatMs,
     ...(trace === undefined ? {} : { trace }),
   });

@@ -27,20 +27,29 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../../src/pgc/shapes.js';
-import { isListening } from '../../src/transport/zeromq.js';
+import { isListening } from '../../src/transport/probe.js';
+import { remoteIdentity } from '../identity.js';
 import { openClient } from '../process.js';
 
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;
 
-/** Runs `work` with a connected client. Throws NO_BROKER at once when nobody listens. */
+/**
+ * Runs `work` with a connected client: over tcp as the agent of the identity file, else under a name of
+ * its own and as `localRole`. Throws NO_BROKER at once when nobody listens, KEYS_MISSING, KEY_FILE_INVALID.
+ */
 export async function withClient<T>(
   config: Config,
   work: (client: Client) => Promise<T>,
+  localRole = 'client',
 ): Promise<T> {
+  const remote = remoteIdentity(config);
+  const { agent, role } = remote ?? {
+    agent: `cli-${process.pid}-${randomBytes(4).toString('hex')}`,
+    role: localRole,
+  };
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
-  const agent = `cli-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const client = openClient(config, { agent, role: 'client', isEphemeral: true });
+  const client = openClient(config, { agent, role, isEphemeral: remote === undefined });
   try {
     return await interruptible(client.ready({ withinMs: greetingMsMax }).then(() => work(client)));
   } finally {

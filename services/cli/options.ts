@@ -45,16 +45,33 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000 };
-const durationMsMax = 600_000;
+const unitsMs: Record<string, number> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
-/** `500ms`, `30s`, `2m`; a bare number is seconds. Milliseconds. */
-export function duration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-  const value = Number(match?.[1]) * (unitsMs[match?.[2] ?? 's'] ?? NaN);
-  if (!(value >= 1 && value <= durationMsMax))
-    throw new InvalidArgumentError('It must be a duration like 500ms, 30s or 2m, at most 10m.');
-  return Math.round(value);
+/** `500ms`, `30s`, `2m`, at most 10 minutes; a bare number is seconds. Milliseconds. */
+export const duration = durationUpTo('10m');
+/** What a message may wait for, or live. */
+export const longDuration = durationUpTo('30d');
+
+function durationUpTo(max: string): (text: string) => number {
+  return (text) => {
+    const value = milliseconds(text);
+    if (!(value >= 1 && value <= milliseconds(max)))
+      throw new InvalidArgumentError(
+        `It must be a duration like 500ms, 30s or 2m, at most ${max}.`,
+      );
+    return Math.round(value);
+  };
+}
+
+function milliseconds(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
+  return Number(match?.[1]) * (unitsMs[match?.[2] ?? 's'] ?? NaN);
 }
 
 export function list(text: string): string[] {

@@ -51,10 +51,10 @@ import { Permissions } from './permissions.js';
 import { expiredPeers, isLate, type Tick } from './presence.js';
 import { StrangerRates } from './rate-limit.js';
 import { Registry } from './registry.js';
-import { ReplyWaiters } from './reply-waiters.js';
 import { Requests } from './requests.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
 import { Sessions, type Session } from './sessions.js';
+import type { Taker } from './takers.js';
 import { Topics } from './topics.js';
 
 const nonceBytes = 32;
@@ -100,7 +100,6 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly sessions = new Sessions();
   readonly acceptLatency = new AcceptLatency();
   readonly requests: Requests;
-  readonly replyWaiters: ReplyWaiters;
   readonly topics: Topics;
   readonly limits: BrokerLimits;
   readonly clock: Clock;
@@ -132,7 +131,6 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#parts = parts;
     this.#permissions = parts.permissions ?? new Permissions();
     this.#strangerRates = new StrangerRates(this.limits.strangersMax);
-    this.replyWaiters = new ReplyWaiters(this.limits.replyWaitersPerSessionMax);
     this.topics = new Topics({
       limits: this.limits,
       publish: (topic, bytes) => this.#listener.publish(topic, bytes),
@@ -166,7 +164,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       deliver: (peer, frame) => broker.#outboxes.offer(peer, frame),
       onDead: (view) =>
         broker.#publish('sys.dead-letter', 'dead-letter', messageViewCodec.encode(view)),
-      onReply: (letter) => void broker.#onReply(letter),
+      onTaken: (taker, letter) => void broker.#onTaken(taker, letter),
     });
     broker.#step({ type: 'socket.bound' });
     return broker;
@@ -223,7 +221,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const { type, id, correlation, seq } = frame.envelope;
     const atMs = this.clock.nowMs();
     const { body } = frame;
-    audit.record({ atMs, what, from, to, type, id, correlation, seq: seq as number, code, body });
+    audit.record({ atMs, what, from, to, type, id, correlation, seq: seq, code, body });
   }
 
   async backup(folder: string): Promise<BackupAnswer> {
@@ -334,9 +332,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   #tick(tick: Tick): void {
     this.mailboxes.tick(isLate(tick));
-    for (const { peer, queryId } of this.replyWaiters.expired(tick.nowMs)) {
-      this.#refuse(peer, queryId, new BusError('DEADLINE_EXCEEDED', { ms: 0 }));
-    }
+    for (const { peer, id, mailbox } of this.mailboxes.takers.expired(tick.nowMs))
+      this.#refuse(peer, id, new BusError('INBOX_EMPTY', { mailbox }));
     for (const session of expiredPeers(this.sessions.all(), tick)) {
       this.#stepSession(session, { type: 'session.expired' });
     }
@@ -599,7 +596,6 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #withdraw(session: Session, reason: GoodbyeReason): void {
     const wasLast = this.sessions.withdraw(session);
     this.mailboxes.sessionEnded(session.peer);
-    this.replyWaiters.sessionEnded(session.peer);
     for (const orphan of this.requests.forget(session.peer)) {
       this.#refuse(
         orphan.requester,
@@ -608,6 +604,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
       );
     }
     if (!wasLast) return;
+    for (const { peer, id } of this.mailboxes.takers.agentLost(session.agent))
+      this.#refuse(peer, id, new BusError('RESPONDER_LOST', { agent: session.agent }));
     this.registry.seen(session.agent, this.clock.nowMs());
     // Told before the registry forgets an ephemeral agent, while there still is something to tell.
     this.announce(reason === 'expired' ? 'lost' : 'left', session.agent);
@@ -642,15 +640,12 @@ export class Broker implements BrokerCore, AsyncDisposable {
     });
   }
 
-  async #onReply(letter: Letter): Promise<void> {
-    const waiters = this.replyWaiters.take(parseAddress(letter.mailbox).name, letter.correlation);
-    for (const { peer, queryId } of waiters) {
-      try {
-        const body = messageAnswerCodec.encode(await this.mailboxes.read(letter));
-        this.#say(peer, Command.ANSWER, { correlation: queryId }, body);
-      } catch (error) {
-        this.#refuse(peer, queryId, asBusError(error));
-      }
+  async #onTaken({ peer, id }: Taker, letter: Letter): Promise<void> {
+    try {
+      const body = messageAnswerCodec.encode(await this.mailboxes.read(letter));
+      this.#say(peer, Command.ANSWER, { correlation: id }, body);
+    } catch (error) {
+      this.#refuse(peer, id, asBusError(error));
     }
   }
 

@@ -7,7 +7,6 @@ import type { AcceptLatency } from './accept-latency.js';
 import type { BrokerLimits } from './limits.js';
 import type { Mailboxes } from './mailboxes.js';
 import type { Registry } from './registry.js';
-import type { ReplyWaiters } from './reply-waiters.js';
 import type { Requests } from './requests.js';
 import type { Session, Sessions } from './sessions.js';
 import type { Topics } from './topics.js';
@@ -18,7 +17,6 @@ export interface BrokerCore {
   readonly registry: Registry;
   readonly requests: Requests;
   readonly mailboxes: Mailboxes;
-  readonly replyWaiters: ReplyWaiters;
   readonly topics: Topics;
   readonly acceptLatency: AcceptLatency;
   readonly limits: BrokerLimits;

@@ -10,7 +10,7 @@ export function letterOf(frame: Frame, bytes: Buffer): Letter {
   const { envelope } = frame;
   const { delay_ms, ttl_ms, stored_ms } = envelope;
   return {
-    seq: envelope.seq as number,
+    seq: envelope.seq,
     id: envelope.id,
     from: envelope.from,
     mailbox: envelope.to,
@@ -20,9 +20,9 @@ export function letterOf(frame: Frame, bytes: Buffer): Letter {
     more: envelope.more,
     orderKey: envelope.order_key,
     bytes: bytes.length,
-    storedMs: stored_ms as number,
-    expiresMs: ttl_ms === 0 ? 0 : (stored_ms as number) + ttl_ms,
-    dueMs: delay_ms === 0 ? 0 : (stored_ms as number) + delay_ms,
+    storedMs: stored_ms,
+    expiresMs: ttl_ms === 0 ? 0 : stored_ms + ttl_ms,
+    dueMs: delay_ms === 0 ? 0 : stored_ms + delay_ms,
     attempts: 0,
     reason: '',
     deadMs: 0,

@@ -51,8 +51,8 @@ export interface BrokerLimits {
   seenPerSenderMax: number;
   /** Time between two looks for ids that are too old. */
   pruneMs: number;
-  /** Questions for a reply that has not come yet, of one session; one more is refused BROKER_BUSY. */
-  replyWaitersPerSessionMax: number;
+  /** TAKEs of one session that wait for a message; one more is refused BROKER_BUSY. */
+  takersPerSessionMax: number;
   /** Messages on one page of `inbox` and `dead`. */
   messagesPageMax: number;
   /** One publication, head included; a larger one is refused TOO_LARGE. */
@@ -96,7 +96,7 @@ export const defaultLimits: BrokerLimits = {
   seenMs: 24 * 60 * 60 * 1_000,
   seenPerSenderMax: 16_384,
   pruneMs: 60_000,
-  replyWaitersPerSessionMax: 256,
+  takersPerSessionMax: 256,
   messagesPageMax: 500,
   publicationBytesMax: 256 * 1024,
   streamEntriesMax: 256,

@@ -179,6 +179,15 @@ export class Mailbox {
     return undefined;
   }
 
+  /** This very message, out of its turn: its lane goes on without it. */
+  take(consumer: Consumer, letter: Letter, untilMs: number): void {
+    const lane = this.#laneOf(letter);
+    const place = lane?.placeOf(letter) ?? -1;
+    if (lane !== undefined && place >= 0) this.#leave(lane, place);
+    letter.isQueued = false;
+    this.#grant(consumer, letter, untilMs);
+  }
+
   /** The consumer still works on it, says a session that has just begun. True when it may keep it. */
   adopt(consumer: Consumer, letter: Letter, untilMs: number): boolean {
     const lane = this.#laneOf(letter);
@@ -208,8 +217,11 @@ export class Mailbox {
     this.#release(letter);
     const lane = this.#laneOf(letter);
     const at = lane?.placeOf(letter) ?? -1;
-    if (lane === undefined || at < 0) return;
-    lane.remove(at);
+    if (lane !== undefined && at >= 0) this.#leave(lane, at);
+  }
+
+  #leave(lane: Lane, place: number): void {
+    lane.remove(place);
     if (lane.isEmpty) {
       this.#lanes.delete(lane.key);
       this.#ready.delete(lane);
@@ -218,6 +230,11 @@ export class Mailbox {
 
   /** It comes back, and with it what was delivered behind it. Its lane waits until `heldUntilMs`. */
   giveBack(letter: Letter, heldUntilMs: number): void {
+    if (!letter.isQueued) {
+      this.#release(letter);
+      if (heldUntilMs === 0) this.queue(letter);
+      return;
+    }
     const lane = this.#laneOf(letter);
     const at = lane?.placeOf(letter) ?? -1;
     if (lane === undefined || at < 0 || at >= lane.next) return;
@@ -236,7 +253,7 @@ export class Mailbox {
     for (const letter of [...consumer.leased.values()]) {
       // Already back with one in front of it.
       if (letter.lease?.consumer !== consumer) continue;
-      const front = this.#laneOf(letter)?.front ?? letter;
+      const front = (letter.isQueued ? this.#laneOf(letter)?.front : undefined) ?? letter;
       if (front.lease?.consumer === consumer) front.isSuspect = true;
       this.giveBack(front.lease?.consumer === consumer ? front : letter, 0);
     }

@@ -17,6 +17,7 @@ import { letterOf, redelivery, settleOperations, stateOperation, viewOf } from '
 import type { BrokerLimits } from './limits.js';
 import { Mailbox, type Consumer, type Letter } from './mailbox.js';
 import { MailIndex } from './mail-index.js';
+import { fits, Takers, type Taker } from './takers.js';
 import { Timeline } from './timeline.js';
 
 /** Bodies read from disk at once. */
@@ -41,8 +42,8 @@ export interface MailboxesParts {
   /** False: the peer does not read. */
   deliver: (peer: PeerId, frame: Buffer) => boolean;
   onDead: (view: MessageView) => void;
-  /** A reply has arrived for a requester. */
-  onReply: (letter: Letter) => void;
+  /** A message for somebody who waited for it; it is leased to that session. */
+  onTaken: (taker: Taker, letter: Letter) => void;
 }
 
 /**
@@ -65,6 +66,8 @@ export class Mailboxes {
   #depth = 0;
   #prunedMs = 0;
   #isLoading = true;
+  /** Sessions that wait for one message. */
+  readonly takers: Takers;
   readonly counts = { accepted: 0, delivered: 0, settled: 0, redelivered: 0, duplicates: 0 };
 
   private constructor(parts: MailboxesParts) {
@@ -72,6 +75,7 @@ export class Mailboxes {
     this.#limits = parts.limits;
     this.#clock = parts.clock;
     this.#dedupe = new Dedupe(parts.limits);
+    this.takers = new Takers(parts.limits.takersPerSessionMax);
     this.#index = new MailIndex({
       store: parts.store,
       dedupe: this.#dedupe,
@@ -156,7 +160,6 @@ export class Mailboxes {
     this.#index.letters.set(seq, letter);
     this.#enter(mailbox, letter);
     this.#pumpAll(mailbox);
-    if (correlation !== '') this.#parts.onReply(letter);
     return { seq, isDuplicate: false };
   }
 
@@ -225,7 +228,30 @@ export class Mailboxes {
     }
   }
 
+  /** One message, now or when it comes; see `onTaken`. Throws INBOX_EMPTY, BROKER_BUSY. */
+  take(taker: Taker): void {
+    const mailbox = this.#mailboxes.get(taker.mailbox);
+    const mayWait = taker.untilMs > this.#clock.monotonicMs();
+    if (mailbox !== undefined && this.#serve(mailbox, taker)) return;
+    if (!mayWait) throw new BusError('INBOX_EMPTY', { mailbox: taker.mailbox });
+    this.takers.add(taker);
+  }
+
+  #serve(mailbox: Mailbox, taker: Taker): boolean {
+    const { want, peer } = taker;
+    const found = [...mailbox.letters.values()].filter((letter) => fits(letter, want));
+    const letter = want.lifo ? found.at(-1) : found[0];
+    if (letter === undefined || this.#isOver(letter)) return false;
+    const consumer = this.#consumer(peer, mailbox.name);
+    mailbox.take(consumer, letter, this.#clock.monotonicMs() + this.#limits.leaseMs);
+    this.counts.delivered += 1;
+    if (letter.attempts > 0) this.counts.redelivered += 1;
+    this.#parts.onTaken(taker, letter);
+    return true;
+  }
+
   sessionEnded(peer: PeerId): void {
+    this.takers.sessionEnded(peer);
     for (const mailbox of [...this.#mailboxes.values()]) {
       const consumer = mailbox.consumers.get(peer);
       if (consumer === undefined) continue;
@@ -258,6 +284,8 @@ export class Mailboxes {
   }
 
   #pumpAll(mailbox: Mailbox): void {
+    for (const taker of this.takers.of(mailbox.name))
+      if (this.#serve(mailbox, taker)) this.takers.remove(taker);
     for (const consumer of mailbox.consumers.values()) this.#pump(consumer);
   }
 
@@ -361,7 +389,8 @@ export class Mailboxes {
 
   /** It was delivered and not begun: it goes back to its place and nothing is counted. */
   untouched(letter: Letter, delayMs: number): void {
-    this.#holdUntil(letter, delayMs === 0 ? 0 : this.#clock.nowMs() + delayMs);
+    letter.dueMs = delayMs === 0 ? 0 : this.#clock.nowMs() + delayMs;
+    this.#holdUntil(letter, letter.dueMs);
   }
 
   /** One more failed attempt. Redelivered after `delayMs`, or after full-jitter backoff when that is 0. */
@@ -508,14 +537,6 @@ export class Mailboxes {
   letterById(agent: string, id: string): Letter | undefined {
     const seq = this.#dedupe.seqOf(agent, id);
     return seq === undefined ? undefined : this.#index.letters.get(seq);
-  }
-
-  /** The oldest reply to this message that waits for the agent. */
-  replyTo(agent: string, id: string): Letter | undefined {
-    for (const letter of this.#mailboxes.get(`reply:${agent}`)?.letters.values() ?? []) {
-      if (letter.correlation === id) return letter;
-    }
-    return undefined;
   }
 
   /** Letters in the order of seq, behind `after`; `isDead`: dead ones, else the others. */

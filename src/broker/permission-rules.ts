@@ -27,7 +27,7 @@ const sendsAnything = [{ to: '*', types: ['*'] }];
 const amplePerS = { framesPerS: 500_000, bytesPerS: 1024 * 1024 * 1024 };
 
 /**
- * A role that needs no proof (`provenRoles` in src/config/secrets.ts) can be claimed by anyone. Its rule
+ * A role that needs no proof (`provenRoles` in src/config/keys.ts) can be claimed by anyone. Its rule
  * keeps honest programs from mistakes; only what `manager` and `operator` have in addition is protected.
  */
 export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': RoleRule } = {

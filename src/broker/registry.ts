@@ -35,7 +35,8 @@ export class Registry {
     const registry = new Registry(store, agentsMax);
     for await (const [key, value] of store.entries({ prefix: agentPrefix })) {
       try {
-        registry.#remember(agentRecordCodec.decode(decodeFrame(value).body), false, 0);
+        const { body, envelope } = decodeFrame(value);
+        registry.#remember(agentRecordCodec.decode(body), false, envelope.stored_ms);
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         onCorrupt(key);
@@ -66,11 +67,11 @@ export class Registry {
     return [...(this.#byAlias.get(alias) ?? [])];
   }
 
-  /** Resolves when the record is on disk. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
+  /** Resolves when the record is on disk, with whom it displaced. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
   async register(
     record: AgentRecord,
     options: { isEphemeral: boolean; nowMs: number; isOnline: (id: string) => boolean },
-  ): Promise<void> {
+  ): Promise<string[]> {
     const body = agentRecordCodec.encode(record);
     if (body.length > recordBytesMax) {
       throw new BusError('TOO_LARGE', {
@@ -82,10 +83,14 @@ export class Registry {
     // Bounded by the number of sessions, with which they end.
     if (options.isEphemeral) {
       this.#remember(record, true, options.nowMs);
-      return;
+      return [];
     }
     const forgotten = this.#entries.has(record.id) ? [] : this.#overflow(options.isOnline);
-    const frame = makeFrame(Command.REGISTER, { id: record.id, from: record.id }, body);
+    const frame = makeFrame(
+      Command.REGISTER,
+      { id: record.id, from: record.id, stored_ms: options.nowMs },
+      body,
+    );
     await this.#store.commit([
       { type: 'put', key: agentKey(record.id), value: encodeFrame(frame) },
       ...forgotten.map((id) => ({ type: 'del' as const, key: agentKey(id) })),
@@ -93,6 +98,7 @@ export class Registry {
     // Only now: what could not be stored must not be listed.
     this.#remember(record, false, options.nowMs);
     for (const id of forgotten) this.#forget(id);
+    return forgotten;
   }
 
   seen(id: string, nowMs: number): void {

@@ -32,17 +32,19 @@ import {
   offerCodec,
   presenceCodec,
   proofCodec,
-  replyQueryCodec,
   settleCodec,
   statusAnswerCodec,
+  takeCodec,
   topicsAnswerCodec,
   topicsQueryCodec,
   welcomeCodec,
   type AgentRecord,
   type AgentView,
+  type MessageAnswer,
   type PresenceEvent,
   type Settle,
   type StatusAnswer,
+  type Take,
   type Welcome,
 } from '../wire/messages.js';
 import { proofOf } from '../wire/proof.js';
@@ -62,6 +64,9 @@ import { Poster, type Accepted, type PostOptions } from './poster.js';
 import { Subscriptions, type Subscription } from './subscriptions.js';
 
 const noWelcome = { window: 0, lease_ms: 30_000, epoch: '' };
+
+/** The broker ends a wait for a message by itself; its answer needs a moment. */
+const takeGraceMs = 2_000;
 
 /** A link that takes nothing must not hold up the end of a process. */
 const closingMsMax = 500;
@@ -185,8 +190,9 @@ export class Client implements AsyncDisposable {
       clock: parts.clock,
       trace: this.#trace,
       settle: (command, settle) => this.#settle(command, settle),
-      grant: async (credit) =>
-        void (await this.#ask(Command.CREDIT, {}, creditCodec.encode(credit))),
+      grant: async (credit) => {
+        await this.#ask(Command.CREDIT, {}, creditCodec.encode(credit));
+      },
       regrant: (credit) => void this.#restore(Command.CREDIT, creditCodec.encode(credit)),
     });
     this.mail = new Mail((command, type, body) => this.#ask(command, { type }, body));
@@ -325,25 +331,44 @@ export class Client implements AsyncDisposable {
 
   /**
    * Waits for the durable reply to an earlier message of this agent, also of an earlier process, and
-   * settles it. Throws DEADLINE_EXCEEDED; the reply then still waits. `isMore`: others follow.
+   * settles it. Throws INBOX_EMPTY after the deadline; the reply may still come. `isMore`: others follow.
    */
   async collect(
     id: string,
     options: { deadlineMs: number; from?: string; signal?: AbortSignal },
   ): Promise<Reply & { isMore: boolean }> {
-    const envelope = { type: 'reply', from: options.from ?? '', deadline_ms: options.deadlineMs };
-    const frame = makeFrame(
-      Command.QUERY,
-      { ...envelope, id: this.#ids.next() },
-      replyQueryCodec.encode({ id }),
-    );
-    const { body: answer } = await this.#await(frame, { ...options, isIdempotent: true });
-    const { view, body } = messageAnswerCodec.decode(answer);
-    this.#settle(Command.ACK, { seqs: [view.seq], delay_ms: 0, reason: '', untouched: false });
+    const { from: asker = this.identity.agent, ...waiting } = options;
+    const want = { mailbox: `reply:${asker}`, correlation: id };
+    const { view, body } = await this.take({ ...waiting, ...want });
+    this.settle([view.seq]);
     const { from, type, seq } = view;
     const reply = { from, type, seq, body: Buffer.from(body) };
     if (reply.type === 'error') throw new RemoteError(decodeFailure(reply.body));
     return { ...reply, isMore: view.more };
+  }
+
+  /**
+   * One message out of a mailbox, waiting for it at most `deadlineMs`. It is leased: settle it. Throws
+   * INBOX_EMPTY, RESPONDER_LOST or AGENT_OFFLINE when `from` is not there, UNAUTHORISED.
+   */
+  async take(
+    want: Partial<Take> & { deadlineMs: number; signal?: AbortSignal },
+  ): Promise<MessageAnswer> {
+    const { deadlineMs, mailbox = '', from = '', correlation = '', lifo = false } = want;
+    const body = takeCodec.encode({ mailbox, from, correlation, lifo });
+    const id = this.#ids.next();
+    const frame = makeFrame(Command.TAKE, { id, deadline_ms: Math.round(deadlineMs) }, body);
+    const options = { deadlineMs: deadlineMs + takeGraceMs, isIdempotent: true };
+    const reply = await this.#await(
+      frame,
+      want.signal ? { ...options, signal: want.signal } : options,
+    );
+    return messageAnswerCodec.decode(reply.body);
+  }
+
+  /** Messages that were taken are done with. False: not connected; they will be given out again. */
+  settle(seqs: number[]): boolean {
+    return this.#settle(Command.ACK, { seqs, delay_ms: 0, reason: '', untouched: false });
   }
 
   /** Takes durable messages out of a mailbox, own by default, until disposed of; again after every reconnect. */
@@ -430,6 +455,8 @@ export class Client implements AsyncDisposable {
   /** Says goodbye, fails what is open with CANCELLED, and closes the link. */
   async close(): Promise<void> {
     if (this.state !== 'closed') {
+      // What was said just now still leaves: an ACK that is dropped would have its message delivered again.
+      if (this.state === 'live') await within(this.#clock, closingMsMax, this.#outbox.flushed());
       this.#step({ type: 'client.closed' });
       await within(this.#clock, closingMsMax, this.#outbox.flushed());
     }
@@ -612,10 +639,10 @@ export class Client implements AsyncDisposable {
         this.#isLameDuck = true;
         return;
       case Command.CANCEL:
-        if (frame.envelope.seq > 0) return this.#inbox.onCancel(frame.envelope.seq as number);
+        if (frame.envelope.seq > 0) return this.#inbox.onCancel(frame.envelope.seq);
         return this.#responder.onCancel(frame.envelope.from, frame.envelope.correlation);
       case Command.ACCEPT:
-        if (this.#poster.onAccept(frame.envelope.correlation, frame.envelope.seq as number)) return;
+        if (this.#poster.onAccept(frame.envelope.correlation, frame.envelope.seq)) return;
         return this.#settleRequest(frame);
       case Command.ANSWER:
         return this.#settleRequest(frame);
@@ -659,7 +686,7 @@ export class Client implements AsyncDisposable {
 
   #settleRequest(frame: Frame): void {
     const { correlation, type, seq } = frame.envelope;
-    this.#pending.settle(correlation, { from: '', type, body: frame.body, seq: seq as number });
+    this.#pending.settle(correlation, { from: '', type, body: frame.body, seq: seq });
   }
 
   // --- what goes out
@@ -715,7 +742,7 @@ export class Client implements AsyncDisposable {
     if (this.state === 'closed' && code === 'SUPERSEDED')
       return new BusError('SUPERSEDED', { agent: this.identity.agent });
     return this.state === 'connecting'
-      ? new BusError('NO_BROKER', { address: this.#link.address })
+      ? (this.#link.refusal ?? new BusError('NO_BROKER', { address: this.#link.address }))
       : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
   }
 

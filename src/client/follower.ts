@@ -4,10 +4,10 @@ import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import {
   isStateStream,
-  kindsOfStreams,
   patternOfStream,
   runStart,
   topicMatches,
+  touchesStates,
 } from '../wire/address.js';
 import { decodeFrame, type Frame } from '../wire/frame.js';
 import type { Publication, TopicsAnswer, TopicsQuery } from '../wire/messages.js';
@@ -125,8 +125,7 @@ export class Follower implements Disposable {
   #offer(stream: string, each: Held): void {
     const { seq } = each.frame.envelope;
     // Without a session it is not known which run of the broker speaks.
-    if (!this.#isLevel || !this.#parts.isLive() || this.#behind.has(stream))
-      return this.#hold(stream, each);
+    if (!this.#isLevel || !this.#parts.isLive()) return this.#hold(stream, each);
     const seen = this.#positions.get(stream) ?? 0;
     if (seq <= seen) return;
     const isNext = isStateStream(stream) || seq === Math.max(seen, runStart(seq)) + 1;
@@ -240,8 +239,7 @@ export class Follower implements Disposable {
   async #level(): Promise<void> {
     // After a restart all that the broker keeps is younger than this subscription.
     const from = this.#hasBeenLevel ? 'kept' : (this.#parts.options.from ?? 'states');
-    const wantsEntries =
-      from === 'kept' || (from === 'states' && kindsOfStreams(this.pattern).states);
+    const wantsEntries = from === 'kept' || (from === 'states' && touchesStates(this.pattern));
     const query = { pattern: this.pattern, seen: [], positions_only: !wantsEntries };
     for await (const page of this.#pages(query)) {
       for (const entry of page.entries)

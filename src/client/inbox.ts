@@ -141,7 +141,7 @@ export class Inbox implements Disposable {
   /** A DELIVER of a durable message. */
   onDeliver(frame: Frame): void {
     const { envelope } = frame;
-    const seq = envelope.seq as number;
+    const seq = envelope.seq;
     // Our ACK was lost, or came too late.
     if (this.#settled.has(seq)) return this.#ack(seq);
     if (this.#held.has(seq)) return this.#say(Command.WORKING, [seq]);
@@ -160,7 +160,7 @@ export class Inbox implements Disposable {
       correlation: envelope.correlation,
       replyTo: envelope.reply_to,
       attempt: envelope.attempt,
-      storedMs: envelope.stored_ms as number,
+      storedMs: envelope.stored_ms,
       signal: abort.signal,
     };
     const held = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };

@@ -3,19 +3,41 @@ import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseLoopback } from '../base/loopback.js';
 import { BusError } from '../errors/bus-error.js';
+import { isFolder, readIdentity } from './identity.js';
+import { permissionsSchema } from './permissions.js';
 
 const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+/** With the bus itself, as many as a set of listeners holds. */
+const listenMax = 9;
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
 const schema = z.strictObject({
   /** Folder of all state. */
   home: z.string().min(1),
-  /** Where the broker listens. */
+  /** Where the broker listens, and where clients look for it: `ipc:///path`, or `tcp://host:port` with keys. */
   bus: z.string().min(1),
+  /** Where the broker listens besides; topics of `tcp://host:port` are at the next port. */
+  listen: z.array(z.string().min(1)).max(listenMax).readonly(),
+  /** Over tcp: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
+  identity: z.string().min(1).optional(),
   log: z.enum(levels),
   heartbeatMs: z.number().int().min(100).max(30_000),
   drainMs: z.number().int().min(0).max(60_000),
+  /** Where metrics and health are told, `127.0.0.1:9464` for example; never to other machines. */
+  http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+  /** What is written of each message between agents. */
+  audit: z.enum(['off', 'metadata', 'bodies']),
+  auditBytesMax: z
+    .number()
+    .int()
+    .min(64 * 1024)
+    .max(4 * 1024 * 1024 * 1024),
+  auditFilesMax: z.number().int().min(1).max(1_000),
+  /** By role: who may send what to whom, offer, publish, administer, and how fast. */
+  permissions: permissionsSchema,
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -26,22 +48,32 @@ type Env = Readonly<Record<string, string | undefined>>;
 const busPathBytesMax = 96;
 
 /**
- * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_LOG), then
- * flags; the result is frozen. Throws CONFIG_INVALID.
+ * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
+ * SIGMA_LOG, SIGMA_HTTP), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
+ * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
   if (flags.home === '') throw new BusError('CONFIG_INVALID', { detail: 'home is empty' });
   const home = path.resolve(flags.home ?? nonEmpty(env.SIGMA_HOME) ?? defaultHome(env));
-  const merged = {
+  const identity = nonEmpty(env.SIGMA_IDENTITY);
+  const merged: Record<string, unknown> = {
     home,
-    bus: defaultBus(home),
     log: 'info',
+    listen: [],
     heartbeatMs: 1_000,
     drainMs: 5_000,
-    ...fromFile(path.join(home, 'config.json')),
+    http: 'off',
+    audit: 'metadata',
+    auditBytesMax: 64 * 1024 * 1024,
+    auditFilesMax: 8,
+    permissions: {},
+    ...fromFile(home),
     ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
+    ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
+    ...defined({ identity: identity === undefined ? undefined : path.resolve(identity) }),
     ...defined({ bus: flags.bus, log: flags.log }),
   };
+  merged.bus ??= busOf(merged.identity) ?? defaultBus(home);
   const parsed = schema.safeParse(merged);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -70,7 +102,13 @@ function defaultBus(home: string): string {
   return `ipc://${path.join(tmpdir(), `sigma-${user}-${digest}`, 'bus.sock')}`;
 }
 
-function fromFile(file: string): Record<string, unknown> {
+function busOf(identity: unknown): string | undefined {
+  if (typeof identity !== 'string' || isFolder(identity)) return undefined;
+  return nonEmpty(readIdentity(identity).bus);
+}
+
+function fromFile(home: string): Record<string, unknown> {
+  const file = path.join(home, 'config.json');
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -85,14 +123,28 @@ function fromFile(file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     // The file lies in the home: it cannot say where that is.
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !('home' in value))
-      return value as Record<string, unknown>;
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !('home' in value)
+    ) {
+      const settings = value as Record<string, unknown>;
+      const { identity } = settings;
+      return typeof identity === 'string' && identity !== ''
+        ? { ...settings, identity: path.resolve(home, identity) }
+        : settings;
+    }
   } catch (error) {
     throw new BusError('CONFIG_INVALID', { detail: `${file} is not JSON` }, { cause: error });
   }
   throw new BusError('CONFIG_INVALID', {
     detail: `${file} is not a JSON object of settings other than home`,
   });
+}
+
+function isOffOrLoopback(text: string): boolean {
+  return text === 'off' || (parseLoopback(text)?.port ?? 0) > 0;
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -64,7 +64,9 @@ export class RemoteError extends BusError {
   }
 
   override toFailure(): Failure {
-    return { ...this.failure };
+    const { code, text, retryable } = this.failure;
+    const { retryAfterMs } = this;
+    return { code, text, retryable, ...(retryAfterMs > 0 && { retry_after_ms: retryAfterMs }) };
   }
 }
 

@@ -264,13 +264,19 @@ export const catalogue = {
     text: '{agent} says more than it may in a second',
     retryable: true,
     exit: 1,
-    next: 'Send less at once; the limits are per role (`sigma config explain`).',
+    next: 'Send less at once; `permissions` in config.json sets the rate of each role.',
   },
   INBOX_FULL: {
     text: 'the mailbox {mailbox} is full ({depth} messages)',
     retryable: true,
     exit: 1,
     next: 'Let its agent work, or look at it with `sigma inbox` and `sigma dead list`.',
+  },
+  INBOX_EMPTY: {
+    text: 'no message waits in {mailbox}',
+    retryable: true,
+    exit: 1,
+    next: 'Wait for one with `sigma receive`.',
   },
   OUT_OF_ORDER: {
     text: 'message {id} was sent behind {after}, which was not accepted',
@@ -345,6 +351,13 @@ export const catalogue = {
     retryable: false,
     exit: 1,
     next: 'Have it offered again: its content changed after it was named.',
+  },
+
+  HTTP_ADDRESS: {
+    text: 'metrics cannot be served at {address}: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Free that port, or name another one in `http` of config.json or SIGMA_HTTP.',
   },
 
   // --- code and indexes

@@ -1,34 +1,39 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream } from 'pino';
 import type { Trace } from '../base/trace.js';
 import type { Config } from '../config/config.js';
+import { redacted, redactedText } from './redaction.js';
 
-export type { Logger };
+/** No children: their own fields would pass no redaction. */
+export type Logger = Pick<pino.Logger, 'error' | 'warn' | 'info' | 'debug'>;
 
-/** Whatever is named like a secret is never written, at whatever depth of the first three. */
-const secretNames = [
-  'secret',
-  'token',
-  'password',
-  'hmac',
-  'nonce',
-  'key',
-  'authorization',
-  'body',
-  'payload',
-];
-const redactedPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
-
-/** JSON lines on stderr; stdout belongs to results. */
-export function openLog(config: Config, fields: Record<string, unknown>): Logger {
+/** JSON lines on stderr; stdout belongs to results. Every field passes the redaction, at whatever depth. */
+export function openLog(
+  config: Pick<Config, 'log'>,
+  fields: Record<string, unknown>,
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Logger {
   return pino(
     {
       level: config.log,
       base: { ...fields, pid: process.pid },
-      redact: { paths: redactedPaths, censor: '[redacted]' },
+      // Ours has seen it already, and knows what an error may carry.
+      serializers: { err: (value: unknown) => value },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: {
+        level: (label) => ({ level: label }),
+        bindings: (each) => redacted(each) as Record<string, unknown>,
+        log: (each) => redacted(each) as Record<string, unknown>,
+      },
+      hooks: {
+        logMethod(args, method) {
+          const masked: unknown[] = args.map((each: unknown) =>
+            typeof each === 'string' ? redactedText(each) : each,
+          );
+          method.apply(this, masked as Parameters<typeof method>);
+        },
+      },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import {
   parseShardRequest,
@@ -9,6 +10,7 @@ import {
   type ShardPlan,
   type ShardRequest,
 } from './shard-plan.js';
+import { factsLayout } from '../store/layouts.js';
 import { LevelStore } from '../store/level-store.js';
 import { isBelow } from './confined-reader.js';
 import { FactStore } from './fact-store.js';
@@ -150,7 +152,11 @@ async function checkInside(shards: readonly PlannedShard[], root: string): Promi
 
 async function openStore(place: IndexPlace, root: string): Promise<LevelStore> {
   try {
-    return await LevelStore.open(place.facts);
+    return await LevelStore.open(place.facts, {
+      layout: factsLayout,
+      clock: systemClock,
+      random: Math.random,
+    });
   } catch (error) {
     if (error instanceof BusError && error.code === 'STORE_LOCKED') {
       throw new BusError('INDEX_BUILDING', { path: root }, { cause: error });

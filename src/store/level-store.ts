@@ -1,140 +1,218 @@
-import { mkdir } from 'node:fs/promises';
-import { Level } from 'level';
+import { backoffMs } from '../base/backoff.js';
+import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import { prefixEnd, schemaKey, schemaVersion } from './keys.js';
-import type { Operation, Range, Store } from './port.js';
+import { backupStore } from './backup.js';
+import { GroupCommit, refused } from './group-commit.js';
+import { prefixEnd, schemaKey } from './keys.js';
+import { settleLayout, type Layout } from './layout.js';
+import { bounds, openLevel, probe, unavailable, walk, type Db } from './level-folder.js';
+import type { BackupReport, Operation, Range, Store, StoreState, Upkeep } from './port.js';
 
-type Batch = { operations: Operation[]; resolve: () => void; reject: (error: Error) => void };
+/** Between two attempts to open a failed store again. */
+const reopenBackoff = { baseMs: 250, capMs: 10_000 };
 
-/** Operations in one synced batch; more would make the first of them wait for the last. */
-const batchOperationsMax = 4_096;
+/** Less than this is soon full again; opening alone rewrites up to a write buffer. */
+const probeBytesDefault = 4 * 1024 * 1024;
 
-/** LevelDB. Its lock file is the guard that one process at a time owns the folder. */
-export class LevelStore implements Store {
-  readonly #db: Level<string, Buffer>;
+export interface StoreOptions {
+  layout: Layout;
+  clock: Clock;
+  random: () => number;
+  /** Space that must be there before a failed store is opened again. */
+  probeBytes?: number;
+}
+
+type Life =
+  | { state: 'serving'; db: Db; commits: GroupCommit }
+  | { state: 'failed'; why: BusError }
+  | { state: 'closed' };
+
+/**
+ * LevelDB. Its lock file is the guard that one process at a time owns the folder.
+ *
+ * An open LevelDB that failed to write once must not be used again: it refuses what follows even when
+ * there is space again, or worse, it writes behind a torn record of its log, where reopening does not
+ * find it. Hence after any failed write: reject, close, wait for space, open anew.
+ */
+export class LevelStore implements Store, Upkeep {
   readonly #path: string;
-  #waiting: Batch[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #options: StoreOptions;
+  readonly #listeners = new Set<() => void>();
+  #life: Life = { state: 'closed' };
+  #reopening: Promise<void> | undefined;
+  #endPause: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
 
-  private constructor(path: string, db: Level<string, Buffer>) {
+  private constructor(path: string, options: StoreOptions) {
     this.#path = path;
-    this.#db = db;
+    this.#options = options;
   }
 
-  /** Throws STORE_LOCKED, STORE_SCHEMA or STORE_UNAVAILABLE. The folder is created with mode 0700. */
-  static async open(path: string): Promise<LevelStore> {
-    const db = new Level<string, Buffer>(path, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
+  /**
+   * Migrates the store to the version of its layout. Throws STORE_LOCKED, STORE_SCHEMA or
+   * STORE_UNAVAILABLE. The folder is created with mode 0700.
+   */
+  static async open(path: string, options: StoreOptions): Promise<LevelStore> {
+    const store = new LevelStore(path, options);
+    store.#serve(await store.#openDb());
+    return store;
+  }
+
+  get state(): StoreState {
+    return this.#life.state === 'serving' ? 'serving' : 'failed';
+  }
+
+  onReopened(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  get(key: string): Promise<Buffer | undefined> {
+    return this.#using(({ db }) => db.get(key));
+  }
+
+  getMany(keys: string[]): Promise<(Buffer | undefined)[]> {
+    return this.#using(({ db }) => db.getMany(keys));
+  }
+
+  entries(range: Range): AsyncIterable<[string, Buffer]> {
+    return walk(this.#path, () => this.#serving().db.iterator(bounds(range)));
+  }
+
+  keys(range: Range): AsyncIterable<string> {
+    return walk(this.#path, () => this.#serving().db.keys(bounds(range)));
+  }
+
+  commit(operations: Operation[]): Promise<void> {
+    return this.#add(operations, true);
+  }
+
+  write(operations: Operation[]): Promise<void> {
+    return this.#add(operations, false);
+  }
+
+  async backup(folder: string): Promise<BackupReport> {
+    const { db } = this.#serving();
+    return backupStore({ db, path: this.#path }, folder, this.#options.clock);
+  }
+
+  async compact(): Promise<void> {
+    await this.#using(({ db }) => db.compactRange('', prefixEnd('')));
+    // LevelDB does not say that a compaction failed; it refuses the next write instead.
+    const version = Buffer.from(String(this.#options.layout.version));
+    await this.commit([{ type: 'put', key: schemaKey, value: version }]);
+  }
+
+  /** What was handed over before is written, unless the store has failed. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #add(operations: Operation[], isSynced: boolean): Promise<void> {
+    if (this.#life.state === 'serving') return this.#life.commits.add(operations, isSynced);
+    return refused(this.#refusal());
+  }
+
+  async #using<T>(work: (serving: Life & { state: 'serving' }) => Promise<T>): Promise<T> {
+    const serving = this.#serving();
     try {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      await db.open();
+      return await work(serving);
     } catch (error) {
-      throw openingError(path, error);
+      throw unavailable(this.#path, error);
     }
-    const store = new LevelStore(path, db);
+  }
+
+  #serving(): Life & { state: 'serving' } {
+    if (this.#life.state === 'serving') return this.#life;
+    throw this.#refusal();
+  }
+
+  #refusal(): BusError {
+    return this.#life.state === 'failed' ? this.#life.why : unavailable(this.#path, 'it is closed');
+  }
+
+  async #openDb(): Promise<Db> {
+    const { layout, clock } = this.#options;
+    const db = await openLevel(this.#path, { writeBufferBytes: layout.writeBufferBytes });
     try {
-      await store.#checkSchema();
+      await settleLayout(db, this.#path, layout, clock);
+      return db;
     } catch (error) {
       await db.close();
       throw error;
     }
-    return store;
   }
 
-  async get(key: string): Promise<Buffer | undefined> {
-    return this.#db.get(key);
+  #serve(db: Db): void {
+    const commits = new GroupCommit({
+      db,
+      path: this.#path,
+      clock: this.#options.clock,
+      onFailed: (why) => this.#fail(db, why),
+    });
+    this.#life = { state: 'serving', db, commits };
   }
 
-  async getMany(keys: string[]): Promise<(Buffer | undefined)[]> {
-    return this.#db.getMany(keys);
+  #fail(db: Db, why: BusError): void {
+    // While it closes there is nobody left to serve.
+    if (this.#life.state !== 'serving') return;
+    this.#life = { state: 'failed', why };
+    this.#reopening = this.#reopen(db);
   }
 
-  entries(range: Range): AsyncIterable<[string, Buffer]> {
-    return this.#db.iterator(bounds(range));
+  async #reopen(failed: Db): Promise<void> {
+    const { clock, random, probeBytes = probeBytesDefault } = this.#options;
+    // Ends walks and backups that are under way.
+    await failed.close().catch(() => undefined);
+    for (let attempt = 0; this.#isFailed(); attempt += 1) {
+      const db = await this.#tryOpening(probeBytes);
+      if (db === undefined) await this.#pause(clock, backoffMs(reopenBackoff, attempt, random()));
+      else if (this.#isFailed()) this.#serveAgain(db);
+      else await db.close();
+    }
   }
 
-  keys(range: Range): AsyncIterable<string> {
-    return this.#db.keys(bounds(range));
+  async #tryOpening(probeBytes: number): Promise<Db | undefined> {
+    try {
+      await probe(this.#path, probeBytes);
+      return await this.#openDb();
+    } catch (error) {
+      // Whatever stands in the way now, to callers the store is out of service for a while.
+      const why = error instanceof BusError ? (error.cause ?? error.message) : error;
+      if (this.#isFailed()) this.#life = { state: 'failed', why: unavailable(this.#path, why) };
+      return undefined;
+    }
   }
 
-  commit(operations: Operation[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ operations, resolve, reject });
-      this.#writing ??= this.#drain();
+  #serveAgain(db: Db): void {
+    this.#serve(db);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #isFailed(): boolean {
+    return this.#life.state === 'failed';
+  }
+
+  #pause(clock: Clock, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#isFailed()) return resolve();
+      const timer = clock.after(ms, resolve);
+      this.#endPause = () => {
+        timer[Symbol.dispose]();
+        resolve();
+      };
     });
   }
 
-  async write(operations: Operation[]): Promise<void> {
-    try {
-      await this.#db.batch(operations);
-    } catch (error) {
-      throw this.#unavailable(error);
+  async #close(): Promise<void> {
+    const life = this.#life;
+    this.#life = { state: 'closed' };
+    this.#endPause?.();
+    if (life.state === 'serving') {
+      await life.commits.idle();
+      await life.db.close();
     }
+    await this.#reopening;
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writing;
-    await this.#db.close();
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const riding = this.#takeBatch();
-      try {
-        // `sync` is false by default: a power cut would lose what was acknowledged.
-        await this.#db.batch(
-          riding.flatMap((each) => each.operations),
-          { sync: true },
-        );
-        for (const each of riding) each.resolve();
-      } catch (error) {
-        for (const each of riding) each.reject(this.#unavailable(error));
-      }
-    }
-    this.#writing = undefined;
-  }
-
-  #takeBatch(): Batch[] {
-    let operations = 0;
-    let count = 0;
-    for (const each of this.#waiting) {
-      operations += each.operations.length;
-      if (count > 0 && operations > batchOperationsMax) break;
-      count += 1;
-    }
-    return this.#waiting.splice(0, count);
-  }
-
-  async #checkSchema(): Promise<void> {
-    const found = (await this.#db.get(schemaKey)) as Buffer | undefined;
-    if (found === undefined)
-      return this.commit([{ type: 'put', key: schemaKey, value: Buffer.from(schemaVersion) }]);
-    const got = found.toString();
-    if (got !== schemaVersion)
-      throw new BusError('STORE_SCHEMA', { path: this.#path, got, wanted: schemaVersion });
-  }
-
-  #unavailable(error: unknown): BusError {
-    return new BusError(
-      'STORE_UNAVAILABLE',
-      { path: this.#path, detail: detailOf(error) },
-      { cause: error },
-    );
-  }
-}
-
-function bounds(range: Range): { gt?: string; gte?: string; lt: string; limit: number } {
-  const start = range.after === undefined ? { gte: range.prefix } : { gt: range.after };
-  return { ...start, lt: prefixEnd(range.prefix), limit: range.limit ?? -1 };
-}
-
-function openingError(path: string, error: unknown): BusError {
-  const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
-  if (cause?.code === 'LEVEL_LOCKED')
-    return new BusError('STORE_LOCKED', { path }, { cause: error });
-  return new BusError('STORE_UNAVAILABLE', { path, detail: detailOf(error) }, { cause: error });
-}
-
-function detailOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,14 +1,10 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { BusError } from '../errors/bus-error.js';
+import { topicsSuffix } from './address.js';
 
 /** sockaddr_un holds 108 bytes with its NUL; the topics socket adds a suffix to the bus socket's name. */
 const socketPathBytesMax = 107;
-const topicsSuffix = '.topics';
-
-export function topicsAddressOf(busAddress: string): string {
-  return `${busAddress}${topicsSuffix}`;
-}
 
 /**
  * Makes the folder of an `ipc://` address when it is missing (mode 0700) and checks it. The folder is the
@@ -46,7 +42,7 @@ export function checkIpcFolder(address: string): void {
 /** Throws SOCKET_PATH when it is not an ipc address, relative or too long. */
 export function ipcPath(address: string): string {
   const refuse = (detail: string): BusError => new BusError('SOCKET_PATH', { address, detail });
-  if (!address.startsWith('ipc://')) throw refuse('only ipc:// addresses are supported');
+  if (!address.startsWith('ipc://')) throw refuse('it is neither ipc:// nor tcp://');
   const file = address.slice('ipc://'.length);
   if (!path.isAbsolute(file)) throw refuse('the path is not absolute');
   const bytes = Buffer.byteLength(file) + (file.endsWith(topicsSuffix) ? 0 : topicsSuffix.length);

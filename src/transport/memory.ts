@@ -70,6 +70,14 @@ class MemoryListener implements Listener {
     for (const link of this.peers.values()) link.receivePublication(topic, frame);
   }
 
+  isRemote(): boolean {
+    return false;
+  }
+
+  refusals(): Record<string, number> {
+    return {};
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.peers.clear();
     this.#inbound.close();

@@ -1,3 +1,5 @@
+import type { BusError } from '../errors/bus-error.js';
+
 /**
  * How bytes move between one broker and its clients. What they mean is the business of others.
  * Two implementations: ZeroMQ and memory; `test/contract/transport.ts` holds both to this text.
@@ -21,6 +23,10 @@ export interface Listener extends AsyncDisposable {
   send(peer: PeerId, part: Buffer): Promise<SendOutcome>;
   /** At most once, to whoever subscribes at this moment. `topic` without the NUL that ends it on the wire. */
   publish(topic: string, frame: Buffer): void;
+  /** It came over the network: the file system vouches for nobody there, and every role must prove itself. */
+  isRemote(peer: PeerId): boolean;
+  /** Connections that were not let in, by error code, since it listens: CURVE_REFUSED, CURVE_REQUIRED, HANDSHAKE_FAILED. */
+  refusals(): Record<string, number>;
 }
 
 export interface LinkEvents {
@@ -34,11 +40,13 @@ export interface LinkEvents {
 /** A client's side. Reconnects by itself until disposed of. */
 export interface Link extends AsyncDisposable {
   readonly address: string;
+  /** Why nothing is connected, where the other side said so; undefined while connected, or when nobody answers. */
+  readonly refusal?: BusError | undefined;
   /** Called once. */
   open(events: LinkEvents): void;
   /** While nothing is connected: `gone`. Never queues for later. */
   send(part: Buffer): Promise<SendOutcome>;
-  /** Where publications come from; told by the broker in WELCOME. Idempotent. */
+  /** Where publications come from; told by the broker in WELCOME. Over tcp only its port is taken. Idempotent. */
   connectTopics(address: string): void;
   /** ZeroMQ prefix filters; counted, so that two equal subscriptions end separately. */
   subscribe(prefix: string): void;

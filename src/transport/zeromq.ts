@@ -1,10 +1,15 @@
 import { chmodSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import * as zmq from 'zeromq';
+import { noTrace, type Trace } from '../base/trace.js';
 import { BusError } from '../errors/bus-error.js';
 import { partBytesMax } from '../wire/frame.js';
-import { checkIpcFolder, ipcPath, prepareIpcFolder, topicsAddressOf } from './ipc-address.js';
+import { isTcp, topicsAddressFrom, topicsAddressOf } from './address.js';
+import { linkOptions, listenerOptions, type LinkKeys, type ListenerKeys } from './curve.js';
+import { checkIpcFolder, ipcPath, prepareIpcFolder } from './ipc-address.js';
 import type { Link, LinkEvents, Listener, PeerId, SendOutcome } from './port.js';
+import { isListening } from './probe.js';
+import { Redial } from './redial.js';
+import { Refusals } from './refusals.js';
 
 // Otherwise the process would not exit while a closed socket still holds unsent messages.
 zmq.context.blocky = false;
@@ -32,28 +37,40 @@ export class ZeromqListener implements Listener {
   readonly topicsAddress: string;
   readonly #router: zmq.Router;
   readonly #topics: zmq.XPublisher;
+  readonly #refusals: Refusals;
   #isClosing = false;
 
   private constructor(
     readonly address: string,
     router: zmq.Router,
     topics: zmq.XPublisher,
+    trace: Trace,
   ) {
     this.topicsAddress = topicsAddressOf(address);
     this.#router = router;
     this.#topics = topics;
+    this.#refusals = new Refusals(address, trace);
+    if (!isTcp(address)) return;
+    this.#refusals.watch(router);
+    this.#refusals.watch(topics);
   }
 
   /**
    * Binds both sockets. Hold the store's lock before: libzmq unlinks and takes over an ipc path that is
    * in use, without a word. The look before guards against a broker of another home on the same path.
-   * Throws SOCKET_PATH, BROKER_RUNNING.
+   * Throws SOCKET_PATH, BROKER_RUNNING, and KEYS_MISSING for a tcp address without keys.
    */
-  static async bind(address: string): Promise<ZeromqListener> {
-    prepareIpcFolder(address);
-    if (await isListening(address)) throw new BusError('BROKER_RUNNING', { path: address });
+  static async bind(
+    address: string,
+    options: { keys?: ListenerKeys | undefined; trace?: Trace | undefined } = {},
+  ): Promise<ZeromqListener> {
+    const secured = { ...common, ...listenerOptions(address, options.keys) };
+    if (!isTcp(address)) {
+      prepareIpcFolder(address);
+      if (await isListening(address)) throw new BusError('BROKER_RUNNING', { path: address });
+    }
     const router = new zmq.Router({
-      ...common,
+      ...secured,
       mandatory: true,
       // Answer at once. Any other value lets one slow peer block every send.
       sendTimeout: 0,
@@ -61,19 +78,20 @@ export class ZeromqListener implements Listener {
       receiveHighWaterMark: pipeMessagesMax,
     });
     const topics = new zmq.XPublisher({
-      ...common,
+      ...secured,
       sendTimeout: 0,
       sendHighWaterMark: publicationsMax,
     });
-    const listener = new ZeromqListener(address, router, topics);
+    const listener = new ZeromqListener(address, router, topics, options.trace ?? noTrace);
     try {
       await router.bind(address);
       await topics.bind(listener.topicsAddress);
-      chmodSync(ipcPath(address), 0o600);
-      chmodSync(ipcPath(listener.topicsAddress), 0o600);
+      for (const file of listener.#files()) chmodSync(file, 0o600);
     } catch (error) {
       router.close();
       topics.close();
+      if ((error as { code?: string }).code === 'EADDRINUSE')
+        throw new BusError('BROKER_RUNNING', { path: address }, { cause: error });
       throw new BusError('SOCKET_PATH', { address, detail: messageOf(error) }, { cause: error });
     }
     return listener;
@@ -97,6 +115,14 @@ export class ZeromqListener implements Listener {
     void outcomeOf(() => this.#topics.send([`${topic}\0`, frame]));
   }
 
+  isRemote(): boolean {
+    return isTcp(this.address);
+  }
+
+  refusals(): Record<string, number> {
+    return this.#refusals.counts();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     // Never `unbind` before: zeromq.js runs it on another thread while a pending receive uses the same
@@ -104,9 +130,13 @@ export class ZeromqListener implements Listener {
     this.#router.close();
     this.#topics.close();
     // A plain close leaves the files behind. Ours to remove: the caller still holds the lock.
-    for (const address of [this.address, this.topicsAddress])
-      rmSync(ipcPath(address), { force: true });
+    for (const file of this.#files()) rmSync(file, { force: true });
     return Promise.resolve();
+  }
+
+  /** What an ipc socket leaves in the file system. */
+  #files(): string[] {
+    return isTcp(this.address) ? [] : [this.address, this.topicsAddress].map(ipcPath);
   }
 }
 
@@ -114,30 +144,38 @@ export class ZeromqListener implements Listener {
 export class ZeromqLink implements Link {
   readonly #dealer: zmq.Dealer;
   readonly #subscriber: zmq.Subscriber;
+  readonly #bus: Redial;
+  readonly #topics: Redial;
   readonly #subscriptions = new Map<string, number>();
-  #topicsAddress: string | undefined;
   #isUp = false;
   #isClosing = false;
 
-  /** Throws SOCKET_PATH. Nothing is connected before `open`. */
-  constructor(readonly address: string) {
-    checkIpcFolder(address);
+  /** Nothing is connected before `open`. Throws SOCKET_PATH, and KEYS_MISSING for a tcp address without keys. */
+  constructor(
+    readonly address: string,
+    keys?: LinkKeys,
+  ) {
+    const secured = { ...common, ...reconnect(address), ...linkOptions(address, keys) };
+    if (!isTcp(address)) checkIpcFolder(address);
     this.#dealer = new zmq.Dealer({
-      ...common,
+      ...secured,
       sendTimeout: 0,
       // Without it a DEALER says "sent" while nobody is there, and floods the broker later.
       immediate: true,
       sendHighWaterMark: pipeMessagesMax,
       receiveHighWaterMark: pipeMessagesMax,
-      reconnectInterval: 100,
-      reconnectMaxInterval: 2_000,
     });
     this.#subscriber = new zmq.Subscriber({
-      ...common,
+      ...secured,
       receiveHighWaterMark: publicationsMax,
-      reconnectInterval: 100,
-      reconnectMaxInterval: 2_000,
     });
+    this.#bus = new Redial(this.#dealer);
+    this.#topics = new Redial(this.#subscriber);
+  }
+
+  get refusal(): BusError | undefined {
+    const code = this.#bus.refusal;
+    return code && new BusError(code, { address: this.address });
   }
 
   open(events: LinkEvents): void {
@@ -158,7 +196,7 @@ export class ZeromqLink implements Link {
       if (topic !== undefined && frame !== undefined)
         events.onPublication(topic.toString('utf8', 0, topic.length - 1), frame);
     });
-    this.#dealer.connect(this.address);
+    this.#bus.connect(this.address);
   }
 
   async send(part: Buffer): Promise<SendOutcome> {
@@ -167,10 +205,7 @@ export class ZeromqLink implements Link {
   }
 
   connectTopics(address: string): void {
-    if (this.#topicsAddress === address) return;
-    if (this.#topicsAddress !== undefined) this.#subscriber.disconnect(this.#topicsAddress);
-    this.#topicsAddress = address;
-    this.#subscriber.connect(address);
+    this.#topics.connect(topicsAddressFrom(this.address, address));
   }
 
   subscribe(prefix: string): void {
@@ -187,6 +222,8 @@ export class ZeromqLink implements Link {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
+    this.#bus[Symbol.dispose]();
+    this.#topics[Symbol.dispose]();
     this.#dealer.close();
     this.#subscriber.close();
     return Promise.resolve();
@@ -215,22 +252,9 @@ async function forEachMessage(
   }
 }
 
-/** Whether a process accepts connections there; a socket file alone may be left over from one that was killed. */
-export function isListening(address: string): Promise<boolean> {
-  const file = ipcPath(address);
-  return new Promise((resolve) => {
-    const probe = connect(file);
-    const settle = (answer: boolean) => (): void => {
-      probe.destroy();
-      resolve(answer);
-    };
-    probe.once('connect', settle(true));
-    // Nobody there, or a socket file that a killed broker left behind.
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      // Anything else, such as a full backlog, means that somebody is there.
-      settle(error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED')(),
-    );
-  });
+/** Twice as long after each failure. A broker far away is away for longer, and has more to fear from a herd. */
+function reconnect(address: string): object {
+  return { reconnectInterval: 100, reconnectMaxInterval: isTcp(address) ? 32_000 : 2_000 };
 }
 
 async function outcomeOf(sending: () => Promise<void>): Promise<SendOutcome> {

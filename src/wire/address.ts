@@ -77,12 +77,10 @@ export function streamMatches(pattern: string, stream: string): boolean {
   return true;
 }
 
-/** Whether a stream of states may match the pattern, and whether another may. */
-export function kindsOfStreams(pattern: string): { states: boolean; logs: boolean } {
-  const [kind = '', ...rest] = pattern.split('.');
-  if (kind === '*' || kind === '>') return { states: true, logs: true };
-  const areStates = rest.length > 0 && stateKinds.has(kind);
-  return { states: areStates, logs: !areStates };
+/** Whether a topic of a stream of states may match the pattern. */
+export function touchesStates(pattern: string): boolean {
+  const [kind = ''] = pattern.split('.', 1);
+  return kind === '*' || kind === '>' || stateKinds.has(kind);
 }
 
 /** The pattern for all publications of the streams that a pattern touches: whoever counts must see them all. */

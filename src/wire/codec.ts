@@ -1,11 +1,6 @@
-import $protobuf from 'protobufjs/minimal.js';
 import { BusError } from '../errors/bus-error.js';
+import './plain-integers.js';
 import { sigma } from './generated/proto.js';
-
-// Integers of 64 bits are plain numbers here: sizes and times stay far below 2^53, and Long objects
-// would leak into every JSON document.
-$protobuf.util.Long = undefined as never;
-$protobuf.configure();
 
 /** The static class that protobufjs generates for a message. */
 interface MessageClass {

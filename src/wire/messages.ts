@@ -139,6 +139,13 @@ export interface Credit {
   bytes: number;
 }
 
+export interface Take {
+  mailbox: string;
+  from: string;
+  correlation: string;
+  lifo: boolean;
+}
+
 export type MessageState = 'waiting' | 'scheduled' | 'leased' | 'dead';
 
 export interface MessageView {
@@ -266,7 +273,7 @@ export const messagesQueryCodec = codec<MessagesQuery>(bus.MessagesQuery);
 export const messagesAnswerCodec = codec<MessagesAnswer>(bus.MessagesAnswer);
 export const messageQueryCodec = codec<MessageQuery>(bus.MessageQuery);
 export const messageAnswerCodec = codec<MessageAnswer>(bus.MessageAnswer);
-export const replyQueryCodec = codec<{ id: string }>(bus.ReplyQuery);
+export const takeCodec = codec<Take>(bus.Take);
 export const mailboxesAnswerCodec = codec<{ mailboxes: MailboxView[] }>(bus.MailboxesAnswer);
 export const messagesAdminCodec = codec<MessagesAdmin>(bus.MessagesAdmin);
 export const countAnswerCodec = codec<{ count: number }>(bus.CountAnswer);

@@ -253,7 +253,7 @@ export function mailContract(name: string, open: () => TransportHarness): void {
       const worker = await registered('worker');
       const asker = await registered('asker');
       await expect(asker.collect('never', { deadlineMs: 50 })).rejects.toMatchObject({
-        code: 'DEADLINE_EXCEEDED',
+        code: 'INBOX_EMPTY',
       });
       const { id } = await asker.post('agent:worker', 'x', Buffer.from('q'), { wantsReply: true });
       const collecting = asker.collect(id, { deadlineMs: 5_000 });
@@ -402,6 +402,53 @@ export function mailContract(name: string, open: () => TransportHarness): void {
         { mailbox: 'agent:worker', from: 'sender', state: 'waiting' },
       ]);
       expect((await boss.status()).refused.UNAUTHORISED).toBeGreaterThanOrEqual(5);
+    });
+
+    test('messages are taken one by one, the oldest first unless told otherwise, from whom is wanted', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const [one, two] = [await at.client('one'), await at.client('two')];
+      for (const each of ['a', 'b', 'c']) await one.post('agent:worker', 'x', Buffer.from(each));
+      await two.post('agent:worker', 'x', Buffer.from('d'));
+      const take = async (want: object) => {
+        const { view, body } = await worker.take({ deadlineMs: 0, ...want });
+        worker.settle([view.seq]);
+        return Buffer.from(body).toString();
+      };
+      expect(await take({ from: 'two' })).toBe('d');
+      expect(await take({ lifo: true })).toBe('c');
+      expect(await take({})).toBe('a');
+      expect(await take({})).toBe('b');
+      await expect(take({})).rejects.toMatchObject({ code: 'INBOX_EMPTY' });
+    });
+
+    test('whoever waits for a message gets it when it comes, and hears when its sender is gone', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      const taking = worker.take({ deadlineMs: 5_000 });
+      await sender.post('agent:worker', 'x', Buffer.from('late'));
+      expect(text((await taking) as never)).toBe('late');
+      const waiting = worker.take({ deadlineMs: 5_000, from: 'sender' });
+      const lost = expect(waiting).rejects.toMatchObject({ code: 'RESPONDER_LOST' });
+      await eventually(async () => expect((await worker.status()).messages).toBe(1));
+      await sender.close();
+      await lost;
+      await expect(worker.take({ deadlineMs: 5_000, from: 'nobody' })).rejects.toMatchObject({
+        code: 'UNKNOWN_AGENT',
+      });
+    });
+
+    test('a message that was taken and not settled is given out again when its taker is gone', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'x', Buffer.from('x'));
+      await worker.take({ deadlineMs: 0 });
+      await expect(worker.take({ deadlineMs: 0 })).rejects.toMatchObject({ code: 'INBOX_EMPTY' });
+      await worker.close();
+      const again = await at.client('worker');
+      expect((await again.take({ deadlineMs: 5_000 })).view.attempts).toBe(1);
     });
 
     test('an inbox is paged in the order of acceptance', async () => {

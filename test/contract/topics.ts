@@ -62,7 +62,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('each stream counts its publications from 1, and who published is stamped', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const from: string[] = [];
       (await bus!.client('listener')).subscribe('log.>', (_topic, frame) =>
         from.push(frame.envelope.from),
@@ -76,7 +76,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('what may not be published is refused with its reason', async () => {
       await openBus({ publicationBytesMax: 1_000 });
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const refusals = [
         ['presence.mm.left', 'UNAUTHORISED'],
         ['sys.anything', 'UNAUTHORISED'],
@@ -87,6 +87,10 @@ export function topicsContract(name: string, open: () => TransportHarness): void
       ] as const;
       for (const [topic, code] of refusals)
         await expect(say(speaker, topic, 'x')).rejects.toMatchObject({ code });
+      const other = await bus!.client('other');
+      await expect(say(other, 'agent.speaker.x', 'x')).rejects.toMatchObject({
+        code: 'UNAUTHORISED',
+      });
       await expect(say(speaker, 'log.a', 'x'.repeat(1_000))).rejects.toMatchObject({
         code: 'TOO_LARGE',
       });
@@ -124,7 +128,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('publications that the network loses are fetched: in order, none twice', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const heard = await follow(await bus!.client('listener'), 'log.a');
       let count = 0;
       network.loses = () => (count += 1) % 3 === 0;
@@ -137,7 +141,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('a subscriber is told exactly what is lost for good', async () => {
       await openBus({ streamEntriesMax: 10 });
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const heard = await follow(await bus!.client('listener'), 'log.a');
       await say(speaker, 'log.a', ...numbers(1, 5));
       await eventually(() => expect(heard.bodies).toEqual(numbers(1, 5)));
@@ -152,7 +156,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('the loss of the last publication is found although nothing follows it', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener', { checkMs: 100 });
       const heard = await follow(listener, '>');
       network.loses = () => true;
@@ -165,7 +169,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('of a stream of states the newest is heard, and nothing counts as missed', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener', { checkMs: 100 });
       const heard = await follow(listener, 'task.>');
       network.loses = () => true;
@@ -195,7 +199,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('a new subscriber begins with now, with the states, or with all that is kept', async () => {
       await openBus({ streamEntriesMax: 3 });
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       await say(speaker, 'log.a', ...numbers(1, 5));
       await say(speaker, 'task.7.begun', 'old state');
       await say(speaker, 'task.7.done', 'state');
@@ -216,7 +220,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('after a broker was killed a subscriber is level again and knows of the restart', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const heard = await follow(await bus!.client('listener'), 'log.>');
       await say(speaker, 'log.a', ...numbers(1, 9));
       await eventually(() => expect(heard.bodies).toHaveLength(9));
@@ -231,7 +235,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('what was published while a subscriber was away from the same broker is fetched', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener');
       const heard = await follow(listener, 'log.a');
       await say(speaker, 'log.a', '1');
@@ -245,7 +249,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('overlapping patterns hear their own share, each once', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener');
       const all = await follow(listener, 'log.>');
       const one = await follow(listener, 'log.*.a');
@@ -274,7 +278,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('who unsubscribes hears no more, and others of the same pattern still do', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener');
       const first = await follow(listener, 'log.a');
       const second = await follow(listener, 'log.a');
@@ -288,7 +292,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('a stream that the broker forgot is reported, and begins again without a gap', async () => {
       await openBus({ streamsMax: 2 });
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener', { checkMs: 100 });
       const heard = await follow(listener, 'log.>');
       await say(speaker, 'log.a', '1', '2', '3');
@@ -302,7 +306,7 @@ export function topicsContract(name: string, open: () => TransportHarness): void
 
     test('a subscriber that fails costs only itself', async () => {
       await openBus();
-      const speaker = await bus!.client('speaker');
+      const speaker = await bus!.client('speaker', { role: 'manager' });
       const listener = await bus!.client('listener');
       listener.subscribe('log.a', () => {
         throw new Error('this subscriber is broken');

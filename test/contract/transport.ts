@@ -10,7 +10,7 @@ export interface TransportHarness {
   /** Where the transport has keys: what the broker asks of an agent, and what it answers with. */
   readonly keys?: {
     proofFor(claim: Claim): ProofNeeded;
-    secretOf(agent: string): Buffer;
+    secretOf(agent: string, role?: string): Buffer;
   };
   close(): Promise<void>;
 }

@@ -40,6 +40,12 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
   const clients: Client[] = [];
   let running: { broker: Broker; store: LevelStore; listener: Listener } | undefined;
 
+  /** Where every agent must prove itself, a right secret is that of the agent; a wrong one stays wrong. */
+  const secretOf = (agent: string, { role, secret }: DialOptions): Buffer | undefined =>
+    secret === undefined || secret === operatorSecret
+      ? (harness.keys?.secretOf(agent, role) ?? secret)
+      : secret;
+
   const bus: TestBus = {
     harness,
     get listener() {
@@ -54,7 +60,8 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         listener,
         clock: systemClock,
         random: Math.random,
-        proofFor: ({ role }) => (role === 'operator' ? operatorSecret : 'none'),
+        proofFor:
+          harness.keys?.proofFor ?? (({ role }) => (role === 'operator' ? operatorSecret : 'none')),
         version: 'test',
         limits: { heartbeatMs: 200, heartbeatMsMin: 50, drainMsMax: 1_000, ...limits },
       });
@@ -77,7 +84,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
     },
     dial(agent, options = {}) {
       const client = Client.connect({
-        link: harness.dial(),
+        link: harness.dial(agent, options.role),
         identity: {
           agent,
           role: options.role ?? 'tester',
@@ -85,7 +92,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         },
         clock: systemClock,
         random: Math.random,
-        secretOf: options.secretOf ?? (() => options.secret),
+        secretOf: options.secretOf ?? (() => secretOf(agent, options)),
         heartbeatMs: 200,
         ...(options.checkMs !== undefined && { checkMs: options.checkMs }),
       });

@@ -6,6 +6,7 @@ import { temporaryFolder } from './temporary.js';
 /** A disk of its own that can be filled. */
 export interface SmallDisk extends Disposable {
   path: string;
+  /** To the last byte. */
   fill(): void;
   free(): void;
 }

@@ -88,7 +88,10 @@ export function curveHarness(): CurveHarness {
     dialWith: (keys) => new ZeromqLink(address, keys),
     keys: {
       proofFor: (claim) => ring.proofFor(claim),
-      secretOf: (agent) => Buffer.from(readAgentKeys(folder.path, agent).secret, 'hex'),
+      secretOf(agent, role) {
+        keysOf(agent, role);
+        return Buffer.from(readAgentKeys(folder.path, agent).secret, 'hex');
+      },
     },
     async close() {
       await gate?.[Symbol.asyncDispose]();

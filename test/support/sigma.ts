@@ -58,7 +58,13 @@ export function startSigma(home: string, args: string[]): Running {
 }
 
 function environment(home: string): NodeJS.ProcessEnv {
-  const { SIGMA_BUS: _bus, SIGMA_LOG: _log, NOTIFY_SOCKET: _notify, ...inherited } = process.env;
+  const {
+    SIGMA_BUS: _bus,
+    SIGMA_LOG: _log,
+    SIGMA_IDENTITY: _identity,
+    NOTIFY_SOCKET: _notify,
+    ...inherited
+  } = process.env;
   return { ...inherited, SIGMA_HOME: home };
 }
 

@@ -3,13 +3,6 @@ import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { usage } from '../output.js';
 
 export function addAgentCommands(sigma: Command): void {
-  withCommon(sigma.command('bus'))
-    .description('run the broker alone, in the foreground')
-    .action(async (options: CommonOptions) => {
-      const { runBroker } = await import('../../broker/main.js');
-      await runBroker(configOf(options));
-    });
-
   withCommon(
     sigma
       .command('agent')

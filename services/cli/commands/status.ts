@@ -59,10 +59,16 @@ function flat({ record, state, last_seen_ms, load }: AgentView): object {
 
 function renderStatus(address: string, status: StatusAnswer): string {
   const upS = Math.round((Date.now() - status.started_ms) / 1_000);
+  const refused = Object.entries(status.refused).map(([code, count]) => `${code} ${count}`);
+  const { accept_p50_ms: p50, accept_p99_ms: p99, loop_lag_ms: lag } = status;
   return [
     `broker ${status.version} at ${address}: ${status.state}, up ${upS} s, pid ${status.pid}, ${megabytes(status.rss_bytes)} MB`,
     `agents ${status.agents_online} online of ${status.agents_known} known · sessions ${status.sessions} · open requests ${status.requests_open}`,
-    `frames ${status.frames_in} in, ${status.frames_out} out, ${status.frames_corrupt} corrupt`,
+    `messages ${status.messages} queued (${status.message_bytes} bytes), ${status.leases} leased, oldest ${Math.round(status.oldest_ms / 1_000)} s · dead letters ${status.dead_letters}`,
+    `durable ${status.accepted} accepted, ${status.delivered} delivered, ${status.settled} settled · ${status.redelivered} redelivered, ${status.duplicates} sent twice`,
+    `accept p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms · event loop late by ${lag.toFixed(0)} ms at worst · store ${status.store_state}`,
+    `frames ${status.frames_in} in, ${status.frames_out} out, ${status.frames_corrupt} corrupt · publications ${status.publications}`,
+    ...(refused.length === 0 ? [] : [`refused ${refused.join(', ')}`]),
     ...status.services.map((each) => `service ${each.name}: ${each.agents.join(', ')}`),
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeService } from '../../../src/pgc/messages.js';
 import { realRoot } from '../../../src/pgc/source-tree.js';
-import { isListening } from '../../../src/transport/zeromq.js';
+import { isListening } from '../../../src/transport/probe.js';
 import { agentIdOf } from '../../pgc/hosted-shard.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { withClient, withQuestions } from '../connect.js';

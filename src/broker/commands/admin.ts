@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import { Command } from '../../wire/frame.js';
 import {
@@ -37,9 +36,7 @@ const actions = new Map<string, (core: BrokerCore, body: Buffer) => Promise<Buff
     'backup',
     async (core, body) => {
       const { folder } = backupRequestCodec.decode(body);
-      if (!path.isAbsolute(folder))
-        throw new BusError('PATH_OUTSIDE_ROOT', { path: folder, root: '/' });
-      return backupAnswerCodec.encode(await core.backup(path.normalize(folder)));
+      return backupAnswerCodec.encode(await core.backup(folder));
     },
   ],
   [

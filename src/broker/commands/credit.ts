@@ -16,15 +16,23 @@ export const credit: CommandRun = async (core, session, frame) => {
     core.mailboxes.credit(session.peer, name, messages, bytes);
 };
 
-async function mailboxToTake(core: BrokerCore, session: Session, mailbox: string): Promise<string> {
-  if (mailbox === '') return `agent:${session.agent}`;
+/** Throws UNAUTHORISED for a mailbox that is neither its own nor of a service that it offers. */
+export async function mailboxToTake(
+  core: BrokerCore,
+  session: Session,
+  mailbox: string,
+): Promise<string> {
+  if (mailbox === '') return mailboxToTake(core, session, `agent:${session.agent}`);
   const { kind, name } = parseAddress(mailbox);
   if (kind === 'topic') throw new BusError('INVALID_NAME', { name: mailbox, what: 'mailbox' });
   if (kind === 'service') {
     if (session.services.has(name) || session.rights.mayAdminister('inbox.take')) return mailbox;
     throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
   }
-  if (name === session.agent) return mailbox;
+  if (name === session.agent) {
+    if (!session.isEphemeral) await makeKnown(core, session, name);
+    return mailbox;
+  }
   await makeKnown(core, session, actingFor(core, session, name));
   return mailbox;
 }

@@ -13,13 +13,13 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
   check(frame);
   const from = speaker(core, session, frame);
+  if (from !== session.agent) await makeKnown(core, session, from);
   const mailbox = mailboxFor(core, session, frame);
   const { windowMax: limit, busyRetryMs: retryAfterMs } = core.limits;
   if (session.posting >= limit) throw new BusError('BROKER_BUSY', { limit, retryAfterMs });
   session.posting += 1;
   const startedMs = core.clock.monotonicMs();
   try {
-    if (from !== session.agent) await makeKnown(core, session, from);
     const { seq, isDuplicate } = await core.mailboxes.post(frame, from, mailbox);
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
@@ -63,10 +63,9 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
   return agent;
 }
 
-/** Whom somebody speaks for can be answered: it is listed, and has a mailbox. */
+/** Whoever has a mailbox is listed, and can be written to while it is away. */
 export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
-  if (core.registry.record(agent) !== undefined || core.sessions.liveOf(agent) !== undefined)
-    return;
+  if (core.registry.record(agent) !== undefined) return;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
   await core.registry.register(
     { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] },

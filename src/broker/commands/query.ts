@@ -9,7 +9,6 @@ import {
   messageQueryCodec,
   messagesAnswerCodec,
   messagesQueryCodec,
-  replyQueryCodec,
   statusAnswerCodec,
   topicsAnswerCodec,
   topicsQueryCodec,
@@ -17,7 +16,6 @@ import {
 } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../sessions.js';
-import { speaker } from './post.js';
 import { ownsMailbox } from './settle.js';
 
 /** Look-ups; nothing is changed by them. */
@@ -40,8 +38,6 @@ export const query: CommandRun = (core, session, frame) => {
       return answer(messagesPage(core, session, frame, true));
     case 'message':
       return message(core, session, frame);
-    case 'reply':
-      return reply(core, session, frame);
     default:
       throw new BusError('UNKNOWN_TYPE', { agent: 'the broker', type: frame.envelope.type });
   }
@@ -102,18 +98,4 @@ async function message(core: BrokerCore, session: Session, frame: Frame): Promis
   if (!mayRead) throw new BusError('NO_SUCH_MESSAGE', { message: seq || id });
   const answer = await core.mailboxes.read(letter);
   core.answer(session, frame, Command.ANSWER, messageAnswerCodec.encode(answer));
-}
-
-/** The reply to an earlier message, now or when it comes. */
-async function reply(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
-  const { id } = replyQueryCodec.decode(frame.body);
-  const agent = speaker(core, session, frame);
-  const letter = core.mailboxes.replyTo(agent, id);
-  if (letter !== undefined) {
-    const answer = await core.mailboxes.read(letter);
-    return core.answer(session, frame, Command.ANSWER, messageAnswerCodec.encode(answer));
-  }
-  const waitMs = Math.min(frame.envelope.deadline_ms, core.limits.requestMsMax);
-  const untilMs = core.clock.monotonicMs() + waitMs;
-  core.replyWaiters.add(agent, id, { peer: session.peer, queryId: frame.envelope.id, untilMs });
 }

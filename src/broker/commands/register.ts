@@ -12,11 +12,12 @@ export const register: CommandRun = async (core, session, frame) => {
   }
   // Who speaks is known from the session; what the record claims about it does not count.
   const stamped = { ...record, id: session.agent, role: session.role };
-  await core.registry.register(stamped, {
+  const forgotten = await core.registry.register(stamped, {
     isEphemeral: session.isEphemeral,
     nowMs: core.clock.nowMs(),
     isOnline: (id) => core.sessions.liveOf(id) !== undefined,
   });
+  for (const agent of forgotten) core.topics.forget(`presence.${agent}`);
   core.answer(session, frame, Command.ACCEPT);
   core.announce('updated', session.agent);
 };

@@ -9,6 +9,7 @@ import { publish } from './publish.js';
 import { query } from './query.js';
 import { register } from './register.js';
 import { send } from './send.js';
+import { take } from './take.js';
 import { ack, nack, term, working } from './settle.js';
 
 /** What a live session may say. HELLO, PROOF and GOODBYE belong to the session machine. */
@@ -23,6 +24,7 @@ export const commandTable: ReadonlyMap<Command, CommandRun> = new Map([
   [Command.TERM, term],
   [Command.WORKING, working],
   [Command.CREDIT, credit],
+  [Command.TAKE, take],
   [Command.CANCEL, cancel],
   [Command.PUBLISH, publish],
   [Command.QUERY, query],

@@ -2,17 +2,18 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Registry } from '../../../src/broker/registry.js';
 import { agentKey } from '../../../src/store/keys.js';
-import { LevelStore } from '../../../src/store/level-store.js';
+import type { LevelStore } from '../../../src/store/level-store.js';
 import type { Store } from '../../../src/store/port.js';
 import type { AgentRecord } from '../../../src/wire/messages.js';
 import { recordOf } from '../../support/bus.js';
+import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let store: LevelStore;
 beforeEach(async () => {
   folder = temporaryFolder();
-  store = await LevelStore.open(path.join(folder.path, 'store'));
+  store = await openTestStore(path.join(folder.path, 'store'));
 });
 afterEach(async () => {
   await store[Symbol.asyncDispose]();

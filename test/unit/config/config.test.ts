@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/config.js';
-import { ensureSecrets, readSecret } from '../../../src/config/secrets.js';
+import { writeIdentity } from '../../../src/config/identity.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -59,18 +59,42 @@ test('the default socket is a function of the home and always short enough', () 
   expect(loadConfig({ SIGMA_HOME: '/srv/sigma' }).bus).toBe('ipc:///srv/sigma/run/bus.sock');
 });
 
-test('role secrets are made once, for their owner alone', () => {
-  const made = ensureSecrets(folder.path);
-  expect([...made.keys()]).toEqual(['manager', 'operator']);
-  expect(ensureSecrets(folder.path)).toEqual(made);
-  expect(readSecret(folder.path, 'manager')).toEqual(made.get('manager'));
-  expect(readSecret(folder.path, 'client')).toBeUndefined();
+test('the identity of a client names the bus, unless somebody else does', () => {
+  const file = path.join(folder.path, 'me.json');
+  const key = 'a'.repeat(40);
+  const identity = {
+    agent: 'me',
+    role: 'client',
+    curve_public: key,
+    curve_secret: key,
+    server_public: key,
+    secret: '00'.repeat(32),
+    bus: 'tcp://bus.example:7447',
+  };
+  writeIdentity(file, identity, { replace: false });
+  const env = { SIGMA_HOME: folder.path, SIGMA_IDENTITY: file };
+  expect(loadConfig(env)).toMatchObject({ identity: file, bus: 'tcp://bus.example:7447' });
+  expect(loadConfig({ ...env, SIGMA_BUS: 'ipc:///env' }).bus).toBe('ipc:///env');
+  writeFileSync(path.join(folder.path, 'config.json'), '{"identity": "me.json"}');
+  expect(loadConfig({ SIGMA_HOME: folder.path })).toMatchObject({
+    identity: file,
+    bus: 'tcp://bus.example:7447',
+  });
 });
 
-test('a damaged key file is an error with a code, not a weak key', () => {
-  mkdirSync(path.join(folder.path, 'bus/keys'), { recursive: true });
-  writeFileSync(path.join(folder.path, 'bus/keys/manager.key'), '00');
-  expect(() => ensureSecrets(folder.path)).toThrow(
-    expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) as Error,
-  );
+test('a folder of identities names no bus', () => {
+  const config = loadConfig({ SIGMA_HOME: folder.path, SIGMA_IDENTITY: folder.path });
+  expect(config.bus).toBe(loadConfig({ SIGMA_HOME: folder.path }).bus);
+});
+
+test('a broker listens at its bus alone, unless more is named', () => {
+  expect(loadConfig({ SIGMA_HOME: folder.path }).listen).toEqual([]);
+  const write = (listen: unknown): void =>
+    writeFileSync(path.join(folder.path, 'config.json'), JSON.stringify({ listen }));
+  write(['tcp://0.0.0.0:7447']);
+  expect(loadConfig({ SIGMA_HOME: folder.path }).listen).toEqual(['tcp://0.0.0.0:7447']);
+  for (const listen of ['tcp://0.0.0.0:7447', [7447], [''], Array(10).fill('tcp://0.0.0.0:7447')]) {
+    write(listen);
+    expect(() => loadConfig({ SIGMA_HOME: folder.path })).toThrow(invalid);
+  }
 });

@@ -10,8 +10,9 @@ import {
 import { placeOf } from '../../../src/pgc/manifest.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import type { IndexProgress } from '../../../src/pgc/source-mining.js';
-import { LevelStore } from '../../../src/store/level-store.js';
+import { factsLayout } from '../../../src/store/layouts.js';
 import { TemporaryTree } from '../../support/git-tree.js';
+import { openTestStore } from '../../support/store.js';
 
 const slab = 'void *kmalloc(int size)\n{\n\treturn alloc_pages(size);\n}\n';
 const pages = '/* Gives pages. */\nvoid *alloc_pages(int order)\n{\n\treturn 0;\n}\n';
@@ -176,7 +177,7 @@ describe('an index', () => {
   test('that another process builds cannot be built at the same time', async () => {
     await using at = await bench();
     await at.index();
-    await using store = await LevelStore.open(placeOf(at.tree.root, at.home).facts);
+    await using store = await openTestStore(placeOf(at.tree.root, at.home).facts, factsLayout);
     expect(await store.get('meta/schema')).toBeDefined();
     await expect(at.index()).rejects.toMatchObject({ code: 'INDEX_BUILDING' });
     expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(1);

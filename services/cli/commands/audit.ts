@@ -1,0 +1,76 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import path from 'node:path';
+import { tailAudit } from '../../../src/observe/audit-reader.js';
+import type { AuditLine } from '../../../src/observe/audit-line.js';
+import { configOf, withCommon, wholeNumber, type CommonOptions } from '../options.js';
+import { print, table } from '../output.js';
+
+interface AuditOptions extends CommonOptions {
+  from?: string;
+  to?: string;
+  type?: string;
+  since?: number;
+  limit: number;
+}
+
+const linesDefault = 50;
+const linesMax = 100_000;
+const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function addAuditCommand(sigma: Command): void {
+  withCommon(sigma.command('audit'))
+    .description('what passed between agents: the last lines of the audit log')
+    .option('--from <agent>', 'only from this agent; `name*` for all that begin so')
+    .option('--to <address>', 'only to this agent, service or topic')
+    .option('--type <type>', 'only messages of this type')
+    .option('--since <age>', 'only what is younger, 90s, 1h or 2d', age)
+    .option('--limit <n>', 'at most so many lines', wholeNumber(1, linesMax), linesDefault)
+    .action(async (options: AuditOptions) => {
+      const { home } = configOf(options);
+      const { from, to, type, since } = options;
+      const entries = await tailAudit(
+        path.join(home, 'bus', 'audit'),
+        {
+          ...(from !== undefined && { from }),
+          ...(to !== undefined && { to }),
+          ...(type !== undefined && { type }),
+          ...(since !== undefined && { sinceMs: Date.now() - since }),
+        },
+        options.limit,
+      );
+      print({ json: options.json === true }, { entries }, () => render(entries));
+    });
+}
+
+function age(text: string): number {
+  const match = /^(\d+)([smhd])$/.exec(text);
+  const ms = Number(match?.[1]) * (unitsMs[match?.[2] ?? ''] ?? NaN);
+  if (!(ms > 0)) throw new InvalidArgumentError('It must be an age like 90s, 10m, 1h or 2d.');
+  return ms;
+}
+
+function render(entries: AuditLine[]): string {
+  if (entries.length === 0) return 'Nothing of this kind is in the audit log.';
+  const rows = entries.map((each) =>
+    each.what === 'lost'
+      ? [each.at, 'lost', `${each.count ?? 0} entries are missing here`]
+      : [
+          each.at,
+          each.what,
+          `${each.from ?? ''} > ${each.to ?? ''}`,
+          each.type ?? '',
+          `${each.bytes ?? 0} B`,
+          each.code ?? '',
+          each.sha256?.slice(0, 12) ?? '',
+          each.id ?? '',
+        ].map(printable),
+  );
+  const head = ['AT', 'WHAT', 'FROM > TO', 'TYPE', 'SIZE', 'CODE', 'SHA-256', 'ID'];
+  return table([head, ...rows]);
+}
+
+/** Types and ids are chosen by their senders; a terminal must not obey them. */
+function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+}

@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import type { Client } from '../../../src/client/client.js';
+import { withClient } from '../connect.js';
+import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, usage } from '../output.js';
+import { listed, rendered, shown } from './mail.js';
+
+const pageMax = 500;
+const seqMax = Number.MAX_SAFE_INTEGER;
+
+interface ChoiceOptions extends CommonOptions {
+  mailbox?: string;
+  all?: boolean;
+}
+
+/** `dead list|show|requeue|purge`: messages that nobody could handle. */
+export function addDeadCommands(sigma: Command): void {
+  const dead = sigma.command('dead').description('messages that nobody could handle');
+
+  withCommon(dead.command('list'))
+    .description('what is there, and why')
+    .option('--mailbox <name>', 'only of agent:ID, service:NAME or reply:ID')
+    .option('--after <seq>', 'behind this one', wholeNumber(0, seqMax))
+    .action((options: ChoiceOptions & { after?: number }) =>
+      asOperator(options, async (client) => {
+        const { mailbox = '*', after = 0 } = options;
+        const page = await client.mail.dead({ mailbox, after, limit: pageMax });
+        print({ json: options.json === true }, page, () =>
+          page.messages.length === 0
+            ? 'There are no dead letters.'
+            : listed(page.messages, page.depth),
+        );
+      }),
+    );
+
+  withCommon(dead.command('show').argument('<seq>', 'its number', wholeNumber(1, seqMax)))
+    .description('one message, with its body')
+    .action((seq: number, options: CommonOptions) =>
+      asOperator(options, async (client) => {
+        const answer = await client.mail.message({ seq });
+        print({ json: options.json === true }, { message: shown(answer) }, () =>
+          [`${answer.view.state}: ${answer.view.reason || '-'}`, rendered(answer)].join('\n'),
+        );
+      }),
+    );
+
+  withChoice(dead.command('requeue'))
+    .description('deliver them again, as if never tried')
+    .action((seqs: string[], options: ChoiceOptions) =>
+      changing(seqs, options, 'requeued', (client, ...which) => client.mail.requeue(...which)),
+    );
+
+  withChoice(dead.command('purge'))
+    .description('away with them, for good')
+    .action((seqs: string[], options: ChoiceOptions) =>
+      changing(seqs, options, 'purged', (client, ...which) => client.mail.purgeDead(...which)),
+    );
+}
+
+function withChoice(command: Command): Command {
+  return withCommon(command.argument('[seq...]', 'their numbers'))
+    .option('--mailbox <name>', 'all of this mailbox')
+    .option('--all', 'all there are');
+}
+
+async function changing(
+  texts: string[],
+  options: ChoiceOptions,
+  done: string,
+  work: (client: Client, mailbox: string, seqs: number[]) => Promise<number>,
+): Promise<void> {
+  const seqs = texts.map(wholeNumber(1, seqMax));
+  const ways = [seqs.length > 0, options.mailbox !== undefined, options.all === true];
+  if (ways.filter(Boolean).length !== 1)
+    throw usage('name messages by their numbers, or one --mailbox, or --all');
+  await asOperator(options, async (client) => {
+    const mailbox = options.all === true ? '*' : (options.mailbox ?? '');
+    const count = await work(client, mailbox, seqs);
+    print({ json: options.json === true }, { count }, () => `${count} ${done}`);
+  });
+}
+
+function asOperator(
+  options: CommonOptions,
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  return withClient(configOf(options), work, 'operator');
+}

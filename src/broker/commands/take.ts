@@ -1,0 +1,26 @@
+import { BusError } from '../../errors/bus-error.js';
+import { takeCodec } from '../../wire/messages.js';
+import type { CommandRun } from '../core.js';
+import { mailboxToTake } from './credit.js';
+
+/** One durable message, for whoever does not receive all the time. Throws UNKNOWN_AGENT, AGENT_OFFLINE. */
+export const take: CommandRun = async (core, session, frame) => {
+  const want = takeCodec.decode(frame.body);
+  const { id, deadline_ms } = frame.envelope;
+  const mailbox = await mailboxToTake(core, session, want.mailbox);
+  if (core.sessions.of(session.peer) !== session) return;
+  const waitMs = Math.min(deadline_ms, core.limits.requestMsMax);
+  const untilMs = core.clock.monotonicMs() + waitMs;
+  const taker = { peer: session.peer, id, mailbox, want, untilMs };
+  try {
+    core.mailboxes.take({ ...taker, untilMs: 0 });
+  } catch (error) {
+    if (!(error instanceof BusError) || error.code !== 'INBOX_EMPTY' || waitMs === 0) throw error;
+    // Nobody waits for a message of somebody who is not there to send one.
+    if (want.from !== '' && core.sessions.liveOf(want.from) === undefined) {
+      const isKnown = core.registry.record(want.from) !== undefined;
+      throw new BusError(isKnown ? 'AGENT_OFFLINE' : 'UNKNOWN_AGENT', { agent: want.from });
+    }
+    core.mailboxes.take(taker);
+  }
+};

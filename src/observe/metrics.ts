@@ -1,0 +1,235 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
+import type { Histogram } from '../base/histogram.js';
+import type { StatusAnswer } from '../wire/messages.js';
+
+/** What a broker knows of itself beyond its status; a command line that asks over the bus has none of it. */
+export interface BrokerNumbers {
+  acceptLatency: Histogram;
+  audit: { recorded: number; lost: number };
+}
+
+const lifecycleStates = ['opening', 'serving', 'draining', 'closed'];
+
+/** Metrics in the text format of Prometheus, filled from a status at each scrape. */
+export class Metrics {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #registry = new Registry();
+  readonly #status: () => StatusAnswer;
+
+  constructor(parts: {
+    status: () => StatusAnswer;
+    numbers?: () => BrokerNumbers;
+    /** Also tell about this process: memory, CPU, garbage collection, descriptors. */
+    withProcess?: boolean;
+  }) {
+    this.#status = parts.status;
+    this.#gauges();
+    this.#counters();
+    this.#labelled();
+    if (parts.numbers !== undefined) this.#numbers(parts.numbers);
+    if (parts.withProcess === true) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #gauges(): void {
+    this.#gauge('sigma_sessions', 'Connected sessions.', (each) => each.sessions);
+    this.#gauge('sigma_agents_online', 'Agents that are connected.', (each) => each.agents_online);
+    this.#gauge('sigma_agents_known', 'Agents in the registry.', (each) => each.agents_known);
+    this.#gauge(
+      'sigma_requests_open',
+      'Live requests without their last reply.',
+      (each) => each.requests_open,
+    );
+    this.#gauge(
+      'sigma_messages',
+      'Durable messages that are not settled.',
+      (each) => each.messages,
+    );
+    this.#gauge(
+      'sigma_message_bytes',
+      'Bytes of durable messages that are not settled.',
+      (each) => each.message_bytes,
+    );
+    this.#gauge('sigma_leases', 'Durable messages that somebody works on.', (each) => each.leases);
+    this.#gauge(
+      'sigma_dead_letters',
+      'Messages that were given up and wait for an operator.',
+      (each) => each.dead_letters,
+    );
+    this.#gauge(
+      'sigma_oldest_message_seconds',
+      'Age of the oldest message that is due and not settled.',
+      (each) => each.oldest_ms / 1_000,
+    );
+    this.#gauge(
+      'sigma_event_loop_lag_seconds',
+      'How late timers ran over the last minute, at worst.',
+      (each) => each.loop_lag_ms / 1_000,
+    );
+    this.#gauge(
+      'sigma_resident_memory_bytes',
+      'Resident memory of the broker.',
+      (each) => each.rss_bytes,
+    );
+    this.#gauge(
+      'sigma_start_time_seconds',
+      'Unix time of the start of the broker.',
+      (each) => each.started_ms / 1_000,
+    );
+    this.#gauge('sigma_store_up', 'Whether the store takes what must be stored.', (each) =>
+      Number(each.store_state === 'serving'),
+    );
+  }
+
+  #counters(): void {
+    this.#counter('sigma_frames_in_total', 'Frames read.', (each) => each.frames_in);
+    this.#counter('sigma_frames_out_total', 'Frames written.', (each) => each.frames_out);
+    this.#counter(
+      'sigma_frames_corrupt_total',
+      'Frames that failed a checksum or could not be read.',
+      (each) => each.frames_corrupt,
+    );
+    this.#counter(
+      'sigma_accepted_total',
+      'Durable messages stored and accepted.',
+      (each) => each.accepted,
+    );
+    this.#counter(
+      'sigma_delivered_total',
+      'Deliveries of durable messages.',
+      (each) => each.delivered,
+    );
+    this.#counter('sigma_settled_total', 'Durable messages settled.', (each) => each.settled);
+    this.#counter(
+      'sigma_redelivered_total',
+      'Deliveries that were not the first of their message.',
+      (each) => each.redelivered,
+    );
+    this.#counter(
+      'sigma_duplicates_total',
+      'Durable messages that were sent again and stored once.',
+      (each) => each.duplicates,
+    );
+    this.#counter(
+      'sigma_publications_total',
+      'Publications handed to subscribers.',
+      (each) => each.publications,
+    );
+  }
+
+  #labelled(): void {
+    const status = this.#status;
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'sigma_info',
+      help: 'Always 1; what runs is in the label.',
+      labelNames: ['version'],
+      registers,
+      collect() {
+        this.reset();
+        this.set({ version: status().version }, 1);
+      },
+    });
+    new Gauge({
+      name: 'sigma_state',
+      help: '1 for the state that the broker is in.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const now = status().state;
+        for (const state of lifecycleStates) this.set({ state }, Number(state === now));
+      },
+    });
+    new Counter({
+      name: 'sigma_refused_total',
+      help: 'Refusals by error code.',
+      labelNames: ['code'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [code, count] of Object.entries(status().refused)) this.inc({ code }, count);
+      },
+    });
+    new Gauge({
+      name: 'sigma_accept_latency_recent_seconds',
+      help: 'From a durable SEND to its ACCEPT, over the last some thousand.',
+      labelNames: ['quantile'],
+      registers,
+      collect() {
+        const { accept_p50_ms, accept_p99_ms } = status();
+        this.set({ quantile: '0.5' }, accept_p50_ms / 1_000);
+        this.set({ quantile: '0.99' }, accept_p99_ms / 1_000);
+      },
+    });
+  }
+
+  #numbers(numbers: () => BrokerNumbers): void {
+    const latency = 'sigma_accept_latency_seconds';
+    // Kept in buckets of our own on the hot path; the package is only asked to write them out.
+    this.#registry.registerMetric({
+      name: latency,
+      get: () =>
+        Promise.resolve({
+          name: latency,
+          help: 'From a durable SEND to its ACCEPT.',
+          type: 'histogram',
+          aggregator: 'sum',
+          values: histogramValues(latency, numbers().acceptLatency),
+        }),
+    } as unknown as Metric);
+    this.#counter(
+      'sigma_audit_entries_total',
+      'Entries of the audit log.',
+      () => numbers().audit.recorded,
+    );
+    this.#counter(
+      'sigma_audit_lost_total',
+      'Entries that the audit log could not take.',
+      () => numbers().audit.lost,
+    );
+  }
+
+  #gauge(name: string, help: string, value: (status: StatusAnswer) => number): void {
+    const status = this.#status;
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(value(status()));
+      },
+    });
+  }
+
+  /** A total that is counted elsewhere. */
+  #counter(name: string, help: string, value: (status: StatusAnswer) => number): void {
+    const status = this.#status;
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(value(status()));
+      },
+    });
+  }
+}
+
+function histogramValues(name: string, histogram: Histogram): object[] {
+  const buckets = histogram.buckets().map(({ boundMs, atMost }) => ({
+    metricName: `${name}_bucket`,
+    labels: {
+      le: boundMs === Infinity ? '+Inf' : String(Number((boundMs / 1_000).toPrecision(3))),
+    },
+    value: atMost,
+  }));
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: histogram.sumMs / 1_000 },
+    { metricName: `${name}_count`, labels: {}, value: histogram.count },
+  ];
+}

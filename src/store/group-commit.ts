@@ -1,0 +1,142 @@
+import type { Clock } from '../base/clock.js';
+import type { BusError } from '../errors/bus-error.js';
+import { unavailable, type Db } from './level-folder.js';
+import type { Operation } from './port.js';
+
+/** What rides in one write to disk. More would make the first of it wait for the last. */
+const groupOperationsMax = 4_096;
+const groupBytesMax = 8 * 1024 * 1024;
+/** What waits for the disk altogether; more is refused STORE_UNAVAILABLE. */
+const waitingBytesMax = 64 * 1024 * 1024;
+
+interface Group {
+  batch: ReturnType<typeof newBatch>;
+  operations: number;
+  bytes: number;
+  /** Somebody on board asked for fsync. */
+  isSynced: boolean;
+  done: Promise<void>;
+  resolve: () => void;
+  reject: (error: BusError) => void;
+}
+
+/**
+ * Writes to one open database: whatever is handed over while a group is on its way to disk rides in the
+ * next one, in the order of the calls. All that ride together share one promise. Operations are encoded
+ * when they are handed over, which overlaps with the fsync of the group before.
+ *
+ * A failure ends it: everything on board and waiting is rejected, and so is everything that follows.
+ */
+export class GroupCommit {
+  readonly #db: Db;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #onFailed: (error: BusError) => void;
+  /** Oldest first; the last one still takes riders. */
+  #groups: Group[] = [];
+  #waitingBytes = 0;
+  #running: Promise<void> | undefined;
+  #failure: BusError | undefined;
+
+  constructor(parts: { db: Db; path: string; clock: Clock; onFailed: (error: BusError) => void }) {
+    this.#db = parts.db;
+    this.#path = parts.path;
+    this.#clock = parts.clock;
+    this.#onFailed = parts.onFailed;
+  }
+
+  /** Rejects STORE_UNAVAILABLE. A rejection that nobody waits for is no unhandled one. */
+  add(operations: readonly Operation[], isSynced: boolean): Promise<void> {
+    if (this.#failure !== undefined) return refused(this.#failure);
+    if (operations.length === 0) return Promise.resolve();
+    const bytes = bytesOf(operations);
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > waitingBytesMax)
+      return refused(unavailable(this.#path, 'too much waits for the disk'));
+    const group = this.#groupFor(operations.length, bytes);
+    for (const each of operations) {
+      if (each.type === 'put') group.batch.put(each.key, each.value);
+      else group.batch.del(each.key);
+    }
+    group.operations += operations.length;
+    group.bytes += bytes;
+    group.isSynced ||= isSynced;
+    this.#waitingBytes += bytes;
+    this.#running ??= this.#run();
+    return group.done;
+  }
+
+  /** Resolves when nothing is on its way, however it ended. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #groupFor(operations: number, bytes: number): Group {
+    const last = this.#groups.at(-1);
+    const isRoomy =
+      last !== undefined &&
+      last.operations + operations <= groupOperationsMax &&
+      last.bytes + bytes <= groupBytesMax;
+    if (isRoomy) return last;
+    const group = newGroup(this.#db);
+    this.#groups.push(group);
+    return group;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#groups.length > 0) {
+      // Those whom the last write released come back in this very turn: together they cost one fsync.
+      if (this.#groups.length === 1) await this.#clock.turn();
+      const group = this.#groups.shift();
+      if (group === undefined) break;
+      try {
+        // `sync` is false by default: a power cut would lose what was acknowledged.
+        await group.batch.write({ sync: group.isSynced });
+      } catch (error) {
+        this.#fail([group, ...this.#groups], unavailable(this.#path, error));
+        break;
+      }
+      this.#waitingBytes -= group.bytes;
+      group.resolve();
+    }
+    this.#running = undefined;
+  }
+
+  #fail(groups: Group[], error: BusError): void {
+    this.#failure = error;
+    this.#groups = [];
+    // First, so that whoever hears of the failure finds the store in the state `failed`.
+    this.#onFailed(error);
+    for (const each of groups) each.reject(error);
+  }
+}
+
+/** A rejection that is no unhandled one when nobody waits for it. */
+export function refused(error: BusError): Promise<never> {
+  const rejection = Promise.reject(error);
+  rejection.catch(ignore);
+  return rejection;
+}
+
+const ignore = (): void => undefined;
+
+function newBatch(db: Db) {
+  return db.batch();
+}
+
+function newGroup(db: Db): Group {
+  let resolve: () => void = () => undefined;
+  let reject: (error: BusError) => void = () => undefined;
+  const done = new Promise<void>((onDone, onFailed) => {
+    resolve = onDone;
+    reject = onFailed;
+  });
+  done.catch(ignore);
+  return { batch: newBatch(db), operations: 0, bytes: 0, isSynced: false, done, resolve, reject };
+}
+
+function bytesOf(operations: readonly Operation[]): number {
+  let bytes = 0;
+  for (const each of operations)
+    bytes += each.key.length + (each.type === 'put' ? each.value.length : 0);
+  return bytes;
+}

@@ -1,0 +1,60 @@
+import * as zmq from 'zeromq';
+import { BusError } from '../errors/bus-error.js';
+import { isTcp, tcpEndpoint } from './address.js';
+import { ZapGate } from './zap-gate.js';
+
+/** Curve25519 keys as ZeroMQ writes them: 32 bytes in Z85, 40 characters. RFC 26 (CurveZMQ), RFC 32 (Z85). */
+export interface CurveKeyPair {
+  publicKey: string;
+  secretKey: string;
+}
+
+/** What a tcp listener cannot be without: with CURVE alone any stranger who has the public key is let in. */
+export interface ListenerKeys {
+  server: CurveKeyPair;
+  /** Open before and for as long as the listener. */
+  gate: ZapGate;
+}
+
+/** What a client needs to be let in, and to know that it speaks to its broker and no other. */
+export interface LinkKeys extends CurveKeyPair {
+  serverKey: string;
+}
+
+export function newCurveKeyPair(): CurveKeyPair {
+  return zmq.curveKeyPair();
+}
+
+/** Socket options. Throws KEYS_MISSING, SOCKET_PATH. */
+export function listenerOptions(address: string, keys: ListenerKeys | undefined): object {
+  if (!isTcp(address)) return {};
+  const { host } = tcpEndpoint(address);
+  if (keys === undefined)
+    throw new BusError('KEYS_MISSING', { address, detail: 'tcp is not served without CURVE' });
+  return {
+    ipv6: isIpv6(host),
+    curveServer: true,
+    curveSecretKey: keys.server.secretKey,
+    // Enforced: should the gate be gone, nobody gets in instead of everybody.
+    zapDomain: ZapGate.domain,
+    zapEnforceDomain: true,
+  };
+}
+
+/** Socket options. Throws KEYS_MISSING, SOCKET_PATH. */
+export function linkOptions(address: string, keys: LinkKeys | undefined): object {
+  if (!isTcp(address)) return {};
+  const { host } = tcpEndpoint(address);
+  if (keys === undefined)
+    throw new BusError('KEYS_MISSING', { address, detail: 'tcp is not used without an identity' });
+  return {
+    ipv6: isIpv6(host),
+    curveServerKey: keys.serverKey,
+    curvePublicKey: keys.publicKey,
+    curveSecretKey: keys.secretKey,
+  };
+}
+
+function isIpv6(host: string): boolean {
+  return host.startsWith('[');
+}

@@ -1,0 +1,154 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { connectTo, until } from './agent.mjs';
+import { judge } from './claims.mjs';
+import { brokerAt, worker } from './processes.mjs';
+
+const startMsMax = 60_000;
+/** A mailbox that nobody empties for so long is stuck. */
+const drainMsMax = 180_000;
+
+/**
+ * A broker, senders and receivers, each a process, and one observer in this one. `folder` holds the journals; `home` is
+ * the broker's.
+ */
+export class MailLoad {
+  #settings;
+  #progress = new Map();
+  /** Refusals of sender incarnations that are over. */
+  #refusedBefore = {};
+  #waiting = new Map();
+  resumptions = [];
+  failures = [];
+
+  constructor(settings) {
+    const { home, folder, senders, receivers, env = {} } = settings;
+    this.#settings = settings;
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true });
+    this.broker = brokerAt(home, { env, onMessage: (message, child) => this.#on(message, child) });
+    const names = (kind, count) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
+    this.receivers = names('receiver', receivers).map((name) => this.#worker(name, 'receiver.mjs'));
+    this.senders = names('sender', senders).map((name) => this.#worker(name, 'sender.mjs'));
+  }
+
+  /** Returns when the load has begun. */
+  async start() {
+    const { home } = this.#settings;
+    this.broker.start();
+    this.observer = connectTo(home, 'observer', { role: 'operator', isEphemeral: true });
+    await this.observer.ready({ withinMs: startMsMax });
+    await this.startReceivers();
+    for (const each of this.senders) each.start();
+  }
+
+  async startReceivers() {
+    const ready = this.receivers.map((each) => this.#told(each, 'ready'));
+    for (const each of this.receivers) each.start();
+    await Promise.all(ready);
+  }
+
+  get accepted() {
+    return this.#sum('accepted');
+  }
+
+  get processed() {
+    return this.#sum('processed');
+  }
+
+  get isSent() {
+    return this.senders.every((each) => this.#progress.get(each.name)?.isDone === true);
+  }
+
+  /** What senders were refused with, by code. */
+  get refused() {
+    const all = { ...this.#refusedBefore };
+    for (const { refused = {} } of this.#progress.values()) add(all, refused);
+    return all;
+  }
+
+  /** When the first message was processed by anybody after this moment; undefined: none yet. */
+  processedSince(ms) {
+    const times = this.receivers
+      .map((each) => this.#progress.get(each.name)?.lastMs ?? 0)
+      .filter((each) => each > ms);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  async kill(child) {
+    await child.kill();
+    const { refused } = this.#progress.get(child.name) ?? {};
+    if (refused !== undefined) add(this.#refusedBefore, refused);
+    if (refused !== undefined) this.#progress.get(child.name).refused = {};
+  }
+
+  /** Resolves with the broker's last status when all is accepted and every mailbox is empty. */
+  async drained() {
+    let last = -1;
+    let sinceMs = performance.now();
+    return until(async () => {
+      if (this.failures.length > 0) throw new Error(this.failures.join('; '));
+      const done = this.accepted + this.processed;
+      if (done !== last) sinceMs = performance.now();
+      last = done;
+      if (performance.now() - sinceMs > drainMsMax) throw new Error('nothing moves any more');
+      if (!this.isSent) return false;
+      const status = await this.observer.status();
+      return status.messages === 0 && status;
+    }, Infinity);
+  }
+
+  /** Senders first, so that the others see the end of all of it. */
+  async stop() {
+    for (const each of [...this.senders, ...this.receivers]) await this.kill(each);
+    await this.observer?.close();
+    await this.broker.stop();
+  }
+
+  judge() {
+    const journals = (children) => children.map(({ name }) => [name, this.#journal(name)]);
+    return judge({ senders: journals(this.senders), receivers: journals(this.receivers) });
+  }
+
+  #worker(name, script) {
+    const { home, senders, receivers, messages, ...others } = this.#settings;
+    const settings = {
+      ...others,
+      ...{ home, agent: name, journal: this.#journal(name) },
+      messages: Math.ceil(messages / senders),
+      recipients: Array.from({ length: receivers }, (_, at) => `receiver-${at}`),
+    };
+    return worker(name, script, settings, (message, child) => this.#on(message, child));
+  }
+
+  #journal(name) {
+    return path.join(this.#settings.folder, `${name}.log`);
+  }
+
+  #on(message, child) {
+    const { type, ...fields } = message;
+    const known = this.#progress.get(child.name) ?? {};
+    if (type === 'progress') this.#progress.set(child.name, { ...known, ...fields });
+    else if (type === 'done') this.#progress.set(child.name, { ...known, isDone: true });
+    else if (type === 'resumed') this.resumptions.push(fields.atMs);
+    else if (type === 'died')
+      this.failures.push(`${child.name} ended (${fields.how}): ${child.output.trim()}`);
+    else if (type === 'failed') this.failures.push(`${child.name}: ${fields.detail}`);
+    this.#waiting.get(`${child.name} ${type}`)?.();
+  }
+
+  #told(child, type) {
+    return new Promise((resolve) => this.#waiting.set(`${child.name} ${type}`, resolve));
+  }
+
+  #sum(field) {
+    let sum = 0;
+    for (const progress of this.#progress.values()) sum += progress[field] ?? 0;
+    return sum;
+  }
+}
+
+function add(into, counts) {
+  for (const [code, count] of Object.entries(counts)) into[code] = (into[code] ?? 0) + count;
+}
