@@ -96,23 +96,22 @@ export class Mailboxes {
 
   // --- accept
 
+  /** What became of an earlier SEND of this id by this sender; undefined: there was none. */
+  earlier(from: string, id: string): Promise<Posted> | undefined {
+    const seq = this.#dedupe.seqOf(from, id);
+    const posted = seq === undefined ? this.#posting.get(`${from}\0${id}`) : { seq };
+    if (posted === undefined) return undefined;
+    this.counts.duplicates += 1;
+    return Promise.resolve(posted).then((each) => ({ seq: each.seq, isDuplicate: true }));
+  }
+
   /**
-   * Stores a message for `mailbox` and resolves after fsync. The same id of the same sender is stored once.
+   * Stores a message for `mailbox` and resolves after fsync. Ask `earlier` first.
    * Throws INBOX_FULL, BROKER_BUSY, OUT_OF_ORDER, STORE_UNAVAILABLE; then it was not taken.
    */
   post(frame: Frame, from: string, mailbox: string): Promise<Posted> {
     const { id, after } = frame.envelope;
     const key = `${from}\0${id}`;
-    const seq = this.#dedupe.seqOf(from, id);
-    if (seq !== undefined) {
-      this.counts.duplicates += 1;
-      return Promise.resolve({ seq, isDuplicate: true });
-    }
-    const under = this.#posting.get(key);
-    if (under !== undefined) {
-      this.counts.duplicates += 1;
-      return under.then((posted) => ({ ...posted, isDuplicate: true }));
-    }
     const isAfterKnown =
       after === '' ||
       this.#dedupe.seqOf(from, after) !== undefined ||
@@ -215,6 +214,12 @@ export class Mailboxes {
       bytes: Math.min(bytes, this.#limits.creditBytesMax),
     };
     this.#pump(consumer);
+  }
+
+  /** It takes nothing more out of this mailbox; what it holds it may finish. */
+  withdraw(peer: PeerId, name: string): void {
+    const consumer = this.#mailboxes.get(name)?.consumers.get(peer);
+    if (consumer !== undefined) consumer.credit = { messages: 0, bytes: 0 };
   }
 
   /** A session has begun whose agent still works on these, from an earlier one. */

@@ -23,7 +23,9 @@ export const offer: CommandRun = (core, session, frame) => {
 
 /** Requests under way are still answered; new ones go to others. */
 export const withdraw: CommandRun = (core, session, frame) => {
-  for (const service of offerCodec.decode(frame.body).services)
+  for (const service of offerCodec.decode(frame.body).services) {
     core.sessions.withdrawService(session, service);
+    core.mailboxes.withdraw(session.peer, `service:${service}`);
+  }
   core.answer(session, frame, Command.ACCEPT);
 };

@@ -14,13 +14,15 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
   check(frame);
   const from = speaker(core, session, frame);
   if (from !== session.agent) await makeKnown(core, session, from);
-  const mailbox = mailboxFor(core, session, frame);
   const { windowMax: limit, busyRetryMs: retryAfterMs } = core.limits;
   if (session.posting >= limit) throw new BusError('BROKER_BUSY', { limit, retryAfterMs });
   session.posting += 1;
   const startedMs = core.clock.monotonicMs();
   try {
-    const { seq, isDuplicate } = await core.mailboxes.post(frame, from, mailbox);
+    // Asked first: what was accepted stays accepted, whatever has become of its recipient.
+    const earlier = core.mailboxes.earlier(from, frame.envelope.id);
+    const mailbox = earlier === undefined ? mailboxFor(core, session, frame) : '';
+    const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);

@@ -18,7 +18,7 @@ function open(limits: Partial<BrokerLimits> = {}): Opened {
   const sent: string[] = [];
   const topics = new Topics({
     limits: { ...defaultLimits, ...limits },
-    publish: (topic, bytes) => sent.push(`${topic} ${decodeFrame(bytes).envelope.seq as number}`),
+    publish: (topic, bytes) => sent.push(`${topic} ${decodeFrame(bytes).envelope.seq}`),
   });
   const ask = (query: Partial<TopicsQuery>): TopicsAnswer =>
     topics.sync({ pattern: '>', seen: [], after: '', positions_only: false, ...query });

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { Mailbox, type Consumer, type Letter } from '../../../src/broker/mailbox.js';
+
+let nextSeq = 1;
+
+function letter(from: string, fields: Partial<Letter> = {}): Letter {
+  const seq = fields.seq ?? nextSeq++;
+  return {
+    ...{ seq, id: String(seq), from, mailbox: 'agent:a', type: 't', correlation: '', replyTo: '' },
+    ...{ more: false, orderKey: '', bytes: 100, storedMs: 0, expiresMs: 0, dueMs: 0, attempts: 0 },
+    ...{ reason: '', deadMs: 0, frame: undefined, lease: undefined },
+    ...{ isSuspect: false, isQueued: false },
+    ...fields,
+  };
+}
+
+function setUp(credit = { messages: 10, bytes: 10_000 }) {
+  const mailbox = new Mailbox('agent:a');
+  const consumer = (peer: string): Consumer => {
+    const one = { peer, mailbox, credit, leased: new Map(), leasedBytes: 0, isFetching: false };
+    mailbox.consumers.set(peer, one);
+    return one;
+  };
+  const put = (...letters: Letter[]): void => {
+    for (const each of letters) {
+      mailbox.letters.set(each.seq, each);
+      mailbox.queue(each);
+    }
+  };
+  const leaseAll = (one: Consumer, nowMs = 0): number[] => {
+    const seqs: number[] = [];
+    for (let each = mailbox.lease(one, nowMs, 99); each; each = mailbox.lease(one, nowMs, 99))
+      seqs.push(each.seq);
+    return seqs;
+  };
+  return { mailbox, consumer, put, leaseAll };
+}
+
+test('senders take turns, and the messages of each keep their order', () => {
+  const { consumer, put, leaseAll } = setUp();
+  const loud = [letter('loud'), letter('loud'), letter('loud')];
+  const quiet = letter('quiet');
+  put(...loud, quiet);
+  expect(leaseAll(consumer('p'))).toEqual([loud[0]!.seq, quiet.seq, loud[1]!.seq, loud[2]!.seq]);
+});
+
+test('credit bounds messages and bytes, and settling gives room', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp({ messages: 3, bytes: 250 });
+  const all = Array.from({ length: 5 }, () => letter('s'));
+  put(...all);
+  const one = consumer('p');
+  expect(leaseAll(one)).toEqual([all[0]!.seq, all[1]!.seq]);
+  mailbox.remove(all[0]!);
+  expect(leaseAll(one)).toEqual([all[2]!.seq]);
+  expect([one.leased.size, one.leasedBytes, mailbox.leases]).toEqual([2, 200, 2]);
+});
+
+test('a message that is larger than the whole credit passes alone', () => {
+  const { consumer, put, leaseAll } = setUp({ messages: 3, bytes: 50 });
+  const all = [letter('s'), letter('s')];
+  put(...all);
+  expect(leaseAll(consumer('p'))).toEqual([all[0]!.seq]);
+});
+
+test('a lane belongs to one consumer as long as that holds something of it', () => {
+  const { mailbox, consumer, put } = setUp({ messages: 1, bytes: 1_000 });
+  const all = [letter('s'), letter('s')];
+  put(...all);
+  const [one, two] = [consumer('1'), consumer('2')];
+  expect(mailbox.lease(one, 0, 99)).toBe(all[0]);
+  expect(mailbox.lease(two, 0, 99)).toBeUndefined();
+  mailbox.remove(all[0]!);
+  expect(mailbox.lease(two, 0, 99)).toBe(all[1]);
+});
+
+test('a message that comes back holds up its lane until its time, and takes back what came behind it', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('s'), letter('s'), letter('s')];
+  const other = letter('o');
+  put(...all, other);
+  const one = consumer('p');
+  leaseAll(one);
+  mailbox.giveBack(all[1]!, 50);
+  expect(all.map((each) => each.lease !== undefined)).toEqual([true, false, false]);
+  expect(leaseAll(one, 49)).toEqual([]);
+  mailbox.wake(all[1]!);
+  expect(leaseAll(one, 50)).toEqual([all[1]!.seq, all[2]!.seq]);
+});
+
+test('when a consumer is gone only the message in front of each lane is suspect', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('s'), letter('s'), letter('o'), letter('o')];
+  put(...all);
+  leaseAll(consumer('p'));
+  mailbox.drop(mailbox.consumers.get('p')!);
+  expect(all.map((each) => each.isSuspect)).toEqual([true, false, true, false]);
+  expect([mailbox.leases, mailbox.consumers.size]).toEqual([0, 0]);
+  expect(leaseAll(consumer('q'))).toHaveLength(4);
+});
+
+test('what an agent still works on it may keep, but not ahead of what comes before it', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('s', { isSuspect: true }), letter('s'), letter('s')];
+  put(...all);
+  const one = consumer('p');
+  expect(mailbox.adopt(one, all[1]!, 99)).toBe(false);
+  expect(mailbox.adopt(one, all[0]!, 99)).toBe(true);
+  expect(mailbox.adopt(one, all[1]!, 99)).toBe(true);
+  expect(all[0]!.isSuspect).toBe(false);
+  expect(leaseAll(one)).toEqual([all[2]!.seq]);
+});
+
+test('a message taken out of turn leaves its lane, and returns to its place', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('s'), letter('s'), letter('s')];
+  put(...all);
+  const taker = consumer('taker');
+  mailbox.take(taker, all[1]!, 99);
+  expect(mailbox.leases).toBe(1);
+  mailbox.drop(taker);
+  expect(leaseAll(consumer('p'))).toEqual(all.map((each) => each.seq));
+});
+
+test('only leases that were not shown to be worked on are overdue', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('a'), letter('b'), letter('c')];
+  put(...all);
+  const one = consumer('p');
+  leaseAll(one);
+  mailbox.extend(all[0]!, 200);
+  expect(mailbox.overdue(one, 99).map((each) => each.seq)).toEqual([all[1]!.seq, all[2]!.seq]);
+  expect(mailbox.overdue(one, 98)).toEqual([]);
+});
+
+test('a lane through which many messages pass keeps their order', () => {
+  const { mailbox, consumer, put } = setUp();
+  const one = consumer('p');
+  const passed: number[] = [];
+  const all = Array.from({ length: 5_000 }, () => letter('s'));
+  put(...all);
+  for (let each = mailbox.lease(one, 0, 99); each; each = mailbox.lease(one, 0, 99)) {
+    passed.push(each.seq);
+    mailbox.remove(each);
+  }
+  expect(passed).toEqual(all.map((each) => each.seq));
+  expect([mailbox.letters.size, mailbox.leases]).toEqual([0, 0]);
+});
