@@ -103,7 +103,7 @@ export const defaultLimits: BrokerLimits = {
   streamBytesMax: 1024 * 1024,
   streamsMax: 16_384,
   streamsBytesMax: 64 * 1024 * 1024,
-  topicsAnswerBytesMax: 1024 * 1024,
+  topicsAnswerBytesMax: 256 * 1024,
 };
 
 /** How far a client's clock may be ahead of ours. */

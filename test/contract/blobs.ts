@@ -54,8 +54,8 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
     test('partial replies arrive in order before the last one', async () => {
       await openBus();
       (await bus.client('worker')).serve({
-        count: ({ progress }) => {
-          for (const each of ['1', '2', '3']) progress(Buffer.from(each));
+        count: (request) => {
+          for (const each of ['1', '2', '3']) request.progress(Buffer.from(each));
           return Buffer.from('done');
         },
       });
@@ -163,8 +163,8 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
       await openBus();
       const liar = await registered('liar');
       liar.serve({
-        'blob.get': ({ body, progress }) => {
-          progress(Buffer.alloc(blobRangeCodec.decode(body).length + 1));
+        'blob.get': (request) => {
+          request.progress(Buffer.alloc(blobRangeCodec.decode(request.body).length + 1));
           return Buffer.alloc(0);
         },
       });
@@ -196,13 +196,13 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
       const owner = await registered('owner');
       const ref = await blobsOf(owner).offer(content);
       owner.serve({
-        'blob.get': async ({ body, progress, signal }) => {
-          const { offset } = blobRangeCodec.decode(body);
+        'blob.get': async (request) => {
+          const { offset } = blobRangeCodec.decode(request.body);
           asked.push(offset);
           if (offset < mib) return content.subarray(0, mib);
           // Half of this range gets out.
-          progress(content.subarray(mib, mib + 1_000));
-          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          request.progress(content.subarray(mib, mib + 1_000));
+          await new Promise((resolve) => request.signal.addEventListener('abort', resolve));
           return Buffer.alloc(0);
         },
       });
@@ -231,9 +231,9 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
     test('a fan-in ends as soon as nobody is left to wait for, with what became of each', async () => {
       await openBus();
       (await registered('good')).serve({
-        sum: ({ body, progress }) => {
-          progress(Buffer.from('half'));
-          return body;
+        sum: (request) => {
+          request.progress(Buffer.from('half'));
+          return request.body;
         },
       });
       (await registered('bad')).serve({

@@ -197,6 +197,25 @@ export function topicsContract(name: string, open: () => TransportHarness): void
       await eventually(() => expect([...known]).toEqual([]));
     });
 
+    test('an agent that the broker forgot to make room is no longer shown to anybody', async () => {
+      await openBus({ agentsMax: 1 });
+      const old = await bus!.client('old');
+      await old.register(recordOf('old'));
+      const listener = await bus!.client('listener', { checkMs: 100 });
+      const forgotten: string[] = [];
+      listener.onPresence(
+        () => undefined,
+        (agent) => forgotten.push(agent),
+      );
+      await old.close();
+      await (await bus!.client('new')).register(recordOf('new'));
+      await eventually(() => expect(forgotten).toEqual(['old']));
+      const known: string[] = [];
+      const late = listener.onPresence(({ agent }) => known.push(agent.record.id));
+      await eventually(() => expect(late.isLevel).toBe(true));
+      expect(known).toEqual(['new']);
+    });
+
     test('a new subscriber begins with now, with the states, or with all that is kept', async () => {
       await openBus({ streamEntriesMax: 3 });
       const speaker = await bus!.client('speaker', { role: 'manager' });

@@ -72,17 +72,22 @@ class Net {
   }
 
   async #ask(query: TopicsQuery): Promise<TopicsAnswer> {
-    const { epoch } = this;
+    const session = this.#session();
     if (!this.isLive) throw new BusError('NO_BROKER', { address: 'here' });
     const fault = this.fault();
     if (fault !== undefined) throw fault;
     this.queries.push(query);
     await this.#travel();
-    if (epoch !== this.epoch || !this.isLive) throw new BusError('BROKER_LOST');
+    if (session !== this.#session()) throw new BusError('BROKER_LOST');
     const answer = this.topics.sync(query);
     await this.#travel();
-    if (epoch !== this.epoch || !this.isLive) throw new BusError('BROKER_LOST');
+    if (session !== this.#session()) throw new BusError('BROKER_LOST');
     return answer;
+  }
+
+  /** Changes when a question can no longer be answered. */
+  #session(): string {
+    return `${this.epoch} ${this.isLive}`;
   }
 
   #travel(): Promise<void> {

@@ -8,6 +8,7 @@ import { AuditBatch, unpacked } from '../../../src/observe/audit-batch.js';
 import { AuditFile } from '../../../src/observe/audit-file.js';
 import { auditLine, type AuditLine } from '../../../src/observe/audit-line.js';
 import { tailAudit } from '../../../src/observe/audit-reader.js';
+import { canMount, mountSmallDisk } from '../../support/disk.js';
 import { eventually } from '../../support/eventually.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -128,6 +129,31 @@ test('a folder that cannot be written costs entries, not the bus, and is tried a
   expect(audit.recorded).toBe(1);
   expect(told).toEqual(['the audit log cannot be written', 'the audit log is written again']);
 });
+
+test.skipIf(!canMount)(
+  'on a full disk entries are counted, no half line stays, and writing goes on when there is room',
+  async () => {
+    using disk = mountSmallDisk(1);
+    const onDisk = path.join(disk.path, 'audit');
+    const audit = open({ folder: onDisk });
+    audit.record(entry({ id: 'before' }));
+    await eventually(async () => expect(await tailAudit(onDisk, {}, 9)).toHaveLength(1));
+    disk.fill();
+    for (let at = 0; at < 100; at += 1) audit.record(entry({ id: `lost${at}` }));
+    await eventually(() => expect(audit.lost).toBeGreaterThan(0));
+    disk.free();
+    audit.record(entry({ id: 'after' }));
+    await audit[Symbol.asyncDispose]();
+    const text = readFileSync(path.join(onDisk, 'audit.jsonl'), 'utf8');
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AuditLine);
+    expect(lines.at(0)?.id).toBe('before');
+    expect(lines.at(-1)?.id).toBe('after');
+    expect(lines.find((each) => each.what === 'lost')?.count).toBe(audit.lost);
+  },
+);
 
 test('a writer that dies is replaced, and what it had is counted', async () => {
   const script = path.join(home.path, 'dies.mjs');
