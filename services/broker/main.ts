@@ -1,13 +1,22 @@
+import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import { Scope } from '../../src/base/scope.js';
 import { Broker } from '../../src/broker/broker.js';
+import { Permissions } from '../../src/broker/permissions.js';
 import type { Config } from '../../src/config/config.js';
 import { KeyRing } from '../../src/config/key-ring.js';
 import { ensureRoleSecrets } from '../../src/config/keys.js';
+import type { Trace } from '../../src/base/trace.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { AuditLog } from '../../src/observe/audit.js';
+import { HealthServer } from '../../src/observe/health-server.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
+import { LoopLag } from '../../src/observe/loop-lag.js';
+import { Metrics } from '../../src/observe/metrics.js';
 import { isListening } from '../../src/transport/probe.js';
+import type { StatusAnswer } from '../../src/wire/messages.js';
 import { notifySystemd, untilStopped, version } from '../process.js';
+import { startWatchdog } from '../watchdog.js';
 import { listenOn, serverKeysOf } from './listening.js';
 import { openStore } from './store.js';
 
@@ -25,6 +34,12 @@ export async function runBroker(config: Config): Promise<void> {
   ensureRoleSecrets(config.home);
   const ring = new KeyRing(config.home, systemClock, trace);
   const listener = await listenOn(config, { server, ring, scope, trace });
+  const lag = scope.own(new LoopLag());
+  const audit = openAudit(config, trace);
+  if (audit !== undefined) scope.own(audit);
+  // Closed after the broker: while it drains, monitors hear that it does.
+  const health: { server?: HealthServer | undefined } = {};
+  scope.defer(() => health.server?.[Symbol.asyncDispose]());
   const broker = scope.own(
     await Broker.open({
       store,
@@ -32,14 +47,43 @@ export async function runBroker(config: Config): Promise<void> {
       clock: systemClock,
       random: Math.random,
       proofFor: (claim) => ring.proofFor(claim),
+      permissions: new Permissions(config.permissions),
+      ...(audit !== undefined && { audit }),
+      loopLagMs: () => lag.worstMs(),
       version,
       limits: { heartbeatMs: config.heartbeatMs, drainMsMax: config.drainMs },
       trace,
     }),
   );
+  health.server = await openHealth(config, broker, audit, trace);
+  scope.own(startWatchdog());
   log.info({ address: config.bus, listen: config.listen, agents: broker.registry.size }, 'serving');
   await notifySystemd('READY=1');
   const why = await stopped;
   log.info({ why }, 'stopping');
   void notifySystemd('STOPPING=1');
+}
+
+function openAudit(config: Config, trace: Trace): AuditLog | undefined {
+  const { home, audit: form, auditBytesMax: bytesMax, auditFilesMax: filesMax } = config;
+  if (form === 'off') return undefined;
+  return new AuditLog({ folder: path.join(home, 'bus', 'audit'), form, bytesMax, filesMax, trace });
+}
+
+/** Throws HTTP_ADDRESS. */
+async function openHealth(
+  config: Config,
+  broker: Broker,
+  audit: AuditLog | undefined,
+  trace: Trace,
+): Promise<HealthServer | undefined> {
+  if (config.http === 'off') return undefined;
+  const status = (): StatusAnswer => broker.status();
+  const { total: acceptLatency } = broker.acceptLatency;
+  const metrics = new Metrics({
+    status,
+    numbers: () => ({ acceptLatency, audit: audit ?? { recorded: 0, lost: 0 } }),
+    withProcess: true,
+  });
+  return HealthServer.open({ address: config.http, status, metrics, trace });
 }

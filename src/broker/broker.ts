@@ -44,6 +44,7 @@ import type { BrokerCore } from './core.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
 import { checkedHello, newSession } from './greeting.js';
 import { defaultLimits, type BrokerLimits } from './limits.js';
+import { viewOf } from './letters.js';
 import type { Letter } from './mailbox.js';
 import { Mailboxes } from './mailboxes.js';
 import { Outboxes } from './outboxes.js';
@@ -57,6 +58,7 @@ import { Sessions, type Session } from './sessions.js';
 import type { Taker } from './takers.js';
 import { Topics } from './topics.js';
 
+const noBody = Buffer.alloc(0);
 const nonceBytes = 32;
 
 /** A peer that does not read must not hold up the end of the broker. */
@@ -162,8 +164,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       limits,
       trace,
       deliver: (peer, frame) => broker.#outboxes.offer(peer, frame),
-      onDead: (view) =>
-        broker.#publish('sys.dead-letter', 'dead-letter', messageViewCodec.encode(view)),
+      onDead: (letter) => broker.#onDead(letter),
       onTaken: (taker, letter) => void broker.#onTaken(taker, letter),
     });
     broker.#step({ type: 'socket.bound' });
@@ -222,6 +223,12 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const atMs = this.clock.nowMs();
     const { body } = frame;
     audit.record({ atMs, what, from, to, type, id, correlation, seq: seq, code, body });
+  }
+
+  auditLetter(what: AuditOutcome, letter: Letter, code = ''): void {
+    const { from, mailbox: to, type, id, correlation, seq } = letter;
+    const entry = { atMs: this.clock.nowMs(), what, from, to, type, id, correlation, seq, code };
+    this.#parts.audit?.record({ ...entry, body: noBody });
   }
 
   async backup(folder: string): Promise<BackupAnswer> {
@@ -638,6 +645,12 @@ export class Broker implements BrokerCore, AsyncDisposable {
       const { kind, name } = parseAddress(mailbox);
       return kind === 'service' ? session.rights.mayOffer(name) : ownsMailbox(session, mailbox);
     });
+  }
+
+  #onDead(letter: Letter): void {
+    const view = viewOf(letter, this.clock.nowMs());
+    this.#publish('sys.dead-letter', 'dead-letter', messageViewCodec.encode(view));
+    this.auditLetter('dead', letter, letter.reason);
   }
 
   async #onTaken({ peer, id }: Taker, letter: Letter): Promise<void> {

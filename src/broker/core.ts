@@ -5,6 +5,7 @@ import type { Command, EnvelopeFields, Frame } from '../wire/frame.js';
 import type { AgentView, BackupAnswer, PresenceEvent, StatusAnswer } from '../wire/messages.js';
 import type { AcceptLatency } from './accept-latency.js';
 import type { BrokerLimits } from './limits.js';
+import type { Letter } from './mailbox.js';
 import type { Mailboxes } from './mailboxes.js';
 import type { Registry } from './registry.js';
 import type { Requests } from './requests.js';
@@ -37,6 +38,8 @@ export interface BrokerCore {
   status(): StatusAnswer;
   /** What passed between two agents, or was refused. `to`: who got it. */
   audit(what: AuditOutcome, from: string, to: string, frame: Frame, code?: string): void;
+  /** The same of a stored message, of which only the name is at hand. */
+  auditLetter(what: AuditOutcome, letter: Letter, code?: string): void;
   backup(folder: string): Promise<BackupAnswer>;
   compact(): Promise<void>;
 }

@@ -30,6 +30,7 @@ export function letterOf(frame: Frame, bytes: Buffer): Letter {
     lease: undefined,
     isSuspect: false,
     isQueued: false,
+    isHeld: false,
   };
 }
 

@@ -31,6 +31,8 @@ export interface Letter {
   isSuspect: boolean;
   /** In its lane; else its time has not come. */
   isQueued: boolean;
+  /** It failed and waits in its lane, and the lane with it, until it is woken. */
+  isHeld: boolean;
 }
 
 export interface Lease {
@@ -60,7 +62,6 @@ class Lane {
   #head = 0;
   /** The first that is not leased. */
   next = 0;
-  heldUntilMs = 0;
 
   constructor(readonly key: string) {}
 
@@ -147,22 +148,23 @@ export class Mailbox {
     this.#ready.add(lane);
   }
 
-  /** The time until which its lane was held has come. */
+  /** The time until which it was held has come. */
   wake(letter: Letter): void {
+    letter.isHeld = false;
     const lane = this.#laneOf(letter);
     if (lane !== undefined) this.#ready.add(lane);
   }
 
   /**
    * The next message for this consumer, now leased to it; undefined when there is none or its credit is
-   * used up. `nowMs`: Unix time, as in `dueMs`; `untilMs`: of the lease, on the caller's monotonic clock.
+   * used up. `untilMs`: of the lease, on the caller's monotonic clock.
    */
-  lease(consumer: Consumer, nowMs: number, untilMs: number): Letter | undefined {
+  lease(consumer: Consumer, untilMs: number): Letter | undefined {
     const { credit, leased } = consumer;
     if (leased.size >= credit.messages) return undefined;
     for (const lane of this.#ready) {
       const letter = lane.at(lane.next);
-      if (letter === undefined || lane.heldUntilMs > nowMs) {
+      if (letter === undefined || letter.isHeld) {
         this.#ready.delete(lane);
         continue;
       }
@@ -196,7 +198,7 @@ export class Mailbox {
     const holder = lane.at(at - 1)?.lease?.consumer;
     if (holder !== undefined && holder !== consumer) return false;
     letter.isSuspect = false;
-    lane.heldUntilMs = 0;
+    letter.isHeld = false;
     this.#grant(consumer, letter, untilMs);
     lane.next += 1;
     return true;
@@ -228,13 +230,14 @@ export class Mailbox {
     } else if (lane.at(lane.next) !== undefined) this.#ready.add(lane);
   }
 
-  /** It comes back, and with it what was delivered behind it. Its lane waits until `heldUntilMs`. */
-  giveBack(letter: Letter, heldUntilMs: number): void {
+  /** It comes back, and with it what was delivered behind it. `isHeld`: until somebody queues or wakes it. */
+  giveBack(letter: Letter, isHeld: boolean): void {
     if (!letter.isQueued) {
       this.#release(letter);
-      if (heldUntilMs === 0) this.queue(letter);
+      if (!isHeld) this.queue(letter);
       return;
     }
+    letter.isHeld = isHeld;
     const lane = this.#laneOf(letter);
     const at = lane?.placeOf(letter) ?? -1;
     if (lane === undefined || at < 0 || at >= lane.next) return;
@@ -243,7 +246,6 @@ export class Mailbox {
       if (each !== undefined) this.#release(each);
     }
     lane.next = at;
-    lane.heldUntilMs = heldUntilMs;
     this.#ready.add(lane);
   }
 
@@ -255,7 +257,7 @@ export class Mailbox {
       if (letter.lease?.consumer !== consumer) continue;
       const front = (letter.isQueued ? this.#laneOf(letter)?.front : undefined) ?? letter;
       if (front.lease?.consumer === consumer) front.isSuspect = true;
-      this.giveBack(front.lease?.consumer === consumer ? front : letter, 0);
+      this.giveBack(front.lease?.consumer === consumer ? front : letter, false);
     }
   }
 

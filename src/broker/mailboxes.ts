@@ -41,7 +41,7 @@ export interface MailboxesParts {
   trace: Trace;
   /** False: the peer does not read. */
   deliver: (peer: PeerId, frame: Buffer) => boolean;
-  onDead: (view: MessageView) => void;
+  onDead: (letter: Letter) => void;
   /** A message for somebody who waited for it; it is leased to that session. */
   onTaken: (taker: Taker, letter: Letter) => void;
 }
@@ -295,11 +295,12 @@ export class Mailboxes {
   }
 
   #pump(consumer: Consumer): void {
-    if (consumer.isFetching) return;
+    // Its session may have ended while bodies were read for it.
+    if (consumer.isFetching || consumer.mailbox.consumers.get(consumer.peer) !== consumer) return;
     const missing: Letter[] = [];
     while (missing.length < fetchMax) {
       const untilMs = this.#clock.monotonicMs() + this.#limits.leaseMs;
-      const letter = consumer.mailbox.lease(consumer, this.#clock.nowMs(), untilMs);
+      const letter = consumer.mailbox.lease(consumer, untilMs);
       if (letter === undefined) break;
       if (this.#isOver(letter)) continue;
       if (missing.length > 0 || letter.frame === undefined) missing.push(letter);
@@ -342,7 +343,7 @@ export class Mailboxes {
       if (letter.lease?.consumer !== consumer) continue;
       const frame = letter.frame ?? frames[at];
       // The next tick tries again.
-      if (frame === undefined || isStalled) consumer.mailbox.giveBack(letter, 0);
+      if (frame === undefined || isStalled) consumer.mailbox.giveBack(letter, false);
       else isStalled = !this.#send(consumer, letter, frame);
     }
     if (frames.length > 0 && !isStalled) this.#pump(consumer);
@@ -353,7 +354,7 @@ export class Mailboxes {
     const isFirst = letter.attempts === 0;
     const bytes = isFirst ? frame : redelivery(decodeFrame(frame), letter.attempts);
     if (!this.#parts.deliver(consumer.peer, bytes)) {
-      consumer.mailbox.giveBack(letter, 0);
+      consumer.mailbox.giveBack(letter, false);
       return false;
     }
     this.counts.delivered += 1;
@@ -419,7 +420,7 @@ export class Mailboxes {
   }
 
   #holdUntil(letter: Letter, untilMs: number): void {
-    this.#mailbox(letter.mailbox).giveBack(letter, untilMs);
+    this.#mailbox(letter.mailbox).giveBack(letter, untilMs > 0);
     if (untilMs > 0) this.#timeline.add(untilMs, letter);
   }
 
@@ -439,7 +440,7 @@ export class Mailboxes {
       ...{ seq: letter.seq, mailbox: letter.mailbox, from: letter.from, reason },
       attempts: letter.attempts,
     });
-    this.#parts.onDead(view);
+    this.#parts.onDead(letter);
   }
 
   #remove(letter: Letter): void {
@@ -481,8 +482,9 @@ export class Mailboxes {
     // Whoever works on it may still finish; it expires when it comes back.
     if (letter.lease !== undefined) return;
     if (this.#isExpired(letter)) this.#bury(letter, 'EXPIRED');
+    else if (letter.dueMs > nowMs) return;
     else if (letter.isQueued) mailbox.wake(letter);
-    else if (letter.dueMs <= nowMs) mailbox.queue(letter);
+    else mailbox.queue(letter);
     this.#pumpAll(mailbox);
   }
 
@@ -570,7 +572,7 @@ export class Mailboxes {
   async requeue(letters: Letter[]): Promise<void> {
     const dead = letters.filter((letter) => letter.deadMs > 0);
     const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
-    const fresh = dead.map((letter) => ({ ...letter, ...again, isQueued: false }));
+    const fresh = dead.map((letter) => ({ ...letter, ...again, isQueued: false, isHeld: false }));
     await this.#index.commit(
       fresh.flatMap((letter) => [
         { type: 'del' as const, key: deadKey(letter.seq) },

@@ -7,7 +7,9 @@ import { AuditBatch, batchBodyBytes, type PackedBatch } from './audit-batch.js';
 import type { FromWriter, WriterParts } from './audit-writer.js';
 
 /** What may be on its way to the writer; when it cannot keep up, more is not recorded but counted. */
-const bytesOutMax = 8 * 1024 * 1024;
+const bytesOutMax = 32 * 1024 * 1024;
+/** Buffers kept for the next batches; what a peak needed beyond is given back. */
+const sparesMax = 16;
 /** An entry waits at most so long for others to share its way. */
 const waitMsMax = 100;
 /** A writer that died is started again no sooner than this. */
@@ -130,7 +132,7 @@ export class AuditLog implements Audit, AsyncDisposable {
     // The writer mentions these itself.
     this.#lost += lost;
     this.#onTrouble(trouble);
-    if (bodies.byteLength === batchBodyBytes && this.#spare.length * batchBodyBytes < bytesOutMax)
+    if (bodies.byteLength === batchBodyBytes && this.#spare.length < sparesMax)
       this.#spare.push({ numbers, bodies });
     if (this.#batch === undefined && this.#unmentioned > 0) this.#ship();
   }

@@ -51,6 +51,15 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
     };
     const deadlineMs = 20_000;
 
+    test('a reply that is larger than a frame arrives all the same', async () => {
+      await openBus();
+      const large = randomBytes(9 * mib);
+      (await bus.client('worker')).serve({ all: () => large });
+      const asker = await bus.client('asker');
+      const reply = await asker.request('agent:worker', 'all', Buffer.alloc(0), { deadlineMs });
+      expect([reply.type, reply.body.equals(large)]).toEqual(['all.reply', true]);
+    });
+
     test('partial replies arrive in order before the last one', async () => {
       await openBus();
       (await bus.client('worker')).serve({

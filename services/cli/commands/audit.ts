@@ -1,8 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import path from 'node:path';
 import { tailAudit } from '../../../src/observe/audit-reader.js';
 import type { AuditLine } from '../../../src/observe/audit-line.js';
-import { configOf, withCommon, wholeNumber, type CommonOptions } from '../options.js';
+import { configOf, longDuration, withCommon, wholeNumber, type CommonOptions } from '../options.js';
 import { print, table } from '../output.js';
 
 interface AuditOptions extends CommonOptions {
@@ -15,7 +15,6 @@ interface AuditOptions extends CommonOptions {
 
 const linesDefault = 50;
 const linesMax = 100_000;
-const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function addAuditCommand(sigma: Command): void {
   withCommon(sigma.command('audit'))
@@ -23,7 +22,7 @@ export function addAuditCommand(sigma: Command): void {
     .option('--from <agent>', 'only from this agent; `name*` for all that begin so')
     .option('--to <address>', 'only to this agent, service or topic')
     .option('--type <type>', 'only messages of this type')
-    .option('--since <age>', 'only what is younger, 90s, 1h or 2d', age)
+    .option('--since <age>', 'only what is younger, 90s, 1h or 2d', longDuration)
     .option('--limit <n>', 'at most so many lines', wholeNumber(1, linesMax), linesDefault)
     .action(async (options: AuditOptions) => {
       const { home } = configOf(options);
@@ -40,13 +39,6 @@ export function addAuditCommand(sigma: Command): void {
       );
       print({ json: options.json === true }, { entries }, () => render(entries));
     });
-}
-
-function age(text: string): number {
-  const match = /^(\d+)([smhd])$/.exec(text);
-  const ms = Number(match?.[1]) * (unitsMs[match?.[2] ?? ''] ?? NaN);
-  if (!(ms > 0)) throw new InvalidArgumentError('It must be an age like 90s, 10m, 1h or 2d.');
-  return ms;
 }
 
 function render(entries: AuditLine[]): string {

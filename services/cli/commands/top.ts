@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../../src/client/client.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
-import type { AgentView, MailboxView, StatusAnswer } from '../../../src/wire/messages.js';
+import type { MailboxView } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';
@@ -11,13 +12,6 @@ import { ratesOf, topLines, type Look } from '../top-view.js';
 interface TopOptions extends CommonOptions {
   once?: boolean;
   interval: number;
-}
-
-/** What is asked of a client. */
-interface Watched {
-  status(): Promise<StatusAnswer>;
-  agents(): Promise<AgentView[]>;
-  mailboxes?(): Promise<MailboxView[]>;
 }
 
 const intervalMsDefault = 1_000;
@@ -43,7 +37,7 @@ export function addTopCommand(sigma: Command): void {
     });
 }
 
-async function watch(client: Watched, options: TopOptions, over: AbortSignal): Promise<void> {
+async function watch(client: Client, options: TopOptions, over: AbortSignal): Promise<void> {
   const { json = false, once = false } = options;
   const intervalMs = Math.max(options.interval, intervalMsMin);
   using screen = process.stdout.isTTY && !once && !json ? new Screen(process.stdout) : undefined;
@@ -54,12 +48,12 @@ async function watch(client: Watched, options: TopOptions, over: AbortSignal): P
     try {
       now = await lookAt(client);
     } catch (error) {
+      if (isOver()) return;
       const { retryable, message } = asBusError(error);
       if (screen === undefined || !retryable) throw error;
       // It may be on its way back; a view that ended now would have to be started again.
       screen.draw([`waiting for the broker: ${message}`]);
     }
-    // Left meanwhile: the screen belongs to the shell again.
     if (isOver()) return;
     if (now !== undefined && screen !== undefined)
       screen.draw(topLines(now, before, screen.size.rows));
@@ -79,11 +73,11 @@ function show(json: boolean, now: Look, before: Look | undefined): void {
   if (!json) process.stdout.write('\n');
 }
 
-async function lookAt(client: Watched): Promise<Look> {
+async function lookAt(client: Client): Promise<Look> {
   const status = await client.status();
   const [agents, mailboxes] = await Promise.all([
     status.agents_known > agentsListedMax ? [] : client.agents(),
-    client.mailboxes?.().catch(asNone) ?? [],
+    client.mail.mailboxes().catch(asNone),
   ]);
   return { atMs: performance.now(), nowMs: Date.now(), status, agents, mailboxes };
 }

@@ -14,5 +14,6 @@ export const publish: CommandRun = (core, session, frame) => {
     throw new BusError('UNAUTHORISED', { agent: session.agent, role: `publisher of ${name}` });
   const publication = readdress(frame, Command.PUBLISH, { id, from: session.agent, type, trace });
   const seq = core.topics.publish(name, publication);
+  core.audit('published', session.agent, to, frame);
   core.answer(session, frame, Command.ACCEPT, undefined, { seq });
 };

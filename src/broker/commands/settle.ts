@@ -40,7 +40,10 @@ export function ownsMailbox(session: Session, mailbox: string): boolean {
   return isOwn || session.rights.mayAdminister('inbox.take');
 }
 
-export const ack = settling((core, letter) => core.mailboxes.done(letter), false);
+export const ack = settling((core, letter) => {
+  core.mailboxes.done(letter);
+  core.auditLetter('settled', letter);
+}, false);
 
 export const nack = settling((core, letter, { delay_ms, reason, untouched }) => {
   if (untouched) core.mailboxes.untouched(letter, delay_ms);
