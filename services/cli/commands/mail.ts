@@ -11,7 +11,7 @@ import { print, table } from '../output.js';
 /** Messages that one `check --all` takes, and rows that one `inbox` shows. */
 const messagesMax = 500;
 const defaultWaitMs = 30_000;
-const previewChars = 60;
+const previewChars = 100;
 
 interface AsOptions extends CommonOptions {
   as?: string;
