@@ -477,11 +477,20 @@ export class Broker implements BrokerCore, AsyncDisposable {
     }
     const session = known ?? this.#open(peer, hello);
     session.held = hello.held;
+    if (session.snapshot.matches('live')) return this.#greetAgain(session, hello);
     this.#stepSession(session, {
       type: 'peer.greeted',
       agent: hello.agent,
       proof: mustProve,
     });
+  }
+
+  /** Something was lost between us. Taken back before it is welcomed, delivered again after. */
+  #greetAgain(session: Session, { agent, held }: Hello): void {
+    this.mailboxes.takeBack(session.peer, new Set(held));
+    this.#stepSession(session, { type: 'peer.greeted', agent, proof: false });
+    this.#adopt(session);
+    this.mailboxes.resume(session.peer);
   }
 
   /**
@@ -653,12 +662,17 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.auditLetter('dead', letter, letter.reason);
   }
 
-  async #onTaken({ peer, id }: Taker, letter: Letter): Promise<void> {
+  async #onTaken(taker: Taker, letter: Letter): Promise<void> {
+    const { peer, id } = taker;
     try {
       const body = messageAnswerCodec.encode(await this.mailboxes.read(letter));
       this.#say(peer, Command.ANSWER, { correlation: id }, body);
     } catch (error) {
-      this.#refuse(peer, id, asBusError(error));
+      const coded = asBusError(error);
+      this.mailboxes.untaken(taker, letter);
+      // Settled or cancelled while it was read: as if it had never been there.
+      if (coded.code !== 'NO_SUCH_MESSAGE') return this.#refuse(peer, id, coded);
+      this.#refuse(peer, id, new BusError('INBOX_EMPTY', { mailbox: taker.mailbox }));
     }
   }
 

@@ -47,6 +47,8 @@ export class MailIndex {
    * store was reopened: a batch that failed may have reached the disk all the same.
    */
   async load(): Promise<Letter[]> {
+    // What ends while we read was known before, and must not come back for being read.
+    const known = new Set([...this.letters.keys(), ...this.#owed.keys()]);
     await this.#payOwed();
     const fresh: Letter[] = [];
     let last = 0;
@@ -63,7 +65,7 @@ export class MailIndex {
     for await (const [key, value] of this.#store.entries({ prefix: messagePrefix })) {
       const seq = seqOfKey(key);
       last = Math.max(last, seq);
-      if (this.letters.has(seq) || this.#owed.has(seq)) continue;
+      if (known.has(seq)) continue;
       const letter = this.#read(key, value);
       if (letter === undefined) continue;
       const state = states.get(seq);
@@ -88,24 +90,29 @@ export class MailIndex {
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
     if (seq >= this.#reservedSeq) {
-      this.#reservedSeq = seq + seqBlock;
-      const value = Buffer.from(String(this.#reservedSeq));
+      const value = Buffer.from(String(seq + seqBlock));
       operations.push({ type: 'put', key: nextSeqKey, value });
     }
     return seq;
   }
 
-  /** Synced. Throws STORE_UNAVAILABLE; then nothing has happened as far as anybody is told. */
-  commit(operations: Operation[]): Promise<void> {
-    return this.#store.commit(operations);
+  /** Synced. Throws STORE_UNAVAILABLE; it may be on disk all the same, which `load` finds out. */
+  async commit(operations: Operation[]): Promise<void> {
+    await this.#store.commit(operations);
+    // Reserved only now: a block whose record was refused is not.
+    const reserved = operations.find((each) => each.key === nextSeqKey);
+    if (reserved?.type === 'put')
+      this.#reservedSeq = Math.max(this.#reservedSeq, Number(reserved.value.toString()));
   }
 
   /** What became of a letter. Not synced: lost with the power, it is delivered once more. */
   note(letter: Letter, operations: Operation[]): void {
-    this.#store.write(operations).catch(() => {
-      const earlier = this.#owed.get(letter.seq) ?? [];
-      this.#owed.set(letter.seq, [...earlier, ...operations]);
-    });
+    this.#store.write(operations).catch(() => this.owe(letter.seq, operations));
+  }
+
+  /** To be written when the store is back. */
+  owe(seq: number, operations: Operation[]): void {
+    this.#owed.set(seq, [...(this.#owed.get(seq) ?? []), ...operations]);
   }
 
   /** Nobody misses it when it fails. */
@@ -122,9 +129,15 @@ export class MailIndex {
   }
 
   async #payOwed(): Promise<void> {
-    for (const [seq, operations] of [...this.#owed]) {
-      await this.#store.write(operations);
-      this.#owed.delete(seq);
+    const owed = new Map(this.#owed);
+    this.#owed.clear();
+    try {
+      // At once: what is noted from now on is written behind it.
+      await this.#store.write([...owed.values()].flat());
+    } catch (error) {
+      for (const [seq, operations] of owed)
+        this.#owed.set(seq, [...operations, ...(this.#owed.get(seq) ?? [])]);
+      throw error;
     }
   }
 

@@ -200,8 +200,11 @@ export class Mailboxes {
   #enter(mailbox: Mailbox, letter: Letter): void {
     mailbox.letters.set(letter.seq, letter);
     if (letter.expiresMs > 0) this.#timeline.add(letter.expiresMs, letter);
-    if (letter.dueMs > this.#clock.nowMs()) this.#timeline.add(letter.dueMs, letter);
-    else mailbox.queue(letter);
+    const isEarly = letter.dueMs > this.#clock.nowMs();
+    if (isEarly) this.#timeline.add(letter.dueMs, letter);
+    // What was tried before keeps its place, and what is behind it waits with it.
+    letter.isHeld = isEarly && letter.attempts > 0;
+    if (!isEarly || letter.isHeld) mailbox.queue(letter);
   }
 
   // --- deliver
@@ -233,6 +236,23 @@ export class Mailboxes {
     }
   }
 
+  /** A session has lost count of what was delivered to it: whatever it does not name as held comes back. */
+  takeBack(peer: PeerId, held: ReadonlySet<number>): void {
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const letter of [...(mailbox.consumers.get(peer)?.leased.values() ?? [])]) {
+        // Back already, behind one of its lane.
+        if (letter.lease?.consumer.peer !== peer || held.has(letter.seq)) continue;
+        mailbox.giveBack(letter, false);
+      }
+    }
+  }
+
+  /** Delivers what this session may have, in all its mailboxes. */
+  resume(peer: PeerId): void {
+    for (const mailbox of this.#mailboxes.values())
+      if (mailbox.consumers.has(peer)) this.#pumpAll(mailbox);
+  }
+
   /** One message, now or when it comes; see `onTaken`. Throws INBOX_EMPTY, BROKER_BUSY. */
   take(taker: Taker): void {
     const mailbox = this.#mailboxes.get(taker.mailbox);
@@ -253,6 +273,14 @@ export class Mailboxes {
     if (letter.attempts > 0) this.counts.redelivered += 1;
     this.#parts.onTaken(taker, letter);
     return true;
+  }
+
+  /** What was taken could not be read: it comes back, unless it is gone meanwhile. */
+  untaken(taker: Taker, letter: Letter): void {
+    if (letter.lease?.consumer.peer !== taker.peer) return;
+    const { mailbox } = letter.lease.consumer;
+    mailbox.giveBack(letter, false);
+    this.#pumpAll(mailbox);
   }
 
   sessionEnded(peer: PeerId): void {
@@ -364,12 +392,16 @@ export class Mailboxes {
 
   // --- settle
 
-  /** Every settlement but of messages that this session may settle is passed over: it comes too late. */
+  /**
+   * Every settlement but of messages that this session may settle is passed over: it comes too late.
+   * `onSettled` is called before anything is delivered because of it.
+   */
   settle(
     peer: PeerId,
     isOwn: (mailbox: string) => boolean,
     seqs: number[],
     verdict: (letter: Letter) => void,
+    onSettled: () => void,
   ): void {
     const touched = new Set<Mailbox>();
     for (const seq of seqs) {
@@ -379,6 +411,7 @@ export class Mailboxes {
       touched.add(this.#mailbox(letter.mailbox));
       verdict(letter);
     }
+    onSettled();
     for (const mailbox of touched) this.#pumpAll(mailbox);
   }
 
@@ -404,6 +437,8 @@ export class Mailboxes {
     letter.attempts += 1;
     letter.reason = reason;
     letter.isSuspect = false;
+    // What was delivered behind it comes again, whatever becomes of it: its holder has given up on its lane.
+    this.#mailbox(letter.mailbox).giveBack(letter, true);
     if (letter.attempts >= this.#limits.attemptsMax) return this.#bury(letter, reason);
     if (this.#isExpired(letter)) return this.#bury(letter, 'EXPIRED');
     const { retryBackoff } = this.#limits;
@@ -431,16 +466,20 @@ export class Mailboxes {
     letter.reason = reason;
     letter.deadMs = this.#clock.nowMs();
     this.#dropFrame(letter);
-    const view = viewOf(letter, letter.deadMs);
-    this.#index.note(letter, [
-      { type: 'put', key: deadKey(letter.seq), value: messageViewCodec.encode(view) },
-      { type: 'del', key: stateKey(letter.seq) },
-    ]);
+    this.#index.note(letter, this.#buryOperations(letter));
     this.#parts.trace('warn', 'message became a dead letter', {
       ...{ seq: letter.seq, mailbox: letter.mailbox, from: letter.from, reason },
       attempts: letter.attempts,
     });
     this.#parts.onDead(letter);
+  }
+
+  #buryOperations(letter: Letter): Operation[] {
+    const value = messageViewCodec.encode(viewOf(letter, letter.deadMs));
+    return [
+      { type: 'put', key: deadKey(letter.seq), value },
+      { type: 'del', key: stateKey(letter.seq) },
+    ];
   }
 
   #remove(letter: Letter): void {
@@ -573,12 +612,20 @@ export class Mailboxes {
     const dead = letters.filter((letter) => letter.deadMs > 0);
     const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
     const fresh = dead.map((letter) => ({ ...letter, ...again, isQueued: false, isHeld: false }));
-    await this.#index.commit(
-      fresh.flatMap((letter) => [
-        { type: 'del' as const, key: deadKey(letter.seq) },
-        stateOperation(letter),
-      ]),
-    );
+    try {
+      await this.#index.commit(
+        fresh.flatMap((letter) => [
+          { type: 'del' as const, key: deadKey(letter.seq) },
+          stateOperation(letter),
+        ]),
+      );
+    } catch (error) {
+      // It may have reached the disk: what is dead here must be so there.
+      for (const letter of dead)
+        if (this.#index.letters.get(letter.seq) === letter)
+          this.#index.owe(letter.seq, this.#buryOperations(letter));
+      throw error;
+    }
     for (const letter of fresh) {
       // Purged or requeued by somebody else meanwhile.
       if ((this.#index.letters.get(letter.seq)?.deadMs ?? 0) === 0) continue;
@@ -592,24 +639,32 @@ export class Mailboxes {
       this.#pumpAll(this.#mailbox(name));
   }
 
-  /** Gone for good; their ids stay known, so that none is accepted again. */
+  /**
+   * Gone for good, from this moment on; their ids stay known, so that none is accepted again. Throws
+   * STORE_UNAVAILABLE: they are gone until this process ends without its store having come back.
+   */
   async purge(letters: Letter[]): Promise<void> {
     const nowMs = this.#clock.nowMs();
-    await this.#index.commit(
-      letters.flatMap((letter) => [
-        ...settleOperations(letter, nowMs),
-        { type: 'del' as const, key: stateKey(letter.seq) },
-        { type: 'del' as const, key: deadKey(letter.seq) },
-      ]),
-    );
-    for (const letter of letters) {
-      if (this.#index.letters.get(letter.seq) !== letter) continue;
+    const gone = letters.filter((letter) => this.#index.letters.get(letter.seq) === letter);
+    const touched = new Set(gone.map((letter) => this.#mailbox(letter.mailbox)));
+    for (const letter of gone) {
       if (letter.deadMs > 0) this.#mailbox(letter.mailbox).dead -= 1;
       this.#remove(letter);
     }
-    for (const name of new Set(letters.map((letter) => letter.mailbox))) {
-      const mailbox = this.#mailboxes.get(name);
-      if (mailbox !== undefined) this.#pumpAll(mailbox);
+    for (const mailbox of touched) this.#pumpAll(mailbox);
+    const operations = gone.map((letter): [number, Operation[]] => [
+      letter.seq,
+      [
+        ...settleOperations(letter, nowMs),
+        { type: 'del', key: stateKey(letter.seq) },
+        { type: 'del', key: deadKey(letter.seq) },
+      ],
+    ]);
+    try {
+      await this.#index.commit(operations.flatMap(([, its]) => its));
+    } catch (error) {
+      for (const [seq, its] of operations) this.#index.owe(seq, its);
+      throw error;
     }
   }
 

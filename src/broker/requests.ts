@@ -1,3 +1,4 @@
+import { ChurnMap } from '../base/churn-map.js';
 import type { PeerId } from '../transport/port.js';
 import type { BrokerLimits } from './limits.js';
 
@@ -15,10 +16,11 @@ export interface OpenRequest {
 
 /** All open live requests: who may answer what, and whom to tell when a responder goes away. */
 export class Requests {
-  /** By requesting agent, then by id: a name can hold any id, and two agents may choose the same. */
-  readonly #open = new Map<string, Map<string, OpenRequest>>();
-  readonly #byRequester = new Map<PeerId, Set<OpenRequest>>();
-  readonly #byResponder = new Map<PeerId, Set<OpenRequest>>();
+  /** By requesting agent, then by id: two agents may choose the same. */
+  readonly #open = new Map<string, ChurnMap<string, OpenRequest>>();
+  /** How many each session has asked and has to answer; forgotten with it. */
+  readonly #asked = new Map<PeerId, number>();
+  readonly #toAnswer = new Map<PeerId, number>();
   readonly #limits: BrokerLimits;
   #size = 0;
 
@@ -31,27 +33,28 @@ export class Requests {
   }
 
   load(responder: PeerId): number {
-    return this.#byResponder.get(responder)?.size ?? 0;
+    return this.#toAnswer.get(responder) ?? 0;
   }
 
   isFull(requester: PeerId): boolean {
     return (
       this.#size >= this.#limits.requestsMax ||
-      (this.#byRequester.get(requester)?.size ?? 0) >= this.#limits.requestsPerSessionMax
+      (this.#asked.get(requester) ?? 0) >= this.#limits.requestsPerSessionMax
     );
   }
 
   /** A request resent under the same id replaces the earlier one: the earlier answer, if any, is refused. */
   add(request: OpenRequest): void {
-    const earlier = this.of(request.requesterAgent, request.id);
+    const { id, requesterAgent } = request;
+    const earlier = this.of(requesterAgent, id);
     if (earlier !== undefined) this.end(earlier);
-    entryOf(this.#open, request.requesterAgent, () => new Map<string, OpenRequest>()).set(
-      request.id,
-      request,
-    );
-    entryOf(this.#byRequester, request.requester, () => new Set<OpenRequest>()).add(request);
-    entryOf(this.#byResponder, request.responder, () => new Set<OpenRequest>()).add(request);
-    this.#size += 1;
+    let ofAgent = this.#open.get(requesterAgent);
+    if (ofAgent === undefined) {
+      ofAgent = new ChurnMap();
+      this.#open.set(requesterAgent, ofAgent);
+    }
+    ofAgent.set(id, request);
+    this.#count(request, 1);
   }
 
   /** The request that this peer may answer. */
@@ -69,40 +72,33 @@ export class Requests {
     const ofAgent = this.#open.get(request.requesterAgent);
     if (ofAgent?.get(request.id) !== request) return;
     ofAgent.delete(request.id);
-    if (ofAgent.size === 0) this.#open.delete(request.requesterAgent);
-    remove(this.#byRequester, request.requester, request);
-    remove(this.#byResponder, request.responder, request);
-    this.#size -= 1;
+    this.#count(request, -1);
   }
 
   /** A session is over: requests it asked are dropped, those it should have answered are returned. */
   forget(peer: PeerId): OpenRequest[] {
-    for (const request of [...(this.#byRequester.get(peer) ?? [])]) this.end(request);
-    const orphans = [...(this.#byResponder.get(peer) ?? [])];
+    for (const request of this.#those(({ requester }) => requester === peer)) this.end(request);
+    const orphans = this.#those(({ responder }) => responder === peer);
     for (const request of orphans) this.end(request);
+    this.#asked.delete(peer);
+    this.#toAnswer.delete(peer);
+    for (const [agent, ofAgent] of this.#open) if (ofAgent.size === 0) this.#open.delete(agent);
     return orphans;
   }
 
   expired(nowMs: number): OpenRequest[] {
-    const over: OpenRequest[] = [];
-    for (const ofAgent of this.#open.values())
-      for (const request of ofAgent.values()) if (request.expiresAtMs <= nowMs) over.push(request);
+    const over = this.#those(({ expiresAtMs }) => expiresAtMs <= nowMs);
     for (const request of over) this.end(request);
     return over;
   }
-}
 
-function entryOf<V>(index: Map<string, V>, key: string, make: () => V): V {
-  let entry = index.get(key);
-  if (entry === undefined) {
-    entry = make();
-    index.set(key, entry);
+  #those(isMeant: (request: OpenRequest) => boolean): OpenRequest[] {
+    return [...this.#open.values()].flatMap((ofAgent) => ofAgent.values().filter(isMeant));
   }
-  return entry;
-}
 
-function remove(index: Map<PeerId, Set<OpenRequest>>, peer: PeerId, request: OpenRequest): void {
-  const requests = index.get(peer);
-  requests?.delete(request);
-  if (requests?.size === 0) index.delete(peer);
+  #count({ requester, responder }: OpenRequest, by: 1 | -1): void {
+    this.#size += by;
+    this.#asked.set(requester, (this.#asked.get(requester) ?? 0) + by);
+    this.#toAnswer.set(responder, (this.#toAnswer.get(responder) ?? 0) + by);
+  }
 }

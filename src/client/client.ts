@@ -23,6 +23,7 @@ import {
   agentsAnswerCodec,
   agentsPageMax,
   agentsQueryCodec,
+  blobRefCodec,
   challengeCodec,
   creditCodec,
   decodeFailure,
@@ -56,8 +57,11 @@ import {
 import { Heartbeat } from './heartbeat.js';
 import { clientLimits, greetingBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
-import { Responder, type Handler } from './responder.js';
+import { gather, type Ask, type Gathered, type GatherOptions } from './gather.js';
+import { blobReplyType, Responder, type Handler } from './responder.js';
 import type { SubscribeOptions } from './follower.js';
+import type { BlobCache } from './blob-cache.js';
+import { Blobs } from './blobs.js';
 import { Inbox, type MessageHandler, type Message, type ReceiveOptions } from './inbox.js';
 import { Mail } from './mail.js';
 import { Poster, type Accepted, type PostOptions } from './poster.js';
@@ -97,6 +101,8 @@ export interface ClientParts {
   heartbeatMs?: number;
   /** Time between two looks for lost publications. */
   checkMs?: number;
+  /** Where fetched blobs are kept; without one they are fetched each time. */
+  blobCache?: BlobCache;
   trace?: Trace;
 }
 
@@ -130,6 +136,8 @@ export class Client implements AsyncDisposable {
   readonly #heartbeat: Heartbeat;
   readonly #poster: Poster;
   readonly #inbox: Inbox;
+  /** Values that are larger than a frame. Replies that are become one by themselves. */
+  readonly blobs: Blobs;
   /** Stored messages, as far as this agent may look at them. */
   readonly mail: Mail;
   readonly #watchers = new Set<(state: ClientState) => void>();
@@ -158,7 +166,9 @@ export class Client implements AsyncDisposable {
       agent: parts.identity.agent,
       clock: parts.clock,
       trace: this.#trace,
-      send: (frame) => this.#enqueue(amend(frame, { id: this.#ids.next() })),
+      nextId: () => this.#ids.next(),
+      send: (frame) => this.#enqueue(frame),
+      share: async (body) => blobRefCodec.encode(await this.blobs.offer(body)),
     });
     this.#outbox = new Outbox({
       send: (part) => this.#sendPart(part),
@@ -190,10 +200,17 @@ export class Client implements AsyncDisposable {
       clock: parts.clock,
       trace: this.#trace,
       settle: (command, settle) => this.#settle(command, settle),
+      giveBack: (settle) => this.#giveBack(settle),
       grant: async (credit) => {
         await this.#ask(Command.CREDIT, {}, creditCodec.encode(credit));
       },
       regrant: (credit) => void this.#restore(Command.CREDIT, creditCodec.encode(credit)),
+    });
+    this.blobs = new Blobs({
+      client: this,
+      agent: parts.identity.agent,
+      ...(parts.blobCache !== undefined && { cache: parts.blobCache }),
+      ...{ clock: parts.clock, random: parts.random, trace: this.#trace },
     });
     this.mail = new Mail((command, type, body) => this.#ask(command, { type }, body));
     this.#heartbeat = new Heartbeat({
@@ -300,7 +317,19 @@ export class Client implements AsyncDisposable {
       },
       body,
     );
-    return this.#await(frame, { ...options, deadlineMs });
+    const reply = await this.#await(frame, { ...options, deadlineMs });
+    if (reply.type !== blobReplyType) return reply;
+    const ref = blobRefCodec.decode(reply.body);
+    return {
+      ...reply,
+      type: `${type}.reply`,
+      body: await this.blobs.fetch(ref, { ...options, deadlineMs }),
+    };
+  }
+
+  /** Asks many at once and waits until nobody is left to wait for. */
+  gather(asks: Ask[], options: Omit<GatherOptions, 'clock'>): Promise<Gathered[]> {
+    return gather(this, asks, { ...options, clock: this.#clock });
   }
 
   /** One way, at most once. Throws NO_BROKER, BROKER_BUSY, TOO_LARGE. */
@@ -526,6 +555,7 @@ export class Client implements AsyncDisposable {
       case 'requests.interrupt':
         this.#outbox.clear();
         this.#poster.onLost();
+        this.#inbox.onLost();
         return this.#pending.interrupt(new BusError('BROKER_LOST'));
       case 'requests.fail':
         this.#poster.failAll(this.#unavailable());
@@ -585,7 +615,9 @@ export class Client implements AsyncDisposable {
       protocol_max: protocolVersion,
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.identity.isEphemeral,
-      held: this.#inbox.heldSeqs,
+      held: this.#inbox.heldSeqs
+        .sort((a, b) => a - b)
+        .slice(0, this.#welcome?.credit_messages_max),
     });
   }
 
@@ -643,13 +675,14 @@ export class Client implements AsyncDisposable {
         return this.#responder.onCancel(frame.envelope.from, frame.envelope.correlation);
       case Command.ACCEPT:
         if (this.#poster.onAccept(frame.envelope.correlation, frame.envelope.seq)) return;
+        if (this.#inbox.onAccept(frame.envelope.correlation)) return;
         return this.#settleRequest(frame);
       case Command.ANSWER:
         return this.#settleRequest(frame);
       case Command.REJECT:
         return this.#onReject(frame);
       case Command.DELIVER:
-        if (frame.envelope.durable) return this.#inbox.onDeliver(frame);
+        if (frame.envelope.durable) return this.#onDurable(frame);
         return frame.envelope.correlation === ''
           ? void this.#responder.onRequest(frame)
           : this.#onReply(frame);
@@ -662,7 +695,8 @@ export class Client implements AsyncDisposable {
     const failure = decodeFailure(frame.body);
     const { correlation } = frame.envelope;
     const error = new RemoteError(failure);
-    if (this.#poster.onReject(correlation, error) || this.#pending.fail(correlation, error)) return;
+    if (this.#poster.onReject(correlation, error) || this.#inbox.onReject(correlation)) return;
+    if (this.#pending.fail(correlation, error)) return;
     if (this.state === 'live' || !isErrorCode(failure.code)) {
       return this.#trace('debug', 'a frame was refused', { code: failure.code });
     }
@@ -689,7 +723,20 @@ export class Client implements AsyncDisposable {
     this.#pending.settle(correlation, { from: '', type, body: frame.body, seq: seq });
   }
 
+  /** While we greet, something may be missing before it. Whatever our HELLO did not name comes again. */
+  #onDurable(frame: Frame): void {
+    if (this.state === 'live') this.#inbox.onDeliver(frame);
+  }
+
   // --- what goes out
+
+  /** Undefined: not now. */
+  #giveBack(settle: Settle): string | undefined {
+    if (this.state !== 'live') return undefined;
+    const id = this.#ids.next();
+    const isOut = this.#enqueue(makeFrame(Command.NACK, { id }, settleCodec.encode(settle)));
+    return isOut ? id : undefined;
+  }
 
   /** False: not now. */
   #settle(command: Command, settle: Settle): boolean {

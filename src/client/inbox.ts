@@ -5,6 +5,9 @@ import { Command, type Frame } from '../wire/frame.js';
 import type { Credit, Settle } from '../wire/messages.js';
 import { clientLimits } from './limits.js';
 
+/** Before a message that nobody here receives may be delivered again. */
+const strayDelayMs = 100;
+
 /** A durable message in the hands of its handler. */
 export interface Message {
   /** The broker's number of it. */
@@ -60,6 +63,13 @@ interface Held {
   startedMs: number;
 }
 
+/** A message on its way back. `id`: of its NACK; undefined: it has to be said again. */
+interface Returning {
+  nack: Settle;
+  id: string | undefined;
+  saidMs: number;
+}
+
 interface Receiver {
   mailbox: string;
   credit: Credit;
@@ -73,6 +83,8 @@ export interface InboxParts {
   trace: Trace;
   /** False: it cannot leave now; it is said again with the next session. */
   settle: (command: Command, settle: Settle) => boolean;
+  /** NACK; the id by which the broker will accept it, or undefined: it cannot leave now. */
+  giveBack: (settle: Settle) => string | undefined;
   /** Resolves when the broker has accepted it. */
   grant: (credit: Credit) => Promise<void>;
   /** Likewise, tried until it is accepted or another session begins. */
@@ -89,9 +101,16 @@ export class Inbox implements Disposable {
   readonly #receivers = new Map<string, Receiver>();
   readonly #held = new Map<number, Held>();
   readonly #lanes = new Map<string, Held[]>();
-  /** Recently settled, oldest first. */
-  readonly #settled = new Set<number>();
+  /**
+   * Lanes of which a message goes back to the broker. What arrives of them meanwhile was sent before the
+   * broker knew, and comes again behind it.
+   */
+  readonly #returning = new Map<string, Returning>();
+  /** Recently done, by seq with their ids, oldest first. */
+  readonly #done = new Map<number, string>();
+  /** Outcomes that the broker was not told yet. */
   #acks: number[] = [];
+  #terms: { seq: number; reason: string }[] = [];
   #isFlushing = false;
   #leaseMs = 0;
   #timer: Disposable | undefined;
@@ -126,9 +145,34 @@ export class Inbox implements Disposable {
     return { [Symbol.asyncDispose]: () => this.#stop(receiver) };
   }
 
-  /** What stays leased to this agent over the end of a session. */
+  /** What stays leased to this agent over the end of a session: what it works on, or has done unheard. */
   get heldSeqs(): number[] {
-    return [...this.#held.keys()];
+    return [...this.#held.keys(), ...this.#acks, ...this.#terms.map(({ seq }) => seq)];
+  }
+
+  /** True when it was one of ours. The broker has taken a message back: what comes now was sent after that. */
+  onAccept(id: string): boolean {
+    for (const [lane, returning] of this.#returning) {
+      if (returning.id !== id) continue;
+      this.#returning.delete(lane);
+      return true;
+    }
+    return false;
+  }
+
+  /** True when it was one of ours; said again when the timer looks after it. */
+  onReject(id: string): boolean {
+    for (const returning of this.#returning.values()) {
+      if (returning.id !== id) continue;
+      returning.id = undefined;
+      return true;
+    }
+    return false;
+  }
+
+  /** The session is over: nothing that was sent in it arrives any more. */
+  onLost(): void {
+    this.#returning.clear();
   }
 
   onSession(leaseMs: number): void {
@@ -142,13 +186,15 @@ export class Inbox implements Disposable {
   onDeliver(frame: Frame): void {
     const { envelope } = frame;
     const seq = envelope.seq;
-    // Our ACK was lost, or came too late.
-    if (this.#settled.has(seq)) return this.#ack(seq);
-    if (this.#held.has(seq)) return this.#say(Command.WORKING, [seq]);
-    const receiver = this.#receivers.get(envelope.to);
-    if (receiver === undefined) return this.#giveBack([seq]);
-    const abort = new AbortController();
     const lane = `${envelope.to}\0${envelope.from}\0${envelope.order_key}`;
+    if (this.#returning.has(lane)) return;
+    // Our ACK was lost, or came too late.
+    if (this.#done.get(seq) === envelope.id) return this.#ack(seq, envelope.id);
+    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
+    const receiver = this.#receivers.get(envelope.to);
+    // Not at once: a broker that believes that we receive would send it back as fast.
+    if (receiver === undefined) return this.#untouched([seq], strayDelayMs);
+    const abort = new AbortController();
     const message: Message = {
       seq,
       id: envelope.id,
@@ -194,7 +240,7 @@ export class Inbox implements Disposable {
       this.#held.delete(held.message.seq);
       if (failure === undefined) {
         this.#lanes.get(lane)?.shift();
-        this.#ack(held.message.seq);
+        this.#ack(held.message.seq, held.message.id);
       } else this.#fail(held, failure);
     }
     this.#lanes.delete(lane);
@@ -219,17 +265,24 @@ export class Inbox implements Disposable {
     if (isFinal) {
       // The lane goes on with the next.
       this.#lanes.get(held.lane)?.shift();
-      this.#remember(seq);
-      return this.#say(Command.TERM, [seq], { reason });
+      this.#terms.push({ seq, reason });
+      return this.#flush();
     }
     // The broker takes back what came behind it, and gives it again after it.
     for (const behind of this.#lanes.get(held.lane) ?? []) this.#held.delete(behind.message.seq);
     this.#lanes.delete(held.lane);
-    this.#say(Command.NACK, [seq], { reason, delay_ms: isLater ? Math.round(error.delayMs) : 0 });
+    const delayMs = isLater ? Math.round(error.delayMs) : 0;
+    const nack = { seqs: [seq], delay_ms: delayMs, reason, untouched: false };
+    this.#return(held.lane, nack);
   }
 
-  #ack(seq: number): void {
-    this.#remember(seq);
+  #return(lane: string, nack: Settle): void {
+    const saidMs = this.#parts.clock.monotonicMs();
+    this.#returning.set(lane, { nack, id: this.#parts.giveBack(nack), saidMs });
+  }
+
+  #ack(seq: number, id: string): void {
+    this.#remember(seq, id);
     this.#acks.push(seq);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -241,25 +294,25 @@ export class Inbox implements Disposable {
   }
 
   #flush(): void {
-    if (this.#acks.length === 0) return;
-    const settle = { seqs: this.#acks, delay_ms: 0, reason: '', untouched: false };
-    if (this.#parts.settle(Command.ACK, settle)) this.#acks = [];
+    if (this.#acks.length > 0 && this.#say(Command.ACK, this.#acks)) this.#acks = [];
+    this.#terms = this.#terms.filter(({ seq, reason }) => !this.#say(Command.TERM, [seq], { reason }));
   }
 
-  #remember(seq: number): void {
-    this.#settled.add(seq);
-    if (this.#settled.size <= clientLimits.settledMax) return;
-    const [oldest] = this.#settled;
-    if (oldest !== undefined) this.#settled.delete(oldest);
+  #remember(seq: number, id: string): void {
+    this.#done.set(seq, id);
+    if (this.#done.size <= clientLimits.settledMax) return;
+    const [oldest] = this.#done.keys();
+    if (oldest !== undefined) this.#done.delete(oldest);
   }
 
-  #giveBack(seqs: number[]): void {
-    this.#say(Command.NACK, seqs, { untouched: true });
+  #untouched(seqs: number[], delayMs: number): void {
+    this.#say(Command.NACK, seqs, { untouched: true, delay_ms: delayMs });
   }
 
-  #say(command: Command, seqs: number[], fields: Partial<Settle> = {}): void {
-    // One that cannot leave now is made up for by the next session, or by the lease running out.
-    this.#parts.settle(command, { seqs, delay_ms: 0, reason: '', untouched: false, ...fields });
+  /** False: it cannot leave now, which the next session makes up for, or the lease running out. */
+  #say(command: Command, seqs: number[], fields: Partial<Settle> = {}): boolean {
+    const settle = { seqs, delay_ms: 0, reason: '', untouched: false, ...fields };
+    return this.#parts.settle(command, settle);
   }
 
   /** Credit back to nothing; what has not begun goes back; what runs may finish. */
@@ -275,7 +328,11 @@ export class Inbox implements Disposable {
     }
     try {
       await this.#parts.grant({ ...receiver.credit, messages: 0 });
-      if (idle.length > 0) this.#giveBack(idle.map((held) => held.message.seq));
+      if (idle.length > 0)
+        this.#untouched(
+          idle.map((held) => held.message.seq),
+          0,
+        );
     } catch (error) {
       // Without a session there is nothing to take back.
       this.#parts.trace('debug', 'credit not withdrawn', { code: asBusError(error).code });
@@ -294,8 +351,9 @@ export class Inbox implements Disposable {
         this.#fail(held, new BusError('DEADLINE_EXCEEDED', { ms: held.receiver.handlerMs }));
       }
       this.#flush();
-      const seqs = this.heldSeqs;
-      if (seqs.length > 0) this.#say(Command.WORKING, seqs);
+      for (const [lane, { nack, id, saidMs }] of [...this.#returning])
+        if (id === undefined || nowMs - saidMs > this.#leaseMs) this.#return(lane, nack);
+      if (this.#held.size > 0) this.#say(Command.WORKING, [...this.#held.keys()]);
       this.#arm();
     });
   }

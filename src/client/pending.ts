@@ -1,3 +1,4 @@
+import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Frame } from '../wire/frame.js';
@@ -10,21 +11,29 @@ export interface Reply {
   seq: number;
 }
 
+/** A timer of Node may fire this much before its time. */
+const timerEarlyMsMax = 1;
+
 interface Pending {
   frame: Frame;
   isIdempotent: boolean;
   onPartial: ((body: Buffer) => void) | undefined;
+  deadlineMs: number;
   expiresAtMs: number;
   resolve: (reply: Reply) => void;
   reject: (error: BusError) => void;
-  timer: Disposable;
+  /** Stops listening to the signal of the caller, if there is one. */
+  forget: (() => void) | undefined;
 }
 
 /** Requests that wait for their answer. Each ends exactly once: by answer, refusal, deadline or loss. */
 export class PendingRequests {
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new ChurnMap<string, Pending>();
   readonly #clock: Clock;
   readonly #unavailable: () => BusError | undefined;
+  /** One for all: most requests are answered long before their deadline, and a timer each would cost more. */
+  #timer: Disposable | undefined;
+  #timerAtMs = Infinity;
 
   /** `unavailable`: why nobody can answer right now, if so. A request that waited for that ends with it. */
   constructor(clock: Clock, unavailable: () => BusError | undefined) {
@@ -47,34 +56,13 @@ export class PendingRequests {
       onCancelled?: () => void;
     },
   ): Promise<Reply> {
-    const { id } = frame.envelope;
+    const { deadlineMs, isIdempotent, onPartial } = options;
+    const expiresAtMs = this.#clock.monotonicMs() + deadlineMs;
+    if (expiresAtMs < this.#timerAtMs) this.#arm(expiresAtMs, deadlineMs);
+    const forget = this.#watch(frame.envelope.id, options.signal, options.onCancelled);
     return new Promise((resolve, reject) => {
-      const timer = this.#clock.after(options.deadlineMs, () => {
-        this.fail(
-          id,
-          this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs }),
-        );
-      });
-      const onAbort = (): void => {
-        if (this.fail(id, new BusError('CANCELLED'))) options.onCancelled?.();
-      };
-      options.signal?.addEventListener('abort', onAbort, { once: true });
-      const forget = (): void => options.signal?.removeEventListener('abort', onAbort);
-      this.#pending.set(id, {
-        frame,
-        isIdempotent: options.isIdempotent,
-        onPartial: options.onPartial,
-        expiresAtMs: this.#clock.monotonicMs() + options.deadlineMs,
-        resolve: (reply) => {
-          forget();
-          resolve(reply);
-        },
-        reject: (error) => {
-          forget();
-          reject(error);
-        },
-        timer,
-      });
+      const ends = { deadlineMs, expiresAtMs, resolve, reject, forget };
+      this.#pending.set(frame.envelope.id, { frame, isIdempotent, onPartial, ...ends });
     });
   }
 
@@ -96,17 +84,20 @@ export class PendingRequests {
 
   /** The connection is lost: what must not be asked twice fails now, the rest waits for the next session. */
   interrupt(error: BusError): void {
-    for (const [id, pending] of [...this.#pending]) if (!pending.isIdempotent) this.fail(id, error);
+    for (const [id, pending] of this.#pending.entries())
+      if (!pending.isIdempotent) this.fail(id, error);
   }
 
   failAll(error: BusError): void {
-    for (const id of [...this.#pending.keys()]) this.fail(id, error);
+    for (const [id] of this.#pending.entries()) this.fail(id, error);
+    this.#timer?.[Symbol.dispose]();
+    this.#timerAtMs = Infinity;
   }
 
   /** Requests to send again, with what is left of their time. */
   unanswered(): { frame: Frame; leftMs: number }[] {
     const now = this.#clock.monotonicMs();
-    return [...this.#pending.values()].map(({ frame, expiresAtMs }) => ({
+    return this.#pending.values().map(({ frame, expiresAtMs }) => ({
       frame,
       leftMs: Math.max(1, Math.round(expiresAtMs - now)),
     }));
@@ -116,7 +107,39 @@ export class PendingRequests {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
-    pending.timer[Symbol.dispose]();
+    pending.forget?.();
     return pending;
+  }
+
+  #watch(
+    id: string,
+    signal: AbortSignal | undefined,
+    onCancelled: (() => void) | undefined,
+  ): (() => void) | undefined {
+    if (signal === undefined) return undefined;
+    const onAbort = (): void => {
+      if (this.fail(id, new BusError('CANCELLED'))) onCancelled?.();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => signal.removeEventListener('abort', onAbort);
+  }
+
+  #arm(atMs: number, inMs: number): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timerAtMs = atMs;
+    this.#timer = this.#clock.after(inMs, () => this.#expire());
+  }
+
+  #expire(): void {
+    this.#timerAtMs = Infinity;
+    const nowMs = this.#clock.monotonicMs();
+    let nextMs = Infinity;
+    for (const [id, { expiresAtMs, deadlineMs }] of this.#pending.entries()) {
+      if (expiresAtMs > nowMs + timerEarlyMsMax) nextMs = Math.min(nextMs, expiresAtMs);
+      else
+        this.fail(id, this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: deadlineMs }));
+    }
+    // What a request failed may have asked again, and armed for that.
+    if (nextMs < this.#timerAtMs) this.#arm(nextMs, nextMs - nowMs);
   }
 }

@@ -34,15 +34,15 @@ export interface Accepted {
 
 interface Post {
   frame: Frame;
+  accepted: Promise<Accepted>;
   lane: Lane;
   /** Its neighbours in its lane, as long as they are not accepted. */
   before: Post | undefined;
   behind: Post | undefined;
   isSent: boolean;
   corruptions: number;
+  deadlineMs: number;
   expiresMs: number;
-  /** The last refusal, told when the time is up. */
-  refusal: BusError | undefined;
   resolve: (accepted: Accepted) => void;
   reject: (error: BusError) => void;
 }
@@ -52,6 +52,8 @@ interface Lane {
   /** Of those that are not accepted. */
   last: Post | undefined;
   refusals: number;
+  /** Why it does not move on; told to all that run out of time in it. */
+  refusal: BusError | undefined;
   pausedUntilMs: number;
 }
 
@@ -112,11 +114,6 @@ export class Poster implements Disposable {
   ): Promise<Accepted> {
     if (this.#posts.size >= clientLimits.postsMax)
       return Promise.reject(new BusError('BROKER_BUSY', { limit: clientLimits.postsMax }));
-    const earlier = this.#posts.get(id);
-    if (earlier !== undefined) {
-      const detail = `message ${id} is being sent already`;
-      return Promise.reject(new BusError('USAGE', { detail }));
-    }
     const frame = makeFrame(
       Command.SEND,
       {
@@ -131,22 +128,35 @@ export class Poster implements Disposable {
       },
       body,
     );
+    const earlier = this.#posts.get(id);
+    if (earlier !== undefined) {
+      // A reply whose handler was run again, for example.
+      if (isSame(earlier.frame, frame)) return earlier.accepted;
+      const detail = `another message ${id} is being sent already`;
+      return Promise.reject(new BusError('USAGE', { detail }));
+    }
     const deadlineMs = options.deadlineMs ?? clientLimits.deadlineMs;
-    return new Promise((resolve, reject) => {
-      const lane = this.#laneOf(`${to}\0${frame.envelope.order_key}`);
-      const post: Post = {
-        ...{ frame, lane, resolve, reject, isSent: false, corruptions: 0, refusal: undefined },
-        before: lane.last,
-        behind: undefined,
-        expiresMs: this.#parts.clock.monotonicMs() + deadlineMs,
-      };
-      if (lane.last !== undefined) lane.last.behind = post;
-      lane.last = post;
-      this.#posts.set(id, post);
-      this.#unsent.add(post);
-      this.#pump();
-      this.#arm();
+    let resolve: Post['resolve'] = () => undefined;
+    let reject: Post['reject'] = () => undefined;
+    const accepted = new Promise<Accepted>((onAccepted, onRefused) => {
+      resolve = onAccepted;
+      reject = onRefused;
     });
+    const lane = this.#laneOf(`${to}\0${frame.envelope.order_key}`);
+    const post: Post = {
+      ...{ frame, lane, resolve, reject, deadlineMs, isSent: false, corruptions: 0 },
+      accepted,
+      before: lane.last,
+      behind: undefined,
+      expiresMs: this.#parts.clock.monotonicMs() + deadlineMs,
+    };
+    if (lane.last !== undefined) lane.last.behind = post;
+    lane.last = post;
+    this.#posts.set(id, post);
+    this.#unsent.add(post);
+    this.#pump();
+    this.#arm();
+    return accepted;
   }
 
   /** A session has begun: whatever is not accepted goes out again, in order. */
@@ -170,6 +180,7 @@ export class Poster implements Disposable {
     const post = this.#take(id);
     if (post === undefined) return false;
     post.lane.refusals = 0;
+    post.lane.refusal = undefined;
     post.resolve({ id, seq });
     this.#pump();
     return true;
@@ -179,7 +190,6 @@ export class Poster implements Disposable {
   onReject(id: string, error: BusError): boolean {
     const post = this.#posts.get(id);
     if (post === undefined) return false;
-    post.refusal = error;
     if (error.code === 'FRAME_CORRUPT') post.corruptions += 1;
     if (post.corruptions >= corruptionsMax)
       this.#fail(id, new BusError('MALFORMED_PAYLOAD', { detail: 'it arrives corrupt each time' }));
@@ -201,7 +211,9 @@ export class Poster implements Disposable {
     const { lane } = post;
     const nowMs = this.#parts.clock.monotonicMs();
     // Those behind it were refused with it; they need no pause of their own.
-    if (error.code === 'OUT_OF_ORDER' || lane.pausedUntilMs > nowMs) return;
+    if (error.code === 'OUT_OF_ORDER') return;
+    lane.refusal = error;
+    if (lane.pausedUntilMs > nowMs) return;
     const waitMs = backoffMs(postBackoff, lane.refusals, this.#parts.random());
     lane.refusals += 1;
     lane.pausedUntilMs = nowMs + Math.max(waitMs, error.retryAfterMs);
@@ -251,7 +263,7 @@ export class Poster implements Disposable {
   #laneOf(key: string): Lane {
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { key, last: undefined, refusals: 0, pausedUntilMs: 0 };
+      lane = { key, last: undefined, refusals: 0, refusal: undefined, pausedUntilMs: 0 };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -265,11 +277,18 @@ export class Poster implements Disposable {
       const nowMs = this.#parts.clock.monotonicMs();
       for (const [id, post] of this.#posts) {
         if (post.expiresMs > nowMs) continue;
-        const late = new BusError('DEADLINE_EXCEEDED', { ms: clientLimits.deadlineMs });
-        this.#fail(id, post.refusal ?? this.#parts.trouble() ?? late);
+        const late = new BusError('DEADLINE_EXCEEDED', { ms: post.deadlineMs });
+        this.#fail(id, post.lane.refusal ?? this.#parts.trouble() ?? late);
       }
       this.#pump();
       this.#arm();
     });
   }
+}
+
+function isSame(one: Frame, other: Frame): boolean {
+  const { to, type, correlation } = one.envelope;
+  const their = other.envelope;
+  const isAlike = to === their.to && type === their.type && correlation === their.correlation;
+  return isAlike && one.bodyCrc === other.bodyCrc && one.body.equals(other.body);
 }

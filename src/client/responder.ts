@@ -1,3 +1,4 @@
+import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
@@ -20,27 +21,88 @@ export interface Incoming {
 /** Returns the body of the reply; a BusError that it throws reaches the requester as it is. */
 export type Handler = (request: Incoming) => Buffer | Promise<Buffer>;
 
+/** A reply whose body is a BlobRef: the real one has to be fetched. */
+export const blobReplyType = 'blob';
+
+/**
+ * One request under way. Most handlers never look at its signal: it and its timer are made when one does.
+ * A class, because V8 gives each object literal that has a getter a hidden class of its own.
+ */
+class Serving implements Incoming {
+  readonly from: string;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly deadlineMs: number;
+  readonly progress: Incoming['progress'];
+  readonly #clock: Clock;
+  readonly #arrivedMs: number;
+  #abort: AbortController | undefined;
+  #timer: Disposable | undefined;
+  #state: 'running' | 'cancelled' | 'ended' = 'running';
+
+  constructor(request: Frame, clock: Clock, progress: Incoming['progress']) {
+    const { from, type, deadline_ms } = request.envelope;
+    this.from = from;
+    this.type = type;
+    this.body = request.body;
+    this.deadlineMs = deadline_ms;
+    this.#clock = clock;
+    this.progress = progress;
+    this.#arrivedMs = clock.monotonicMs();
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort !== undefined) return this.#abort.signal;
+    const abort = new AbortController();
+    this.#abort = abort;
+    if (this.#state === 'cancelled') abort.abort();
+    else if (this.#state === 'running' && this.deadlineMs > 0) {
+      const leftMs = this.deadlineMs - (this.#clock.monotonicMs() - this.#arrivedMs);
+      if (leftMs <= 0) abort.abort();
+      else this.#timer = this.#clock.after(leftMs, () => abort.abort());
+    }
+    return abort.signal;
+  }
+
+  cancel(): void {
+    this.#state = 'cancelled';
+    this.#abort?.abort();
+  }
+
+  end(): void {
+    this.#state = 'ended';
+    this.#timer?.[Symbol.dispose]();
+  }
+}
+
 /** Runs handlers and sends what they return. Every request that wants a reply gets exactly one. */
 export class Responder {
   readonly #handlers = new Map<string, Handler>();
   readonly #agent: string;
   readonly #clock: Clock;
   readonly #trace: Trace;
+  readonly #nextId: () => string;
   readonly #send: (frame: Frame) => boolean;
+  readonly #share: (body: Buffer) => Promise<Buffer>;
   /** By requester and request. */
-  readonly #serving = new Map<string, AbortController>();
+  readonly #serving = new ChurnMap<string, Serving>();
 
   /** `send`: false when nothing more can be queued; throws TOO_LARGE. */
   constructor(parts: {
     agent: string;
     clock: Clock;
     trace: Trace;
+    nextId: () => string;
     send: (frame: Frame) => boolean;
+    /** Offers a body that is too large for a reply; returns the BlobRef that is sent instead. */
+    share: (body: Buffer) => Promise<Buffer>;
   }) {
     this.#agent = parts.agent;
     this.#clock = parts.clock;
     this.#trace = parts.trace;
+    this.#nextId = parts.nextId;
     this.#send = parts.send;
+    this.#share = parts.share;
   }
 
   add(handlers: Record<string, Handler>): void {
@@ -48,7 +110,7 @@ export class Responder {
   }
 
   async onRequest(frame: Frame): Promise<void> {
-    const { from, type, deadline_ms } = frame.envelope;
+    const { from, type } = frame.envelope;
     const handler = this.#handlers.get(type);
     if (handler === undefined)
       return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
@@ -56,31 +118,25 @@ export class Responder {
       return this.#fail(frame, new BusError('BROKER_BUSY', { limit: clientLimits.servingMax }));
     }
     const key = keyOf(from, frame.envelope.id);
-    const abort = new AbortController();
-    this.#serving.set(key, abort);
-    const timer = deadline_ms > 0 ? this.#clock.after(deadline_ms, () => abort.abort()) : undefined;
+    const progress = (part: Buffer): boolean => this.#answer(frame, `${type}.part`, part, true);
+    const serving = new Serving(frame, this.#clock, progress);
+    this.#serving.set(key, serving);
     try {
-      const body = await handler({
-        from,
-        type,
-        body: frame.body,
-        deadlineMs: deadline_ms,
-        signal: abort.signal,
-        progress: (part) => this.#answer(frame, `${type}.part`, part, true),
-      });
-      this.#answer(frame, `${type}.reply`, body);
+      const body = await handler(serving);
+      if (body.length <= clientLimits.replyBytesMax) this.#answer(frame, `${type}.reply`, body);
+      else this.#answer(frame, blobReplyType, await this.#share(body));
     } catch (error) {
       // TOO_LARGE of the reply itself lands here too: the requester hears why it gets nothing.
       this.#fail(frame, error);
     } finally {
-      timer?.[Symbol.dispose]();
+      serving.end();
       this.#serving.delete(key);
     }
   }
 
   /** The requester no longer wants this answered. */
   onCancel(from: string, request: string): void {
-    this.#serving.get(keyOf(from, request))?.abort();
+    this.#serving.get(keyOf(from, request))?.cancel();
   }
 
   #fail(request: Frame, error: unknown): void {
@@ -95,10 +151,10 @@ export class Responder {
   }
 
   #answer(request: Frame, type: string, body: Buffer, more = false): boolean {
-    const { id, reply_to } = request.envelope;
-    if (reply_to === '') return true;
-    if (this.#send(makeFrame(Command.SEND, { to: reply_to, correlation: id, type, more }, body)))
-      return true;
+    const { id: correlation, reply_to: to } = request.envelope;
+    if (to === '') return true;
+    const envelope = { id: this.#nextId(), to, correlation, type, more };
+    if (this.#send(makeFrame(Command.SEND, envelope, body))) return true;
     // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
     // Who sends a part is told at once and may try again.
     if (!more) this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });

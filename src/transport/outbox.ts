@@ -6,8 +6,9 @@ import type { SendOutcome } from './port.js';
 const stallRetryMs = 5;
 
 /**
- * Encoded frames on their way to one peer. What was queued in one turn of the event loop leaves together,
- * in as few messages as the batch limits allow: the price of a message is paid per message, not per byte.
+ * Encoded frames on their way to one peer. After a quiet turn the first leave at once, with whatever the
+ * same piece of work queued; what comes after them in this turn of the event loop leaves together at its
+ * end, in as few messages as the batch limits allow: the price of a message is paid per message, not per byte.
  */
 export class Outbox {
   readonly #send: (part: Buffer) => Promise<SendOutcome>;
@@ -54,7 +55,8 @@ export class Outbox {
   }
 
   async #flush(): Promise<void> {
-    await this.#clock.turn();
+    // Not at once: the piece of work that queued this frame, a part of many requests say, queues more.
+    await Promise.resolve();
     while (this.#frames.length > 0) {
       const generation = this.#generation;
       const parts = joinFrames(this.#frames);
@@ -75,6 +77,7 @@ export class Outbox {
         }
         this.#bytes -= part.length;
       }
+      await this.#clock.turn();
     }
     this.#flushing = undefined;
   }

@@ -124,55 +124,49 @@ export function* decodeFrames(part: Buffer): Generator<Decoded> {
   let offset = 0;
   for (let count = 0; offset < part.length; count += 1) {
     // A writer never joins more. Tiny frames without end would hold up everybody else.
-    if (count >= batchFramesMax) {
-      yield { ok: false, corruption: 'length', id: '', version: protocolVersion };
-      return;
-    }
-    const head = part.subarray(offset, offset + headBytes);
-    const fault = checkHead(head, part.length - offset);
-    const [, , version = 0] = head;
+    const fault = count >= batchFramesMax ? 'length' : checkHead(part, offset);
     if (fault !== undefined) {
+      const version = fault === 'length' ? protocolVersion : (part[offset + 2] ?? 0);
       yield { ok: false, corruption: fault, id: '', version };
       return;
     }
-    const envelopeEnd = headBytes + head.readUInt32LE(8);
-    const end = envelopeEnd + head.readUInt32LE(12);
-    yield decodeRest(part.subarray(offset, offset + end), envelopeEnd);
-    offset += end;
+    const bodyAt = offset + headBytes + part.readUInt32LE(offset + 8);
+    const end = bodyAt + part.readUInt32LE(offset + 12);
+    yield decodeRest(part, offset, bodyAt, end);
+    offset = end;
   }
 }
 
-function checkHead(head: Buffer, available: number): Corruption | undefined {
-  if (head.length < headBytes) return 'head';
-  if (head.readUInt32LE(24) !== crc32(head.subarray(0, 24))) return 'head';
-  if (head.readUInt16LE(0) !== magic || head.readUInt32LE(4) !== 0) return 'head';
-  if (head[2] !== protocolVersion) return 'version';
-  const envelope = head.readUInt32LE(8);
-  const bytes = headBytes + envelope + head.readUInt32LE(12);
+function checkHead(part: Buffer, at: number): Corruption | undefined {
+  const available = part.length - at;
+  if (available < headBytes) return 'head';
+  if (part.readUInt32LE(at + 24) !== crc32(part.subarray(at, at + 24))) return 'head';
+  if (part.readUInt16LE(at) !== magic || part.readUInt32LE(at + 4) !== 0) return 'head';
+  if (part[at + 2] !== protocolVersion) return 'version';
+  const envelope = part.readUInt32LE(at + 8);
+  const bytes = headBytes + envelope + part.readUInt32LE(at + 12);
   if (envelope > envelopeBytesMax || bytes > frameBytesMax || bytes > available) return 'length';
   return undefined;
 }
 
-function decodeRest(bytes: Buffer, envelopeEnd: number): Decoded {
-  const command = commandNumbers.get(bytes.readUInt8(3)) ?? Command.UNSPECIFIED;
-  const failed = (corruption: Corruption, id: string): Decoded => ({
-    ok: false,
-    corruption,
-    id,
-    version: protocolVersion,
-  });
-  const envelopeBytes = bytes.subarray(headBytes, envelopeEnd);
-  if (bytes.readUInt32LE(16) !== crc32(envelopeBytes)) return failed('envelope', '');
+function decodeRest(part: Buffer, at: number, bodyAt: number, end: number): Decoded {
+  const envelopeBytes = part.subarray(at + headBytes, bodyAt);
+  if (part.readUInt32LE(at + 16) !== crc32(envelopeBytes)) return corrupt('envelope', '');
   let envelope: Envelope;
   try {
     envelope = bus.Envelope.decode(envelopeBytes);
   } catch {
-    return failed('envelope', '');
+    return corrupt('envelope', '');
   }
-  const body = bytes.subarray(envelopeEnd);
-  const bodyCrc = bytes.readUInt32LE(20);
-  if (bodyCrc !== crc32(body)) return failed('body', envelope.id);
+  const body = part.subarray(bodyAt, end);
+  const bodyCrc = part.readUInt32LE(at + 20);
+  if (bodyCrc !== crc32(body)) return corrupt('body', envelope.id);
+  const command = commandNumbers.get(part[at + 3] ?? 0) ?? Command.UNSPECIFIED;
   return { ok: true, frame: { command, envelope, body, bodyCrc } };
+}
+
+function corrupt(corruption: Corruption, id: string): Decoded {
+  return { ok: false, corruption, id, version: protocolVersion };
 }
 
 /** The one frame that these bytes must be, as stored on disk or published. Throws FRAME_CORRUPT. */

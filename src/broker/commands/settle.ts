@@ -1,4 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
+import { Command } from '../../wire/frame.js';
 import { settleCodec, type Settle } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Letter } from '../mailbox.js';
@@ -12,8 +13,9 @@ const reasonCharsMax = 500;
 type Verdict = (core: BrokerCore, letter: Letter, settle: Settle) => void;
 
 /**
- * ACK, NACK, TERM and WORKING have no answer: whoever settles goes on, and one that was lost is seen by the
- * message being delivered again. What the session does not hold is passed over; it may ACK and TERM all of
+ * ACK, NACK, TERM and WORKING without an id have no answer: whoever settles goes on, and one that was lost
+ * is seen by the message being delivered again. With one they have an ACCEPT: whatever is delivered before
+ * it was sent before they were known. What the session does not hold is passed over; it may ACK and TERM all of
  * its own mailbox, because the message may have come to an earlier session of its agent.
  */
 function settling(verdict: Verdict, needsLease: boolean): CommandRun {
@@ -31,6 +33,9 @@ function settling(verdict: Verdict, needsLease: boolean): CommandRun {
       (mailbox) => !needsLease && ownsMailbox(session, mailbox),
       settle.seqs,
       (letter) => verdict(core, letter, settle),
+      () => {
+        if (frame.envelope.id !== '') core.answer(session, frame, Command.ACCEPT);
+      },
     );
   };
 }

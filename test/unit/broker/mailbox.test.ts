@@ -9,7 +9,7 @@ function letter(from: string, fields: Partial<Letter> = {}): Letter {
     ...{ seq, id: String(seq), from, mailbox: 'agent:a', type: 't', correlation: '', replyTo: '' },
     ...{ more: false, orderKey: '', bytes: 100, storedMs: 0, expiresMs: 0, dueMs: 0, attempts: 0 },
     ...{ reason: '', deadMs: 0, frame: undefined, lease: undefined },
-    ...{ isSuspect: false, isQueued: false },
+    ...{ isSuspect: false, isQueued: false, isHeld: false },
     ...fields,
   };
 }
@@ -27,9 +27,9 @@ function setUp(credit = { messages: 10, bytes: 10_000 }) {
       mailbox.queue(each);
     }
   };
-  const leaseAll = (one: Consumer, nowMs = 0): number[] => {
+  const leaseAll = (one: Consumer): number[] => {
     const seqs: number[] = [];
-    for (let each = mailbox.lease(one, nowMs, 99); each; each = mailbox.lease(one, nowMs, 99))
+    for (let each = mailbox.lease(one, 99); each; each = mailbox.lease(one, 99))
       seqs.push(each.seq);
     return seqs;
   };
@@ -67,24 +67,36 @@ test('a lane belongs to one consumer as long as that holds something of it', () 
   const all = [letter('s'), letter('s')];
   put(...all);
   const [one, two] = [consumer('1'), consumer('2')];
-  expect(mailbox.lease(one, 0, 99)).toBe(all[0]);
-  expect(mailbox.lease(two, 0, 99)).toBeUndefined();
+  expect(mailbox.lease(one, 99)).toBe(all[0]);
+  expect(mailbox.lease(two, 99)).toBeUndefined();
   mailbox.remove(all[0]!);
-  expect(mailbox.lease(two, 0, 99)).toBe(all[1]);
+  expect(mailbox.lease(two, 99)).toBe(all[1]);
 });
 
-test('a message that comes back holds up its lane until its time, and takes back what came behind it', () => {
+test('a message that comes back holds up its lane until it is woken, and takes back what came behind it', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
   const all = [letter('s'), letter('s'), letter('s')];
   const other = letter('o');
   put(...all, other);
   const one = consumer('p');
   leaseAll(one);
-  mailbox.giveBack(all[1]!, 50);
+  mailbox.giveBack(all[1]!, true);
   expect(all.map((each) => each.lease !== undefined)).toEqual([true, false, false]);
-  expect(leaseAll(one, 49)).toEqual([]);
+  expect(leaseAll(one)).toEqual([]);
   mailbox.wake(all[1]!);
-  expect(leaseAll(one, 50)).toEqual([all[1]!.seq, all[2]!.seq]);
+  expect(leaseAll(one)).toEqual([all[1]!.seq, all[2]!.seq]);
+});
+
+test('a lane is held by a message, not by a time: when that goes for good the next one is given', () => {
+  const { mailbox, consumer, put, leaseAll } = setUp();
+  const all = [letter('s'), letter('s')];
+  put(...all);
+  const one = consumer('p');
+  leaseAll(one);
+  mailbox.giveBack(all[0]!, true);
+  expect(leaseAll(one)).toEqual([]);
+  mailbox.remove(all[0]!);
+  expect(leaseAll(one)).toEqual([all[1]!.seq]);
 });
 
 test('when a consumer is gone only the message in front of each lane is suspect', () => {
@@ -138,7 +150,7 @@ test('a lane through which many messages pass keeps their order', () => {
   const passed: number[] = [];
   const all = Array.from({ length: 5_000 }, () => letter('s'));
   put(...all);
-  for (let each = mailbox.lease(one, 0, 99); each; each = mailbox.lease(one, 0, 99)) {
+  for (let each = mailbox.lease(one, 99); each; each = mailbox.lease(one, 99)) {
     passed.push(each.seq);
     mailbox.remove(each);
   }
