@@ -1,17 +1,20 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { connectTo, until } from './agent.mjs';
+import { setInterval } from 'node:timers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { connectTo } from './agent.mjs';
 import { judge } from './claims.mjs';
 import { brokerAt, worker } from './processes.mjs';
+import { codes } from './report.mjs';
 
 const startMsMax = 60_000;
 /** A mailbox that nobody empties for so long is stuck. */
 const drainMsMax = 180_000;
 
 /**
- * A broker, senders and receivers, each a process, and one observer in this one. `folder` holds the journals; `home` is
- * the broker's.
+ * A broker, senders and receivers, each a process, and one observer in this one. `folder` holds the journals; `home` and
+ * `config` are the broker's.
  */
 export class MailLoad {
   #settings;
@@ -23,11 +26,12 @@ export class MailLoad {
   failures = [];
 
   constructor(settings) {
-    const { home, folder, senders, receivers, env = {} } = settings;
+    const { home, folder, senders, receivers, config = {} } = settings;
     this.#settings = settings;
     mkdirSync(home, { recursive: true, mode: 0o700 });
     mkdirSync(folder, { recursive: true });
-    this.broker = brokerAt(home, { env, onMessage: (message, child) => this.#on(message, child) });
+    writeFileSync(path.join(home, 'config.json'), JSON.stringify(config));
+    this.broker = brokerAt(home, (message, child) => this.#on(message, child));
     const names = (kind, count) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
     this.receivers = names('receiver', receivers).map((name) => this.#worker(name, 'receiver.mjs'));
     this.senders = names('sender', senders).map((name) => this.#worker(name, 'sender.mjs'));
@@ -35,12 +39,16 @@ export class MailLoad {
 
   /** Returns when the load has begun. */
   async start() {
-    const { home } = this.#settings;
-    this.broker.start();
-    this.observer = connectTo(home, 'observer', { role: 'operator', isEphemeral: true });
-    await this.observer.ready({ withinMs: startMsMax });
+    await this.serve();
     await this.startReceivers();
     for (const each of this.senders) each.start();
+  }
+
+  /** The broker and the observer alone. */
+  async serve() {
+    this.broker.start();
+    this.observer = connectTo(this.home, 'observer', { role: 'client', isEphemeral: true });
+    await this.observer.ready({ withinMs: startMsMax });
   }
 
   async startReceivers() {
@@ -85,18 +93,37 @@ export class MailLoad {
 
   /** Resolves with the broker's last status when all is accepted and every mailbox is empty. */
   async drained() {
-    let last = -1;
-    let sinceMs = performance.now();
-    return until(async () => {
-      if (this.failures.length > 0) throw new Error(this.failures.join('; '));
-      const done = this.accepted + this.processed;
-      if (done !== last) sinceMs = performance.now();
-      last = done;
-      if (performance.now() - sinceMs > drainMsMax) throw new Error('nothing moves any more');
-      if (!this.isSent) return false;
-      const status = await this.observer.status();
-      return status.messages === 0 && status;
-    }, Infinity);
+    let moved = -1;
+    let movedMs = performance.now();
+    while (true) {
+      this.check();
+      const sum = this.accepted + this.processed;
+      if (sum !== moved) movedMs = performance.now();
+      moved = sum;
+      if (performance.now() - movedMs > drainMsMax)
+        throw new Error(`nothing moves any more: ${JSON.stringify(await this.status())}`);
+      const status = this.isSent && (await this.status());
+      if (status && status.messages === 0) return status;
+      await wait(50);
+    }
+  }
+
+  /** Undefined while there is no broker. */
+  status() {
+    return this.observer.status().catch(() => undefined);
+  }
+
+  /** Throws when a process ended that nobody killed, or a sender had to give up. */
+  check() {
+    if (this.failures.length > 0) throw new Error(this.failures.join('\n'));
+  }
+
+  /** One line on stderr now and then, so that a long campaign can be followed. */
+  follow(everyMs = 5_000) {
+    return setInterval(() => {
+      const { accepted, processed } = this;
+      process.stderr.write(`accepted ${accepted}, processed ${processed}, ${codes(this.refused)}\n`);
+    }, everyMs).unref();
   }
 
   /** Senders first, so that the others see the end of all of it. */
@@ -107,8 +134,20 @@ export class MailLoad {
   }
 
   judge() {
-    const journals = (children) => children.map(({ name }) => [name, this.#journal(name)]);
-    return judge({ senders: journals(this.senders), receivers: journals(this.receivers) });
+    return judge({ senders: this.senderJournals, receivers: this.receiverJournals });
+  }
+
+  get home() {
+    return this.#settings.home;
+  }
+
+  /** By agent id. */
+  get senderJournals() {
+    return this.senders.map(({ name }) => [name, this.#journal(name)]);
+  }
+
+  get receiverJournals() {
+    return this.receivers.map(({ name }) => [name, this.#journal(name)]);
   }
 
   #worker(name, script) {

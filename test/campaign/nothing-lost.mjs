@@ -34,10 +34,13 @@ const load = new MailLoad({
 const kills = { broker: 0, sender: 0, receiver: 0 };
 const restarts = [];
 const recoveries = [];
+/** Killed, and not yet started again. */
+const away = new Set();
 
 const startedMs = nowMs();
 await load.start();
 const loadedMs = nowMs();
+if (!options.json) load.follow();
 await killAtRandom();
 const status = await load.drained();
 const endedMs = nowMs();
@@ -56,7 +59,7 @@ async function killAtRandom() {
     .sort((a, b) => a - b);
   const returning = [];
   for (const [at, kind] of order.entries()) {
-    while (load.accepted < moments[at] && load.failures.length === 0) await wait(pollMs);
+    for (; load.accepted < moments[at]; await wait(pollMs)) load.check();
     returning.push(killOne(kind));
   }
   await Promise.all(returning);
@@ -64,15 +67,17 @@ async function killAtRandom() {
 
 async function killOne(kind) {
   const all = { broker: [load.broker], sender: load.senders, receiver: load.receivers }[kind];
-  let alive = [];
-  while ((alive = all.filter((each) => each.isRunning)).length === 0) await wait(pollMs);
-  const child = chance.pick(alive);
+  const alive = () => all.filter((each) => each.isRunning && !away.has(each));
+  while (alive().length === 0) await wait(pollMs);
+  const child = chance.pick(alive());
+  away.add(child);
   const awayMs = chance.between(0, awayMsMax);
   kills[kind] += 1;
   const killedMs = nowMs();
   await load.kill(child);
   await wait(awayMs);
   child.start();
+  away.delete(child);
   if (kind === 'broker') restarts.push({ killedMs, restartedMs: nowMs() });
 }
 

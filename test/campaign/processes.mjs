@@ -91,12 +91,12 @@ export class Child {
 }
 
 /** `sigma bus` on a home of its own. */
-export function brokerAt(home, { env = {}, onMessage } = {}) {
+export function brokerAt(home, onMessage) {
   return new Child(
     'broker',
     () =>
       spawn(process.execPath, [sigma, 'bus', '--log', 'warn'], {
-        env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '', ...env },
+        env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     onMessage,

@@ -1,0 +1,44 @@
+// The load, the same for every side: a window of calls under way, a new one for each that ends.
+import { performance } from 'node:perf_hooks';
+
+/** Made once: what a run keeps would otherwise be garbage to collect during the next. */
+const latenciesMs = new Float64Array(1 << 20);
+
+/**
+ * Keeps `window` calls of `once` under way for `ms`, at most as many as latencies are kept. Returns
+ * `{ count, perSecond, p50Ms, p99Ms }`. A call that fails ends the process: a bench that loses calls
+ * measures nothing.
+ */
+export async function drive(once, { window, ms }) {
+  let count = 0;
+  const startedMs = performance.now();
+  const untilMs = startedMs + ms;
+  const lane = async () => {
+    for (let nowMs = startedMs; nowMs < untilMs && count + window <= latenciesMs.length;) {
+      const beganMs = nowMs;
+      await once();
+      nowMs = performance.now();
+      latenciesMs[count] = nowMs - beganMs;
+      count += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: window }, lane));
+  const perSecond = (count / (performance.now() - startedMs)) * 1_000;
+  const sorted = latenciesMs.slice(0, count).sort();
+  const at = (percent) => sorted[Math.max(0, Math.ceil((percent / 100) * count) - 1)];
+  return { count, perSecond, p50Ms: at(50), p99Ms: at(99) };
+}
+
+/** Makes this process a load generator: one run per message of its parent. */
+export function serveRuns(run) {
+  process.on('message', (load) => {
+    void run(load).then((figures) => process.send({ figures }));
+  });
+  endWithParent();
+}
+
+/** Says that this process is ready, and ends it with its parent. */
+export function endWithParent() {
+  process.once('disconnect', () => process.exit());
+  process.send({ ready: true });
+}

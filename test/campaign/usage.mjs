@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+
+const ticksPerS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** What a process uses now, from /proc: resident bytes, open descriptors, seconds of processor time so far. */
+export function usageOf(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may hold blanks: the state is field 3, utime and stime are 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    rssBytes: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    cpuS: (Number(fields[11]) + Number(fields[12])) / ticksPerS,
+  };
+}
+
+/** Slope of y over x by least squares. */
+export function slopeOf(points) {
+  const meanX = points.reduce((sum, { x }) => sum + x, 0) / points.length;
+  const meanY = points.reduce((sum, { y }) => sum + y, 0) / points.length;
+  const over = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0);
+  const under = points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+  return under === 0 ? 0 : over / under;
+}
