@@ -4,6 +4,8 @@ import type { Operation } from '../store/port.js';
 interface Seen {
   seq: number;
   atMs: number;
+  /** Its message is settled: there is an entry on disk. */
+  isSettled: boolean;
 }
 
 export interface DedupeLimits {
@@ -34,18 +36,20 @@ export class Dedupe {
     return this.#senders.get(sender)?.get(id)?.seq;
   }
 
-  remember(sender: string, id: string, seq: number, atMs: number): void {
+  remember(sender: string, id: string, seq: number, atMs: number, isSettled: boolean): void {
     let ids = this.#senders.get(sender);
     if (ids === undefined) {
       ids = new Map();
       this.#senders.set(sender, ids);
     }
-    ids.set(id, { seq, atMs });
+    ids.set(id, { seq, atMs, isSettled });
   }
 
-  /** Taken back: it was not stored after all. */
-  forget(sender: string, id: string): void {
-    this.#senders.get(sender)?.delete(id);
+  /** Its message is settled. False: the id is forgotten already, and needs no entry on disk. */
+  settled(sender: string, id: string): boolean {
+    const seen = this.#senders.get(sender)?.get(id);
+    if (seen !== undefined) seen.isSettled = true;
+    return seen !== undefined;
   }
 
   isCrowded(sender: string): boolean {
@@ -61,11 +65,11 @@ export class Dedupe {
       const ids = this.#senders.get(name);
       if (ids === undefined) continue;
       let excess = ids.size - seenPerSenderMax;
-      for (const [id, { seq, atMs }] of ids) {
+      for (const [id, { seq, atMs, isSettled }] of ids) {
         if (excess <= 0 && atMs > nowMs - seenMs) break;
         excess -= 1;
         ids.delete(id);
-        operations.push({ type: 'del', key: seenKey(name, seq) });
+        if (isSettled) operations.push({ type: 'del', key: seenKey(name, seq) });
       }
       if (ids.size === 0) this.#senders.delete(name);
     }

@@ -74,5 +74,6 @@ export function newSession(
     rate: new RateLimit(rights, nowMs),
     held: hello.held,
     posting: 0,
+    refused: new Set(),
   };
 }

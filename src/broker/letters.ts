@@ -68,16 +68,17 @@ export function restore(letter: Letter, view: MessageView): void {
   letter.reason = view.reason;
 }
 
-/** It is over: the message goes, its id stays for the dedupe window, in one batch. */
-export function settleOperations(letter: Letter, nowMs: number): Operation[] {
-  const operations: Operation[] = [
-    { type: 'del', key: messageKey(letter.seq) },
-    {
-      type: 'put',
-      key: seenKey(letter.from, letter.seq),
-      value: Buffer.from(`${nowMs} ${letter.id}`),
-    },
-  ];
+/** It is over: the message goes; its id, if it is still to be remembered, stays, in one batch. */
+export function settleOperations(
+  letter: Letter,
+  isRemembered: boolean,
+  nowMs: number,
+): Operation[] {
+  const operations: Operation[] = [{ type: 'del', key: messageKey(letter.seq) }];
+  if (isRemembered) {
+    const value = Buffer.from(`${nowMs} ${letter.id}`);
+    operations.push({ type: 'put', key: seenKey(letter.from, letter.seq), value });
+  }
   if (letter.attempts > 0 || letter.reason !== '')
     operations.push({ type: 'del', key: stateKey(letter.seq) });
   return operations;

@@ -31,7 +31,10 @@ export interface BrokerLimits {
   /** Messages and bytes stored for one mailbox, dead letters included; one more is refused INBOX_FULL. */
   mailboxMessagesMax: number;
   mailboxBytesMax: number;
-  /** Messages and bytes stored in all; one more is refused BROKER_BUSY, to be tried again after `busyRetryMs`. */
+  /**
+   * Messages and bytes stored in all; one more is refused BROKER_BUSY, to be tried again after `busyRetryMs`.
+   * Replies may use as much again.
+   */
   messagesMax: number;
   messageBytesMax: number;
   busyRetryMs: number;

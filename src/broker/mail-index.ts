@@ -58,7 +58,7 @@ export class MailIndex {
       const sender = key.slice(seenPrefix.length, key.lastIndexOf('/'));
       const text = value.toString();
       const space = text.indexOf(' ');
-      this.#dedupe.remember(sender, text.slice(space + 1), seq, Number(text.slice(0, space)));
+      this.#dedupe.remember(sender, text.slice(space + 1), seq, Number(text.slice(0, space)), true);
     }
     const states = await this.#views(statePrefix);
     const dead = await this.#views(deadPrefix);
@@ -76,7 +76,7 @@ export class MailIndex {
         letter.deadMs = grave.dead_ms;
       }
       this.letters.set(seq, letter);
-      this.#dedupe.remember(letter.from, letter.id, seq, letter.storedMs);
+      this.#dedupe.remember(letter.from, letter.id, seq, letter.storedMs, false);
       fresh.push(letter);
     }
     const reserved = Number((await this.#store.get(nextSeqKey))?.toString() ?? '1');

@@ -107,22 +107,29 @@ export class Mailboxes {
 
   /**
    * Stores a message for `mailbox` and resolves after fsync. Ask `earlier` first.
-   * Throws INBOX_FULL, BROKER_BUSY, OUT_OF_ORDER, STORE_UNAVAILABLE; then it was not taken.
+   * Throws INBOX_FULL, BROKER_BUSY at once, and rejects STORE_UNAVAILABLE; then it was not taken.
    */
   post(frame: Frame, from: string, mailbox: string): Promise<Posted> {
-    const { id, after } = frame.envelope;
-    const key = `${from}\0${id}`;
-    const isAfterKnown =
-      after === '' ||
-      this.#dedupe.seqOf(from, after) !== undefined ||
-      this.#posting.has(`${from}\0${after}`);
-    if (!isAfterKnown) throw new BusError('OUT_OF_ORDER', { id, after });
-    const posting = this.#store(frame, from, mailbox).finally(() => this.#posting.delete(key));
+    const key = `${from}\0${frame.envelope.id}`;
+    const { letter, bytes, operations } = this.#admit(frame, from, mailbox);
+    const posting = this.#store(letter, bytes, operations).finally(() => {
+      this.#posting.delete(key);
+    });
     this.#posting.set(key, posting);
     return posting;
   }
 
-  async #store(frame: Frame, from: string, name: string): Promise<Posted> {
+  /** It is stored, or on its way to the store. */
+  isTaken(from: string, id: string): boolean {
+    return this.#dedupe.seqOf(from, id) !== undefined || this.#posting.has(`${from}\0${id}`);
+  }
+
+  /** Takes its number and its room. */
+  #admit(
+    frame: Frame,
+    from: string,
+    name: string,
+  ): { letter: Letter; bytes: Buffer; operations: Operation[] } {
     if (this.#isLoading || !this.#index.isStoreServing)
       throw new BusError('STORE_UNAVAILABLE', {
         path: 'bus/store',
@@ -130,11 +137,20 @@ export class Mailboxes {
       });
     const { id, reply_to, correlation, more, trace, type } = frame.envelope;
     const { delay_ms, ttl_ms, order_key } = frame.envelope;
-    const mailbox = this.#mailbox(name);
     const operations: Operation[] = [];
     const seq = this.#index.takeSeq(operations);
     const stored = readdress(frame, Command.DELIVER, {
-      ...{ id, from, correlation, more, trace, type, delay_ms, ttl_ms, order_key, seq },
+      // Written out: this runs for every message, and a spread costs a microsecond.
+      id,
+      from,
+      correlation,
+      more,
+      trace,
+      type,
+      delay_ms,
+      ttl_ms,
+      order_key,
+      seq,
       to: name,
       reply_to: reply_to === '' ? '' : `reply:${from}`,
       attempt: 1,
@@ -142,9 +158,14 @@ export class Mailboxes {
       stored_ms: this.#clock.nowMs(),
     });
     const bytes = encodeFrame(stored);
-    const letter = letterOf(stored, bytes);
-    this.#reserve(mailbox, bytes.length);
+    this.#reserve(name, bytes.length);
     operations.push({ type: 'put', key: messageKey(seq), value: bytes });
+    return { letter: letterOf(stored, bytes), bytes, operations };
+  }
+
+  async #store(letter: Letter, bytes: Buffer, operations: Operation[]): Promise<Posted> {
+    const { from, id, seq } = letter;
+    const mailbox = this.#mailbox(letter.mailbox);
     try {
       await this.#index.commit(operations);
     } catch (error) {
@@ -152,7 +173,7 @@ export class Mailboxes {
       throw error;
     }
     this.counts.accepted += 1;
-    this.#dedupe.remember(from, id, seq, letter.storedMs);
+    this.#dedupe.remember(from, id, seq, letter.storedMs, false);
     if (this.#dedupe.isCrowded(from))
       this.#index.tidy(this.#dedupe.prune(this.#clock.nowMs(), from));
     this.#keepFrame(letter, bytes);
@@ -163,15 +184,18 @@ export class Mailboxes {
   }
 
   /** Throws INBOX_FULL or BROKER_BUSY. */
-  #reserve(mailbox: Mailbox, bytes: number): void {
+  #reserve(name: string, bytes: number): void {
     const { mailboxMessagesMax, mailboxBytesMax, messagesMax, messageBytesMax } = this.#limits;
-    if (mailbox.depth >= mailboxMessagesMax || mailbox.bytes + bytes > mailboxBytesMax) {
-      throw new BusError('INBOX_FULL', { mailbox: mailbox.name, depth: mailbox.depth });
-    }
-    if (this.#depth >= messagesMax || this.#bytes + bytes > messageBytesMax) {
+    const { depth, bytes: stored } = this.#mailboxes.get(name) ?? { depth: 0, bytes: 0 };
+    if (depth >= mailboxMessagesMax || stored + bytes > mailboxBytesMax)
+      throw new BusError('INBOX_FULL', { mailbox: name, depth });
+    // A message ends with its reply: without room for that, a full broker would stay full.
+    const share = name.startsWith('reply:') ? 2 : 1;
+    if (this.#depth >= messagesMax * share || this.#bytes + bytes > messageBytesMax * share) {
       const retryAfterMs = this.#limits.busyRetryMs;
       throw new BusError('BROKER_BUSY', { limit: messagesMax, retryAfterMs });
     }
+    const mailbox = this.#mailbox(name);
     mailbox.depth += 1;
     mailbox.bytes += bytes;
     this.#depth += 1;
@@ -217,6 +241,11 @@ export class Mailboxes {
       bytes: Math.min(bytes, this.#limits.creditBytesMax),
     };
     this.#pump(consumer);
+  }
+
+  #settleOperations(letter: Letter): Operation[] {
+    const isRemembered = this.#dedupe.settled(letter.from, letter.id);
+    return settleOperations(letter, isRemembered, this.#clock.nowMs());
   }
 
   /** It takes nothing more out of this mailbox; what it holds it may finish. */
@@ -418,7 +447,7 @@ export class Mailboxes {
   done(letter: Letter): void {
     this.counts.settled += 1;
     this.#remove(letter);
-    this.#index.note(letter, settleOperations(letter, this.#clock.nowMs()));
+    this.#index.note(letter, this.#settleOperations(letter));
   }
 
   working(letter: Letter): void {
@@ -644,7 +673,6 @@ export class Mailboxes {
    * STORE_UNAVAILABLE: they are gone until this process ends without its store having come back.
    */
   async purge(letters: Letter[]): Promise<void> {
-    const nowMs = this.#clock.nowMs();
     const gone = letters.filter((letter) => this.#index.letters.get(letter.seq) === letter);
     const touched = new Set(gone.map((letter) => this.#mailbox(letter.mailbox)));
     for (const letter of gone) {
@@ -655,7 +683,7 @@ export class Mailboxes {
     const operations = gone.map((letter): [number, Operation[]] => [
       letter.seq,
       [
-        ...settleOperations(letter, nowMs),
+        ...this.#settleOperations(letter),
         { type: 'del', key: stateKey(letter.seq) },
         { type: 'del', key: deadKey(letter.seq) },
       ],

@@ -26,6 +26,8 @@ export interface Session extends Peer {
   held: number[];
   /** Durable SENDs without their ACCEPT. */
   posting: number;
+  /** Ids of durable SENDs that were refused and did not come again; the latest of them. */
+  readonly refused: Set<string>;
 }
 
 /** Who is connected: by connection, by agent, by service. */
@@ -100,7 +102,7 @@ export class Sessions {
       const its = load(session);
       if (its < least) [best, least] = [session, its];
     }
-    if (best !== undefined && offering !== undefined) {
+    if (best !== undefined && offering !== undefined && offering.size > 1) {
       offering.delete(best);
       offering.add(best);
     }

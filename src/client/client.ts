@@ -615,9 +615,7 @@ export class Client implements AsyncDisposable {
       protocol_max: protocolVersion,
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.identity.isEphemeral,
-      held: this.#inbox.heldSeqs
-        .sort((a, b) => a - b)
-        .slice(0, this.#welcome?.credit_messages_max),
+      held: this.#inbox.heldSeqs.sort((a, b) => a - b).slice(0, this.#welcome?.credit_messages_max),
     });
   }
 

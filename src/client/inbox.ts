@@ -63,9 +63,9 @@ interface Held {
   startedMs: number;
 }
 
-/** A message on its way back. `id`: of its NACK; undefined: it has to be said again. */
+/** Messages of a lane on their way back. `id`: of the last NACK; undefined: they have to be said again. */
 interface Returning {
-  nack: Settle;
+  nacks: Settle[];
   id: string | undefined;
   saidMs: number;
 }
@@ -83,7 +83,7 @@ export interface InboxParts {
   trace: Trace;
   /** False: it cannot leave now; it is said again with the next session. */
   settle: (command: Command, settle: Settle) => boolean;
-  /** NACK; the id by which the broker will accept it, or undefined: it cannot leave now. */
+  /** A NACK; the id by which the broker will accept it, or undefined: it cannot leave now. */
   giveBack: (settle: Settle) => string | undefined;
   /** Resolves when the broker has accepted it. */
   grant: (credit: Credit) => Promise<void>;
@@ -268,17 +268,22 @@ export class Inbox implements Disposable {
       this.#terms.push({ seq, reason });
       return this.#flush();
     }
-    // The broker takes back what came behind it, and gives it again after it.
-    for (const behind of this.#lanes.get(held.lane) ?? []) this.#held.delete(behind.message.seq);
+    // What came behind it goes back too, and comes again after it.
+    const lane = this.#lanes.get(held.lane) ?? [];
     this.#lanes.delete(held.lane);
+    const behind = lane.map((each) => each.message.seq).filter((each) => each !== seq);
+    for (const each of behind) this.#held.delete(each);
     const delayMs = isLater ? Math.round(error.delayMs) : 0;
-    const nack = { seqs: [seq], delay_ms: delayMs, reason, untouched: false };
-    this.#return(held.lane, nack);
+    const nacks = [{ seqs: [seq], delay_ms: delayMs, reason, untouched: false }];
+    // The broker takes them back with it, unless it has given up that one meanwhile.
+    if (behind.length > 0) nacks.push({ seqs: behind, delay_ms: 0, reason: '', untouched: true });
+    this.#return(held.lane, nacks);
   }
 
-  #return(lane: string, nack: Settle): void {
+  #return(lane: string, nacks: Settle[]): void {
     const saidMs = this.#parts.clock.monotonicMs();
-    this.#returning.set(lane, { nack, id: this.#parts.giveBack(nack), saidMs });
+    const id = nacks.map((nack) => this.#parts.giveBack(nack)).at(-1);
+    this.#returning.set(lane, { nacks, id, saidMs });
   }
 
   #ack(seq: number, id: string): void {
@@ -295,7 +300,9 @@ export class Inbox implements Disposable {
 
   #flush(): void {
     if (this.#acks.length > 0 && this.#say(Command.ACK, this.#acks)) this.#acks = [];
-    this.#terms = this.#terms.filter(({ seq, reason }) => !this.#say(Command.TERM, [seq], { reason }));
+    this.#terms = this.#terms.filter(
+      ({ seq, reason }) => !this.#say(Command.TERM, [seq], { reason }),
+    );
   }
 
   #remember(seq: number, id: string): void {
@@ -351,8 +358,8 @@ export class Inbox implements Disposable {
         this.#fail(held, new BusError('DEADLINE_EXCEEDED', { ms: held.receiver.handlerMs }));
       }
       this.#flush();
-      for (const [lane, { nack, id, saidMs }] of [...this.#returning])
-        if (id === undefined || nowMs - saidMs > this.#leaseMs) this.#return(lane, nack);
+      for (const [lane, { nacks, id, saidMs }] of [...this.#returning])
+        if (id === undefined || nowMs - saidMs > this.#leaseMs) this.#return(lane, nacks);
       if (this.#held.size > 0) this.#say(Command.WORKING, [...this.#held.keys()]);
       this.#arm();
     });

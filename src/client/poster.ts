@@ -117,7 +117,11 @@ export class Poster implements Disposable {
     const frame = makeFrame(
       Command.SEND,
       {
-        ...{ id, to, type, durable: true },
+        // Written out: this runs for every message, and a spread costs a microsecond.
+        id,
+        to,
+        type,
+        durable: true,
         from: options.from ?? '',
         order_key: options.orderKey ?? '',
         delay_ms: Math.round(options.delayMs ?? 0),
@@ -144,8 +148,14 @@ export class Poster implements Disposable {
     });
     const lane = this.#laneOf(`${to}\0${frame.envelope.order_key}`);
     const post: Post = {
-      ...{ frame, lane, resolve, reject, deadlineMs, isSent: false, corruptions: 0 },
+      frame,
       accepted,
+      lane,
+      resolve,
+      reject,
+      deadlineMs,
+      isSent: false,
+      corruptions: 0,
       before: lane.last,
       behind: undefined,
       expiresMs: this.#parts.clock.monotonicMs() + deadlineMs,

@@ -10,6 +10,23 @@ const textCharsMax = 200;
 
 /** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
 export async function post(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
+  const { id } = frame.envelope;
+  try {
+    await accept(core, session, frame);
+  } catch (error) {
+    remember(session, id, core.limits.windowMax);
+    throw error;
+  }
+}
+
+/** What was refused lately: what was sent behind it must not pass it, also when it says that it was stored before. */
+function remember({ refused }: Session, id: string, max: number): void {
+  refused.add(id);
+  const [oldest] = refused;
+  if (refused.size > max && oldest !== undefined) refused.delete(oldest);
+}
+
+async function accept(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
   check(frame);
   const from = speaker(core, session, frame);
@@ -19,8 +36,12 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
   session.posting += 1;
   const startedMs = core.clock.monotonicMs();
   try {
+    const { id, after } = frame.envelope;
+    if (after !== '' && (session.refused.has(after) || !core.mailboxes.isTaken(from, after)))
+      throw new BusError('OUT_OF_ORDER', { id, after });
+    session.refused.delete(id);
     // Asked first: what was accepted stays accepted, whatever has become of its recipient.
-    const earlier = core.mailboxes.earlier(from, frame.envelope.id);
+    const earlier = core.mailboxes.earlier(from, id);
     const mailbox = earlier === undefined ? mailboxFor(core, session, frame) : '';
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
@@ -34,17 +55,13 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
 
 function check(frame: Frame): void {
   const { id, type, order_key } = frame.envelope;
-  const wrong = [
-    [id, 'message id'],
-    [type, 'message type'],
-    [order_key, 'order key'],
-  ].find(
-    ([text = '', what]) => text.length > textCharsMax || (text === '' && what !== 'order key'),
-  );
-  if (wrong !== undefined) {
-    const [name = '', what = ''] = wrong;
-    throw new BusError('INVALID_NAME', { name: name.slice(0, 120), what });
-  }
+  if (id === '' || id.length > textCharsMax) throw invalid(id, 'message id');
+  if (type === '' || type.length > textCharsMax) throw invalid(type, 'message type');
+  if (order_key.length > textCharsMax) throw invalid(order_key, 'order key');
+}
+
+function invalid(name: string, what: string): BusError {
+  return new BusError('INVALID_NAME', { name: name.slice(0, 120), what });
 }
 
 /**

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { bus } from '../../../src/wire/codec.js';
 import { crc32, portableCrc32 } from '../../../src/wire/crc.js';
 import {
   batchBytesMax,
@@ -41,6 +42,20 @@ describe('one frame', () => {
     expect(frame.envelope.toJSON()).toMatchObject({ id: 'm1', to: 'agent:b', deadline_ms: 30_000 });
     expect(frame.envelope.seq).toBe(2 ** 40);
     expect(frame.body.toString()).toBe('a body of some bytes');
+  });
+
+  test('no field of the grammar is lost on the way', () => {
+    const defaults = Object.entries(bus.Envelope.prototype).filter(
+      ([, value]) => typeof value !== 'function',
+    );
+    const other = { string: 'x', number: 7, boolean: true };
+    const fields = Object.fromEntries(
+      defaults.map(([name, value]) => [name, other[typeof value as keyof typeof other]]),
+    );
+    expect(Object.keys(fields)).toContain('stored_ms');
+    expect(decodeFrame(encodeFrame(makeFrame(Command.SEND, fields))).envelope).toMatchObject(
+      fields,
+    );
   });
 
   test('any envelope and body come back equal', () => {
