@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '../base/ids.js';
+import type { Trace } from '../base/trace.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { step } from '../machine/step.js';
+import type { Listener, PeerId } from '../transport/port.js';
+import { parseAddress } from '../wire/address.js';
+import { Command, frameBytesMax, type Frame } from '../wire/frame.js';
+import {
+  challengeCodec,
+  goodbyeCodec,
+  proofCodec,
+  welcomeCodec,
+  type GoodbyeReason,
+  type Hello,
+} from '../wire/messages.js';
+import { proofOf, proves } from '../wire/proof.js';
+import { ownsMailbox } from './commands/settle.js';
+import type { BrokerCore } from './core.js';
+import { checkedHello, newSession } from './greeting.js';
+import type { Outboxes } from './outboxes.js';
+import type { Permissions } from './permissions.js';
+import type { StrangerRates } from './rate-limit.js';
+import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
+import type { Session } from './sessions.js';
+import type { Voice } from './voice.js';
+
+const nonceBytes = 32;
+/** When clients of a broker that goes away come back. */
+const reconnectMsMin = 500;
+const reconnectMsMax = 3_000;
+
+/** Who somebody says to be. `isRemote`: the claim came over the network. */
+export interface Claim {
+  agent: string;
+  role: string;
+  isRemote: boolean;
+}
+
+/** none: the folder of the socket is proof enough. A secret: it must be shown. refused: nothing would prove it. */
+export type ProofNeeded = 'none' | Buffer | 'refused';
+
+interface DoorParts {
+  core: BrokerCore;
+  voice: Voice;
+  outboxes: Outboxes;
+  listener: Listener;
+  permissions: Permissions;
+  strangerRates: StrangerRates;
+  proofFor: (claim: Claim) => ProofNeeded;
+  random: () => number;
+  version: string;
+  trace: Trace;
+}
+
+/** Who comes in and goes out: greetings, proofs, and the machines of all sessions with their effects. */
+export class Door {
+  readonly #parts: DoorParts;
+  readonly #core: BrokerCore;
+  readonly #voice: Voice;
+  /** Names this run of the broker. */
+  readonly #epoch = newId('epoch');
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts;
+    this.#core = parts.core;
+    this.#voice = parts.voice;
+  }
+
+  /** HELLO. Refused with what is wrong with it, or a session begins, or has its welcome said again. */
+  onHello(peer: PeerId, known: Session | undefined, frame: Frame): void {
+    let hello: Hello;
+    try {
+      hello = checkedHello(frame.body, known, this.#core.limits, this.#core.clock.nowMs());
+      this.#admit(known);
+    } catch (error) {
+      return this.#voice.refuse(peer, frame.envelope.id, asBusError(error));
+    }
+    const isRemote = this.#parts.listener.isRemote(peer);
+    const mustProve = this.#parts.proofFor({ ...hello, isRemote }) !== 'none';
+    const older = this.#core.sessions.liveOf(hello.agent);
+    if (this.#isTakenName(hello)) {
+      const { agent, role } = hello;
+      return this.#voice.refuse(
+        peer,
+        frame.envelope.id,
+        new BusError('UNAUTHORISED', { agent, role }),
+      );
+    }
+    if (older !== undefined && older !== known) {
+      if (older.incarnation > hello.incarnation) {
+        return this.#voice.refuse(
+          peer,
+          frame.envelope.id,
+          new BusError('SUPERSEDED', { agent: hello.agent }),
+        );
+      }
+      // A role that must prove itself displaces nobody before it has.
+      if (!mustProve) this.step(older, { type: 'session.superseded' });
+    }
+    const session = known ?? this.#open(peer, hello);
+    session.held = hello.held;
+    if (session.snapshot.matches('live')) return this.#greetAgain(session, hello);
+    this.step(session, {
+      type: 'peer.greeted',
+      agent: hello.agent,
+      proof: mustProve,
+    });
+  }
+
+  /** Something was lost between us. Taken back before it is welcomed, delivered again after. */
+  #greetAgain(session: Session, { agent, held }: Hello): void {
+    this.#core.mailboxes.takeBack(session.peer, new Set(held));
+    this.step(session, { type: 'peer.greeted', agent, proof: false });
+    this.#adopt(session);
+    this.#core.mailboxes.resume(session.peer);
+  }
+
+  /**
+   * A name belongs to the role that registered it: otherwise whoever need not prove anything could take
+   * the manager's name, also while the manager is away.
+   */
+  #isTakenName({ agent, role }: Hello): boolean {
+    const owner =
+      this.#core.sessions.liveOf(agent)?.role ?? this.#core.registry.record(agent)?.role;
+    return owner !== undefined && owner !== role;
+  }
+
+  /** Throws BROKER_DRAINING, SESSIONS_FULL. */
+  #admit(known: Session | undefined): void {
+    if (this.#core.isDraining) throw new BusError('BROKER_DRAINING');
+    const limit = this.#core.limits.sessionsMax;
+    if (known === undefined && this.#core.sessions.size >= limit)
+      throw new BusError('SESSIONS_FULL', { limit });
+  }
+
+  #open(peer: PeerId, hello: Hello): Session {
+    const session = newSession(peer, hello, {
+      limits: this.#core.limits,
+      rights: this.#parts.permissions.of(hello.role),
+      isRemote: this.#parts.listener.isRemote(peer),
+      nowMs: this.#core.clock.monotonicMs(),
+    });
+    this.#parts.strangerRates.forget(peer);
+    this.#core.sessions.add(session);
+    this.#parts.outboxes.keep(peer);
+    return session;
+  }
+
+  /** PROOF, of a session that was challenged. */
+  onProof(session: Session, frame: Frame): void {
+    const secret = this.#parts.proofFor(session);
+    if (secret === 'none' || !session.snapshot.matches('proving')) {
+      return this.#voice.refuse(
+        session.peer,
+        frame.envelope.id,
+        new BusError('PROTOCOL_UNEXPECTED_EVENT', {
+          event: 'PROOF',
+          state: session.snapshot.value,
+        }),
+      );
+    }
+    const { nonce, agent, incarnation } = session;
+    session.nonce = Buffer.alloc(0);
+    let isProved = false;
+    try {
+      const { hmac } = proofCodec.decode(frame.body);
+      isProved = secret !== 'refused' && proves(hmac, proofOf(secret, nonce, agent, incarnation));
+    } catch (error) {
+      this.#parts.trace('warn', 'a proof could not be read', {
+        agent: session.agent,
+        detail: asBusError(error).message,
+      });
+    }
+    if (!isProved) return this.step(session, { type: 'peer.misproved' });
+    const older = this.#core.sessions.liveOf(session.agent);
+    // It may have come while this one was proving.
+    if (older !== undefined && older.incarnation > session.incarnation) {
+      return this.step(session, { type: 'peer.misproved' });
+    }
+    if (older !== undefined) this.step(older, { type: 'session.superseded' });
+    this.step(session, { type: 'peer.proved' });
+  }
+
+  /** One event in the life of a session, and what follows from it. */
+  step(session: Session, event: SessionEvent): void {
+    const { snapshot, effects } = step(sessionMachine, session.snapshot, event);
+    session.snapshot = snapshot;
+    for (const effect of effects) this.#perform(session, effect);
+  }
+
+  #perform(session: Session, effect: SessionEffect): void {
+    switch (effect.type) {
+      case 'challenge.send':
+        session.nonce = randomBytes(nonceBytes);
+        return this.#voice.say(
+          session.peer,
+          Command.CHALLENGE,
+          {},
+          challengeCodec.encode({ nonce: session.nonce }),
+        );
+      case 'welcome.send':
+        return this.#voice.say(session.peer, Command.WELCOME, {}, this.#welcome(session));
+      case 'refusal.send':
+        this.#parts.trace('warn', 'a proof was wrong', {
+          agent: session.agent,
+          role: session.role,
+        });
+        return this.#voice.refuse(
+          session.peer,
+          '',
+          new BusError('UNAUTHORISED', { agent: session.agent, role: session.role }),
+        );
+      case 'reset.send':
+        return this.#voice.reset(session.peer, 'FRAME_CORRUPT');
+      case 'goodbye.send':
+        return this.#voice.say(
+          session.peer,
+          Command.GOODBYE,
+          {},
+          goodbyeCodec.encode({
+            reason: effect.reason,
+            reconnect_ms: this.#reconnectMs(effect.reason),
+          }),
+        );
+      case 'session.announce':
+        this.#core.sessions.announce(session);
+        this.#adopt(session);
+        this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
+        return this.#core.announce('joined', session.agent);
+      case 'session.withdraw':
+        return this.#withdraw(session, effect.reason);
+      case 'session.forget':
+        this.#core.sessions.forget(session);
+        return this.#parts.outboxes.forget(session.peer);
+    }
+  }
+
+  #withdraw(session: Session, reason: GoodbyeReason): void {
+    const wasLast = this.#core.sessions.withdraw(session);
+    this.#core.mailboxes.sessionEnded(session.peer);
+    for (const orphan of this.#core.requests.forget(session.peer)) {
+      this.#voice.refuse(
+        orphan.requester,
+        orphan.id,
+        new BusError('RESPONDER_LOST', { agent: session.agent }),
+      );
+    }
+    if (!wasLast) return;
+    for (const { peer, id } of this.#core.mailboxes.takers.agentLost(session.agent))
+      this.#voice.refuse(peer, id, new BusError('RESPONDER_LOST', { agent: session.agent }));
+    this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
+    // Told before the registry forgets an ephemeral agent, while there still is something to tell.
+    this.#core.announce(reason === 'expired' ? 'lost' : 'left', session.agent);
+    this.#core.registry.ended(session.agent, this.#core.clock.nowMs());
+    if (this.#core.registry.record(session.agent) === undefined)
+      this.#core.topics.forget(`presence.${session.agent}`);
+  }
+
+  #welcome(session: Session): Buffer {
+    return welcomeCodec.encode({
+      session: session.id,
+      heartbeat_ms: session.heartbeatMs,
+      frame_size_max: frameBytesMax,
+      requests_max: this.#core.limits.requestsPerSessionMax,
+      topics_address: this.#parts.listener.topicsAddress,
+      broker_version: this.#parts.version,
+      window: this.#core.limits.windowMax,
+      credit_messages_max: this.#core.limits.creditMessagesMax,
+      credit_bytes_max: this.#core.limits.creditBytesMax,
+      lease_ms: this.#core.limits.leaseMs,
+      epoch: this.#epoch,
+    });
+  }
+
+  /** What its agent still works on stays leased to it, over the end of the session that was given it. */
+  #adopt(session: Session): void {
+    const { held, peer } = session;
+    session.held = [];
+    this.#core.mailboxes.adopt(peer, held, (mailbox) => {
+      const { kind, name } = parseAddress(mailbox);
+      return kind === 'service' ? session.rights.mayOffer(name) : ownsMailbox(session, mailbox);
+    });
+  }
+
+  /** The broker goes away soon: whoever hears of it asks nothing new. */
+  warnOfEnd(session: Session): void {
+    const body = goodbyeCodec.encode({
+      reason: 'draining',
+      reconnect_ms: this.#reconnectMs('draining'),
+    });
+    this.#voice.say(session.peer, Command.NOTICE, { type: 'lame_duck' }, body);
+  }
+
+  /** Jittered, so that not all come back in the same moment. */
+  #reconnectMs(reason: GoodbyeReason): number {
+    if (reason !== 'draining') return 0;
+    return Math.round(reconnectMsMin + this.#parts.random() * (reconnectMsMax - reconnectMsMin));
+  }
+
+  /** Its connection is known to be gone. */
+  onGone(peer: PeerId): void {
+    const session = this.#core.sessions.of(peer);
+    if (session !== undefined) this.step(session, { type: 'session.expired' });
+  }
+}

@@ -1,0 +1,37 @@
+import type { Trace } from '../base/trace.js';
+import type { BusError } from '../errors/bus-error.js';
+import type { PeerId } from '../transport/port.js';
+import { Command, encodeFrame, makeFrame, type EnvelopeFields } from '../wire/frame.js';
+import { encodeFailure } from '../wire/messages.js';
+import type { Outboxes } from './outboxes.js';
+
+/** What the broker says of its own accord; refusals are counted by code. */
+export class Voice {
+  readonly #outboxes: Outboxes;
+  readonly #trace: Trace;
+  readonly #refused = new Map<string, number>();
+
+  constructor(outboxes: Outboxes, trace: Trace) {
+    this.#outboxes = outboxes;
+    this.#trace = trace;
+  }
+
+  get refused(): Record<string, number> {
+    return Object.fromEntries(this.#refused);
+  }
+
+  /** Throws TOO_LARGE. A peer that does not read misses it. */
+  say(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
+    if (this.#outboxes.offer(peer, encodeFrame(makeFrame(command, envelope, body)))) return;
+    this.#trace('warn', 'an answer was dropped: the peer does not read');
+  }
+
+  refuse(peer: PeerId, id: string, error: BusError): void {
+    this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1);
+    this.say(peer, Command.REJECT, { correlation: id }, encodeFailure(error));
+  }
+
+  reset(peer: PeerId, type: 'UNKNOWN_SESSION' | 'FRAME_CORRUPT'): void {
+    this.say(peer, Command.RESET, { type });
+  }
+}
