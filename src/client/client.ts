@@ -2,43 +2,25 @@ import { backoffMs } from '../base/backoff.js';
 import { IdSequence, isName } from '../base/ids.js';
 import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
-import { within } from '../base/within.js';
 import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
-import { isErrorCode, type ErrorCode } from '../errors/catalogue.js';
-import { start, step } from '../machine/step.js';
-import { Outbox } from '../transport/outbox.js';
-import type { Link, SendOutcome } from '../transport/port.js';
-import {
-  amend,
-  Command,
-  decodeFrames,
-  encodeFrame,
-  makeFrame,
-  protocolVersion,
-  type EnvelopeFields,
-  type Frame,
-} from '../wire/frame.js';
+import type { Link } from '../transport/port.js';
+import { amend, Command, makeFrame, type EnvelopeFields, type Frame } from '../wire/frame.js';
 import {
   agentRecordCodec,
   agentsAnswerCodec,
   agentsPageMax,
   agentsQueryCodec,
   blobRefCodec,
-  challengeCodec,
   creditCodec,
   decodeFailure,
-  goodbyeCodec,
-  helloCodec,
   messageAnswerCodec,
   offerCodec,
   presenceCodec,
-  proofCodec,
   settleCodec,
   statusAnswerCodec,
   takeCodec,
   topicsAnswerCodec,
   topicsQueryCodec,
-  welcomeCodec,
   type AgentRecord,
   type AgentView,
   type MessageAnswer,
@@ -48,14 +30,7 @@ import {
   type Take,
   type Welcome,
 } from '../wire/messages.js';
-import { proofOf } from '../wire/proof.js';
-import {
-  connectionMachine,
-  type ConnectionEffect,
-  type ConnectionEvent,
-} from './connection.machine.js';
-import { Heartbeat } from './heartbeat.js';
-import { clientLimits, greetingBackoff, restoreBackoff } from './limits.js';
+import { clientLimits, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { gather, type Ask, type Gathered, type GatherOptions } from './gather.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
@@ -64,32 +39,12 @@ import type { BlobCache } from './blob-cache.js';
 import { Blobs } from './blobs.js';
 import { Inbox, type MessageHandler, type Message, type ReceiveOptions } from './inbox.js';
 import { Mail } from './mail.js';
+import { Connection, type ClientState, type Identity } from './connection.js';
 import { Poster, type Accepted, type PostOptions } from './poster.js';
 import { Subscriptions, type Subscription } from './subscriptions.js';
 
-const noWelcome = { window: 0, lease_ms: 30_000, epoch: '' };
-
 /** The broker ends a wait for a message by itself; its answer needs a moment. */
 const takeGraceMs = 2_000;
-
-/** A link that takes nothing must not hold up the end of a process. */
-const closingMsMax = 500;
-
-/** Refusals that a second greeting would not change. */
-const finalCodes = new Set<ErrorCode>([
-  'VERSION',
-  'INVALID_NAME',
-  'UNAUTHORISED',
-  'SUPERSEDED',
-  'MALFORMED_PAYLOAD',
-]);
-
-export interface Identity {
-  agent: string;
-  role: string;
-  /** Forgotten by the broker when it leaves, instead of being listed as offline. */
-  isEphemeral: boolean;
-}
 
 export interface ClientParts {
   link: Link;
@@ -115,67 +70,55 @@ export interface RequestOptions {
   onPartial?: (body: Buffer) => void;
 }
 
-/** What the client is doing: `live` is the only state in which anything is answered. */
-export type ClientState = 'connecting' | 'greeting' | 'live' | 'away' | 'closed';
+export type { ClientState, Identity };
 
 /** A connection to the broker that mends itself. One object speaks for one agent. */
 export class Client implements AsyncDisposable {
   readonly identity: Identity;
-  readonly #link: Link;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #connection: Connection;
   readonly #trace: Trace;
-  readonly #secretOf: () => Buffer | undefined;
-  readonly #incarnation: number;
   readonly #pending: PendingRequests;
   readonly #ids = new IdSequence();
   readonly #responder: Responder;
-  readonly #outbox: Outbox;
   readonly #services = new Set<string>();
   readonly #subscriptions: Subscriptions;
-  readonly #heartbeat: Heartbeat;
   readonly #poster: Poster;
   readonly #inbox: Inbox;
   /** Values that are larger than a frame. Replies that are become one by themselves. */
   readonly blobs: Blobs;
   /** Stored messages, as far as this agent may look at them. */
   readonly mail: Mail;
-  readonly #watchers = new Set<(state: ClientState) => void>();
-  #snapshot = start(connectionMachine, undefined).snapshot;
   #record: AgentRecord | undefined;
-  #refusal: BusError | undefined;
-  #proof: Buffer = Buffer.alloc(0);
-  #requestsMax: number = clientLimits.requestsMax;
-  #greeting: Disposable | undefined;
-  /** The broker goes away soon: what is open may end, nothing new is asked. */
-  #isLameDuck = false;
-  #welcome: Welcome | undefined;
   /** Counts sessions, so that work for an earlier one notices that it is over. */
   #sessions = 0;
 
   private constructor(parts: ClientParts) {
     this.identity = parts.identity;
-    this.#link = parts.link;
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#trace = parts.trace ?? noTrace;
-    this.#secretOf = parts.secretOf ?? (() => undefined);
-    this.#incarnation = parts.clock.nowMs();
+    this.#connection = new Connection({
+      ...parts,
+      trace: this.#trace,
+      ids: this.#ids,
+      held: () => this.#inbox.heldSeqs,
+      onLive: (welcome) => this.#onLive(welcome),
+      onLost: () => this.#onLost(),
+      onEnded: (error) => this.#onEnded(error),
+      onFrame: (frame) => this.#onFrame(frame),
+      onRefused: (id, error) => this.#onRefused(id, error),
+      onPublication: (topic, bytes) => this.#subscriptions.onPublication(topic, bytes),
+    });
     this.#pending = new PendingRequests(parts.clock, () => this.trouble);
     this.#responder = new Responder({
       agent: parts.identity.agent,
       clock: parts.clock,
       trace: this.#trace,
       nextId: () => this.#ids.next(),
-      send: (frame) => this.#enqueue(frame),
+      send: (frame) => this.#connection.enqueue(frame),
       share: async (body) => blobRefCodec.encode(await this.blobs.offer(body)),
-    });
-    this.#outbox = new Outbox({
-      send: (part) => this.#sendPart(part),
-      // Unanswered requests are sent again by the next session; the rest has failed already.
-      onGone: () => undefined,
-      bytesMax: clientLimits.outboxBytesMax,
-      clock: parts.clock,
     });
     this.#subscriptions = new Subscriptions({
       link: parts.link,
@@ -192,7 +135,7 @@ export class Client implements AsyncDisposable {
     this.#poster = new Poster({
       clock: parts.clock,
       random: parts.random,
-      send: (frame) => this.#enqueue(frame),
+      send: (frame) => this.#connection.enqueue(frame),
       trouble: () => this.trouble,
     });
     this.#inbox = new Inbox({
@@ -213,13 +156,6 @@ export class Client implements AsyncDisposable {
       ...{ clock: parts.clock, random: parts.random, trace: this.#trace },
     });
     this.mail = new Mail((command, type, body) => this.#ask(command, { type }, body));
-    this.#heartbeat = new Heartbeat({
-      clock: parts.clock,
-      intervalMs: parts.heartbeatMs ?? clientLimits.heartbeatMs,
-      isLive: () => this.state === 'live',
-      onDue: () => this.#say(makeFrame(Command.PING, { id: this.#ids.next() })),
-      onSilence: () => this.#step({ type: 'broker.silent' }),
-    });
   }
 
   /** Begins to connect and returns at once; `ready` waits. Owns the link from now on. Throws INVALID_NAME. */
@@ -231,48 +167,27 @@ export class Client implements AsyncDisposable {
       if (!isName(name)) throw new BusError('INVALID_NAME', { name, what });
     }
     const client = new Client(parts);
-    client.#link.open({
-      onUp: () => client.#step({ type: 'link.up' }),
-      onDown: () => client.#step({ type: 'link.down' }),
-      onPart: (part) => client.#onPart(part),
-      onPublication: (topic, bytes) => client.#subscriptions.onPublication(topic, bytes),
-    });
-    client.#heartbeat.start();
+    client.#connection.open();
     return client;
   }
 
   get state(): ClientState {
-    return this.#snapshot.value;
+    return this.#connection.state;
   }
 
   /** Why nothing can be asked now; undefined while live. */
   get trouble(): BusError | undefined {
-    return this.state === 'live' ? undefined : this.#unavailable();
+    return this.#connection.trouble;
   }
 
   /** Calls on every change of state, beginning with the next one. */
   onState(watch: (state: ClientState) => void): Disposable {
-    this.#watchers.add(watch);
-    return { [Symbol.dispose]: () => void this.#watchers.delete(watch) };
+    return this.#connection.onState(watch);
   }
 
   /** Resolves once live. Throws NO_BROKER after `withinMs`, or the reason why the broker refused for good. */
-  async ready(options: { withinMs: number }): Promise<void> {
-    if (this.state === 'live') return;
-    await new Promise<void>((resolve, reject) => {
-      const settle = (error?: BusError): void => {
-        timer[Symbol.dispose]();
-        watching[Symbol.dispose]();
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      const timer = this.#clock.after(options.withinMs, () => settle(this.#unavailable()));
-      const watching = this.onState((state) => {
-        if (state === 'live') settle();
-        if (state === 'closed') settle(this.#unavailable());
-      });
-      if (this.state === 'closed') settle(this.#unavailable());
-    });
+  ready(options: { withinMs: number }): Promise<void> {
+    return this.#connection.ready(options.withinMs);
   }
 
   /** Publishes this agent's record; again by itself after every reconnect. Resolves when it is stored. */
@@ -336,7 +251,7 @@ export class Client implements AsyncDisposable {
   send(to: string, type: string, body: Buffer): void {
     this.#assertLive();
     const frame = makeFrame(Command.SEND, { id: this.#ids.next(), to, type }, body);
-    if (!this.#enqueue(frame))
+    if (!this.#connection.enqueue(frame))
       throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
   }
 
@@ -346,7 +261,8 @@ export class Client implements AsyncDisposable {
    * DEADLINE_EXCEEDED and NO_BROKER leave open whether it was accepted: post it again under its `id`.
    */
   post(to: string, type: string, body: Buffer, options: PostOptions = {}): Promise<Accepted> {
-    if (this.state === 'closed') return Promise.reject(this.#unavailable());
+    if (this.state === 'closed')
+      return Promise.reject(this.#connection.trouble ?? new BusError('CANCELLED'));
     return this.#poster.post(to, type, body, options.id ?? this.#ids.next(), options);
   }
 
@@ -483,101 +399,40 @@ export class Client implements AsyncDisposable {
 
   /** Says goodbye, fails what is open with CANCELLED, and closes the link. */
   async close(): Promise<void> {
-    if (this.state !== 'closed') {
-      // What was said just now still leaves: an ACK that is dropped would have its message delivered again.
-      if (this.state === 'live') await within(this.#clock, closingMsMax, this.#outbox.flushed());
-      this.#step({ type: 'client.closed' });
-      await within(this.#clock, closingMsMax, this.#outbox.flushed());
-    }
-    this.#greeting?.[Symbol.dispose]();
-    this.#heartbeat[Symbol.dispose]();
+    await this.#connection.goodbye();
     this.#subscriptions[Symbol.dispose]();
     this.#inbox[Symbol.dispose]();
     this.#poster[Symbol.dispose]();
-    await this.#link[Symbol.asyncDispose]();
+    await this.#connection[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  // --- connection
+  // --- sessions
 
-  #step(event: ConnectionEvent): void {
-    if (!this.#snapshot.can(event)) {
-      return this.#trace('debug', 'event dropped', { state: this.#snapshot.value, on: event.type });
-    }
-    const before = this.#snapshot.value;
-    const { snapshot, effects } = step(connectionMachine, this.#snapshot, event);
-    this.#snapshot = snapshot;
-    for (const effect of effects) this.#perform(effect);
-    if (snapshot.value === before) return;
-    this.#trace('debug', 'connection changed', {
-      from: before,
-      to: snapshot.value,
-      on: event.type,
-    });
-    for (const watch of [...this.#watchers]) watch(this.state);
-  }
-
-  #perform(effect: ConnectionEffect): void {
-    switch (effect.type) {
-      case 'hello.send':
-        return this.#say(makeFrame(Command.HELLO, { id: this.#ids.next() }, this.#hello()));
-      case 'proof.send':
-        return this.#say(
-          makeFrame(
-            Command.PROOF,
-            { id: this.#ids.next() },
-            proofCodec.encode({ hmac: this.#proof }),
-          ),
-        );
-      case 'goodbye.send':
-        return this.#say(
-          makeFrame(Command.GOODBYE, {}, goodbyeCodec.encode({ reason: 'left', reconnect_ms: 0 })),
-        );
-      case 'greeting.arm': {
-        this.#greeting?.[Symbol.dispose]();
-        // Half fixed, half jittered: a greeting is never repeated at once, and a herd spreads out.
-        const waitMs =
-          greetingBackoff.baseMs + backoffMs(greetingBackoff, effect.attempt, this.#random());
-        this.#greeting = this.#clock.after(waitMs, () => this.#step({ type: 'greeting.due' }));
-        return;
-      }
-      case 'return.arm':
-        this.#greeting?.[Symbol.dispose]();
-        this.#greeting = this.#clock.after(effect.reconnectMs, () =>
-          this.#step({ type: 'greeting.due' }),
-        );
-        return;
-      case 'state.replay':
-        return this.#replay();
-      case 'requests.interrupt':
-        this.#outbox.clear();
-        this.#poster.onLost();
-        this.#inbox.onLost();
-        return this.#pending.interrupt(new BusError('BROKER_LOST'));
-      case 'requests.fail':
-        this.#poster.failAll(this.#unavailable());
-        return this.#pending.failAll(this.#unavailable());
-    }
-  }
-
-  #replay(): void {
-    this.#greeting?.[Symbol.dispose]();
-    this.#refusal = undefined;
+  #onLive(welcome: Welcome): void {
     this.#sessions += 1;
-    this.#isLameDuck = false;
-    void this.#restoreAll();
-    for (const { frame, leftMs } of this.#pending.unanswered()) {
-      this.#say(amend(frame, { deadline_ms: leftMs }));
-    }
+    void this.#restoreAll(welcome);
+    for (const { frame, leftMs } of this.#pending.unanswered())
+      this.#connection.say(amend(frame, { deadline_ms: leftMs }));
+  }
+
+  #onLost(): void {
+    this.#poster.onLost();
+    this.#inbox.onLost();
+    this.#pending.interrupt(new BusError('BROKER_LOST'));
+  }
+
+  #onEnded(error: BusError): void {
+    this.#poster.failAll(error);
+    this.#pending.failAll(error);
   }
 
   /** Credit last: for the mailbox of a service it is refused before the service is offered. */
-  async #restoreAll(): Promise<void> {
+  async #restoreAll({ window, lease_ms, epoch }: Welcome): Promise<void> {
     const session = this.#sessions;
-    const { window, lease_ms, epoch } = this.#welcome ?? noWelcome;
     this.#subscriptions.onSession(epoch);
     this.#poster.onSession(window);
     const record = this.#record && agentRecordCodec.encode(this.#record);
@@ -606,68 +461,10 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  #hello(): Buffer {
-    return helloCodec.encode({
-      agent: this.identity.agent,
-      role: this.identity.role,
-      incarnation: this.#incarnation,
-      protocol_min: protocolVersion,
-      protocol_max: protocolVersion,
-      heartbeat_ms: this.#heartbeat.intervalMs,
-      ephemeral: this.identity.isEphemeral,
-      held: this.#inbox.heldSeqs.sort((a, b) => a - b).slice(0, this.#welcome?.credit_messages_max),
-    });
-  }
-
   // --- what comes in
-
-  #onPart(part: Buffer): void {
-    this.#heartbeat.heard();
-    for (const decoded of decodeFrames(part)) {
-      try {
-        if (decoded.ok) this.#onFrame(decoded.frame);
-        // Whose answer it was cannot be known. Greeting again makes the broker forget nothing and has
-        // every idempotent request asked again.
-        else this.#step({ type: 'broker.reset' });
-      } catch (error) {
-        this.#trace('error', 'a frame could not be handled', { detail: asBusError(error).message });
-      }
-    }
-  }
 
   #onFrame(frame: Frame): void {
     switch (frame.command) {
-      case Command.WELCOME: {
-        const welcome = welcomeCodec.decode(frame.body);
-        this.#welcome = welcome;
-        this.#heartbeat.intervalMs = welcome.heartbeat_ms;
-        this.#requestsMax = Math.min(clientLimits.requestsMax, welcome.requests_max);
-        this.#link.connectTopics(welcome.topics_address);
-        return this.#step({ type: 'broker.welcomed' });
-      }
-      case Command.CHALLENGE: {
-        const { nonce } = challengeCodec.decode(frame.body);
-        const secret = this.#secretOf();
-        // Without a secret an empty proof goes out and the broker says who may not do what.
-        this.#proof =
-          secret === undefined
-            ? Buffer.alloc(0)
-            : proofOf(secret, nonce, this.identity.agent, this.#incarnation);
-        return this.#step({ type: 'broker.challenged' });
-      }
-      case Command.RESET:
-        return this.#step({ type: 'broker.reset' });
-      case Command.GOODBYE: {
-        const { reason, reconnect_ms } = goodbyeCodec.decode(frame.body);
-        return this.#step(
-          reason === 'superseded'
-            ? { type: 'broker.superseded' }
-            : { type: 'broker.drained', reconnectMs: reconnect_ms },
-        );
-      }
-      case Command.NOTICE:
-        this.#isLameDuck = true;
-        return;
       case Command.CANCEL:
         if (frame.envelope.seq > 0) return this.#inbox.onCancel(frame.envelope.seq);
         return this.#responder.onCancel(frame.envelope.from, frame.envelope.correlation);
@@ -677,8 +474,6 @@ export class Client implements AsyncDisposable {
         return this.#settleRequest(frame);
       case Command.ANSWER:
         return this.#settleRequest(frame);
-      case Command.REJECT:
-        return this.#onReject(frame);
       case Command.DELIVER:
         if (frame.envelope.durable) return this.#onDurable(frame);
         return frame.envelope.correlation === ''
@@ -689,21 +484,11 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  #onReject(frame: Frame): void {
-    const failure = decodeFailure(frame.body);
-    const { correlation } = frame.envelope;
-    const error = new RemoteError(failure);
-    if (this.#poster.onReject(correlation, error) || this.#inbox.onReject(correlation)) return;
-    if (this.#pending.fail(correlation, error)) return;
-    if (this.state === 'live' || !isErrorCode(failure.code)) {
-      return this.#trace('debug', 'a frame was refused', { code: failure.code });
-    }
-    this.#refusal = new RemoteError(failure);
-    this.#step({
-      type: 'broker.refused',
-      code: failure.code,
-      isFinal: finalCodes.has(failure.code),
-    });
+  /** True when it was something of ours. */
+  #onRefused(id: string, error: BusError): boolean {
+    return (
+      this.#poster.onReject(id, error) || this.#inbox.onReject(id) || this.#pending.fail(id, error)
+    );
   }
 
   #onReply(frame: Frame): void {
@@ -732,14 +517,16 @@ export class Client implements AsyncDisposable {
   #giveBack(settle: Settle): string | undefined {
     if (this.state !== 'live') return undefined;
     const id = this.#ids.next();
-    const isOut = this.#enqueue(makeFrame(Command.NACK, { id }, settleCodec.encode(settle)));
+    const isOut = this.#connection.enqueue(
+      makeFrame(Command.NACK, { id }, settleCodec.encode(settle)),
+    );
     return isOut ? id : undefined;
   }
 
   /** False: not now. */
   #settle(command: Command, settle: Settle): boolean {
     if (this.state !== 'live') return false;
-    return this.#enqueue(makeFrame(command, {}, settleCodec.encode(settle)));
+    return this.#connection.enqueue(makeFrame(command, {}, settleCodec.encode(settle)));
   }
 
   /** For what a later session asks anew by itself. */
@@ -755,12 +542,12 @@ export class Client implements AsyncDisposable {
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
     this.#assertLive();
-    if (this.#isLameDuck && frame.command === Command.SEND) throw new BusError('BROKER_DRAINING');
-    if (this.#pending.size >= this.#requestsMax) {
-      throw new BusError('BROKER_BUSY', { limit: this.#requestsMax });
-    }
+    if (this.#connection.isLameDuck && frame.command === Command.SEND)
+      throw new BusError('BROKER_DRAINING');
+    const { requestsMax: limit } = this.#connection;
+    if (this.#pending.size >= limit) throw new BusError('BROKER_BUSY', { limit });
     // Queued before it is remembered: what cannot leave must not wait for an answer.
-    if (!this.#enqueue(frame)) {
+    if (!this.#connection.enqueue(frame)) {
       throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
     }
     return this.#pending.add(frame, {
@@ -772,42 +559,13 @@ export class Client implements AsyncDisposable {
       onCancelled: () => {
         const { id: correlation } = frame.envelope;
         if (this.state !== 'live' || frame.command !== Command.SEND) return;
-        this.#say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
+        this.#connection.say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
       },
     });
   }
 
   #assertLive(): void {
-    if (this.state !== 'live') throw this.#unavailable();
-  }
-
-  #unavailable(): BusError {
-    const { code } = this.#snapshot.context;
-    if (this.state === 'closed' && code === 'CANCELLED') return new BusError('CANCELLED');
-    if (this.state === 'closed' && code === 'SUPERSEDED')
-      return new BusError('SUPERSEDED', { agent: this.identity.agent });
-    return this.state === 'connecting'
-      ? (this.#link.refusal ?? new BusError('NO_BROKER', { address: this.#link.address }))
-      : (this.#refusal ?? new BusError('NO_BROKER', { address: this.#link.address }));
-  }
-
-  /** False when the outbox is full. Throws TOO_LARGE. */
-  #enqueue(frame: Frame): boolean {
-    return this.#outbox.offer(encodeFrame(frame));
-  }
-
-  /** For what is said again by itself: a greeting, a ping, a replay. */
-  #say(frame: Frame): void {
-    if (!this.#enqueue(frame)) {
-      this.#trace('warn', 'a frame was dropped: the link takes nothing', {
-        command: Command[frame.command],
-      });
-    }
-  }
-
-  async #sendPart(part: Buffer): Promise<SendOutcome> {
-    const outcome = await this.#link.send(part);
-    if (outcome === 'sent') this.#heartbeat.sent();
-    return outcome;
+    const { trouble } = this.#connection;
+    if (trouble !== undefined) throw trouble;
   }
 }

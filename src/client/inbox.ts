@@ -63,10 +63,13 @@ interface Held {
   startedMs: number;
 }
 
-/** Messages of a lane on their way back. `id`: of the last NACK; undefined: they have to be said again. */
+/** Messages of a lane on their way back. */
 interface Returning {
   nacks: Settle[];
-  id: string | undefined;
+  /** Of NACKs that were not accepted yet. */
+  ids: Set<string>;
+  /** One of them could not leave, or did not arrive whole: all have to be said again. */
+  isLost: boolean;
   saidMs: number;
 }
 
@@ -152,9 +155,9 @@ export class Inbox implements Disposable {
 
   /** True when it was one of ours. The broker has taken a message back: what comes now was sent after that. */
   onAccept(id: string): boolean {
-    for (const [lane, returning] of this.#returning) {
-      if (returning.id !== id) continue;
-      this.#returning.delete(lane);
+    for (const [lane, { ids, isLost }] of this.#returning) {
+      if (!ids.delete(id)) continue;
+      if (ids.size === 0 && !isLost) this.#returning.delete(lane);
       return true;
     }
     return false;
@@ -163,8 +166,8 @@ export class Inbox implements Disposable {
   /** True when it was one of ours; said again when the timer looks after it. */
   onReject(id: string): boolean {
     for (const returning of this.#returning.values()) {
-      if (returning.id !== id) continue;
-      returning.id = undefined;
+      if (!returning.ids.has(id)) continue;
+      returning.isLost = true;
       return true;
     }
     return false;
@@ -282,8 +285,12 @@ export class Inbox implements Disposable {
 
   #return(lane: string, nacks: Settle[]): void {
     const saidMs = this.#parts.clock.monotonicMs();
-    const id = nacks.map((nack) => this.#parts.giveBack(nack)).at(-1);
-    this.#returning.set(lane, { nacks, id, saidMs });
+    const ids = nacks.map((nack) => this.#parts.giveBack(nack));
+    this.#returning.set(lane, {
+      ...{ nacks, saidMs },
+      ids: new Set(ids.filter((id) => id !== undefined)),
+      isLost: ids.includes(undefined),
+    });
   }
 
   #ack(seq: number, id: string): void {
@@ -358,8 +365,8 @@ export class Inbox implements Disposable {
         this.#fail(held, new BusError('DEADLINE_EXCEEDED', { ms: held.receiver.handlerMs }));
       }
       this.#flush();
-      for (const [lane, { nacks, id, saidMs }] of [...this.#returning])
-        if (id === undefined || nowMs - saidMs > this.#leaseMs) this.#return(lane, nacks);
+      for (const [lane, { nacks, isLost, saidMs }] of [...this.#returning])
+        if (isLost || nowMs - saidMs > this.#leaseMs) this.#return(lane, nacks);
       if (this.#held.size > 0) this.#say(Command.WORKING, [...this.#held.keys()]);
       this.#arm();
     });

@@ -226,14 +226,18 @@ export function busContract(
       );
     });
 
-    test('more agents than a page holds are all listed, once each', async () => {
-      await openBus();
-      const asker = await bus.client('asker');
-      const ids = Array.from({ length: 210 }, (_, at) => `agent-${String(at).padStart(3, '0')}`);
-      for (const id of ids)
-        await (await bus.client(id, { isEphemeral: true })).register(recordOf('x'));
-      expect((await asker.agents()).map(({ record }) => record.id)).toEqual(ids);
-    });
+    // Two hundred identities with keys of their own would say nothing more about paging.
+    test.skipIf(hasAgentSecrets)(
+      'more agents than a page holds are all listed, once each',
+      async () => {
+        await openBus();
+        const asker = await bus.client('asker');
+        const ids = Array.from({ length: 210 }, (_, at) => `agent-${String(at).padStart(3, '0')}`);
+        for (const id of ids)
+          await (await bus.client(id, { isEphemeral: true })).register(recordOf('x'));
+        expect((await asker.agents()).map(({ record }) => record.id)).toEqual(ids);
+      },
+    );
 
     test('a record that is too large, or an alias that is no name, is refused and changes nothing', async () => {
       await openBus();
