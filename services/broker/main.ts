@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../src/base/clock.js';
 import { Scope } from '../../src/base/scope.js';
 import { Broker } from '../../src/broker/broker.js';
@@ -20,8 +21,15 @@ import { startWatchdog } from '../watchdog.js';
 import { listenOn, serverKeysOf } from './listening.js';
 import { openStore } from './store.js';
 
+/**
+ * A quiet spell makes V8 shrink the room it gives a small heap, and the buffers of a burst of messages
+ * count as heap: without this, a full collection every few milliseconds takes a third of the throughput.
+ */
+const heapGrowth = '--heap-growing-percent=300';
+
 /** `sigma bus`: the broker, until it is told to stop. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH, KEYS_MISSING. */
 export async function runBroker(config: Config): Promise<void> {
+  setFlagsFromString(heapGrowth);
   const log = openLog(config, { service: 'broker' });
   const stopped = untilStopped();
   const trace = traceTo(log);

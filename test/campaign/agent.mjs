@@ -8,10 +8,10 @@ import { readSecret } from '../../dist/src/config/keys.js';
 /** Where the broker of this home listens, unless it is told otherwise. */
 export const addressOf = (home) => `ipc://${path.join(home, 'run/bus.sock')}`;
 
-/** A client of that broker, connecting in the background. */
+/** A client of that broker, connecting in the background. `parts` replace what a client is made of. */
 export function connectTo(home, agent, { role = 'tester', isEphemeral = false, ...parts } = {}) {
   return Client.connect({
-    link: new ZeromqLink(addressOf(home)),
+    link: parts.link ?? new ZeromqLink(addressOf(home)),
     identity: { agent, role, isEphemeral },
     clock: systemClock,
     random: Math.random,

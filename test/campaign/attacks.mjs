@@ -44,9 +44,14 @@ export const attacks = [
     },
   },
   {
+    // Not told from one who only looked whether somebody listens, and so not counted.
     name: 'a web browser on the CURVE port',
-    code: 'HANDSHAKE_FAILED',
     run: ({ tcp }) => spokenTo(tcp, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.padEnd(256)),
+  },
+  {
+    name: 'noise in the place of a CURVE greeting',
+    code: 'HANDSHAKE_FAILED',
+    run: ({ tcp }) => spokenTo(tcp, Buffer.concat([zmtpGreeting('CURVE'), Buffer.alloc(64, 4)])),
   },
   {
     name: 'a known key, claiming the identity of another',
@@ -101,7 +106,16 @@ export const attacks = [
   {
     name: 'the same on the command line',
     async run({ home }) {
-      const args = ['keys', 'add', '../../x', '--role', 'tester', '--out', '/nonexistent', '--json'];
+      const args = [
+        'keys',
+        'add',
+        '../../x',
+        '--role',
+        'tester',
+        '--out',
+        '/nonexistent',
+        '--json',
+      ];
       return (await runSigma(args, { home })).json.error.code;
     },
   },
@@ -114,8 +128,12 @@ export const attacks = [
   asked("a look into another's mailbox", 'UNAUTHORISED', Command.QUERY, { type: 'inbox' }, () =>
     messagesQueryCodec.encode({ mailbox: 'agent:bob', after: 0, limit: 0 }),
   ),
-  asked("a look at another's message", 'NO_SUCH_MESSAGE', Command.QUERY, { type: 'message' }, (at) =>
-    messageQueryCodec.encode({ seq: at.secretSeq, from: '', id: '' }),
+  asked(
+    "a look at another's message",
+    'NO_SUCH_MESSAGE',
+    Command.QUERY,
+    { type: 'message' },
+    (at) => messageQueryCodec.encode({ seq: at.secretSeq, from: '', id: '' }),
   ),
   asked("taking messages out of another's mailbox", 'UNAUTHORISED', Command.CREDIT, {}, () =>
     creditCodec.encode({ mailbox: 'agent:bob', messages: 9, bytes: 9_999 }),
@@ -164,7 +182,8 @@ export const attacks = [
       // Refused each time, so that it stays a stranger.
       for (let at = 0; at < greetings; at += 1) await peer.hello('No Name', 'tester');
       let told = 'nothing';
-      for (let at = 0; told !== 'RATE_LIMITED' && at < greetings; at += 1) told = await peer.answer();
+      for (let at = 0; told !== 'RATE_LIMITED' && at < greetings; at += 1)
+        told = await peer.answer();
       return closing(peer, told);
     },
   },
@@ -218,11 +237,19 @@ async function refusalOf(link) {
   }
 }
 
-/** Bytes that are no ZeroMQ; resolves with `cut off` when the broker ends the connection. */
-function spokenTo(address, text) {
+/** ZMTP 3.0, RFC 23: signature, version and mechanism. */
+function zmtpGreeting(mechanism) {
+  const greeting = Buffer.alloc(64);
+  greeting.set([0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3]);
+  greeting.write(mechanism, 12);
+  return greeting;
+}
+
+/** Bytes of our own making; resolves with `cut off` when the broker ends the connection. */
+function spokenTo(address, bytes) {
   const { hostname, port } = new URL(address);
   return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => socket.write(text));
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
     socket.on('data', () => undefined);
     socket.on('error', () => undefined);
     socket.on('close', () => resolve('cut off'));

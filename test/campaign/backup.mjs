@@ -100,9 +100,14 @@ async function postAgain() {
     const client = connectTo(copy.home, from);
     await client.ready({ withinMs: readyMsMax });
     for (const [, number, seq] of recent) {
-      const accepted = await client.post(`agent:${to.get(number)}`, 'campaign', bodies.of(Number(number)), {
-        id: `m-${number}`,
-      });
+      const accepted = await client.post(
+        `agent:${to.get(number)}`,
+        'campaign',
+        bodies.of(Number(number)),
+        {
+          id: `m-${number}`,
+        },
+      );
       posted += 1;
       if (accepted.seq === Number(seq)) same += 1;
     }
@@ -142,8 +147,16 @@ function report() {
     figures,
     claims: [
       ...Object.values(first.claims).map((each) => named('first', each)),
-      claim('all accepted before the backup are in it, or were processed', lost.length === 0, lost.slice(0, 5)),
-      claim('nothing that was begun after it ended is in it', early.length === 0, early.slice(0, 5)),
+      claim(
+        'all accepted before the backup are in it, or were processed',
+        lost.length === 0,
+        lost.slice(0, 5),
+      ),
+      claim(
+        'nothing that was begun after it ended is in it',
+        early.length === 0,
+        early.slice(0, 5),
+      ),
       claim('the backup was taken under load', acceptedDuring > 0, acceptedDuring),
       claim('the load went on after it', ended.sent.size < messages, ended.sent.size),
       claim('something waited in it', there.processed.size > 0, there.processed.size),

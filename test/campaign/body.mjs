@@ -31,5 +31,4 @@ export class Bodies {
 }
 
 /** 64 bits of SHA-256 in hex: enough to tell one body from another. */
-export const digestOf = (body) =>
-  createHash('sha256').update(body).digest('hex').slice(0, 16);
+export const digestOf = (body) => createHash('sha256').update(body).digest('hex').slice(0, 16);

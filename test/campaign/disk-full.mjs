@@ -4,7 +4,6 @@
 //
 // Exits with 1 when a claim does not hold, with 2 where a tmpfs may not be mounted (it needs root).
 import { statfsSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { nowMs } from './agent.mjs';
@@ -72,7 +71,12 @@ async function fillOnce(part) {
     await wait(pollMs);
   }
   const backMs = nowMs() - freedMs;
-  fills.push({ fullMs: freedMs - filledMs, failedMs, backMs, processed: load.processed - processed });
+  fills.push({
+    fullMs: freedMs - filledMs,
+    failedMs,
+    backMs,
+    processed: load.processed - processed,
+  });
 }
 
 function mountedOrEnd() {

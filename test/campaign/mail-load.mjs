@@ -122,7 +122,9 @@ export class MailLoad {
   follow(everyMs = 5_000) {
     return setInterval(() => {
       const { accepted, processed } = this;
-      process.stderr.write(`accepted ${accepted}, processed ${processed}, ${codes(this.refused)}\n`);
+      process.stderr.write(
+        `accepted ${accepted}, processed ${processed}, ${codes(this.refused)}\n`,
+      );
     }, everyMs).unref();
   }
 

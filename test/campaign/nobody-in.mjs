@@ -81,7 +81,8 @@ async function attempt(attack) {
   // What libzmq refuses is told by an event that comes after the fact.
   await wait(50);
   const last = await counts();
-  const counted = attack.code === undefined ? '-' : (last[attack.code] ?? 0) - (first[attack.code] ?? 0);
+  const counted =
+    attack.code === undefined ? '-' : (last[attack.code] ?? 0) - (first[attack.code] ?? 0);
   return { ...attack, answer, counted, ms, served: served.length - servedBefore };
 }
 

@@ -87,7 +87,9 @@ export class RawPeer {
     if (frame === undefined) return 'nothing';
     if (frame.command === Command.CHALLENGE) this.nonce = challengeCodec.decode(frame.body).nonce;
     if (frame.command === Command.REJECT) return decodeFailure(frame.body).code;
-    return Command[frame.command] + (frame.command === Command.RESET ? ` ${frame.envelope.type}` : '');
+    return (
+      Command[frame.command] + (frame.command === Command.RESET ? ` ${frame.envelope.type}` : '')
+    );
   }
 
   async next() {

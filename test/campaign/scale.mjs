@@ -61,7 +61,12 @@ async function startCrowds() {
   const names = Array.from({ length: options.agents }, (_, at) => `agent-${at}`);
   const all = Array.from({ length: options.processes }, (_, at) => {
     const own = names.filter((_name, number) => number % options.processes === at);
-    return worker(`crowd-${at}`, 'crowd.mjs', { home, names: own, topic, heartbeatMs: options.heartbeat }, onMessage);
+    return worker(
+      `crowd-${at}`,
+      'crowd.mjs',
+      { home, names: own, topic, heartbeatMs: options.heartbeat },
+      onMessage,
+    );
   });
   const ready = all.map((each) => answer(each, 'ready'));
   for (const each of all) each.start();
@@ -113,9 +118,7 @@ async function publishToAll() {
 async function publish(count, body) {
   const before = Math.max(...(await hear()).counts);
   const startedMs = nowMs();
-  await Promise.all(
-    Array.from({ length: count }, () => observer.publish(topic, 'campaign', body)),
-  );
+  await Promise.all(Array.from({ length: count }, () => observer.publish(topic, 'campaign', body)));
   while (nowMs() - startedMs < fanOutMsMax) {
     const { counts, lastMs } = await hear();
     if (counts.every((each) => each === before + count)) return lastMs - startedMs;

@@ -13,8 +13,17 @@ const batchMessages = 64;
 const outageMs = 200;
 const retryMs = 200;
 
-const { home, agent, recipients, messages, seed, journal: file, window, deadlineMs, perS } =
-  endWithParent();
+const {
+  home,
+  agent,
+  recipients,
+  messages,
+  seed,
+  journal: file,
+  window,
+  deadlineMs,
+  perS,
+} = endWithParent();
 const bodies = new Bodies(agent, seed);
 const journal = new Journal(file);
 const intents = new Map();
@@ -30,7 +39,6 @@ for (const [what, number, ...rest] of readJournal(file)) {
 
 let lastAcceptMs = nowMs();
 let outstanding = 0;
-let isStopped = false;
 const client = connectTo(home, agent);
 client.onState((state) => {
   if (state === 'closed') process.exit(3);
@@ -38,9 +46,6 @@ client.onState((state) => {
 await client.ready({ withinMs: readyMsMax });
 await untilTaken(() => client.register(recordOf(agent)));
 setInterval(tell, progressMs);
-process.on('message', ({ type }) => {
-  if (type === 'stop') isStopped = true;
-});
 
 for (const [number, to] of unknown) {
   await roomFor(1);
@@ -48,9 +53,9 @@ for (const [number, to] of unknown) {
 }
 const startedMs = nowMs();
 let begun = 0;
-for (let next = intents.size; next < messages && !isStopped; ) {
+for (let next = intents.size; next < messages;) {
   const batch = [];
-  for (; batch.length < batchMessages && next + batch.length < messages; ) {
+  for (; batch.length < batchMessages && next + batch.length < messages;) {
     const number = next + batch.length;
     batch.push({ number, to: recipients[number % recipients.length] });
   }

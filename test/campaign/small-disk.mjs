@@ -17,7 +17,7 @@ export function smallDisk(name, mebibytes) {
   return {
     path: mounted,
     fill() {
-      for (let bytes = chunkBytes; bytes >= 1; ) {
+      for (let bytes = chunkBytes; bytes >= 1;) {
         try {
           writeFileSync(ballast, Buffer.alloc(bytes), { flag: 'a' });
         } catch (error) {

@@ -16,6 +16,14 @@ export function usageOf(pid) {
   };
 }
 
+/** Seconds that all processors together were not idle, since the machine started. */
+export function machineCpuS() {
+  const [, user, nice, system, , , irq, softIrq] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
+  return (
+    [user, nice, system, irq, softIrq].reduce((sum, each) => sum + Number(each), 0) / ticksPerS
+  );
+}
+
 /** Slope of y over x by least squares. */
 export function slopeOf(points) {
   const meanX = points.reduce((sum, { x }) => sum + x, 0) / points.length;

@@ -9,8 +9,8 @@ export interface TransportHarness {
   dial(agent?: string, role?: string): Link;
   /** Where the transport has keys: what the broker asks of an agent, and what it answers with. */
   readonly keys?: {
-    proofFor(claim: Claim): ProofNeeded;
-    secretOf(agent: string, role?: string): Buffer;
+    proofFor: (claim: Claim) => ProofNeeded;
+    secretOf: (agent: string, role?: string) => Buffer;
   };
   close(): Promise<void>;
 }

@@ -1,5 +1,12 @@
 import { BusError } from '../../src/errors/bus-error.js';
-import type { BackupReport, Operation, Range, Store, StoreState, Upkeep } from '../../src/store/port.js';
+import type {
+  BackupReport,
+  Operation,
+  Range,
+  Store,
+  StoreState,
+  Upkeep,
+} from '../../src/store/port.js';
 import type { SeededRandom } from './random.js';
 import type { Process, SimulatedTime } from './time.js';
 
@@ -213,16 +220,16 @@ export class SimulatedStore implements Store, Upkeep {
         return;
       }
       this.onBoundary('before');
-      if (!this.process.isAlive) return;
+      if (this.#isDead()) return;
       if (this.disk.isFull) return this.#fail(group);
       const batch = this.disk.write(group.operations);
       this.onBoundary('written');
-      if (!this.process.isAlive) return;
+      if (this.#isDead()) return;
       if (!group.isSynced || this.skipsSync()) return this.#done(group);
       this.process.run(this.#syncMs(), () => {
         this.disk.sync(batch);
         this.onBoundary('synced');
-        if (this.process.isAlive) this.#done(group);
+        if (!this.#isDead()) this.#done(group);
       });
     });
   }
@@ -252,6 +259,11 @@ export class SimulatedStore implements Store, Upkeep {
       this.state = 'serving';
       for (const listener of [...this.#listeners]) listener();
     });
+  }
+
+  /** Anything may have happened at a boundary. */
+  #isDead(): boolean {
+    return !this.process.isAlive;
   }
 
   #check(): void {

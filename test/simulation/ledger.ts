@@ -61,7 +61,7 @@ export class Ledger {
 
   /** `isCalm`: nothing fails, so nothing may be delivered twice. `isHarsh`: the network does not keep order. */
   constructor(
-    private readonly profile: Pick<Profile, 'isCalm' | 'isHarsh' | 'limits'>,
+    private readonly profile: Pick<Profile, 'isCalm' | 'isHarsh' | 'limits' | 'network'>,
   ) {}
 
   add(intent: Intent): void {
@@ -168,8 +168,7 @@ export class Ledger {
 
   #hasDeadReply(intent: Intent, dead: ReadonlyMap<number, MessageView>): boolean {
     return [...dead.values()].some(
-      ({ mailbox, correlation }) =>
-        mailbox === `reply:${intent.from}` && correlation === intent.id,
+      ({ mailbox, correlation }) => mailbox === `reply:${intent.from}` && correlation === intent.id,
     );
   }
 
@@ -179,9 +178,11 @@ export class Ledger {
     const what = `dead letter ${view.seq} (${view.from}/${view.id}) ${view.reason}`;
     if (view.mailbox.startsWith('reply:')) return;
     if (intent === undefined) throw new Violation(`${what} was never sent`);
+    // A reply that arrives corrupt each time is one that its handler cannot send.
+    const mayBeMalformed = intent.script.kind === 'terminal' || this.profile.network.flipShare > 0;
     const isExcused =
       (view.reason === 'EXPIRED' && intent.ttlMs > 0) ||
-      (view.reason.startsWith('MALFORMED_PAYLOAD') && intent.script.kind === 'terminal') ||
+      (view.reason.startsWith('MALFORMED_PAYLOAD') && mayBeMalformed) ||
       view.attempts >= (this.profile.limits.attemptsMax ?? 0);
     if (!isExcused) throw new Violation(`${what} after ${view.attempts} attempts: ${show(intent)}`);
     const mayDie = intent.script.kind === 'poison' || intent.script.kind === 'terminal';
@@ -197,7 +198,9 @@ export class Ledger {
     const seqs = this.#seqs.get(intent) ?? new Set();
     this.#seqs.set(intent, seqs.add(seq));
     if (seqs.size > 1)
-      throw new Violation(`${intent.id} of ${intent.from} was stored as ${[...seqs].join(' and ')}`);
+      throw new Violation(
+        `${intent.id} of ${intent.from} was stored as ${[...seqs].join(' and ')}`,
+      );
   }
 
   #attempted(intent: Intent, seq: number, attempt: number, what: string): void {

@@ -25,6 +25,8 @@ let isInstalled = false;
 function install(): void {
   if (isInstalled) return;
   isInstalled = true;
+  // Called below with the `this` of the caller.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
   const { lease, drop } = Mailbox.prototype;
   Mailbox.prototype.lease = function (this: Mailbox, consumer, untilMs) {
     const letter = lease.call(this, consumer, untilMs);

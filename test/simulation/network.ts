@@ -219,6 +219,8 @@ export class SimulatedLink implements Link {
   #connection: Connection | undefined;
   #listener: SimulatedListener | undefined;
   #isDialling = false;
+  /** The connection is gone, and its owner was not told yet. */
+  #isLosing = false;
 
   constructor(
     readonly network: SimulatedNetwork,
@@ -233,10 +235,12 @@ export class SimulatedLink implements Link {
   }
 
   dial(withinMs: number): void {
-    if (this.#isDialling || this.#connection !== undefined || this.#events === undefined) return;
+    if (this.#isDialling || this.#isLosing) return;
+    if (this.#connection !== undefined || this.#events === undefined) return;
     this.#isDialling = true;
     this.process.run(this.network.random.next() * withinMs, () => {
       this.#isDialling = false;
+      if (this.#isLosing) return;
       const { listener } = this.network;
       if (this.#connection !== undefined || this.#events === undefined) return;
       if (listener?.isServing !== true) return this.dial(redialMsMax);
@@ -278,7 +282,9 @@ export class SimulatedLink implements Link {
     connection.toClient.drop();
     this.#listener?.disconnected(connection);
     this.network.tap.onConnection(this.agent, false);
+    this.#isLosing = true;
     this.process.run(this.network.random.next() * 5, () => {
+      this.#isLosing = false;
       this.#events?.onDown();
       this.dial(redialMsMax);
     });

@@ -166,7 +166,9 @@ export abstract class Node {
 
   /** A code that says that the call is over, and no more than that. */
   protected isPassing(error: unknown): boolean {
-    return error instanceof BusError && error.retryable;
+    if (!(error instanceof BusError)) return false;
+    // What arrives corrupt each time is given up, and may be tried anew.
+    return error.retryable || error.code === 'MALFORMED_PAYLOAD';
   }
 }
 

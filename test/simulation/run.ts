@@ -64,6 +64,7 @@ export async function main(argv: string[]): Promise<number> {
     return report.violation === undefined ? 0 : 1;
   }
   const startedMs = performance.now();
+  const startedCpu = process.cpuUsage();
   const report = await campaign({
     from: Number(values.from),
     seeds: Number(values.seeds),
@@ -73,19 +74,31 @@ export async function main(argv: string[]): Promise<number> {
       if (violation === undefined || plant !== undefined) return;
       say(`seed ${seed} broke: ${violation}`);
       for (const line of tail.slice(-40)) say(`  ${line}`);
-      say(`again: npm run campaign:simulation -- --seed ${seed} --verbose   (${digest.slice(0, 12)})`);
+      say(
+        `again: npm run campaign:simulation -- --seed ${seed} --verbose   (${digest.slice(0, 12)})`,
+      );
     },
   });
   const seconds = (performance.now() - startedMs) / 1_000;
+  const { user, system } = process.cpuUsage(startedCpu);
+  const cpuSeconds = (user + system) / 1_000_000;
   say(
     JSON.stringify(
-      { ...report, virtualHours: report.virtualMs / 3_600_000, seconds, rss: process.memoryUsage.rss() },
+      {
+        ...report,
+        virtualHours: report.virtualMs / 3_600_000,
+        seconds,
+        cpuSeconds,
+        rss: process.memoryUsage.rss(),
+      },
       undefined,
       2,
     ),
   );
   if (plant === undefined) return report.failed.length === 0 ? 0 : 1;
   const [seed] = report.failed;
-  say(seed === undefined ? `${plant} was NOT found` : `${plant} was found after ${report.runs} seeds`);
+  say(
+    seed === undefined ? `${plant} was NOT found` : `${plant} was found after ${report.runs} seeds`,
+  );
   return seed === undefined ? 1 : 0;
 }

@@ -68,7 +68,10 @@ export class Sender extends Node {
     return {
       ...{ id, from: this.agent, to },
       orderKey: `k${random.int(1, load.orderKeys)}`,
-      body: Buffer.concat([Buffer.from(`${this.agent} ${id} `), random.bytes(size)]),
+      body: Buffer.concat([
+        Buffer.from(`${this.agent} ${id} `),
+        Buffer.alloc(size, random.int(0, 255)),
+      ]),
       delayMs: random.chance(load.delayShare) ? random.int(1, 3_000) : 0,
       ttlMs: random.chance(load.ttlShare) ? random.int(50, 4_000) : 0,
       wantsReply: random.chance(load.replyShare),

@@ -501,7 +501,10 @@ export class World {
       this.#expect('bytes', size.bytes, deadBytes);
       this.#expect('requests', broker.requests.size, 0);
       const onDisk = (prefix: string): number[] =>
-        [...this.#disk.image.keys()].filter((key) => key.startsWith(prefix)).map(seqOfKey).sort(byNumber);
+        [...this.#disk.image.keys()]
+          .filter((key) => key.startsWith(prefix))
+          .map(seqOfKey)
+          .sort(byNumber);
       const numbers = [...dead.keys()].sort(byNumber).join(' ');
       this.#expect('messages on disk', onDisk(messagePrefix).join(' '), numbers);
       this.#expect('graves on disk', onDisk(deadPrefix).join(' '), numbers);

@@ -36,8 +36,9 @@ export async function measureParts(folder, load) {
   await side.close();
   const shares = {};
   for (const file of readdirSync(profiles)) {
-    // CPU.<date>.<time>.<pid>.<thread>.<sequence>.cpuprofile
-    const pid = Number(file.split('.')[3]);
+    // CPU.<date>.<time>.<pid>.<thread>.<sequence>.cpuprofile; thread 0 is the main thread.
+    const [, , , pid, thread] = file.split('.').map(Number);
+    if (thread !== 0) continue;
     const role = Object.keys(side.pids).find((each) => side.pids[each] === pid);
     if (role !== undefined) shares[role] = sharesOf(path.join(profiles, file));
   }
@@ -45,7 +46,7 @@ export async function measureParts(folder, load) {
     .map(([part]) => part)
     .filter((part) => part !== '')
     .map((part) => {
-      const us = ({ role, mainUs }) => [role, mainUs * (shares[role]?.get(part) ?? NaN)];
+      const us = ({ role, mainUs }) => [role, mainUs * (shares[role]?.get(part) ?? 0)];
       return { part, ...Object.fromEntries(cpu.map(us)) };
     });
 }

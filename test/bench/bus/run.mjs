@@ -12,6 +12,7 @@ import { percentile, table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { measureParts } from './parts.mjs';
 import {
+  auditedRequests,
   bareRequests,
   bodyBytes,
   ensureNatsServer,
@@ -28,7 +29,7 @@ const windows = [1, 64, 512];
 const comparisons = {
   requests: {
     what: 'requests and replies',
-    sides: [sigmaRequests, natsRequests, bareRequests],
+    sides: [sigmaRequests, natsRequests, bareRequests, auditedRequests],
     rows: [
       { window: 64, figure: 'perSecond', peer: 'nats', bar: 1.3 },
       { window: 512, figure: 'perSecond', peer: 'nats', bar: 2 },
@@ -36,6 +37,9 @@ const comparisons = {
       { window: 64, figure: 'perSecond', peer: 'zeromq' },
       { window: 512, figure: 'perSecond', peer: 'zeromq' },
       { window: 1, figure: 'p50Ms', peer: 'zeromq' },
+      { window: 64, figure: 'perSecond', peer: 'audited' },
+      { window: 512, figure: 'perSecond', peer: 'audited' },
+      { window: 1, figure: 'p50Ms', peer: 'audited' },
     ],
   },
   posts: {

@@ -1,5 +1,6 @@
 // What is compared. Each side is a load generator and what serves it, in processes of their own.
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cpuOf, endAll, forkScript, runLoad, startServer } from './processes.mjs';
 
@@ -8,12 +9,20 @@ export const bodyBytes = 1_024;
 const sigma = '../../../services/cli/sigma.mjs';
 const bytes = String(bodyBytes);
 
-/** Sigma Bus over ipc: the real broker process on a real LevelDB, the client that agents use. */
-export async function sigmaRequests(folder, { execArgv = [] } = {}) {
-  const { broker, address } = await sigmaBroker(folder, execArgv);
+/**
+ * Sigma Bus over ipc: the real broker process on a real LevelDB, the client that agents use. Without its
+ * audit log, because no peer keeps one.
+ */
+export async function sigmaRequests(folder, { name = 'sigma', audit = 'off', execArgv = [] } = {}) {
+  const { broker, address } = await sigmaBroker(path.join(folder, name), { audit, execArgv });
   const worker = await forkScript('sigma-worker.mjs', [address], { execArgv });
   const requester = await forkScript('sigma-requester.mjs', [address, bytes], { execArgv });
-  return side('sigma', { requester, broker, worker });
+  return side(name, { requester, broker, worker });
+}
+
+/** As it comes: each frame that is handed on is a line in the audit log. */
+export function auditedRequests(folder) {
+  return sigmaRequests(folder, { name: 'audited', audit: 'metadata' });
 }
 
 /** nats-server over tcp on the loopback interface, the only transport it has, with its official client. */
@@ -35,7 +44,7 @@ export async function bareRequests(folder) {
 
 /** Durable messages: accepted means stored and synced. */
 export async function sigmaPosts(folder) {
-  const { broker, address } = await sigmaBroker(folder, []);
+  const { broker, address } = await sigmaBroker(path.join(folder, 'sigma'), { audit: 'off' });
   const requester = await forkScript('sigma-poster.mjs', [address, bytes]);
   return side('sigma', { requester, broker });
 }
@@ -72,8 +81,9 @@ export function ensureNatsServer() {
   return version();
 }
 
-async function sigmaBroker(folder, execArgv) {
-  const home = path.join(folder, 'sigma');
+async function sigmaBroker(home, { audit, execArgv = [] }) {
+  mkdirSync(home, { recursive: true });
+  writeFileSync(path.join(home, 'config.json'), JSON.stringify({ audit }));
   const env = { SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: 'warn' };
   // Its clients find out when it serves.
   const broker = await forkScript(sigma, ['bus'], { env, execArgv, saysReady: false });
