@@ -423,24 +423,26 @@ export class Mailboxes {
 
   /**
    * Every settlement but of messages that this session may settle is passed over: it comes too late.
-   * `onSettled` is called before anything is delivered because of it.
+   * `onSettled` is called before anything is delivered because of it, with the first that was settled; 0: none.
    */
   settle(
     peer: PeerId,
     isOwn: (mailbox: string) => boolean,
     seqs: number[],
     verdict: (letter: Letter) => void,
-    onSettled: () => void,
+    onSettled: (first: number) => void,
   ): void {
     const touched = new Set<Mailbox>();
+    let first = 0;
     for (const seq of seqs) {
       const letter = this.#index.letters.get(seq);
       if (letter === undefined || letter.deadMs > 0) continue;
       if (letter.lease?.consumer.peer !== peer && !isOwn(letter.mailbox)) continue;
       touched.add(this.#mailbox(letter.mailbox));
+      first ||= seq;
       verdict(letter);
     }
-    onSettled();
+    onSettled(first);
     for (const mailbox of touched) this.#pumpAll(mailbox);
   }
 

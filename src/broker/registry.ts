@@ -18,6 +18,9 @@ interface Entry {
 export class Registry {
   readonly #entries = new Map<string, Entry>();
   readonly #byAlias = new Map<string, Set<string>>();
+  /** On their way to the disk: already counted, or already given up. */
+  readonly #coming = new Set<string>();
+  readonly #leaving = new Set<string>();
   readonly #store: Store;
   readonly #agentsMax: number;
 
@@ -85,16 +88,25 @@ export class Registry {
       this.#remember(record, true, options.nowMs);
       return [];
     }
-    const forgotten = this.#entries.has(record.id) ? [] : this.#overflow(options.isOnline);
+    const stays = this.#entries.has(record.id) && !this.#leaving.has(record.id);
+    const isNew = !stays && !this.#coming.has(record.id);
+    const forgotten = isNew ? this.#overflow(options.isOnline) : [];
     const frame = makeFrame(
       Command.REGISTER,
       { id: record.id, from: record.id, stored_ms: options.nowMs },
       body,
     );
-    await this.#store.commit([
-      { type: 'put', key: agentKey(record.id), value: encodeFrame(frame) },
-      ...forgotten.map((id) => ({ type: 'del' as const, key: agentKey(id) })),
-    ]);
+    if (isNew) this.#coming.add(record.id);
+    for (const id of forgotten) this.#leaving.add(id);
+    try {
+      await this.#store.commit([
+        { type: 'put', key: agentKey(record.id), value: encodeFrame(frame) },
+        ...forgotten.map((id) => ({ type: 'del' as const, key: agentKey(id) })),
+      ]);
+    } finally {
+      if (isNew) this.#coming.delete(record.id);
+      for (const id of forgotten) this.#leaving.delete(id);
+    }
     // Only now: what could not be stored must not be listed.
     this.#remember(record, false, options.nowMs);
     for (const id of forgotten) this.#forget(id);
@@ -133,9 +145,10 @@ export class Registry {
 
   /** Who must be forgotten for one more: the offline ones seen longest ago. Throws REGISTRY_FULL. */
   #overflow(isOnline: (id: string) => boolean): string[] {
-    const excess = this.#entries.size + 1 - this.#agentsMax;
+    const staying = this.#entries.size - this.#leaving.size;
+    const excess = staying + this.#coming.size + 1 - this.#agentsMax;
     if (excess <= 0) return [];
-    const offline = [...this.#entries].filter(([id]) => !isOnline(id));
+    const offline = [...this.#entries].filter(([id]) => !this.#leaving.has(id) && !isOnline(id));
     if (offline.length < excess) throw new BusError('REGISTRY_FULL', { limit: this.#agentsMax });
     return offline
       .sort(([, a], [, b]) => a.lastSeenMs - b.lastSeenMs)

@@ -414,8 +414,10 @@ export class Client implements AsyncDisposable {
 
   #onLive(welcome: Welcome): void {
     this.#sessions += 1;
+    // Looked up before: what is restored is asked anew.
+    const unanswered = this.#pending.unanswered();
     void this.#restoreAll(welcome);
-    for (const { frame, leftMs } of this.#pending.unanswered())
+    for (const { frame, leftMs } of unanswered)
       this.#connection.say(amend(frame, { deadline_ms: leftMs }));
   }
 
@@ -470,7 +472,7 @@ export class Client implements AsyncDisposable {
         return this.#responder.onCancel(frame.envelope.from, frame.envelope.correlation);
       case Command.ACCEPT:
         if (this.#poster.onAccept(frame.envelope.correlation, frame.envelope.seq)) return;
-        if (this.#inbox.onAccept(frame.envelope.correlation)) return;
+        if (this.#inbox.onAccept(frame.envelope.correlation, frame.envelope.seq)) return;
         return this.#settleRequest(frame);
       case Command.ANSWER:
         return this.#settleRequest(frame);

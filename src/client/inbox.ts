@@ -71,6 +71,8 @@ interface Returning {
   /** One of them could not leave, or did not arrive whole: all have to be said again. */
   isLost: boolean;
   saidMs: number;
+  /** Delivered meanwhile, and not taken back with them. */
+  arrived: Frame[];
 }
 
 interface Receiver {
@@ -106,7 +108,7 @@ export class Inbox implements Disposable {
   readonly #lanes = new Map<string, Held[]>();
   /**
    * Lanes of which a message goes back to the broker. What arrives of them meanwhile was sent before the
-   * broker knew, and comes again behind it.
+   * broker knew, and comes again behind it; unless the message was not ours any more.
    */
   readonly #returning = new Map<string, Returning>();
   /** Recently done, by seq with their ids, oldest first. */
@@ -153,11 +155,14 @@ export class Inbox implements Disposable {
     return [...this.#held.keys(), ...this.#acks, ...this.#terms.map(({ seq }) => seq)];
   }
 
-  /** True when it was one of ours. The broker has taken a message back: what comes now was sent after that. */
-  onAccept(id: string): boolean {
-    for (const [lane, { ids, isLost }] of this.#returning) {
-      if (!ids.delete(id)) continue;
-      if (ids.size === 0 && !isLost) this.#returning.delete(lane);
+  /** True when it was one of ours: what comes now was sent after that. `seq`: the first that was taken back; 0: none. */
+  onAccept(id: string, seq: number): boolean {
+    for (const [lane, returning] of this.#returning) {
+      if (!returning.ids.delete(id)) continue;
+      if (seq > 0) returning.arrived = [];
+      if (returning.ids.size > 0 || returning.isLost) return true;
+      this.#returning.delete(lane);
+      for (const frame of returning.arrived) this.onDeliver(frame);
       return true;
     }
     return false;
@@ -180,6 +185,8 @@ export class Inbox implements Disposable {
 
   onSession(leaseMs: number): void {
     this.#leaseMs = leaseMs;
+    // Before any credit: the broker may keep for us what failed after we greeted it.
+    for (const [lane, { nacks }] of [...this.#returning]) this.#return(lane, nacks);
     this.#flush();
     for (const { credit } of this.#receivers.values()) this.#parts.regrant(credit);
     this.#arm();
@@ -190,7 +197,8 @@ export class Inbox implements Disposable {
     const { envelope } = frame;
     const seq = envelope.seq;
     const lane = `${envelope.to}\0${envelope.from}\0${envelope.order_key}`;
-    if (this.#returning.has(lane)) return;
+    const returning = this.#returning.get(lane);
+    if (returning !== undefined) return void returning.arrived.push(frame);
     // Our ACK was lost, or came too late.
     if (this.#done.get(seq) === envelope.id) return this.#ack(seq, envelope.id);
     if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
@@ -290,6 +298,7 @@ export class Inbox implements Disposable {
       ...{ nacks, saidMs },
       ids: new Set(ids.filter((id) => id !== undefined)),
       isLost: ids.includes(undefined),
+      arrived: this.#returning.get(lane)?.arrived ?? [],
     });
   }
 

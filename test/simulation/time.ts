@@ -95,6 +95,7 @@ export class Process {
   readonly #time: SimulatedTime;
   readonly #startedMs: number;
   #blockedUntilMs = 0;
+  readonly #inputs: (() => void)[] = [];
 
   constructor(
     time: SimulatedTime,
@@ -113,17 +114,31 @@ export class Process {
     };
   }
 
-  /** Timers that came due while the loop was blocked run before what arrived meanwhile is read (`isInput`). */
+  /** Timers that came due while the loop was blocked run before what arrived meanwhile is read (`isInput`), in order. */
   run(delayMs: number, fn: () => void, isInput = false): Disposable {
     let isWanted = true;
     const attempt = (): void => {
       if (!this.isAlive || !isWanted) return;
       const waitMs = this.#blockedUntilMs - this.#time.nowMs;
-      if (waitMs > 0) this.#time.schedule(waitMs + (isInput ? 0.01 : 0), attempt);
+      if (isInput && (waitMs > 0 || this.#inputs.length > 0)) this.#read(fn);
+      else if (waitMs > 0) this.#time.schedule(waitMs, attempt);
       else fn();
     };
     this.#time.schedule(delayMs, attempt);
     return { [Symbol.dispose]: () => (isWanted = false) };
+  }
+
+  /** Keeps what has arrived until the loop turns again. */
+  #read(fn: () => void): void {
+    const next = (): void => {
+      if (!this.isAlive) return;
+      const waitMs = this.#blockedUntilMs - this.#time.nowMs;
+      if (waitMs > 0) return void this.#time.schedule(waitMs + 0.01, next);
+      this.#inputs.shift()?.();
+      if (this.#inputs.length > 0) this.#time.schedule(0, next);
+    };
+    this.#inputs.push(fn);
+    if (this.#inputs.length === 1) next();
   }
 
   pause(ms: number): Promise<void> {

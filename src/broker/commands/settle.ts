@@ -15,7 +15,7 @@ type Verdict = (core: BrokerCore, letter: Letter, settle: Settle) => void;
 /**
  * ACK, NACK, TERM and WORKING without an id have no answer: whoever settles goes on, and one that was lost
  * is seen by the message being delivered again. With one they have an ACCEPT: whatever is delivered before
- * it was sent before they were known. What the session does not hold is passed over; it may ACK and TERM all of
+ * it was sent before they were known. Its `seq` is the first that was settled; 0: all came too late. What the session does not hold is passed over; it may ACK and TERM all of
  * its own mailbox, because the message may have come to an earlier session of its agent.
  */
 function settling(verdict: Verdict, needsLease: boolean): CommandRun {
@@ -33,8 +33,9 @@ function settling(verdict: Verdict, needsLease: boolean): CommandRun {
       (mailbox) => !needsLease && ownsMailbox(session, mailbox),
       settle.seqs,
       (letter) => verdict(core, letter, settle),
-      () => {
-        if (frame.envelope.id !== '') core.answer(session, frame, Command.ACCEPT);
+      (seq) => {
+        if (frame.envelope.id !== '')
+          core.answer(session, frame, Command.ACCEPT, undefined, { seq });
       },
     );
   };

@@ -52,6 +52,26 @@ test('a full registry forgets the offline agent that was seen longest ago, on di
   expect(registry.ids()).toEqual(['new', 'old-but-online']);
 });
 
+test('agents that register at the same time never are more than the limit', async () => {
+  const registry = await load(store, 2);
+  await registry.register(record('old'), durable(1));
+  await registry.register(record('older'), durable(0));
+  const both = await Promise.all([
+    registry.register(record('new'), durable(2)),
+    registry.register(record('newer'), durable(3)),
+  ]);
+  expect(both).toEqual([['older'], ['old']]);
+  expect(registry.ids()).toEqual(['new', 'newer']);
+  // One that comes back while it is being forgotten counts as another one more.
+  const outcome = await Promise.allSettled([
+    registry.register(record('newest'), durable(4, ['newer'])),
+    registry.register(record('new'), durable(5, ['newer'])),
+  ]);
+  expect(outcome).toMatchObject([{ value: ['new'] }, { reason: { code: 'REGISTRY_FULL' } }]);
+  expect(registry.ids()).toEqual(['newer', 'newest']);
+  expect((await load(store, 2)).ids()).toEqual(['newer', 'newest']);
+});
+
 test('what could not be stored is not listed', async () => {
   const failing: Store = Object.assign(Object.create(store) as Store, {
     entries: store.entries.bind(store),
