@@ -143,7 +143,8 @@ export class Client implements AsyncDisposable {
       clock: parts.clock,
       trace: this.#trace,
       settle: (command, settle) => this.#settle(command, settle),
-      giveBack: (settle) => this.#giveBack(settle),
+      nextId: () => this.#ids.next(),
+      giveBack: (id, settle) => this.#giveBack(id, settle),
       grant: async (credit) => {
         await this.#ask(Command.CREDIT, {}, creditCodec.encode(credit));
       },
@@ -515,14 +516,10 @@ export class Client implements AsyncDisposable {
 
   // --- what goes out
 
-  /** Undefined: not now. */
-  #giveBack(settle: Settle): string | undefined {
-    if (this.state !== 'live') return undefined;
-    const id = this.#ids.next();
-    const isOut = this.#connection.enqueue(
-      makeFrame(Command.NACK, { id }, settleCodec.encode(settle)),
-    );
-    return isOut ? id : undefined;
+  /** False: not now. */
+  #giveBack(id: string, settle: Settle): boolean {
+    if (this.state !== 'live') return false;
+    return this.#connection.enqueue(makeFrame(Command.NACK, { id }, settleCodec.encode(settle)));
   }
 
   /** False: not now. */

@@ -63,16 +63,15 @@ interface Held {
   startedMs: number;
 }
 
-/** Messages of a lane on their way back. */
+/** A lane whose front is on its way back. */
 interface Returning {
-  nacks: Settle[];
-  /** Of NACKs that were not accepted yet. */
-  ids: Set<string>;
-  /** One of them could not leave, or did not arrive whole: all have to be said again. */
+  readonly id: string;
+  readonly nack: Settle;
+  /** It could not leave, or did not arrive whole: it has to be said again. */
   isLost: boolean;
   saidMs: number;
-  /** Delivered meanwhile, and not taken back with them. */
-  arrived: Frame[];
+  /** Delivered behind it. */
+  readonly behind: Held[];
 }
 
 interface Receiver {
@@ -88,8 +87,9 @@ export interface InboxParts {
   trace: Trace;
   /** False: it cannot leave now; it is said again with the next session. */
   settle: (command: Command, settle: Settle) => boolean;
-  /** A NACK; the id by which the broker will accept it, or undefined: it cannot leave now. */
-  giveBack: (settle: Settle) => string | undefined;
+  nextId: () => string;
+  /** A NACK that the broker will accept under this id. False: it cannot leave now. */
+  giveBack: (id: string, settle: Settle) => boolean;
   /** Resolves when the broker has accepted it. */
   grant: (credit: Credit) => Promise<void>;
   /** Likewise, tried until it is accepted or another session begins. */
@@ -107,8 +107,8 @@ export class Inbox implements Disposable {
   readonly #held = new Map<number, Held>();
   readonly #lanes = new Map<string, Held[]>();
   /**
-   * Lanes of which a message goes back to the broker. What arrives of them meanwhile was sent before the
-   * broker knew, and comes again behind it; unless the message was not ours any more.
+   * Lanes of which a message goes back to the broker, and with it what is delivered behind it until the
+   * broker has heard of that; unless the message was not ours any more.
    */
   readonly #returning = new Map<string, Returning>();
   /** Recently done, by seq with their ids, oldest first. */
@@ -155,14 +155,13 @@ export class Inbox implements Disposable {
     return [...this.#held.keys(), ...this.#acks, ...this.#terms.map(({ seq }) => seq)];
   }
 
-  /** True when it was one of ours: what comes now was sent after that. `seq`: the first that was taken back; 0: none. */
+  /** True when it was one of ours: what comes now was sent after that. `seq`: of the message that was taken back; 0: none. */
   onAccept(id: string, seq: number): boolean {
     for (const [lane, returning] of this.#returning) {
-      if (!returning.ids.delete(id)) continue;
-      if (seq > 0) returning.arrived = [];
-      if (returning.ids.size > 0 || returning.isLost) return true;
+      if (returning.id !== id) continue;
       this.#returning.delete(lane);
-      for (const frame of returning.arrived) this.onDeliver(frame);
+      // The broker has given that one up already, and knows the others to be here.
+      if (seq === 0) for (const held of returning.behind) this.#admit(held);
       return true;
     }
     return false;
@@ -171,22 +170,26 @@ export class Inbox implements Disposable {
   /** True when it was one of ours; said again when the timer looks after it. */
   onReject(id: string): boolean {
     for (const returning of this.#returning.values()) {
-      if (!returning.ids.has(id)) continue;
+      if (returning.id !== id) continue;
       returning.isLost = true;
       return true;
     }
     return false;
   }
 
-  /** The session is over: nothing that was sent in it arrives any more. */
+  /** The session is over: nothing that was sent in it arrives any more, and what has not begun comes again. */
   onLost(): void {
     this.#returning.clear();
+    for (const [lane, queue] of this.#lanes) {
+      for (const { message, isRunning } of queue) if (!isRunning) this.#held.delete(message.seq);
+      this.#lanes.set(lane, queue.slice(0, 1));
+    }
   }
 
   onSession(leaseMs: number): void {
     this.#leaseMs = leaseMs;
     // Before any credit: the broker may keep for us what failed after we greeted it.
-    for (const [lane, { nacks }] of [...this.#returning]) this.#return(lane, nacks);
+    this.#returnLost();
     this.#flush();
     for (const { credit } of this.#receivers.values()) this.#parts.regrant(credit);
     this.#arm();
@@ -197,11 +200,6 @@ export class Inbox implements Disposable {
     const { envelope } = frame;
     const seq = envelope.seq;
     const lane = `${envelope.to}\0${envelope.from}\0${envelope.order_key}`;
-    const returning = this.#returning.get(lane);
-    if (returning !== undefined) return void returning.arrived.push(frame);
-    // Our ACK was lost, or came too late.
-    if (this.#done.get(seq) === envelope.id) return this.#ack(seq, envelope.id);
-    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
     const receiver = this.#receivers.get(envelope.to);
     // Not at once: a broker that believes that we receive would send it back as fast.
     if (receiver === undefined) return this.#untouched([seq], strayDelayMs);
@@ -221,6 +219,17 @@ export class Inbox implements Disposable {
       signal: abort.signal,
     };
     const held = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };
+    const returning = this.#returning.get(lane);
+    if (returning === undefined) this.#admit(held);
+    else returning.behind.push(held);
+  }
+
+  #admit(held: Held): void {
+    const { message, lane } = held;
+    const { seq, id } = message;
+    // Our ACK was lost, or came too late.
+    if (this.#done.get(seq) === id) return this.#ack(seq, id);
+    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
     this.#held.set(seq, held);
     const queue = this.#lanes.get(lane);
     if (queue !== undefined) return void queue.push(held);
@@ -279,27 +288,26 @@ export class Inbox implements Disposable {
       this.#terms.push({ seq, reason });
       return this.#flush();
     }
-    // What came behind it goes back too, and comes again after it.
-    const lane = this.#lanes.get(held.lane) ?? [];
+    const behind = (this.#lanes.get(held.lane) ?? []).filter((each) => each !== held);
     this.#lanes.delete(held.lane);
-    const behind = lane.map((each) => each.message.seq).filter((each) => each !== seq);
-    for (const each of behind) this.#held.delete(each);
+    for (const { message } of behind) this.#held.delete(message.seq);
     const delayMs = isLater ? Math.round(error.delayMs) : 0;
-    const nacks = [{ seqs: [seq], delay_ms: delayMs, reason, untouched: false }];
-    // The broker takes them back with it, unless it has given up that one meanwhile.
-    if (behind.length > 0) nacks.push({ seqs: behind, delay_ms: 0, reason: '', untouched: true });
-    this.#return(held.lane, nacks);
+    const nack = { seqs: [seq], delay_ms: delayMs, reason, untouched: false };
+    const returning = { id: this.#parts.nextId(), nack, isLost: false, saidMs: 0, behind };
+    this.#returning.set(held.lane, returning);
+    this.#return(returning);
   }
 
-  #return(lane: string, nacks: Settle[]): void {
-    const saidMs = this.#parts.clock.monotonicMs();
-    const ids = nacks.map((nack) => this.#parts.giveBack(nack));
-    this.#returning.set(lane, {
-      ...{ nacks, saidMs },
-      ids: new Set(ids.filter((id) => id !== undefined)),
-      isLost: ids.includes(undefined),
-      arrived: this.#returning.get(lane)?.arrived ?? [],
-    });
+  /** Under the same id when it is said again: the first answer holds for what came before it. */
+  #return(returning: Returning): void {
+    returning.saidMs = this.#parts.clock.monotonicMs();
+    returning.isLost = !this.#parts.giveBack(returning.id, returning.nack);
+  }
+
+  #returnLost(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const returning of this.#returning.values())
+      if (returning.isLost || nowMs - returning.saidMs > this.#leaseMs) this.#return(returning);
   }
 
   #ack(seq: number, id: string): void {
@@ -374,8 +382,7 @@ export class Inbox implements Disposable {
         this.#fail(held, new BusError('DEADLINE_EXCEEDED', { ms: held.receiver.handlerMs }));
       }
       this.#flush();
-      for (const [lane, { nacks, isLost, saidMs }] of [...this.#returning])
-        if (isLost || nowMs - saidMs > this.#leaseMs) this.#return(lane, nacks);
+      this.#returnLost();
       if (this.#held.size > 0) this.#say(Command.WORKING, [...this.#held.keys()]);
       this.#arm();
     });
