@@ -65,13 +65,13 @@ interface Held {
 
 /** A lane whose front is on its way back. */
 interface Returning {
-  readonly id: string;
-  readonly nack: Settle;
+  id: string;
+  nack: Settle;
   /** It could not leave, or did not arrive whole: it has to be said again. */
   isLost: boolean;
   saidMs: number;
-  /** Delivered behind it. */
-  readonly behind: Held[];
+  /** Delivered behind it, none of them begun. */
+  behind: number[];
 }
 
 interface Receiver {
@@ -108,7 +108,7 @@ export class Inbox implements Disposable {
   readonly #lanes = new Map<string, Held[]>();
   /**
    * Lanes of which a message goes back to the broker, and with it what is delivered behind it until the
-   * broker has heard of that; unless the message was not ours any more.
+   * broker has heard of that.
    */
   readonly #returning = new Map<string, Returning>();
   /** Recently done, by seq with their ids, oldest first. */
@@ -159,9 +159,14 @@ export class Inbox implements Disposable {
   onAccept(id: string, seq: number): boolean {
     for (const [lane, returning] of this.#returning) {
       if (returning.id !== id) continue;
-      this.#returning.delete(lane);
-      // The broker has given that one up already, and knows the others to be here.
-      if (seq === 0) for (const held of returning.behind) this.#admit(held);
+      if (seq > 0 || returning.behind.length === 0) this.#returning.delete(lane);
+      else {
+        // That one was not ours any more; those behind it may be, or may not.
+        returning.id = this.#parts.nextId();
+        returning.nack = { seqs: returning.behind, delay_ms: 0, reason: '', untouched: true };
+        returning.behind = [];
+        this.#return(returning);
+      }
       return true;
     }
     return false;
@@ -200,6 +205,11 @@ export class Inbox implements Disposable {
     const { envelope } = frame;
     const seq = envelope.seq;
     const lane = `${envelope.to}\0${envelope.from}\0${envelope.order_key}`;
+    const returning = this.#returning.get(lane);
+    if (returning !== undefined) return void returning.behind.push(seq);
+    // Our ACK was lost, or came too late.
+    if (this.#done.get(seq) === envelope.id) return this.#ack(seq, envelope.id);
+    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
     const receiver = this.#receivers.get(envelope.to);
     // Not at once: a broker that believes that we receive would send it back as fast.
     if (receiver === undefined) return this.#untouched([seq], strayDelayMs);
@@ -219,17 +229,6 @@ export class Inbox implements Disposable {
       signal: abort.signal,
     };
     const held = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };
-    const returning = this.#returning.get(lane);
-    if (returning === undefined) this.#admit(held);
-    else returning.behind.push(held);
-  }
-
-  #admit(held: Held): void {
-    const { message, lane } = held;
-    const { seq, id } = message;
-    // Our ACK was lost, or came too late.
-    if (this.#done.get(seq) === id) return this.#ack(seq, id);
-    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
     this.#held.set(seq, held);
     const queue = this.#lanes.get(lane);
     if (queue !== undefined) return void queue.push(held);
@@ -288,9 +287,10 @@ export class Inbox implements Disposable {
       this.#terms.push({ seq, reason });
       return this.#flush();
     }
-    const behind = (this.#lanes.get(held.lane) ?? []).filter((each) => each !== held);
+    const lane = (this.#lanes.get(held.lane) ?? []).filter((each) => each !== held);
     this.#lanes.delete(held.lane);
-    for (const { message } of behind) this.#held.delete(message.seq);
+    const behind = lane.map(({ message }) => message.seq);
+    for (const each of behind) this.#held.delete(each);
     const delayMs = isLater ? Math.round(error.delayMs) : 0;
     const nack = { seqs: [seq], delay_ms: delayMs, reason, untouched: false };
     const returning = { id: this.#parts.nextId(), nack, isLost: false, saidMs: 0, behind };

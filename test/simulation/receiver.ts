@@ -131,6 +131,8 @@ export class Taker extends Node {
 /** Looks after dead letters: now and then it has them tried again. */
 export class Operator extends Node {
   isPurging = false;
+  /** The world is looked at: nothing may change. */
+  isResting = false;
   purged = -1;
   readonly #roomMax: number;
 
@@ -146,6 +148,7 @@ export class Operator extends Node {
       await process.pause(random.between(500, 6_000));
       try {
         if (this.isPurging) await this.#purge();
+        else if (this.isResting) continue;
         else if (this.parts.isHealing()) await this.#makeRoom();
         else if (random.chance(0.3)) await this.#requeue();
       } catch (error) {

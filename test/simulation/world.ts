@@ -139,15 +139,12 @@ export class World {
     await this.#pass(this.profile.activeMs);
     this.#heal();
     await this.#until(() => this.#isAtRest(), healMsMax, 'the world comes to rest');
-    // What was written last is on its way to the disk, and answers to settlements.
-    await this.#pass(3_000);
-    this.#checkRest();
+    await this.#checkRest();
     if (this.#isOver()) return;
     this.#killBroker('to see what it remembers');
     this.#startBroker();
     await this.#until(() => this.#isAtRest(), healMsMax, 'the world is at rest after a restart');
-    await this.#pass(3_000);
-    this.#checkRest();
+    await this.#checkRest();
     this.#operator.isPurging = true;
     await this.#until(() => this.#operator.purged >= 0, 60_000, 'dead letters are purged');
     await this.#pass(1_000);
@@ -486,7 +483,11 @@ export class World {
     return new Map(views.map((view) => [view.seq, view]));
   }
 
-  #checkRest(): void {
+  async #checkRest(): Promise<void> {
+    this.#operator.isResting = true;
+    // What was written last is on its way to the disk, and answers to settlements.
+    await this.#pass(3_000);
+    this.#operator.isResting = false;
     this.#check(() => {
       const broker = this.#broker;
       if (broker === undefined) throw new Violation('the broker is gone');
