@@ -161,7 +161,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   get isDraining(): boolean {
-    return this.#lifecycle.matches('draining') || this.#lifecycle.matches('closed');
+    return this.#lifecycle.value === 'draining' || this.#lifecycle.value === 'closed';
   }
 
   /** Refuses what is new, lets open requests end for at most `limits.drainMsMax`, then says goodbye to all. Idempotent. */
@@ -303,7 +303,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     while (this.requests.size > 0 && this.clock.monotonicMs() < until) {
       await new Promise<void>((resolve) => void this.clock.after(20, resolve));
     }
-    if (!this.#lifecycle.matches('closed')) {
+    if (this.#lifecycle.value !== 'closed') {
       this.#step({ type: this.requests.size > 0 ? 'drain.timed_out' : 'requests.ended' });
     }
     this.#ticker?.[Symbol.dispose]();
@@ -392,7 +392,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     if (frame.command === Command.GOODBYE) return this.#door.step(session, { type: 'peer.left' });
     if (frame.command === Command.PROOF) return this.#door.onProof(session, frame);
     const run = commandTable.get(frame.command);
-    if (!session.snapshot.matches('live') || run === undefined) {
+    if (session.snapshot.value !== 'live' || run === undefined) {
       const state = session.snapshot.value;
       return this.#voice.refuse(
         peer,

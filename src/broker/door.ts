@@ -140,6 +140,7 @@ export class Door {
       rights: this.#parts.permissions.of(hello.role),
       isRemote: this.#parts.listener.isRemote(peer),
       nowMs: this.#core.clock.monotonicMs(),
+      sessions: this.#core.sessions.size,
     });
     this.#parts.strangerRates.forget(peer);
     this.#core.sessions.add(session);

@@ -51,10 +51,18 @@ export function checkedHello(
 export function newSession(
   peer: PeerId,
   hello: Hello,
-  parts: { limits: BrokerLimits; rights: Rights; isRemote: boolean; nowMs: number },
+  parts: {
+    limits: BrokerLimits;
+    rights: Rights;
+    isRemote: boolean;
+    nowMs: number;
+    /** Of others. */
+    sessions: number;
+  },
 ): Session {
-  const { limits, rights, isRemote, nowMs } = parts;
-  const wished = hello.heartbeat_ms || limits.heartbeatMs;
+  const { limits, rights, isRemote, nowMs, sessions } = parts;
+  const bearableMs = Math.round((sessions / limits.heartbeatsPerSecondMax) * 1_000);
+  const wished = Math.max(hello.heartbeat_ms || limits.heartbeatMs, bearableMs);
   const heartbeatMs = Math.min(Math.max(wished, limits.heartbeatMsMin), limits.heartbeatMsMax);
   return {
     peer,

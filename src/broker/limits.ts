@@ -24,6 +24,8 @@ export interface BrokerLimits {
   heartbeatMs: number;
   heartbeatMsMin: number;
   heartbeatMsMax: number;
+  /** Signs of life of all sessions a second: the more there are, the longer the interval of the next. */
+  heartbeatsPerSecondMax: number;
   /** How long SIGTERM waits for open requests. */
   drainMsMax: number;
   /** Durable SENDs of a session without their ACCEPT; one more is refused BROKER_BUSY. */
@@ -83,6 +85,7 @@ export const defaultLimits: BrokerLimits = {
   heartbeatMs: 1_000,
   heartbeatMsMin: 100,
   heartbeatMsMax: 30_000,
+  heartbeatsPerSecondMax: 50,
   drainMsMax: 5_000,
   windowMax: 1_024,
   mailboxMessagesMax: 100_000,

@@ -3,9 +3,14 @@ import type { BusError } from '../errors/bus-error.js';
 import { unavailable, type Db } from './level-folder.js';
 import type { Operation } from './port.js';
 
-/** What rides in one write to disk. More would make the first of it wait for the last. */
-const groupOperationsMax = 4_096;
+/**
+ * What rides in one write to disk. Enough to share the price of an fsync; with more, everybody waits for one
+ * write, and nothing is encoded or answered while it is on its way.
+ */
+const groupOperationsMax = 256;
 const groupBytesMax = 8 * 1024 * 1024;
+/** A group of fewer waits for the end of the turn, so that those who come in one piece of work share an fsync. */
+const groupOperationsMin = 32;
 /** What waits for the disk altogether; more is refused STORE_UNAVAILABLE. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -85,7 +90,9 @@ export class GroupCommit {
   async #run(): Promise<void> {
     while (this.#groups.length > 0) {
       // Those whom the last write released come back in this very turn: together they cost one fsync.
-      if (this.#groups.length === 1) await this.#clock.turn();
+      const [first] = this.#groups;
+      if (this.#groups.length === 1 && (first?.operations ?? 0) < groupOperationsMin)
+        await this.#clock.turn();
       const group = this.#groups.shift();
       if (group === undefined) break;
       try {

@@ -26,11 +26,12 @@ const messagesPerTurn = 64;
 /** Every option is written down; libzmq's defaults queue for ever, wait for ever or linger for ever. */
 const common = {
   maxMessageSize: partBytesMax,
-  heartbeatInterval: 10_000,
-  heartbeatTimeout: 30_000,
   handshakeInterval: 5_000,
   linger: 500,
 };
+
+/** Cuts connections whose other end is gone without a word. A local socket cannot lose its end that way. */
+const farEnd = { heartbeatInterval: 10_000, heartbeatTimeout: 30_000 };
 
 /** ROUTER for the bus, XPUB for topics. */
 export class ZeromqListener implements Listener {
@@ -64,7 +65,7 @@ export class ZeromqListener implements Listener {
     address: string,
     options: { keys?: ListenerKeys | undefined; trace?: Trace | undefined } = {},
   ): Promise<ZeromqListener> {
-    const secured = { ...common, ...listenerOptions(address, options.keys) };
+    const secured = { ...commonTo(address), ...listenerOptions(address, options.keys) };
     if (!isTcp(address)) {
       prepareIpcFolder(address);
       if (await isListening(address)) throw new BusError('BROKER_RUNNING', { path: address });
@@ -155,7 +156,7 @@ export class ZeromqLink implements Link {
     readonly address: string,
     keys?: LinkKeys,
   ) {
-    const secured = { ...common, ...reconnect(address), ...linkOptions(address, keys) };
+    const secured = { ...commonTo(address), ...reconnect(address), ...linkOptions(address, keys) };
     if (!isTcp(address)) checkIpcFolder(address);
     this.#dealer = new zmq.Dealer({
       ...secured,
@@ -250,6 +251,10 @@ async function forEachMessage(
     // A pending receive ends with an error when its socket is unbound or closed; any other is a bug.
     if (!isClosing()) throw error;
   }
+}
+
+function commonTo(address: string): object {
+  return isTcp(address) ? { ...common, ...farEnd } : common;
 }
 
 /** Twice as long after each failure. A broker far away is away for longer, and has more to fear from a herd. */

@@ -16,6 +16,8 @@ export const frameBytesMax = 4 * 1024 * 1024;
 export const envelopeBytesMax = 16 * 1024;
 /** A batch is closed at whichever of the two comes first; a larger frame travels alone. */
 export const batchBytesMax = 64 * 1024;
+/** The first of several parts is smaller: whoever reads it has work while the others are still written. */
+const firstBatchBytesMax = 32 * 1024;
 export const batchFramesMax = 256;
 /** What a well-behaved peer may put into one ZeroMQ message. */
 export const partBytesMax = frameBytesMax + batchBytesMax;
@@ -46,28 +48,30 @@ const commandNumbers: ReadonlyMap<number, Command> = new Map(
 
 /**
  * Field by field, so that all envelopes have one hidden class: `Envelope.create` copies by computed keys,
- * and every set of fields makes a class of its own, with which encoding slows down as well.
+ * and every set of fields makes a class of its own, with which encoding slows down as well. A literal,
+ * because one made by the constructor grows its room three fields at a time.
  */
 function envelopeOf(fields: EnvelopeFields): Envelope {
-  const envelope = new bus.Envelope();
-  envelope.id = fields.id ?? '';
-  envelope.from = fields.from ?? '';
-  envelope.to = fields.to ?? '';
-  envelope.reply_to = fields.reply_to ?? '';
-  envelope.correlation = fields.correlation ?? '';
-  envelope.more = fields.more ?? false;
-  envelope.deadline_ms = fields.deadline_ms ?? 0;
-  envelope.attempt = fields.attempt ?? 0;
-  envelope.trace = fields.trace ?? '';
-  envelope.type = fields.type ?? '';
-  envelope.seq = fields.seq ?? 0;
-  envelope.durable = fields.durable ?? false;
-  envelope.order_key = fields.order_key ?? '';
-  envelope.delay_ms = fields.delay_ms ?? 0;
-  envelope.ttl_ms = fields.ttl_ms ?? 0;
-  envelope.stored_ms = fields.stored_ms ?? 0;
-  envelope.after = fields.after ?? '';
-  return envelope;
+  const envelope: Omit<Envelope, 'toJSON'> = {
+    id: fields.id ?? '',
+    from: fields.from ?? '',
+    to: fields.to ?? '',
+    reply_to: fields.reply_to ?? '',
+    correlation: fields.correlation ?? '',
+    more: fields.more ?? false,
+    deadline_ms: fields.deadline_ms ?? 0,
+    attempt: fields.attempt ?? 0,
+    trace: fields.trace ?? '',
+    type: fields.type ?? '',
+    seq: fields.seq ?? 0,
+    durable: fields.durable ?? false,
+    order_key: fields.order_key ?? '',
+    delay_ms: fields.delay_ms ?? 0,
+    ttl_ms: fields.ttl_ms ?? 0,
+    stored_ms: fields.stored_ms ?? 0,
+    after: fields.after ?? '',
+  };
+  return envelope as Envelope;
 }
 
 /** A frame of our own making. */
@@ -137,7 +141,8 @@ export function joinFrames(frames: Buffer[]): Buffer[] {
     bytes = 0;
   };
   for (const frame of frames) {
-    if (bytes + frame.length > batchBytesMax || batch.length >= batchFramesMax) close();
+    const bytesMax = parts.length === 0 ? firstBatchBytesMax : batchBytesMax;
+    if (bytes + frame.length > bytesMax || batch.length >= batchFramesMax) close();
     batch.push(frame);
     bytes += frame.length;
   }

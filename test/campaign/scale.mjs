@@ -22,8 +22,8 @@ const startMsMax = 60_000;
 const fanOutMsMax = 60_000;
 /** After the storm: what is left of it must not count as idling. */
 const settleMs = 3_000;
-/** Of one processor, by the idle broker: a sign of life of each agent a second, and nothing else. */
-const idlePercentMax = 15;
+/** Of one processor, by the idle broker: signs of life, and nothing else. */
+const idlePercentMax = 8;
 /** Besides those of agents: LevelDB's files, libzmq's own, the listening sockets, Node's. */
 const descriptorsBesides = 256;
 const topic = 'agent.speaker.news';
@@ -172,7 +172,7 @@ function report() {
   );
   const lost = fanOut.heard.counts.filter((each) => each < 1 + publications).length;
   const figures = {
-    agents: `${agents} in ${options.processes} processes, a sign of life every ${options.heartbeat} ms`,
+    agents: `${agents} in ${options.processes} processes, each wishes to show life every ${options.heartbeat} ms`,
     'storm: registered, first / median / last': ['0', '50', '100']
       .map((percent) => `${percentile(storm.times, Number(percent)).toFixed(0)} ms`)
       .join(' / '),
