@@ -30,7 +30,10 @@ export interface SubscribeOptions {
   isLive?: boolean;
   /** Publications that are lost and that the broker no longer keeps. Never of a stream of states. */
   onMissed?: (missed: Missed) => void;
-  /** The broker knows the stream no longer; whether its last publications were heard cannot be told. */
+  /**
+   * The broker knows the stream no longer; whether its last publications were heard cannot be told. After
+   * another run of the broker began, only of streams of states: of all others `onRestart` has told it.
+   */
   onForgotten?: (stream: string) => void;
   /** Another run of the broker: what the earlier one took with it unheard cannot be told. */
   onRestart?: () => void;
@@ -66,7 +69,7 @@ export class Follower implements Disposable {
   /** Streams of which something must be fetched. */
   readonly #behind = new Set<string>();
   readonly #held = new Map<string, Held[]>();
-  /** Streams of an earlier run of the broker. */
+  /** Streams of states of an earlier run of the broker; what others lost with it, `onRestart` has told. */
   readonly #earlier = new Set<string>();
   #heldCount = 0;
   #heldBytes = 0;
@@ -319,7 +322,8 @@ export class Follower implements Disposable {
 
   #beginAnew(): void {
     if (this.#hasBeenLevel) {
-      for (const stream of this.#positions.keys()) this.#earlier.add(stream);
+      for (const stream of this.#positions.keys())
+        if (isStateStream(stream)) this.#earlier.add(stream);
       this.#guard(() => this.#parts.options.onRestart?.());
     }
     this.#positions.clear();

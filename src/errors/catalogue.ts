@@ -165,10 +165,10 @@ export const catalogue = {
     next: 'Try again in a few seconds.',
   },
   BROKER_BUSY: {
-    text: 'too many requests are open ({limit})',
+    text: 'too much is open or on its way ({limit})',
     retryable: true,
     exit: 1,
-    next: 'Wait for answers before asking more.',
+    next: 'Wait for what is open to end before more is asked or sent.',
   },
   REGISTRY_FULL: {
     text: 'the broker already knows {limit} agents, all of them online',

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 /** A timer of this interval is watched; it is not part of what is told. */
-const resolutionMs = 20;
+const resolutionMs = 50;
 const slotMs = 10_000;
 const slotsPerMinute = 6;
 

@@ -1,23 +1,22 @@
-// LevelDB alone: one synced batch after the other, of a whole window of messages with two index keys each.
+// LevelDB alone: one synced batch after the other, of a whole window of messages: what the broker writes for each.
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Level } from 'level';
 import { serveRuns } from './load.mjs';
 
 const [folder, bytes] = process.argv.slice(2);
-const body = randomBytes(Number(bytes));
+/** A stored frame: the body, its head and its envelope. */
+const frameBytes = Number(bytes) + 116;
+const frame = randomBytes(frameBytes);
 const db = new Level(folder, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
 await db.open();
-const nothing = Buffer.alloc(0);
 let seq = 0;
 
 function operationsOf(window) {
   const operations = [];
   for (let at = 0; at < window; at += 1) {
     const key = (seq += 1).toString(16).padStart(16, '0');
-    operations.push({ type: 'put', key: `message/${key}`, value: body });
-    operations.push({ type: 'put', key: `inbox/bench/${key}`, value: nothing });
-    operations.push({ type: 'put', key: `seen/bench/${key}`, value: nothing });
+    operations.push({ type: 'put', key: `message/${key}`, value: frame });
   }
   return operations;
 }

@@ -64,7 +64,7 @@ const { values: options } = parseArgs({
 });
 const effort = options.quick
   ? { runs: 5, ms: 300, warmMs: 500, profileMs: 2_000 }
-  : { runs: 9, ms: 1_500, warmMs: 3_000, profileMs: 8_000 };
+  : { runs: 7, ms: 1_500, warmMs: 3_000, profileMs: 8_000 };
 
 const sections = [];
 const rows = [];

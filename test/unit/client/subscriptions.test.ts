@@ -283,6 +283,25 @@ test('a stream that the broker forgot before it could be asked costs one questio
   expect(net.queries).toHaveLength(1);
 });
 
+test('after a restart only states that are gone are told one by one, of the rest the restart has told all', async () => {
+  const net = new Net();
+  let restarts = 0;
+  const heard = follow(net, '>', { onRestart: () => void (restarts += 1) });
+  net.connect();
+  await net.clock.advance(2_000);
+  for (const topic of ['log.a', 'task.1.x', 'presence.p.z']) net.say(topic, topic);
+  await net.clock.advance(2_000);
+  net.isLive = false;
+  net.restart();
+  net.say('presence.p.z', 'again');
+  net.connect();
+  await net.clock.advance(2_000);
+  net.say('log.a', 'later');
+  await net.clock.advance(2_000);
+  expect(heard.bodies).toEqual(['log.a', 'task.1.x', 'presence.p.z', 'again', 'later']);
+  expect([restarts, heard.missed, heard.forgotten]).toEqual([1, [], [streamOf('task.1.x')]]);
+});
+
 test('after the last subscription has ended nothing is asked and no timer is left', async () => {
   const net = new Net();
   const one = follow(net, 'log.a');
