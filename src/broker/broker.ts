@@ -404,13 +404,24 @@ export class Broker implements BrokerCore, AsyncDisposable {
       );
     }
     const bytes = frame.body.length + headBytes;
-    const retryAfterMs = session.rate.take(1, bytes, this.clock.monotonicMs());
+    const nowMs = this.clock.monotonicMs();
+    if (frame.body.length > this.limits.bodyBytesSoft) this.#tellOfSize(session, frame, nowMs);
+    const retryAfterMs = session.rate.take(1, bytes, nowMs);
     if (retryAfterMs > 0) {
       const { agent } = session;
       const limited = new BusError('RATE_LIMITED', { agent, retryAfterMs });
       return this.#voice.refuse(peer, frame.envelope.id, limited);
     }
     this.#run(() => run(this, session, frame), session, frame);
+  }
+
+  /** Whoever sends what should travel by its content hash makes everybody wait behind it. */
+  #tellOfSize(session: Session, frame: Frame, nowMs: number): void {
+    if (nowMs - session.largeToldMs < this.limits.largeTellMs) return;
+    session.largeToldMs = nowMs;
+    const { agent } = session;
+    const [bytes, limit] = [frame.body.length, this.limits.bodyBytesSoft];
+    this.#trace('warn', 'a large message; share it as a blob', { agent, bytes, limit });
   }
 
   #run(work: () => void | Promise<void>, session: Session, frame: Frame): void {

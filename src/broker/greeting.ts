@@ -80,6 +80,7 @@ export function newSession(
     isRemote,
     rights,
     rate: new RateLimit(rights, nowMs),
+    largeToldMs: -Infinity,
     held: hello.held,
     posting: 0,
     refused: new Set(),

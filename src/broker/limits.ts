@@ -60,6 +60,9 @@ export interface BrokerLimits {
   takersPerSessionMax: number;
   /** Messages on one page of `inbox` and `dead`. */
   messagesPageMax: number;
+  /** A larger body is carried, and its sender is named in the log, at most once in `largeTellMs`. */
+  bodyBytesSoft: number;
+  largeTellMs: number;
   /** One publication, head included; a larger one is refused TOO_LARGE. */
   publicationBytesMax: number;
   /** What is kept of one stream of publications; beyond either the oldest is dropped. */
@@ -104,6 +107,8 @@ export const defaultLimits: BrokerLimits = {
   pruneMs: 60_000,
   takersPerSessionMax: 256,
   messagesPageMax: 500,
+  bodyBytesSoft: 100 * 1024,
+  largeTellMs: 60_000,
   publicationBytesMax: 256 * 1024,
   streamEntriesMax: 256,
   streamBytesMax: 1024 * 1024,

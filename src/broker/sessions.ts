@@ -22,6 +22,8 @@ export interface Session extends Peer {
   readonly isRemote: boolean;
   readonly rights: Rights;
   readonly rate: RateLimit;
+  /** Monotonic; when the log last named it for the size of what it sends. */
+  largeToldMs: number;
   /** Durable messages that its agent still worked on when it greeted. */
   held: number[];
   /** Durable SENDs without their ACCEPT. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Trace } from '../../src/base/trace.js';
 import type { BrokerLimits } from '../../src/broker/limits.js';
 import { makeFrame, encodeFrame, Command, decodeFrames, type Frame } from '../../src/wire/frame.js';
 import {
@@ -26,8 +27,8 @@ export function busContract(
 ): void {
   describe(`bus contract: ${name}`, () => {
     let bus: TestBus;
-    const openBus = async (limits: Partial<BrokerLimits> = {}): Promise<TestBus> => {
-      bus = testBus(open(), limits);
+    const openBus = async (limits: Partial<BrokerLimits> = {}, trace?: Trace): Promise<TestBus> => {
+      bus = testBus(open(), limits, trace);
       await bus.start();
       return bus;
     };
@@ -249,6 +250,27 @@ export function busContract(
       });
       expect((await worker.agents()).map(({ record }) => [record.alias, record.scope])).toEqual([
         ['mm', ['mm']],
+      ]);
+    });
+
+    test('who sends large bodies is named in the log, once in a while, and served', async () => {
+      const told: unknown[] = [];
+      await openBus({ bodyBytesSoft: 1_000, largeTellMs: 60_000 }, (_level, what, fields) => {
+        if (what.startsWith('a large message')) told.push(fields);
+      });
+      const worker = await bus.client('worker-1');
+      worker.serve({ size: ({ body }) => Buffer.from(String(body.length)) });
+      await worker.offer(['test.size']);
+      for (const agent of ['one', 'other']) {
+        const asker = await bus.client(agent);
+        for (const bytes of [1_000, 1_001, 2_000]) {
+          const { body } = await asker.request('service:test.size', 'size', Buffer.alloc(bytes));
+          expect(body.toString()).toBe(String(bytes));
+        }
+      }
+      expect(told).toEqual([
+        { agent: 'one', bytes: 1_001, limit: 1_000 },
+        { agent: 'other', bytes: 1_001, limit: 1_000 },
       ]);
     });
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
+import { noTrace, type Trace } from '../../src/base/trace.js';
 import { Broker } from '../../src/broker/broker.js';
 import type { BrokerLimits } from '../../src/broker/limits.js';
 import { Client } from '../../src/client/client.js';
@@ -35,7 +36,11 @@ export interface TestBus {
 export const operatorSecret = Buffer.from('a secret of this test run');
 
 /** A real broker on a real LevelDB behind the given transport. */
-export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits> = {}): TestBus {
+export function testBus(
+  harness: TransportHarness,
+  limits: Partial<BrokerLimits> = {},
+  trace: Trace = noTrace,
+): TestBus {
   const folder = temporaryFolder();
   const clients: Client[] = [];
   let running: { broker: Broker; store: LevelStore; listener: Listener } | undefined;
@@ -63,6 +68,7 @@ export function testBus(harness: TransportHarness, limits: Partial<BrokerLimits>
         proofFor:
           harness.keys?.proofFor ?? (({ role }) => (role === 'operator' ? operatorSecret : 'none')),
         version: 'test',
+        trace,
         limits: { heartbeatMs: 200, heartbeatMsMin: 50, drainMsMax: 1_000, ...limits },
       });
       running = { broker, store, listener };

@@ -17,6 +17,7 @@ import {
   bodyBytes,
   ensureNatsServer,
   jetstreamPosts,
+  leanLevelPosts,
   levelPosts,
   natsRequests,
   sigmaPosts,
@@ -44,10 +45,12 @@ const comparisons = {
   },
   posts: {
     what: 'durable messages accepted',
-    sides: [sigmaPosts, levelPosts, jetstreamPosts],
+    sides: [sigmaPosts, levelPosts, leanLevelPosts, jetstreamPosts],
     rows: [
       { window: 64, figure: 'perSecond', peer: 'level', bar: 0.6 },
       { window: 512, figure: 'perSecond', peer: 'level', bar: 0.6 },
+      { window: 64, figure: 'perSecond', peer: 'level-lean' },
+      { window: 512, figure: 'perSecond', peer: 'level-lean' },
       { window: 64, figure: 'perSecond', peer: 'jetstream', bar: 0.5 },
       { window: 512, figure: 'perSecond', peer: 'jetstream', bar: 1 },
     ],

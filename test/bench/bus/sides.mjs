@@ -49,10 +49,20 @@ export async function sigmaPosts(folder) {
   return side('sigma', { requester, broker });
 }
 
-/** classic-level in the process that loads it: no broker, no socket, no copy of the body. */
-export async function levelPosts(folder) {
-  const requester = await forkScript('level-poster.mjs', [path.join(folder, 'level'), bytes]);
-  return side('level', { requester });
+/** classic-level in the process that loads it: a message and two index keys; no broker, no socket, no copy. */
+export function levelPosts(folder) {
+  return levelLoop('level', folder, 3);
+}
+
+/** The same with the one key a message that the broker needs. */
+export function leanLevelPosts(folder) {
+  return levelLoop('level-lean', folder, 1);
+}
+
+async function levelLoop(name, folder, keys) {
+  const home = path.join(folder, name);
+  const requester = await forkScript('level-poster.mjs', [home, bytes, String(keys)]);
+  return side(name, { requester });
 }
 
 /** JetStream with file storage: acknowledged means written; it is synced every two minutes. */
