@@ -67,8 +67,9 @@ function program(): Command {
   addMailCommands(sigma);
   addDeadCommands(sigma);
   addErrorCommand(sigma);
-  sigma.action(() => {
-    throw usage('no command was given');
+  sigma.allowExcessArguments().action(() => {
+    const [name] = sigma.args;
+    throw usage(name === undefined ? 'no command was given' : `there is no command ${name}`);
   });
   return sigma;
 }

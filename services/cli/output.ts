@@ -11,13 +11,40 @@ export function print(form: OutputForm, value: object, render: () => string): vo
   process.stdout.write(`${text}\n`);
 }
 
+/** A failure with what the command knows beside it: `facts` for scripts, `hint` for people. */
+export class FailureWith extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly facts: object,
+    readonly hint: string,
+  ) {
+    super(asBusError(cause).message);
+  }
+}
+
 /** What failed and what to do next, on stderr or in the one JSON document; never a stack trace. Returns the exit code. */
 export function printFailure(form: OutputForm, error: unknown): number {
-  const coded = asBusError(error);
+  const { cause, facts, hint } =
+    error instanceof FailureWith ? error : { cause: error, facts: {}, hint: '' };
+  const coded = asBusError(cause);
   const failure = { ...coded.toFailure(), next: coded.next };
-  if (form.json) process.stdout.write(`${JSON.stringify({ error: failure })}\n`);
-  else process.stderr.write(`sigma: ${coded.message} (${coded.code})\n  ${coded.next}\n`);
+  const next = hint === '' ? coded.next : `${coded.next}\n  ${hint}`;
+  if (form.json) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
+  else process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})\n  ${next}\n`);
   return coded.exit;
+}
+
+/** What others have written, as one line: a terminal must not obey it. */
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+}
+
+/** The same of a text of several lines. In a pipe it stays as it is. */
+export function printableText(text: string): string {
+  if (!process.stdout.isTTY) return text;
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');
 }
 
 /** An answer that came, but failed at what it was asked for: the first of its errors is also its `error`. */

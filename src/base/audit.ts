@@ -6,6 +6,7 @@ export const auditOutcomes = [
   'settled',
   'refused',
   'dead',
+  'cancelled',
   'administered',
 ] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];

@@ -1,5 +1,6 @@
 import type { Audit, AuditOutcome } from '../base/audit.js';
 import type { Clock } from '../base/clock.js';
+import { SparseTrace } from '../base/sparse-trace.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { assert } from '../base/assert.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
@@ -13,6 +14,7 @@ import {
   headBytes,
   makeFrame,
   protocolVersion,
+  type Decoded,
   type EnvelopeFields,
   type Frame,
 } from '../wire/frame.js';
@@ -20,6 +22,7 @@ import {
   presenceCodec,
   messageAnswerCodec,
   messageViewCodec,
+  type AgentRecord,
   type AgentView,
   type BackupAnswer,
   type PresenceEvent,
@@ -81,6 +84,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly #listener: Listener;
   readonly #outboxes: Outboxes;
   readonly #trace: Trace;
+  readonly #sparse: SparseTrace;
   readonly #parts: BrokerParts;
   readonly #strangerRates: StrangerRates;
   readonly #voice: Voice;
@@ -102,6 +106,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.clock = parts.clock;
     this.#listener = parts.listener;
     this.#trace = parts.trace ?? noTrace;
+    this.#sparse = new SparseTrace(this.#trace, parts.clock);
     this.#parts = parts;
     this.#strangerRates = new StrangerRates(this.limits.strangersMax);
     this.topics = new Topics({
@@ -117,7 +122,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       strangerBytesMax: this.limits.strangerBytesMax,
       clock: this.clock,
     });
-    this.#voice = new Voice(this.#outboxes, this.#trace);
+    this.#voice = new Voice(this.#outboxes, this.#sparse);
     this.#door = new Door({
       core: this,
       voice: this.#voice,
@@ -128,7 +133,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       proofFor: parts.proofFor,
       random: parts.random,
       version: parts.version,
-      trace: this.#trace,
+      trace: this.#sparse,
     });
   }
 
@@ -190,6 +195,17 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   reject(to: Session, id: string, error: BusError): void {
     this.#voice.refuse(to.peer, id, error);
+  }
+
+  async enroll(record: AgentRecord, isEphemeral: boolean): Promise<void> {
+    const displaced = await this.registry.register(record, {
+      isEphemeral,
+      nowMs: this.clock.nowMs(),
+      isStaying: ({ id, role }) =>
+        this.sessions.liveOf(id) !== undefined ||
+        this.#parts.proofFor({ agent: id, role, isRemote: false }) !== 'none',
+    });
+    for (const agent of displaced) this.topics.forget(`presence.${agent}`);
   }
 
   announce(change: PresenceEvent['change'], agent: string): void {
@@ -269,7 +285,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       accept_p50_ms: this.acceptLatency.recent(0.5),
       accept_p99_ms: this.acceptLatency.recent(0.99),
       loop_lag_ms: this.#parts.loopLagMs?.() ?? 0,
-      store_state: this.#parts.store.state,
+      store_state: this.mailboxes.isLoading ? 'loading' : this.#parts.store.state,
     };
   }
 
@@ -340,33 +356,41 @@ export class Broker implements BrokerCore, AsyncDisposable {
   // --- what comes in
 
   #onPart(peer: PeerId, part: Buffer): void {
-    const known = this.sessions.of(peer);
-    const nowMs = this.clock.monotonicMs();
-    if (known !== undefined) known.lastHeardMs = nowMs;
-    else {
-      const retryAfterMs = this.#strangerRates.take(peer, 1, part.length, nowMs);
-      if (retryAfterMs > 0)
-        return this.#voice.refuse(
-          peer,
-          '',
-          new BusError('RATE_LIMITED', { agent: 'a stranger', retryAfterMs }),
-        );
-    }
     for (const decoded of decodeFrames(part)) {
       this.#framesIn += 1;
       try {
-        if (decoded.ok) this.#onFrame(peer, decoded.frame);
+        const retryAfterMs = this.#charge(peer, decoded);
+        if (retryAfterMs > 0) this.#onTooMuch(peer, decoded, retryAfterMs);
+        else if (decoded.ok) this.#onFrame(peer, decoded.frame);
         else this.#onCorrupt(peer, decoded);
       } catch (error) {
         // One bad frame costs itself, never the loop that serves everybody.
-        this.#trace('error', 'a frame could not be handled', { detail: asBusError(error).message });
+        this.#sparse.tell('error', 'a frame could not be handled', {
+          detail: asBusError(error).message,
+        });
       }
     }
   }
 
+  /** 0: it may be said. Who has not proved who it is has the rate of a stranger, and is not heard to be there. */
+  #charge(peer: PeerId, decoded: Decoded): number {
+    const bytes = decoded.ok ? decoded.frame.body.length + headBytes : headBytes;
+    const session = this.sessions.of(peer);
+    const nowMs = this.clock.monotonicMs();
+    if (session?.snapshot.value !== 'live') return this.#strangerRates.take(peer, 1, bytes, nowMs);
+    session.lastHeardMs = nowMs;
+    return session.rate.take(1, bytes, nowMs);
+  }
+
+  #onTooMuch(peer: PeerId, decoded: Decoded, retryAfterMs: number): void {
+    const id = decoded.ok ? decoded.frame.envelope.id : decoded.id;
+    const agent = this.sessions.of(peer)?.agent ?? 'a stranger';
+    this.#voice.refuse(peer, id, new BusError('RATE_LIMITED', { agent, retryAfterMs }));
+  }
+
   #onCorrupt(peer: PeerId, decoded: { corruption: string; id: string; version: number }): void {
     this.#framesCorrupt += 1;
-    this.#trace('warn', 'a frame was corrupt', { part: decoded.corruption });
+    this.#sparse.tell('warn', 'a frame was corrupt', { part: decoded.corruption });
     if (decoded.corruption === 'version') {
       return this.#voice.refuse(
         peer,
@@ -403,20 +427,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
         }),
       );
     }
-    const bytes = frame.body.length + headBytes;
-    const nowMs = this.clock.monotonicMs();
-    if (frame.body.length > this.limits.bodyBytesSoft) this.#tellOfSize(session, frame, nowMs);
-    const retryAfterMs = session.rate.take(1, bytes, nowMs);
-    if (retryAfterMs > 0) {
-      const { agent } = session;
-      const limited = new BusError('RATE_LIMITED', { agent, retryAfterMs });
-      return this.#voice.refuse(peer, frame.envelope.id, limited);
-    }
+    if (frame.body.length > this.limits.bodyBytesSoft) this.#tellOfSize(session, frame);
     this.#run(() => run(this, session, frame), session, frame);
   }
 
   /** Whoever sends what should travel by its content hash makes everybody wait behind it. */
-  #tellOfSize(session: Session, frame: Frame, nowMs: number): void {
+  #tellOfSize(session: Session, frame: Frame): void {
+    const nowMs = this.clock.monotonicMs();
     if (nowMs - session.largeToldMs < this.limits.largeTellMs) return;
     session.largeToldMs = nowMs;
     const { agent } = session;

@@ -2,7 +2,13 @@ import type { AuditOutcome } from '../base/audit.js';
 import type { Clock } from '../base/clock.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { Command, EnvelopeFields, Frame } from '../wire/frame.js';
-import type { AgentView, BackupAnswer, PresenceEvent, StatusAnswer } from '../wire/messages.js';
+import type {
+  AgentRecord,
+  AgentView,
+  BackupAnswer,
+  PresenceEvent,
+  StatusAnswer,
+} from '../wire/messages.js';
 import type { AcceptLatency } from './accept-latency.js';
 import type { BrokerLimits } from './limits.js';
 import type { Letter } from './mailbox.js';
@@ -33,6 +39,8 @@ export interface BrokerCore {
     fields?: EnvelopeFields,
   ): void;
   reject(to: Session, id: string, error: BusError): void;
+  /** Into the registry, and out of it whom that displaces. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
+  enroll(record: AgentRecord, isEphemeral: boolean): Promise<void>;
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;

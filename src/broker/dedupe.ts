@@ -3,6 +3,8 @@ import type { Operation } from '../store/port.js';
 
 interface Seen {
   seq: number;
+  /** Where it went; empty where an earlier version did not note it. */
+  mailbox: string;
   atMs: number;
   /** Its message is settled: there is an entry on disk. */
   isSettled: boolean;
@@ -11,6 +13,8 @@ interface Seen {
 export interface DedupeLimits {
   /** Message ids remembered of one sender; beyond it the oldest are forgotten. */
   seenPerSenderMax: number;
+  /** Of all senders; beyond it whoever has most forgets its oldest. */
+  seenMax: number;
   /** How long an id is remembered. */
   seenMs: number;
 }
@@ -26,6 +30,7 @@ const slack = 512;
 export class Dedupe {
   readonly #limits: DedupeLimits;
   readonly #senders = new Map<string, Map<string, Seen>>();
+  #size = 0;
 
   constructor(limits: DedupeLimits) {
     this.#limits = limits;
@@ -36,13 +41,19 @@ export class Dedupe {
     return this.#senders.get(sender)?.get(id)?.seq;
   }
 
-  remember(sender: string, id: string, seq: number, atMs: number, isSettled: boolean): void {
+  /** Where it went; see `Seen.mailbox`. */
+  mailboxOf(sender: string, id: string): string | undefined {
+    return this.#senders.get(sender)?.get(id)?.mailbox;
+  }
+
+  remember(sender: string, id: string, seen: Readonly<Seen>): void {
     let ids = this.#senders.get(sender);
     if (ids === undefined) {
       ids = new Map();
       this.#senders.set(sender, ids);
     }
-    ids.set(id, { seq, atMs, isSettled });
+    if (!ids.has(id)) this.#size += 1;
+    ids.set(id, { ...seen });
   }
 
   /** Its message is settled. False: the id is forgotten already, and needs no entry on disk. */
@@ -52,27 +63,38 @@ export class Dedupe {
     return seen !== undefined;
   }
 
-  isCrowded(sender: string): boolean {
-    return (this.#senders.get(sender)?.size ?? 0) > this.#limits.seenPerSenderMax + slack;
+  /** Forgets what is too much after this sender has sent something, and returns what to delete on disk. */
+  thin(sender: string, nowMs: number): Operation[] {
+    const { seenPerSenderMax, seenMax } = this.#limits;
+    const operations: Operation[] = [];
+    if ((this.#senders.get(sender)?.size ?? 0) > seenPerSenderMax + slack)
+      this.#forget(sender, seenPerSenderMax, nowMs, operations);
+    if (this.#size <= seenMax) return operations;
+    let [largest, most] = [sender, 0];
+    for (const [name, { size }] of this.#senders) if (size > most) [largest, most] = [name, size];
+    this.#forget(largest, most - slack, nowMs, operations);
+    return operations;
   }
 
-  /** Forgets what is too much of this sender, or too old of anybody, and returns what to delete on disk. */
-  prune(nowMs: number, sender?: string): Operation[] {
+  /** Forgets what is too much or too old of anybody, and returns what to delete on disk. */
+  prune(nowMs: number): Operation[] {
     const operations: Operation[] = [];
-    const { seenPerSenderMax, seenMs } = this.#limits;
-    const senders = sender === undefined ? [...this.#senders.keys()] : [sender];
-    for (const name of senders) {
-      const ids = this.#senders.get(name);
-      if (ids === undefined) continue;
-      let excess = ids.size - seenPerSenderMax;
-      for (const [id, { seq, atMs, isSettled }] of ids) {
-        if (excess <= 0 && atMs > nowMs - seenMs) break;
-        excess -= 1;
-        ids.delete(id);
-        if (isSettled) operations.push({ type: 'del', key: seenKey(name, seq) });
-      }
-      if (ids.size === 0) this.#senders.delete(name);
-    }
+    for (const sender of [...this.#senders.keys()])
+      this.#forget(sender, this.#limits.seenPerSenderMax, nowMs, operations);
     return operations;
+  }
+
+  #forget(sender: string, max: number, nowMs: number, operations: Operation[]): void {
+    const ids = this.#senders.get(sender);
+    if (ids === undefined) return;
+    let excess = ids.size - max;
+    for (const [id, { seq, atMs, isSettled }] of ids) {
+      if (excess <= 0 && atMs > nowMs - this.#limits.seenMs) break;
+      excess -= 1;
+      ids.delete(id);
+      this.#size -= 1;
+      if (isSettled) operations.push({ type: 'del', key: seenKey(sender, seq) });
+    }
+    if (ids.size === 0) this.#senders.delete(sender);
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../base/ids.js';
-import type { Trace } from '../base/trace.js';
+import type { SparseTrace } from '../base/sparse-trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { step } from '../machine/step.js';
 import type { Listener, PeerId } from '../transport/port.js';
@@ -18,6 +18,7 @@ import { proofOf, proves } from '../wire/proof.js';
 import { ownsMailbox } from './commands/settle.js';
 import type { BrokerCore } from './core.js';
 import { checkedHello, newSession } from './greeting.js';
+import { silentIntervalsMax } from './limits.js';
 import type { Outboxes } from './outboxes.js';
 import type { Permissions } from './permissions.js';
 import type { StrangerRates } from './rate-limit.js';
@@ -50,7 +51,7 @@ interface DoorParts {
   proofFor: (claim: Claim) => ProofNeeded;
   random: () => number;
   version: string;
-  trace: Trace;
+  trace: SparseTrace;
 }
 
 /** Who comes in and goes out: greetings, proofs, and the machines of all sessions with their effects. */
@@ -121,9 +122,13 @@ export class Door {
    * the manager's name, also while the manager is away.
    */
   #isTakenName({ agent, role }: Hello): boolean {
-    const owner =
-      this.#core.sessions.liveOf(agent)?.role ?? this.#core.registry.record(agent)?.role;
-    return owner !== undefined && owner !== role;
+    const { registry, sessions } = this.#core;
+    // Who is called like a role that must prove itself is taken for it.
+    const isReserved = this.#parts.proofFor({ agent, role: agent, isRemote: false }) !== 'none';
+    if (isReserved && role !== agent) return true;
+    const owner = sessions.liveOf(agent)?.role ?? registry.record(agent)?.role;
+    if (owner !== undefined) return owner !== role;
+    return registry.withAlias(agent).some((id) => registry.record(id)?.role !== role);
   }
 
   /** Throws BROKER_DRAINING, SESSIONS_FULL. */
@@ -142,9 +147,7 @@ export class Door {
       nowMs: this.#core.clock.monotonicMs(),
       sessions: this.#core.sessions.size,
     });
-    this.#parts.strangerRates.forget(peer);
     this.#core.sessions.add(session);
-    this.#parts.outboxes.keep(peer);
     return session;
   }
 
@@ -168,7 +171,7 @@ export class Door {
       const { hmac } = proofCodec.decode(frame.body);
       isProved = secret !== 'refused' && proves(hmac, proofOf(secret, nonce, agent, incarnation));
     } catch (error) {
-      this.#parts.trace('warn', 'a proof could not be read', {
+      this.#parts.trace.tell('warn', 'a proof could not be read', {
         agent: session.agent,
         detail: asBusError(error).message,
       });
@@ -203,7 +206,7 @@ export class Door {
       case 'welcome.send':
         return this.#voice.say(session.peer, Command.WELCOME, {}, this.#welcome(session));
       case 'refusal.send':
-        this.#parts.trace('warn', 'a proof was wrong', {
+        this.#parts.trace.tell('warn', 'a proof was wrong', {
           agent: session.agent,
           role: session.role,
         });
@@ -225,6 +228,11 @@ export class Door {
           }),
         );
       case 'session.announce':
+        // Only now is it somebody: until here it had the little that a stranger has.
+        this.#parts.strangerRates.forget(session.peer);
+        this.#parts.outboxes.keep(session.peer);
+        session.silenceMaxMs = session.heartbeatMs * silentIntervalsMax;
+        session.lastHeardMs = this.#core.clock.monotonicMs();
         this.#core.sessions.announce(session);
         this.#adopt(session);
         this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
@@ -239,7 +247,7 @@ export class Door {
 
   #withdraw(session: Session, reason: GoodbyeReason): void {
     const wasLast = this.#core.sessions.withdraw(session);
-    this.#core.mailboxes.sessionEnded(session.peer);
+    this.#core.mailboxes.sessionEnded(session.peer, reason === 'superseded');
     for (const orphan of this.#core.requests.forget(session.peer)) {
       this.#voice.refuse(
         orphan.requester,

@@ -4,7 +4,7 @@ import { start } from '../machine/step.js';
 import type { PeerId } from '../transport/port.js';
 import { protocolVersion } from '../wire/frame.js';
 import { helloCodec, type Hello } from '../wire/messages.js';
-import { incarnationAheadMsMax, silentIntervalsMax, type BrokerLimits } from './limits.js';
+import { incarnationAheadMsMax, provingMsMax, type BrokerLimits } from './limits.js';
 import type { Rights } from './permissions.js';
 import { RateLimit } from './rate-limit.js';
 import { sessionMachine } from './session.machine.js';
@@ -74,7 +74,7 @@ export function newSession(
     isEphemeral: hello.ephemeral,
     heartbeatMs,
     lastHeardMs: nowMs,
-    silenceMaxMs: heartbeatMs * silentIntervalsMax,
+    silenceMaxMs: provingMsMax,
     nonce: Buffer.alloc(0),
     services: new Set(),
     isRemote,

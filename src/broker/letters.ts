@@ -76,12 +76,19 @@ export function settleOperations(
 ): Operation[] {
   const operations: Operation[] = [{ type: 'del', key: messageKey(letter.seq) }];
   if (isRemembered) {
-    const value = Buffer.from(`${nowMs} ${letter.id}`);
+    const value = Buffer.from(`${nowMs} ${letter.id}\t${letter.mailbox}`);
     operations.push({ type: 'put', key: seenKey(letter.from, letter.seq), value });
   }
   if (letter.attempts > 0 || letter.reason !== '')
     operations.push({ type: 'del', key: stateKey(letter.seq) });
   return operations;
+}
+
+/** The id of a settled message, read back. Entries of an earlier version have no mailbox. */
+export function readSeen(value: Buffer): { atMs: number; id: string; mailbox: string } {
+  const [, atMs = '0', id = '', mailbox = ''] =
+    /^(\d+) ([^\t]*)(?:\t(.*))?$/s.exec(value.toString()) ?? [];
+  return { atMs: Number(atMs), id, mailbox };
 }
 
 /** The DELIVER frame of a later attempt. */

@@ -54,6 +54,8 @@ export interface BrokerLimits {
   /** How long, and how many of one sender, accepted message ids are remembered. */
   seenMs: number;
   seenPerSenderMax: number;
+  /** Of all senders together; beyond it whoever has most forgets its oldest. */
+  seenMax: number;
   /** Time between two looks for ids that are too old. */
   pruneMs: number;
   /** TAKEs of one session that wait for a message; one more is refused BROKER_BUSY. */
@@ -104,6 +106,7 @@ export const defaultLimits: BrokerLimits = {
   retryBackoff: { baseMs: 500, capMs: 60_000 },
   seenMs: 24 * 60 * 60 * 1_000,
   seenPerSenderMax: 16_384,
+  seenMax: 1_000_000,
   pruneMs: 60_000,
   takersPerSessionMax: 256,
   messagesPageMax: 500,
@@ -122,3 +125,6 @@ export const incarnationAheadMsMax = 24 * 60 * 60 * 1_000;
 
 /** Intervals of silence after which a session is over; after half as many its agent shows as stale. */
 export const silentIntervalsMax = 4;
+
+/** From a greeting to its proof. */
+export const provingMsMax = 10_000;

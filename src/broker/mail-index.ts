@@ -11,7 +11,7 @@ import type { Operation, Store } from '../store/port.js';
 import { decodeFrame } from '../wire/frame.js';
 import { messageViewCodec, type MessageView } from '../wire/messages.js';
 import type { Dedupe } from './dedupe.js';
-import { letterOf, restore } from './letters.js';
+import { letterOf, readSeen, restore } from './letters.js';
 import type { Letter } from './mailbox.js';
 
 /** Sequence numbers reserved on disk at once, so that not every message has to write the next one. */
@@ -43,7 +43,8 @@ export class MailIndex {
   }
 
   /**
-   * Reads what is on disk and not yet known here; returns the new letters in order of seq. Also after the
+   * Reads what is on disk and not yet known here; returns the new letters in order of seq, which the caller
+   * makes known. Also after the
    * store was reopened: a batch that failed may have reached the disk all the same.
    */
   async load(): Promise<Letter[]> {
@@ -56,9 +57,8 @@ export class MailIndex {
       const seq = seqOfKey(key);
       last = Math.max(last, seq);
       const sender = key.slice(seenPrefix.length, key.lastIndexOf('/'));
-      const text = value.toString();
-      const space = text.indexOf(' ');
-      this.#dedupe.remember(sender, text.slice(space + 1), seq, Number(text.slice(0, space)), true);
+      const { atMs, id, mailbox } = readSeen(value);
+      this.#dedupe.remember(sender, id, { seq, mailbox, atMs, isSettled: true });
     }
     const states = await this.#views(statePrefix);
     const dead = await this.#views(deadPrefix);
@@ -75,8 +75,6 @@ export class MailIndex {
         restore(letter, grave);
         letter.deadMs = grave.dead_ms;
       }
-      this.letters.set(seq, letter);
-      this.#dedupe.remember(letter.from, letter.id, seq, letter.storedMs, false);
       fresh.push(letter);
     }
     const reserved = Number((await this.#store.get(nextSeqKey))?.toString() ?? '1');

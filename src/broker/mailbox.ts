@@ -121,8 +121,11 @@ export class Mailbox {
   /** Of all that is stored here, dead letters and what is about to be stored included. */
   depth = 0;
   bytes = 0;
-  dead = 0;
   leases = 0;
+  /** Dead letters, by seq. */
+  readonly graves = new Map<number, Letter>();
+  /** What became free since somebody last looked for those who wait for one message. */
+  #freed: Letter[] = [];
 
   constructor(readonly name: string) {}
 
@@ -133,6 +136,17 @@ export class Mailbox {
 
   get isIdle(): boolean {
     return this.depth === 0 && this.consumers.size === 0;
+  }
+
+  get dead(): number {
+    return this.graves.size;
+  }
+
+  /** May be taken by whoever waits for one; each is named once. */
+  takeFreed(): Letter[] {
+    const freed = this.#freed;
+    if (freed.length > 0) this.#freed = [];
+    return freed;
   }
 
   /** Its time has come: it takes its place in its lane. */
@@ -146,13 +160,16 @@ export class Mailbox {
     lane.insert(letter);
     letter.isQueued = true;
     this.#ready.add(lane);
+    if (!letter.isHeld) this.#freed.push(letter);
   }
 
   /** The time until which it was held has come. */
   wake(letter: Letter): void {
     letter.isHeld = false;
     const lane = this.#laneOf(letter);
-    if (lane !== undefined) this.#ready.add(lane);
+    if (lane === undefined) return;
+    this.#ready.add(lane);
+    this.#freed.push(letter);
   }
 
   /**
@@ -243,7 +260,9 @@ export class Mailbox {
     if (lane === undefined || at < 0 || at >= lane.next) return;
     for (let place = at; place < lane.next; place += 1) {
       const each = lane.at(place);
-      if (each !== undefined) this.#release(each);
+      if (each === undefined) continue;
+      this.#release(each);
+      if (!each.isHeld) this.#freed.push(each);
     }
     lane.next = at;
     this.#ready.add(lane);
@@ -289,5 +308,12 @@ export class Mailbox {
     consumer.leased.delete(letter.seq);
     consumer.leasedBytes -= letter.bytes;
     this.leases -= 1;
+    this.forgetIdle(consumer);
+  }
+
+  /** One that takes nothing and holds nothing costs nothing. */
+  forgetIdle(consumer: Consumer): void {
+    if (consumer.credit.messages === 0 && consumer.leased.size === 0)
+      this.consumers.delete(consumer.peer);
   }
 }

@@ -24,6 +24,8 @@ import { Timeline } from './timeline.js';
 const fetchMax = 256;
 /** Due messages looked at in one tick; the rest waits for the next. */
 const duePerTickMax = 10_000;
+/** After the store could not be read though it serves. */
+const reloadRetryMs = 1_000;
 /** Times of messages that are settled already, before they are dropped. */
 const timelineSlack = 1_024;
 
@@ -61,11 +63,14 @@ export class Mailboxes {
   readonly #timeline = new Timeline<Letter>();
   /** SENDs whose batch is on its way to disk, by sender and id. */
   readonly #posting = new Map<string, Promise<Posted>>();
+  /** Mailboxes of sessions that were superseded, until the next has said what it still works on. */
+  readonly #left = new Set<Mailbox>();
   #bytes = 0;
   #frameBytes = 0;
   #depth = 0;
   #prunedMs = 0;
   #isLoading = true;
+  #reloads = 0;
   /** Sessions that wait for one message. */
   readonly takers: Takers;
   readonly counts = { accepted: 0, delivered: 0, settled: 0, redelivered: 0, duplicates: 0 };
@@ -92,6 +97,11 @@ export class Mailboxes {
     await mailboxes.#load();
     mailboxes.#index.onReopened(() => void mailboxes.#reload());
     return mailboxes;
+  }
+
+  /** What is stored is not known yet, or not known again; new messages are refused meanwhile. */
+  get isLoading(): boolean {
+    return this.#isLoading;
   }
 
   // --- accept
@@ -130,11 +140,7 @@ export class Mailboxes {
     from: string,
     name: string,
   ): { letter: Letter; bytes: Buffer; operations: Operation[] } {
-    if (this.#isLoading || !this.#index.isStoreServing)
-      throw new BusError('STORE_UNAVAILABLE', {
-        path: 'bus/store',
-        detail: 'it is being reopened',
-      });
+    if (this.#isLoading || !this.#index.isStoreServing) throw storeBusy('it is being reopened');
     const { id, reply_to, correlation, more, trace, type } = frame.envelope;
     const { delay_ms, ttl_ms, order_key } = frame.envelope;
     const operations: Operation[] = [];
@@ -158,13 +164,15 @@ export class Mailboxes {
       stored_ms: this.#clock.nowMs(),
     });
     const bytes = encodeFrame(stored);
+    // At once: a refusal that came later would come after those that were sent behind it.
+    if (!this.#parts.store.hasRoom(bytes.length)) throw storeBusy('too much waits for the disk');
     this.#reserve(name, bytes.length);
     operations.push({ type: 'put', key: messageKey(seq), value: bytes });
     return { letter: letterOf(stored, bytes), bytes, operations };
   }
 
   async #store(letter: Letter, bytes: Buffer, operations: Operation[]): Promise<Posted> {
-    const { from, id, seq } = letter;
+    const { from, seq } = letter;
     const mailbox = this.#mailbox(letter.mailbox);
     try {
       await this.#index.commit(operations);
@@ -173,14 +181,17 @@ export class Mailboxes {
       throw error;
     }
     this.counts.accepted += 1;
-    this.#dedupe.remember(from, id, seq, letter.storedMs, false);
-    if (this.#dedupe.isCrowded(from))
-      this.#index.tidy(this.#dedupe.prune(this.#clock.nowMs(), from));
+    this.#remember(letter, mailbox);
+    this.#index.tidy(this.#dedupe.thin(from, this.#clock.nowMs()));
     this.#keepFrame(letter, bytes);
     this.#index.letters.set(seq, letter);
     this.#enter(mailbox, letter);
     this.#pumpAll(mailbox);
     return { seq, isDuplicate: false };
+  }
+
+  #remember({ from, id, seq, storedMs: atMs }: Letter, { name }: Mailbox): void {
+    this.#dedupe.remember(from, id, { seq, mailbox: name, atMs, isSettled: false });
   }
 
   /** Throws INBOX_FULL or BROKER_BUSY. */
@@ -235,6 +246,7 @@ export class Mailboxes {
 
   /** Sets how many messages and bytes this session takes unsettled. */
   credit(peer: PeerId, name: string, messages: number, bytes: number): void {
+    if (messages === 0) return this.withdraw(peer, name);
     const consumer = this.#consumer(peer, name);
     consumer.credit = {
       messages: Math.min(messages, this.#limits.creditMessagesMax),
@@ -250,8 +262,12 @@ export class Mailboxes {
 
   /** It takes nothing more out of this mailbox; what it holds it may finish. */
   withdraw(peer: PeerId, name: string): void {
-    const consumer = this.#mailboxes.get(name)?.consumers.get(peer);
-    if (consumer !== undefined) consumer.credit = { messages: 0, bytes: 0 };
+    const mailbox = this.#mailboxes.get(name);
+    const consumer = mailbox?.consumers.get(peer);
+    if (mailbox === undefined || consumer === undefined) return;
+    consumer.credit = { messages: 0, bytes: 0 };
+    mailbox.forgetIdle(consumer);
+    if (mailbox.isIdle) this.#mailboxes.delete(name);
   }
 
   /** A session has begun whose agent still works on these, from an earlier one. */
@@ -262,7 +278,10 @@ export class Mailboxes {
       const consumer = this.#consumer(peer, letter.mailbox);
       const untilMs = this.#clock.monotonicMs() + this.#limits.leaseMs;
       consumer.mailbox.adopt(consumer, letter, untilMs);
+      consumer.mailbox.forgetIdle(consumer);
     }
+    for (const mailbox of this.#left) this.#pumpAll(mailbox);
+    this.#left.clear();
   }
 
   /** A session has lost count of what was delivered to it: whatever it does not name as held comes back. */
@@ -286,16 +305,24 @@ export class Mailboxes {
   take(taker: Taker): void {
     const mailbox = this.#mailboxes.get(taker.mailbox);
     const mayWait = taker.untilMs > this.#clock.monotonicMs();
-    if (mailbox !== undefined && this.#serve(mailbox, taker)) return;
+    if (mailbox !== undefined && this.#serve(mailbox, taker, [...mailbox.letters.values()])) return;
     if (!mayWait) throw new BusError('INBOX_EMPTY', { mailbox: taker.mailbox });
     this.takers.add(taker);
   }
 
-  #serve(mailbox: Mailbox, taker: Taker): boolean {
+  /** Gives the taker the oldest of these that it wants, or the newest. False: there is none. */
+  #serve(mailbox: Mailbox, taker: Taker, letters: readonly Letter[]): boolean {
     const { want, peer } = taker;
-    const found = [...mailbox.letters.values()].filter((letter) => fits(letter, want));
-    const letter = want.lifo ? found.at(-1) : found[0];
-    if (letter === undefined || this.#isOver(letter)) return false;
+    let letter: Letter | undefined;
+    do {
+      letter = undefined;
+      for (const each of letters) {
+        if (!fits(each, want) || mailbox.letters.get(each.seq) !== each) continue;
+        if (letter === undefined || each.seq > letter.seq === want.lifo) letter = each;
+      }
+      if (letter === undefined) return false;
+      // One that is over is in the mailbox no more; the next may do.
+    } while (this.#isOver(letter));
     const consumer = this.#consumer(peer, mailbox.name);
     mailbox.take(consumer, letter, this.#clock.monotonicMs() + this.#limits.leaseMs);
     this.counts.delivered += 1;
@@ -312,13 +339,15 @@ export class Mailboxes {
     this.#pumpAll(mailbox);
   }
 
-  sessionEnded(peer: PeerId): void {
+  /** `isSuperseded`: another session of its agent begins now, and `adopt` says what that one goes on with. */
+  sessionEnded(peer: PeerId, isSuperseded: boolean): void {
     this.takers.sessionEnded(peer);
     for (const mailbox of [...this.#mailboxes.values()]) {
       const consumer = mailbox.consumers.get(peer);
       if (consumer === undefined) continue;
       mailbox.drop(consumer);
       if (mailbox.isIdle) this.#mailboxes.delete(mailbox.name);
+      else if (isSuperseded) this.#left.add(mailbox);
       else this.#pumpAll(mailbox);
     }
   }
@@ -346,8 +375,9 @@ export class Mailboxes {
   }
 
   #pumpAll(mailbox: Mailbox): void {
-    for (const taker of this.takers.of(mailbox.name))
-      if (this.#serve(mailbox, taker)) this.takers.remove(taker);
+    const freed = mailbox.takeFreed();
+    for (const taker of freed.length === 0 ? [] : this.takers.of(mailbox.name))
+      if (this.#serve(mailbox, taker, freed)) this.takers.remove(taker);
     for (const consumer of mailbox.consumers.values()) this.#pump(consumer);
   }
 
@@ -493,7 +523,7 @@ export class Mailboxes {
   #bury(letter: Letter, reason: string): void {
     const mailbox = this.#mailbox(letter.mailbox);
     mailbox.remove(letter);
-    mailbox.dead += 1;
+    mailbox.graves.set(letter.seq, letter);
     letter.reason = reason;
     letter.deadMs = this.#clock.nowMs();
     this.#dropFrame(letter);
@@ -516,6 +546,7 @@ export class Mailboxes {
   #remove(letter: Letter): void {
     const mailbox = this.#mailbox(letter.mailbox);
     mailbox.remove(letter);
+    mailbox.graves.delete(letter.seq);
     this.#index.letters.delete(letter.seq);
     this.#dropFrame(letter);
     this.#free(mailbox, letter.bytes);
@@ -537,10 +568,8 @@ export class Mailboxes {
       this.#timeline.prune((letter) => letters.get(letter.seq) === letter);
     for (const mailbox of this.#mailboxes.values()) {
       if (!mailbox.isBusy) continue;
-      for (const consumer of mailbox.consumers.values()) {
-        if (!isLate) this.#expireLeases(consumer);
-        this.#pump(consumer);
-      }
+      for (const consumer of isLate ? [] : mailbox.consumers.values()) this.#expireLeases(consumer);
+      this.#pumpAll(mailbox);
     }
     if (nowMs - this.#prunedMs < this.#limits.pruneMs) return;
     this.#prunedMs = nowMs;
@@ -549,8 +578,11 @@ export class Mailboxes {
 
   #due(letter: Letter, nowMs: number): void {
     const mailbox = this.#mailbox(letter.mailbox);
-    // Whoever works on it may still finish; it expires when it comes back.
-    if (letter.lease !== undefined) return;
+    // Whoever works on it may still finish; looked at again, in case it comes back.
+    if (letter.lease !== undefined) {
+      if (this.#isExpired(letter)) this.#timeline.add(nowMs + this.#limits.leaseMs, letter);
+      return;
+    }
     if (this.#isExpired(letter)) this.#bury(letter, 'EXPIRED');
     else if (letter.dueMs > nowMs) return;
     else if (letter.isQueued) mailbox.wake(letter);
@@ -598,13 +630,18 @@ export class Mailboxes {
       });
   }
 
+  /** Mailboxes that cost memory: with messages, or somebody who takes them. */
+  get mailboxCount(): number {
+    return this.#mailboxes.size;
+  }
+
   isKnown(mailbox: string): boolean {
     return (this.#mailboxes.get(mailbox)?.depth ?? 0) > 0;
   }
 
-  /** Whether this agent sent something under this id within the dedupe window. */
-  hasSent(agent: string, id: string): boolean {
-    return this.#dedupe.seqOf(agent, id) !== undefined;
+  /** The mailbox of what this agent sent under this id within the dedupe window; see `Dedupe.mailboxOf`. */
+  sentTo(agent: string, id: string): string | undefined {
+    return this.#dedupe.mailboxOf(agent, id);
   }
 
   letterBySeq(seq: number): Letter | undefined {
@@ -616,16 +653,21 @@ export class Mailboxes {
     return seq === undefined ? undefined : this.#index.letters.get(seq);
   }
 
-  /** Letters in the order of seq, behind `after`; `isDead`: dead ones, else the others. */
+  /** Letters of these mailboxes, or of all, in the order of seq, behind `after`; `isDead`: dead ones, else the others. */
   list(
-    wants: (mailbox: string) => boolean,
+    names: readonly string[] | 'all',
     isDead: boolean,
     after: number,
     limit: number,
   ): MessageView[] {
     const nowMs = this.#clock.nowMs();
-    return [...this.#index.letters.values()]
-      .filter((each) => each.deadMs > 0 === isDead && each.seq > after && wants(each.mailbox))
+    const wanted = names === 'all' ? [...this.#mailboxes.keys()] : names;
+    return wanted
+      .flatMap((name) => {
+        const mailbox = this.#mailboxes.get(name);
+        return [...((isDead ? mailbox?.graves : mailbox?.letters)?.values() ?? [])];
+      })
+      .filter((each) => each.seq > after)
       .sort((a, b) => a.seq - b.seq)
       .slice(0, limit)
       .map((each) => viewOf(each, nowMs));
@@ -640,7 +682,7 @@ export class Mailboxes {
 
   /** Dead letters take their places again, as if never tried and without expiry. */
   async requeue(letters: Letter[]): Promise<void> {
-    const dead = letters.filter((letter) => letter.deadMs > 0);
+    const dead = [...new Set(letters)].filter((letter) => letter.deadMs > 0);
     const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
     const fresh = dead.map((letter) => ({ ...letter, ...again, isQueued: false, isHeld: false }));
     try {
@@ -661,7 +703,7 @@ export class Mailboxes {
       // Purged or requeued by somebody else meanwhile.
       if ((this.#index.letters.get(letter.seq)?.deadMs ?? 0) === 0) continue;
       const mailbox = this.#mailbox(letter.mailbox);
-      mailbox.dead -= 1;
+      mailbox.graves.delete(letter.seq);
       this.#index.letters.set(letter.seq, letter);
       this.#enter(mailbox, letter);
     }
@@ -675,12 +717,10 @@ export class Mailboxes {
    * STORE_UNAVAILABLE: they are gone until this process ends without its store having come back.
    */
   async purge(letters: Letter[]): Promise<void> {
-    const gone = letters.filter((letter) => this.#index.letters.get(letter.seq) === letter);
+    const { letters: known } = this.#index;
+    const gone = [...new Set(letters)].filter((letter) => known.get(letter.seq) === letter);
     const touched = new Set(gone.map((letter) => this.#mailbox(letter.mailbox)));
-    for (const letter of gone) {
-      if (letter.deadMs > 0) this.#mailbox(letter.mailbox).dead -= 1;
-      this.#remove(letter);
-    }
+    for (const letter of gone) this.#remove(letter);
     for (const mailbox of touched) this.#pumpAll(mailbox);
     const operations = gone.map((letter): [number, Operation[]] => [
       letter.seq,
@@ -702,28 +742,42 @@ export class Mailboxes {
 
   async #load(): Promise<void> {
     this.#isLoading = true;
+    // All at once when all is read: half of it would look like all of it, and be known to the next load.
     for (const letter of await this.#index.load()) {
       const mailbox = this.#mailbox(letter.mailbox);
+      this.#index.letters.set(letter.seq, letter);
+      this.#remember(letter, mailbox);
       mailbox.depth += 1;
       mailbox.bytes += letter.bytes;
       this.#depth += 1;
       this.#bytes += letter.bytes;
-      if (letter.deadMs > 0) mailbox.dead += 1;
+      if (letter.deadMs > 0) mailbox.graves.set(letter.seq, letter);
       else this.#enter(mailbox, letter);
     }
+    for (const mailbox of this.#mailboxes.values()) this.#pumpAll(mailbox);
     this.#isLoading = false;
   }
 
   /** The store was closed and opened again, and may hold more than we were told. */
   async #reload(): Promise<void> {
-    try {
-      await this.#load();
-      this.#parts.trace('info', 'the store is back', { messages: this.#depth });
-    } catch (error) {
-      // It failed again; the next reopening loads anew.
-      this.#parts.trace('warn', 'the store could not be read', { code: asBusError(error).code });
+    this.#reloads += 1;
+    const reload = this.#reloads;
+    // When it fails again, its next reopening loads anew; when it only could not be read, we try again.
+    while (reload === this.#reloads && this.#index.isStoreServing) {
+      try {
+        await this.#load();
+        this.#parts.trace('info', 'the store is back', { messages: this.#depth });
+        return;
+      } catch (error) {
+        this.#parts.trace('warn', 'the store could not be read', { code: asBusError(error).code });
+      }
+      await new Promise<void>((resolve) => void this.#clock.after(reloadRetryMs, resolve));
     }
   }
+}
+
+function storeBusy(detail: string): BusError {
+  return new BusError('STORE_UNAVAILABLE', { path: 'bus/store', detail });
 }
 
 function* take<T>(items: Iterable<T>, count: number): Generator<T> {

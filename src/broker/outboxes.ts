@@ -32,7 +32,13 @@ export class Outboxes {
 
   /** Its session has begun. */
   keep(peer: PeerId): void {
-    if (!this.#kept.has(peer)) this.#kept.set(peer, this.#open(peer, this.#parts.bytesMax));
+    if (this.#kept.has(peer)) return;
+    const { bytesMax } = this.#parts;
+    const passing = this.#passing.get(peer);
+    this.#passing.delete(peer);
+    // What was said to the stranger, a WELCOME say, leaves first.
+    passing?.widen(bytesMax);
+    this.#kept.set(peer, passing ?? this.#open(peer, bytesMax));
   }
 
   /** Its session is over. What was queued before still leaves. */
@@ -68,6 +74,7 @@ export class Outboxes {
 
   /** Kept only until it is empty. */
   #pass(peer: PeerId, outbox: Outbox): void {
+    if (this.#kept.get(peer) === outbox) return;
     this.#passing.set(peer, outbox);
     void outbox.flushed().then(() => {
       if (this.#passing.get(peer) === outbox) this.#passing.delete(peer);

@@ -73,7 +73,12 @@ export class Registry {
   /** Resolves when the record is on disk, with whom it displaced. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
   async register(
     record: AgentRecord,
-    options: { isEphemeral: boolean; nowMs: number; isOnline: (id: string) => boolean },
+    options: {
+      isEphemeral: boolean;
+      nowMs: number;
+      /** Never displaced: it is connected, or of a role that must be there again. */
+      isStaying: (record: AgentRecord) => boolean;
+    },
   ): Promise<string[]> {
     const body = agentRecordCodec.encode(record);
     if (body.length > recordBytesMax) {
@@ -83,24 +88,28 @@ export class Registry {
         limit: recordBytesMax,
       });
     }
-    // Bounded by the number of sessions, with which they end.
-    if (options.isEphemeral) {
+    // Bounded by the number of sessions, with which they end. Who is stored already stays so.
+    const isStored = this.#entries.get(record.id)?.isEphemeral === false;
+    if (options.isEphemeral && !isStored) {
       this.#remember(record, true, options.nowMs);
       return [];
     }
     const stays = this.#entries.has(record.id) && !this.#leaving.has(record.id);
     const isNew = !stays && !this.#coming.has(record.id);
-    const forgotten = isNew ? this.#overflow(options.isOnline) : [];
+    const forgotten = isNew ? this.#overflow(options.isStaying) : [];
     const frame = makeFrame(
       Command.REGISTER,
       { id: record.id, from: record.id, stored_ms: options.nowMs },
       body,
     );
+    const value = encodeFrame(frame);
+    if (!this.#store.hasRoom(value.length))
+      throw new BusError('STORE_UNAVAILABLE', { path: 'bus/store', detail: 'too much waits' });
     if (isNew) this.#coming.add(record.id);
     for (const id of forgotten) this.#leaving.add(id);
     try {
       await this.#store.commit([
-        { type: 'put', key: agentKey(record.id), value: encodeFrame(frame) },
+        { type: 'put', key: agentKey(record.id), value },
         ...forgotten.map((id) => ({ type: 'del' as const, key: agentKey(id) })),
       ]);
     } finally {
@@ -143,12 +152,14 @@ export class Registry {
     if (ids?.size === 0) this.#byAlias.delete(entry.record.alias);
   }
 
-  /** Who must be forgotten for one more: the offline ones seen longest ago. Throws REGISTRY_FULL. */
-  #overflow(isOnline: (id: string) => boolean): string[] {
+  /** Who must be forgotten for one more: of those that may be, whoever was seen longest ago. Throws REGISTRY_FULL. */
+  #overflow(isStaying: (record: AgentRecord) => boolean): string[] {
     const staying = this.#entries.size - this.#leaving.size;
     const excess = staying + this.#coming.size + 1 - this.#agentsMax;
     if (excess <= 0) return [];
-    const offline = [...this.#entries].filter(([id]) => !this.#leaving.has(id) && !isOnline(id));
+    const offline = [...this.#entries].filter(
+      ([id, { record }]) => !this.#leaving.has(id) && !isStaying(record),
+    );
     if (offline.length < excess) throw new BusError('REGISTRY_FULL', { limit: this.#agentsMax });
     return offline
       .sort(([, a], [, b]) => a.lastSeenMs - b.lastSeenMs)

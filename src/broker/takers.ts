@@ -18,6 +18,7 @@ export interface Taker {
 export function fits(letter: Letter, want: Take): boolean {
   return (
     letter.isQueued &&
+    !letter.isHeld &&
     letter.lease === undefined &&
     (want.from === '' || want.from === letter.from) &&
     (want.correlation === '' || want.correlation === letter.correlation)
@@ -39,8 +40,9 @@ export class Takers {
     return this.#byMailbox.get(mailbox) ?? [];
   }
 
-  /** Throws BROKER_BUSY. */
+  /** Said again after a new greeting, it takes the place of its first. Throws BROKER_BUSY. */
   add(taker: Taker): void {
+    this.cancel(taker.peer, taker.id);
     const limit = this.#perSessionMax;
     const count = this.#counts.get(taker.peer) ?? 0;
     if (count >= limit) throw new BusError('BROKER_BUSY', { limit });
@@ -52,6 +54,11 @@ export class Takers {
 
   remove(taker: Taker): void {
     this.#drop((each) => each === taker);
+  }
+
+  /** True when there was one. */
+  cancel(peer: PeerId, id: string): boolean {
+    return this.#drop((taker) => taker.peer === peer && taker.id === id).length > 0;
   }
 
   /** Those whose time is up. `nowMs` is monotonic. */

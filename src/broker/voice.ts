@@ -1,4 +1,4 @@
-import type { Trace } from '../base/trace.js';
+import type { SparseTrace } from '../base/sparse-trace.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { PeerId } from '../transport/port.js';
 import { Command, encodeFrame, makeFrame, type EnvelopeFields } from '../wire/frame.js';
@@ -8,10 +8,10 @@ import type { Outboxes } from './outboxes.js';
 /** What the broker says of its own accord; refusals are counted by code. */
 export class Voice {
   readonly #outboxes: Outboxes;
-  readonly #trace: Trace;
+  readonly #trace: SparseTrace;
   readonly #refused = new Map<string, number>();
 
-  constructor(outboxes: Outboxes, trace: Trace) {
+  constructor(outboxes: Outboxes, trace: SparseTrace) {
     this.#outboxes = outboxes;
     this.#trace = trace;
   }
@@ -23,7 +23,7 @@ export class Voice {
   /** Throws TOO_LARGE. A peer that does not read misses it. */
   say(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
     if (this.#outboxes.offer(peer, encodeFrame(makeFrame(command, envelope, body)))) return;
-    this.#trace('warn', 'an answer was dropped: the peer does not read');
+    this.#trace.tell('warn', 'an answer was dropped: the peer does not read');
   }
 
   refuse(peer: PeerId, id: string, error: BusError): void {

@@ -90,6 +90,8 @@ export class Client implements AsyncDisposable {
   readonly blobs: Blobs;
   /** Stored messages, as far as this agent may look at them. */
   readonly mail: Mail;
+  /** Ids of TAKEs, oldest first: a message for one that ended meanwhile goes back. */
+  readonly #takes = new Set<string>();
   #record: AgentRecord | undefined;
   /** Counts sessions, so that work for an earlier one notices that it is over. */
   #sessions = 0;
@@ -221,7 +223,7 @@ export class Client implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<Reply> {
     const deadlineMs = Math.max(1, Math.round(options.deadlineMs ?? clientLimits.deadlineMs));
-    if (options.signal?.aborted === true) throw new BusError('CANCELLED');
+    const untilMs = this.#clock.monotonicMs() + deadlineMs;
     const frame = makeFrame(
       Command.SEND,
       {
@@ -236,11 +238,9 @@ export class Client implements AsyncDisposable {
     const reply = await this.#await(frame, { ...options, deadlineMs });
     if (reply.type !== blobReplyType) return reply;
     const ref = blobRefCodec.decode(reply.body);
-    return {
-      ...reply,
-      type: `${type}.reply`,
-      body: await this.blobs.fetch(ref, { ...options, deadlineMs }),
-    };
+    const leftMs = Math.max(1, Math.round(untilMs - this.#clock.monotonicMs()));
+    const whole = await this.blobs.fetch(ref, { ...options, deadlineMs: leftMs });
+    return { ...reply, type: `${type}.reply`, body: whole };
   }
 
   /** Asks many at once and waits until nobody is left to wait for. */
@@ -303,6 +303,10 @@ export class Client implements AsyncDisposable {
     const { deadlineMs, mailbox = '', from = '', correlation = '', lifo = false } = want;
     const body = takeCodec.encode({ mailbox, from, correlation, lifo });
     const id = this.#ids.next();
+    this.#takes.add(id);
+    const [oldest] = this.#takes;
+    if (this.#takes.size > clientLimits.takesMax && oldest !== undefined)
+      this.#takes.delete(oldest);
     const frame = makeFrame(Command.TAKE, { id, deadline_ms: Math.round(deadlineMs) }, body);
     const options = { deadlineMs: deadlineMs + takeGraceMs, isIdempotent: true };
     const reply = await this.#await(
@@ -418,8 +422,10 @@ export class Client implements AsyncDisposable {
     // Looked up before: what is restored is asked anew.
     const unanswered = this.#pending.unanswered();
     void this.#restoreAll(welcome);
-    for (const { frame, leftMs } of unanswered)
-      this.#connection.say(amend(frame, { deadline_ms: leftMs }));
+    for (const { frame, leftMs } of unanswered) {
+      const graceMs = frame.command === Command.TAKE ? takeGraceMs : 0;
+      this.#connection.say(amend(frame, { deadline_ms: Math.max(0, leftMs - graceMs) }));
+    }
   }
 
   #onLost(): void {
@@ -506,7 +512,12 @@ export class Client implements AsyncDisposable {
 
   #settleRequest(frame: Frame): void {
     const { correlation, type, seq } = frame.envelope;
-    this.#pending.settle(correlation, { from: '', type, body: frame.body, seq: seq });
+    if (this.#pending.settle(correlation, { from: '', type, body: frame.body, seq })) return;
+    if (frame.command !== Command.ANSWER || !this.#takes.has(correlation)) return;
+    // Whoever wanted a message has given up, or has one: this one was never begun.
+    const { view } = messageAnswerCodec.decode(frame.body);
+    const seqs = [view.seq];
+    this.#settle(Command.NACK, { seqs, delay_ms: 0, reason: '', untouched: true });
   }
 
   /** While we greet, something may be missing before it. Whatever our HELLO did not name comes again. */
@@ -540,6 +551,7 @@ export class Client implements AsyncDisposable {
   }
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
+    if (options.signal?.aborted === true) throw new BusError('CANCELLED');
     this.#assertLive();
     if (this.#connection.isLameDuck && frame.command === Command.SEND)
       throw new BusError('BROKER_DRAINING');
@@ -557,7 +569,8 @@ export class Client implements AsyncDisposable {
       // The other side may stop as well; that it hears of it is not certain.
       onCancelled: () => {
         const { id: correlation } = frame.envelope;
-        if (this.state !== 'live' || frame.command !== Command.SEND) return;
+        const isKnownThere = frame.command === Command.SEND || frame.command === Command.TAKE;
+        if (this.state !== 'live' || !isKnownThere) return;
         this.#connection.say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
       },
     });

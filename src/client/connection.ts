@@ -56,6 +56,9 @@ export interface Identity {
 /** What the client is doing: `live` is the only state in which anything is answered. */
 export type ClientState = 'connecting' | 'greeting' | 'live' | 'away' | 'closed';
 
+/** Of the ids of what is said to be let in, so that a refusal of it is told from one of anything else. */
+const greetingPrefix = 'greeting-';
+
 export interface ConnectionParts {
   link: Link;
   identity: Identity;
@@ -224,12 +227,12 @@ export class Connection implements AsyncDisposable {
   #perform(effect: ConnectionEffect): void {
     switch (effect.type) {
       case 'hello.send':
-        return this.say(makeFrame(Command.HELLO, { id: this.#parts.ids.next() }, this.#hello()));
+        return this.say(makeFrame(Command.HELLO, { id: this.#greetingId() }, this.#hello()));
       case 'proof.send':
         return this.say(
           makeFrame(
             Command.PROOF,
-            { id: this.#parts.ids.next() },
+            { id: this.#greetingId() },
             proofCodec.encode({ hmac: this.#proof }),
           ),
         );
@@ -262,6 +265,10 @@ export class Connection implements AsyncDisposable {
       case 'requests.fail':
         return this.#parts.onEnded(this.#unavailable());
     }
+  }
+
+  #greetingId(): string {
+    return `${greetingPrefix}${this.#parts.ids.next()}`;
   }
 
   #hello(): Buffer {
@@ -334,8 +341,11 @@ export class Connection implements AsyncDisposable {
   #onReject(frame: Frame): void {
     const error = new RemoteError(decodeFailure(frame.body));
     const { code } = error.failure;
-    if (this.#parts.onRefused(frame.envelope.correlation, error)) return;
-    if (this.state === 'live' || !isErrorCode(code))
+    const { correlation } = frame.envelope;
+    if (this.#parts.onRefused(correlation, error)) return;
+    // What else is refused while we greet was said before.
+    const isGreeting = correlation === '' || correlation.startsWith(greetingPrefix);
+    if (this.state === 'live' || !isGreeting || !isErrorCode(code))
       return this.#parts.trace('debug', 'a frame was refused', { code });
     this.#refusal = error;
     this.#step({ type: 'broker.refused', code, isFinal: finalCodes.has(code) });

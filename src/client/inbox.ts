@@ -30,7 +30,7 @@ export interface Message {
 
 /**
  * Returning settles the message. A BusError that is not retryable makes it a dead letter; `Later` puts it
- * off; any other failure has it delivered again after a while, at most as often as the broker allows.
+ * off; any other failure has it delivered again after a while. Both count: at most as often as the broker allows.
  */
 export type MessageHandler = (message: Message) => void | Promise<void>;
 

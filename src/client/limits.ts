@@ -25,6 +25,8 @@ export const clientLimits = {
   creditBytes: 8 * 1024 * 1024,
   /** Settled messages remembered, in case one is delivered again. */
   settledMax: 4_096,
+  /** Waits for one message whose end is remembered, in case a message still comes for one. */
+  takesMax: 4_096,
   /** A handler that takes longer has failed; its message is delivered again. */
   handlerMs: 600_000,
   /** A pattern more is refused TOO_LARGE. */

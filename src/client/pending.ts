@@ -71,8 +71,11 @@ export class PendingRequests {
     this.#pending.get(id)?.onPartial?.(body);
   }
 
-  settle(id: string, reply: Reply): void {
-    this.#take(id)?.resolve(reply);
+  /** True when there was such a request. */
+  settle(id: string, reply: Reply): boolean {
+    const pending = this.#take(id);
+    pending?.resolve(reply);
+    return pending !== undefined;
   }
 
   /** True when there was such a request. */

@@ -1,6 +1,6 @@
 import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
-import { BusError } from '../errors/bus-error.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 import { amend, Command, makeFrame, type Frame } from '../wire/frame.js';
 import { clientLimits, postBackoff } from './limits.js';
@@ -238,7 +238,13 @@ export class Poster implements Disposable {
       if (post.lane.pausedUntilMs > nowMs || post.before?.isSent === false) continue;
       const after = post.before?.frame.envelope.id;
       const frame = after === undefined ? post.frame : amend(post.frame, { after });
-      if (!this.#parts.send(frame)) return;
+      try {
+        if (!this.#parts.send(frame)) return;
+      } catch (error) {
+        // Too large for a frame: its own failure, not that of those behind it.
+        this.#fail(post.frame.envelope.id, asBusError(error));
+        continue;
+      }
       post.isSent = true;
       this.#unsent.delete(post);
       this.#out += 1;

@@ -14,7 +14,9 @@ const lifecycleStates = ['opening', 'serving', 'draining', 'closed'];
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #registry = new Registry();
+  readonly #read: () => StatusAnswer;
   readonly #status: () => StatusAnswer;
+  #latest: StatusAnswer | undefined;
 
   constructor(parts: {
     status: () => StatusAnswer;
@@ -22,7 +24,9 @@ export class Metrics {
     /** Also tell about this process: memory, CPU, garbage collection, descriptors. */
     withProcess?: boolean;
   }) {
-    this.#status = parts.status;
+    this.#read = parts.status;
+    // One status for all that a scrape tells: it is computed, and it should add up.
+    this.#status = () => (this.#latest ??= this.#read());
     this.#gauges();
     this.#counters();
     this.#labelled();
@@ -31,6 +35,7 @@ export class Metrics {
   }
 
   text(): Promise<string> {
+    this.#latest = undefined;
     return this.#registry.metrics();
   }
 

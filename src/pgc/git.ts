@@ -8,6 +8,9 @@ const deadlineMs = 120_000;
 
 /** Goes before every subcommand: settings of a repository that would run a program. */
 export const safeGit = [
+  // Because nothing of it is run, it may be somebody else's: services read trees that they do not own.
+  '-c',
+  'safe.directory=*',
   '-c',
   'core.fsmonitor=false',
   '-c',

@@ -11,7 +11,7 @@ const groupOperationsMax = 256;
 const groupBytesMax = 8 * 1024 * 1024;
 /** A group of fewer waits for the end of the turn, so that those who come in one piece of work share an fsync. */
 const groupOperationsMin = 32;
-/** What waits for the disk altogether; more is refused STORE_UNAVAILABLE. */
+/** What waits for the disk altogether, before whoever brings more is told that there is no room. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
 interface Group {
@@ -50,13 +50,16 @@ export class GroupCommit {
     this.#onFailed = parts.onFailed;
   }
 
+  /** See `Store.hasRoom`. */
+  hasRoom(bytes: number): boolean {
+    return this.#waitingBytes === 0 || this.#waitingBytes + bytes <= waitingBytesMax;
+  }
+
   /** Rejects STORE_UNAVAILABLE. A rejection that nobody waits for is no unhandled one. */
   add(operations: readonly Operation[], isSynced: boolean): Promise<void> {
     if (this.#failure !== undefined) return refused(this.#failure);
     if (operations.length === 0) return Promise.resolve();
     const bytes = bytesOf(operations);
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > waitingBytesMax)
-      return refused(unavailable(this.#path, 'too much waits for the disk'));
     const group = this.#groupFor(operations.length, bytes);
     for (const each of operations) {
       if (each.type === 'put') group.batch.put(each.key, each.value);

@@ -83,6 +83,10 @@ export class LevelStore implements Store, Upkeep {
     return walk(this.#path, () => this.#serving().db.keys(bounds(range)));
   }
 
+  hasRoom(bytes: number): boolean {
+    return this.#life.state !== 'serving' || this.#life.commits.hasRoom(bytes);
+  }
+
   commit(operations: Operation[]): Promise<void> {
     return this.#add(operations, true);
   }

@@ -24,6 +24,11 @@ export interface Store extends AsyncDisposable {
   /** As of the moment when the walk begins, whatever is written meanwhile. */
   entries(range: Range): AsyncIterable<[key: string, value: Buffer]>;
   keys(range: Range): AsyncIterable<string>;
+  /**
+   * Whether so many bytes more may wait for the disk. Asked by whoever brings something new, which can be
+   * refused; what settles or ends what is stored is always taken.
+   */
+  hasRoom(bytes: number): boolean;
   /** Resolves after fsync. Everything that waits when a write starts rides in that write. */
   commit(operations: Operation[]): Promise<void>;
   /**

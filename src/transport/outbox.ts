@@ -13,9 +13,11 @@ const stallRetryMs = 5;
 export class Outbox {
   readonly #send: (part: Buffer) => Promise<SendOutcome>;
   readonly #onGone: () => void;
-  readonly #bytesMax: number;
+  #bytesMax: number;
   readonly #clock: Clock;
   #frames: Buffer[] = [];
+  /** Frames that were joined and have not left. Never joined anew: a part has a limit of frames. */
+  #parts: Buffer[] = [];
   #bytes = 0;
   #flushing: Promise<void> | undefined;
   /** Counts `clear`, so that a flush under way stops sending what was dropped. */
@@ -43,6 +45,11 @@ export class Outbox {
     return true;
   }
 
+  /** It may hold more from now on. */
+  widen(bytesMax: number): void {
+    this.#bytesMax = bytesMax;
+  }
+
   /** Resolves when nothing waits any more. */
   async flushed(): Promise<void> {
     await this.#flushing;
@@ -51,17 +58,20 @@ export class Outbox {
   clear(): void {
     this.#generation += 1;
     this.#frames = [];
+    this.#parts = [];
     this.#bytes = 0;
   }
 
   async #flush(): Promise<void> {
     // Not at once: the piece of work that queued this frame, a part of many requests say, queues more.
     await Promise.resolve();
-    while (this.#frames.length > 0) {
+    while (this.#parts.length + this.#frames.length > 0) {
       const generation = this.#generation;
-      const parts = joinFrames(this.#frames);
-      this.#frames = [];
-      for (const [at, part] of parts.entries()) {
+      if (this.#parts.length === 0) {
+        this.#parts = joinFrames(this.#frames);
+        this.#frames = [];
+      }
+      for (const part of [...this.#parts]) {
         const outcome = await this.#send(part);
         if (generation !== this.#generation) break;
         if (outcome === 'gone') {
@@ -70,11 +80,10 @@ export class Outbox {
           return this.#onGone();
         }
         if (outcome === 'stalled') {
-          // A part is whole frames, so it may be joined again with what came meanwhile.
-          this.#frames = [...parts.slice(at), ...this.#frames];
           await new Promise<void>((resolve) => void this.#clock.after(stallRetryMs, resolve));
           break;
         }
+        this.#parts.shift();
         this.#bytes -= part.length;
       }
       await this.#clock.turn();

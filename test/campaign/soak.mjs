@@ -225,6 +225,11 @@ function report() {
         late.costMs < dearerMax * early.costMs,
         `${early.costMs.toFixed(0)} and ${late.costMs.toFixed(0)} ms for 1000`,
       ),
+      claim(
+        'every publication was heard, or fetched',
+        totals.heard > 0 && totals.missed === 0,
+        `${totals.heard} heard, ${totals.missed} missed`,
+      ),
       claim('nothing failed', failed === 0, codes(failures)),
       claim('no message became a dead letter', status.dead_letters === 0, status.dead_letters),
     ],

@@ -219,9 +219,17 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
       await eventually(() => expect(asked).toEqual([0, mib]));
       await owner.close();
       const again = await bus.client('owner');
-      const offered = blobsOf(again);
-      await offered.offer(content);
+      await blobsOf(again).offer(content);
+      const askedAgain: number[] = [];
+      again.serve({
+        'blob.get': ({ body }) => {
+          const { offset, length } = blobRangeCodec.decode(body);
+          askedAgain.push(offset);
+          return content.subarray(offset, offset + length);
+        },
+      });
       expect((await fetching).equals(content)).toBe(true);
+      expect(askedAgain[0]).toBe(mib + 1_000);
     });
 
     test('a fetch can be cancelled, and ends at its deadline', async () => {

@@ -134,15 +134,25 @@ export function busContract(
     test('a request can be cancelled', async () => {
       await openBus();
       const worker = await bus.client('worker-1');
-      worker.serve({ sleep: () => new Promise<Buffer>(() => undefined) });
+      const events: string[] = [];
+      worker.serve({
+        sleep: ({ signal }) =>
+          new Promise<Buffer>(() => {
+            events.push('begun');
+            signal.addEventListener('abort', () => events.push('told to stop'));
+          }),
+      });
       const asker = await bus.client('asker');
       const abort = new AbortController();
       const asking = asker.request('agent:worker-1', 'sleep', Buffer.alloc(0), {
         signal: abort.signal,
-        deadlineMs: 2_000,
+        deadlineMs: 60_000,
       });
+      await eventually(() => expect(events).toEqual(['begun']));
       abort.abort();
       await expect(asking).rejects.toMatchObject({ code: 'CANCELLED' });
+      await eventually(() => expect(events).toEqual(['begun', 'told to stop']));
+      expect((await asker.status()).requests_open).toBe(0);
     });
 
     test('what a handler throws reaches the requester with its code', async () => {
@@ -419,20 +429,25 @@ export function busContract(
 
     test('a plain role cannot take the name of a proven one, there or away', async () => {
       await openBus();
-      const manager = await bus.client('manager', { role: 'operator', secret: operatorSecret });
-      await manager.register(recordOf('manager'));
+      const boss = await bus.client('boss', { role: 'operator', secret: operatorSecret });
+      await boss.register(recordOf('boss'));
       const steal = async (): Promise<void> => {
         const { say, heard } = await rawClient(bus);
-        await say(hello({ agent: 'manager', role: 'client', incarnation: Date.now() + 5_000 }));
+        await say(hello({ agent: 'boss', role: 'client', incarnation: Date.now() + 5_000 }));
         await eventually(() => expect(heard).toHaveLength(1));
         expect(decodeFailure(heard[0]!.body).code).toBe('UNAUTHORISED');
       };
       await steal();
-      expect(manager.state).toBe('live');
-      await manager.close();
+      expect(boss.state).toBe('live');
+      await boss.close();
       await steal();
-      const back = await bus.client('manager', { role: 'operator', secret: operatorSecret });
+      const back = await bus.client('boss', { role: 'operator', secret: operatorSecret });
       expect(back.state).toBe('live');
+      // Nor what such a role is called, though nobody of it was ever here.
+      const { say, heard } = await rawClient(bus);
+      await say(hello({ agent: 'operator', role: 'client' }));
+      await eventually(() => expect(heard).toHaveLength(1));
+      expect(decodeFailure(heard[0]!.body).code).toBe('UNAUTHORISED');
     });
 
     test('an incarnation of the far future is refused', async () => {

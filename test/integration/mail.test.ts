@@ -77,6 +77,38 @@ describe('messages from the command line', () => {
     expect(sent.reply).toEqual({ from: 'worker', body: '42', encoding: 'utf8' });
   });
 
+  test('can wait for an answer of several parts, and are named where none comes in time', async () => {
+    {
+      await using _receiving = await worker.receive(async (message) => {
+        await worker.reply(message, 'answer', Buffer.from('forty-'), 1);
+        await worker.reply(message, 'answer', Buffer.from('two'));
+      });
+      expect((await json('send', 'worker', 'what?', '--reply', '10s')).reply.body).toBe(
+        'forty-two',
+      );
+    }
+    const late = await run('send', 'worker', 'and now?', '--reply', '100ms', '--json');
+    expect([late.code, late.json.error.code]).toEqual([1, 'INBOX_EMPTY']);
+    const { view } = await worker.take({ deadlineMs: 5_000 });
+    expect(view.id).toBe(late.json.id);
+    worker.settle([view.seq]);
+  });
+
+  test('whose names hold control characters are refused, and reasons are shown without them', async () => {
+    const refused = await run('send', 'operator', 'x', '--type', 'x\u001b]0;y', '--json');
+    expect([refused.code, refused.json.error.code]).toEqual([2, 'INVALID_NAME']);
+    const receiving = await worker.receive(() => {
+      throw new BusError('MALFORMED_PAYLOAD', { detail: 'a\u001b]0;owned\u0007\nb' });
+    });
+    const { seq } = await json('send', 'worker', 'x');
+    let dead: any[] = [];
+    while (dead.length === 0) dead = (await json('dead', 'list')).messages;
+    await receiving[Symbol.asyncDispose]();
+    // eslint-disable-next-line no-control-regex
+    expect((await run('dead', 'list')).stdout.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f]/);
+    await json('dead', 'purge', String(seq));
+  });
+
   test('sent twice under one id are stored once', async () => {
     const ids = [];
     for (let at = 0; at < 2; at += 1)
@@ -89,6 +121,11 @@ describe('messages from the command line', () => {
     const sent = await sigma(home, ['send', 'operator', '-'], { input: 'läuft\n\n' });
     expect(sent.code).toBe(0);
     expect((await json('check')).messages).toMatchObject([{ body: 'läuft\n\n' }]);
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x68, 0x69, 0xff, 0xfe, 0]);
+    expect((await sigma(home, ['send', 'operator', '-'], { input: bytes })).code).toBe(0);
+    expect((await json('check')).messages).toMatchObject([
+      { body: bytes.toString('base64'), encoding: 'base64' },
+    ]);
   });
 
   test('that nobody can handle become dead letters, which are shown, requeued and purged', async () => {

@@ -112,6 +112,8 @@ interface Group {
   reject: ((error: BusError) => void)[];
 }
 
+/** Operations that wait for the disk before there is no room for new ones. */
+const waitingMax = 24;
 /** Entries of a walk that are read at once. */
 const walkChunk = 20;
 
@@ -167,6 +169,10 @@ export class SimulatedStore implements Store, Upkeep {
 
   async *keys(range: Range): AsyncGenerator<string> {
     for await (const [key] of this.entries(range)) yield key;
+  }
+
+  hasRoom(): boolean {
+    return (this.#waiting?.operations.length ?? 0) < waitingMax;
   }
 
   commit(operations: Operation[]): Promise<void> {

@@ -24,6 +24,7 @@ export function dropsSeen(store: Store & Upkeep, random: SeededRandom): Store & 
     getMany: (keys) => store.getMany(keys),
     entries: (range) => store.entries(range),
     keys: (range) => store.keys(range),
+    hasRoom: (bytes) => store.hasRoom(bytes),
     commit: (operations) => store.commit(kept(operations)),
     write: (operations) => store.write(kept(operations)),
     onReopened: (listener) => store.onReopened(listener),

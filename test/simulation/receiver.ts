@@ -1,6 +1,6 @@
 import { Later, type Message } from '../../src/client/inbox.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Intent } from './ledger.js';
+import { Violation, type Intent } from './ledger.js';
 import { Node, type NodeParts } from './node.js';
 
 export interface Receiving {
@@ -34,6 +34,8 @@ export class Receiver extends Node {
 
   #handlerOf(name: string): (message: Message) => Promise<void> {
     const { process, parts } = this;
+    /** Handlers of this process, by lane. */
+    const running = new Map<string, Message>();
     return async (message) => {
       // Its process is dead: what it would do is not done.
       if (!process.isAlive) return new Promise(() => undefined);
@@ -46,7 +48,16 @@ export class Receiver extends Node {
       }
       parts.note(name, `runs ${intent.id} (${message.seq}) attempt ${message.attempt}`);
       if (parts.ledger.hasProcessed(this.agent, intent)) return;
-      await this.#do(message, intent);
+      const lane = `${message.mailbox} ${message.from} ${message.orderKey}`;
+      const other = running.get(lane);
+      if (other !== undefined && !other.signal.aborted)
+        parts.fail(new Violation(`${message.id} runs beside ${other.id} of its lane`));
+      running.set(lane, message);
+      try {
+        await this.#do(message, intent);
+      } finally {
+        if (running.get(lane) === message) running.delete(lane);
+      }
       if (message.signal.aborted) throw new BusError('CANCELLED');
       if (intent.wantsReply && !(await this.#answer(message, intent))) return;
       parts.note(name, `has done ${intent.id}`);
@@ -102,9 +113,13 @@ export class Taker extends Node {
     while (process.isAlive) {
       try {
         const lifo = random.chance(0.2);
-        const { view, body } = await this.counted(
-          client.take({ deadlineMs: random.int(0, 2_000), lifo }),
-        );
+        const deadlineMs = random.int(0, 2_000);
+        const abort = new AbortController();
+        // Now and then it is given up before its time, when a message may be on its way already.
+        if (random.chance(0.2))
+          void process.pause(random.between(0, deadlineMs)).then(() => abort.abort());
+        const { signal } = abort;
+        const { view, body } = await this.counted(client.take({ deadlineMs, lifo, signal }));
         const intent = parts.ledger.delivered(this.agent, { ...view, body }, undefined);
         intent.isTaken = true;
         parts.note(process.name, `took ${intent.id} (${view.seq})`);
@@ -115,7 +130,8 @@ export class Taker extends Node {
         }
         client.settle([view.seq]);
       } catch (error) {
-        if (!this.isPassing(error)) throw error;
+        const isGivenUp = error instanceof BusError && error.code === 'CANCELLED';
+        if (!isGivenUp && !this.isPassing(error)) throw error;
         await process.pause(random.between(10, 200));
       }
     }

@@ -479,7 +479,7 @@ export class World {
   }
 
   #graves(): Map<number, MessageView> {
-    const views = this.#broker?.mailboxes.list(() => true, true, 0, Infinity) ?? [];
+    const views = this.#broker?.mailboxes.list('all', true, 0, Infinity) ?? [];
     return new Map(views.map((view) => [view.seq, view]));
   }
 
@@ -535,7 +535,7 @@ export class World {
 
   #stuck(what: string): string {
     const broker = this.#broker;
-    const waiting = broker?.mailboxes.list(() => true, false, 0, 8) ?? [];
+    const waiting = broker?.mailboxes.list('all', false, 0, 8) ?? [];
     const open = this.#senders.flatMap((sender) =>
       sender.log
         .filter((each) => each.seq === 0 || (each.wantsReply && !each.isCollected))

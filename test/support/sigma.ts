@@ -16,7 +16,7 @@ export interface Ran {
 export function sigma(
   home: string,
   args: string[],
-  options: { input?: string; cwd?: string } = {},
+  options: { input?: string | Buffer; cwd?: string } = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = execFile(

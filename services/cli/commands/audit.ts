@@ -3,7 +3,7 @@ import path from 'node:path';
 import { tailAudit } from '../../../src/observe/audit-reader.js';
 import type { AuditLine } from '../../../src/observe/audit-line.js';
 import { configOf, longDuration, withCommon, wholeNumber, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { print, printable, table } from '../output.js';
 
 interface AuditOptions extends CommonOptions {
   from?: string;
@@ -59,10 +59,4 @@ function render(entries: AuditLine[]): string {
   );
   const head = ['AT', 'WHAT', 'FROM > TO', 'TYPE', 'SIZE', 'CODE', 'SHA-256', 'ID'];
   return table([head, ...rows]);
-}
-
-/** Types and ids are chosen by their senders; a terminal must not obey them. */
-function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

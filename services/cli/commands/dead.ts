@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { withClient } from '../connect.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, usage } from '../output.js';
+import { print, printable, usage } from '../output.js';
 import { listed, rendered, shown } from './mail.js';
 
 const pageMax = 500;
@@ -16,6 +16,9 @@ interface ChoiceOptions extends CommonOptions {
 /** `dead list|show|requeue|purge`: messages that nobody could handle. */
 export function addDeadCommands(sigma: Command): void {
   const dead = sigma.command('dead').description('messages that nobody could handle');
+  dead.action(() => {
+    throw usage('which of list, show, requeue and purge?');
+  });
 
   withCommon(dead.command('list'))
     .description('what is there, and why')
@@ -39,7 +42,9 @@ export function addDeadCommands(sigma: Command): void {
       asOperator(options, async (client) => {
         const answer = await client.mail.message({ seq });
         print({ json: options.json === true }, { message: shown(answer) }, () =>
-          [`${answer.view.state}: ${answer.view.reason || '-'}`, rendered(answer)].join('\n'),
+          [printable(`${answer.view.state}: ${answer.view.reason || '-'}`), rendered(answer)].join(
+            '\n',
+          ),
         );
       }),
     );

@@ -116,12 +116,15 @@ function issue(
   const file = path.resolve(identityPath(wanted.out, agent));
   const taken = usage(`${file} is there already, and not the identity of ${agent} to be replaced`);
   if (replace && existsSync(file) && !isIdentityOf(file, agent)) throw taken;
+  const before = replace && existsSync(file) ? readIdentity(file) : undefined;
   // First: keys without their other half would let nobody in, and shut out who had others.
   if (!writeIdentity(file, identity, { replace })) throw taken;
   try {
     storeAgentKeys(config.home, keys, { replace });
   } catch (error) {
-    if (!replace) removePrivate(file);
+    // The broker still knows the earlier ones, if any.
+    if (before === undefined) removePrivate(file);
+    else writeIdentity(file, before, { replace: true });
     throw error;
   }
   const { curve_public, created } = keys;

@@ -1,12 +1,13 @@
-import { text as wholeText } from 'node:stream/consumers';
+import { buffer as wholeOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
+import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { FailureWith, print, printable, printableText, table } from '../output.js';
 
 /** Messages that one `check --all` takes, and rows that one `inbox` shows. */
 const messagesMax = 500;
@@ -54,7 +55,9 @@ export function addMailCommands(sigma: Command): void {
     .option('--reply <duration>', 'wait so long for the answer and print it', duration)
     .option('--timeout <duration>', 'how long to try', duration)
     .action(async (to: string, message: string, options: SendOptions) => {
-      const body = message === '-' ? await wholeText(process.stdin) : message;
+      const body = message === '-' ? await wholeOf(process.stdin) : Buffer.from(message);
+      const id = options.id ?? newId('message');
+      let hint = `Sent again with --id ${printable(id)}, it is stored once.`;
       await withClient(
         configOf(options),
         async (client) => {
@@ -62,12 +65,12 @@ export function addMailCommands(sigma: Command): void {
           const accepted = await client.post(
             to.includes(':') ? to : `agent:${to}`,
             options.type,
-            Buffer.from(body),
+            body,
             {
+              id,
               from,
               wantsReply: options.reply !== undefined,
               deadlineMs: options.timeout ?? defaultWaitMs,
-              ...(options.id !== undefined && { id: options.id }),
               ...(options.orderKey !== undefined && { orderKey: options.orderKey }),
               ...(options.delay !== undefined && { delayMs: options.delay }),
               ...(options.ttl !== undefined && { ttlMs: options.ttl }),
@@ -77,13 +80,16 @@ export function addMailCommands(sigma: Command): void {
           const form = { json: options.json === true };
           if (options.reply === undefined)
             return print(form, accepted, () => `accepted as ${accepted.seq} (id ${accepted.id})`);
-          const reply = await client.collect(accepted.id, { deadlineMs: options.reply, from });
+          hint = `It was accepted; its answer comes with: sigma receive --reply ${printable(id)}`;
+          const reply = await wholeReply(client, id, { deadlineMs: options.reply, from });
           print(form, { ...accepted, reply: { from: reply.from, ...bodyOf(reply) } }, () =>
-            reply.body.toString(),
+            printableText(reply.body.toString()),
           );
         },
         'operator',
-      );
+      ).catch((error: unknown) => {
+        throw isOpen(error) ? new FailureWith(error, { id }, hint) : error;
+      });
     });
 
   withTaking(sigma.command('receive'))
@@ -137,6 +143,35 @@ export function addMailCommands(sigma: Command): void {
         'operator',
       );
     });
+}
+
+/** What became of the message, or of its answer, is not known yet. */
+function isOpen(error: unknown): boolean {
+  return error instanceof BusError && openCodes.has(error.code);
+}
+
+const openCodes: ReadonlySet<string> = new Set([
+  'BROKER_LOST',
+  'DEADLINE_EXCEEDED',
+  'INBOX_EMPTY',
+  'INTERRUPTED',
+  'NO_BROKER',
+]);
+
+/** All parts of an answer, in order. */
+async function wholeReply(
+  client: Client,
+  id: string,
+  options: { deadlineMs: number; from: string },
+): Promise<{ from: string; body: Buffer }> {
+  const untilMs = performance.now() + options.deadlineMs;
+  const parts: Buffer[] = [];
+  while (true) {
+    const deadlineMs = Math.max(0, untilMs - performance.now());
+    const { from, body, isMore } = await client.collect(id, { ...options, deadlineMs });
+    parts.push(body);
+    if (!isMore) return { from, body: Buffer.concat(parts) };
+  }
 }
 
 function withAs(command: Command): Command {
@@ -212,21 +247,23 @@ export function rendered({ view, body }: MessageAnswer): string {
     ...(view.correlation === '' ? [] : [`answers ${view.correlation}`]),
     ...(view.reply_to === '' ? [] : [`wants an answer to ${view.reply_to}`]),
   ];
-  return `${about.join(' · ')}\n${bodyOf({ body }).body}`;
+  return `${printable(about.join(' · '))}\n${printableText(bodyOf({ body }).body)}`;
 }
 
 export function listed(messages: MessageView[], depth: number): string {
-  const rows = messages.map((each) => [
-    String(each.seq),
-    each.state,
-    each.mailbox,
-    each.from,
-    each.type,
-    `${each.bytes} B`,
-    age(each.stored_ms),
-    String(each.attempts),
-    each.reason.slice(0, previewChars),
-  ]);
+  const rows = messages.map((each) =>
+    [
+      String(each.seq),
+      each.state,
+      each.mailbox,
+      each.from,
+      each.type,
+      `${each.bytes} B`,
+      age(each.stored_ms),
+      String(each.attempts),
+      each.reason.slice(0, previewChars),
+    ].map(printable),
+  );
   const head = ['SEQ', 'STATE', 'MAILBOX', 'FROM', 'TYPE', 'SIZE', 'AGE', 'FAILED', 'WHY'];
   const rest = depth > messages.length ? `\n… and ${depth - messages.length} more` : '';
   return table([head, ...rows]) + rest;

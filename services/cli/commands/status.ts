@@ -45,7 +45,8 @@ async function waiting<T>(withinMs: number, attempt: () => Promise<T>): Promise<
     try {
       return await attempt();
     } catch (error) {
-      const isWorthIt = error instanceof BusError && error.retryable;
+      const isWorthIt =
+        error instanceof BusError && error.retryable && error.code !== 'INTERRUPTED';
       if (!isWorthIt || performance.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, waitPollMs));
     }

@@ -57,7 +57,7 @@ async function purge(core: BrokerCore, letters: Letter[]): Promise<Buffer> {
 function chosen(core: BrokerCore, body: Buffer, isDead: boolean): Letter[] {
   const { mailbox, seqs } = messagesAdminCodec.decode(body);
   if (seqs.length > 0) {
-    return seqs.map((seq) => {
+    return [...new Set(seqs)].map((seq) => {
       const letter = core.mailboxes.letterBySeq(seq);
       const isMeant = letter !== undefined && letter.deadMs > 0 === isDead;
       if (!isMeant || (mailbox !== '' && mailbox !== '*' && letter.mailbox !== mailbox))
@@ -67,6 +67,6 @@ function chosen(core: BrokerCore, body: Buffer, isDead: boolean): Letter[] {
   }
   if (mailbox === '') throw new BusError('USAGE', { detail: 'name messages, or a mailbox, or *' });
   return core.mailboxes
-    .list((each) => mailbox === '*' || each === mailbox, isDead, 0, Infinity)
+    .list(mailbox === '*' ? 'all' : [mailbox], isDead, 0, Infinity)
     .flatMap(({ seq }) => core.mailboxes.letterBySeq(seq) ?? []);
 }

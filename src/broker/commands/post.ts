@@ -4,9 +4,7 @@ import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../sessions.js';
 import { mailboxFor } from './recipient.js';
-
-/** Of a message id, a type and an order key. */
-const textCharsMax = 200;
+import { checkStored, textCharsMax } from './texts.js';
 
 /** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
 export async function post(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
@@ -21,6 +19,7 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
 
 /** What was refused lately: what was sent behind it must not pass it, also when it says that it was stored before. */
 function remember({ refused }: Session, id: string, max: number): void {
+  if (id.length > textCharsMax) return;
   refused.add(id);
   const [oldest] = refused;
   if (refused.size > max && oldest !== undefined) refused.delete(oldest);
@@ -28,7 +27,7 @@ function remember({ refused }: Session, id: string, max: number): void {
 
 async function accept(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
-  check(frame);
+  checkStored(frame.envelope);
   const from = speaker(core, session, frame);
   if (from !== session.agent) await makeKnown(core, session, from);
   const { windowMax: limit, busyRetryMs: retryAfterMs } = core.limits;
@@ -42,7 +41,7 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
     session.refused.delete(id);
     // Asked first: what was accepted stays accepted, whatever has become of its recipient.
     const earlier = core.mailboxes.earlier(from, id);
-    const mailbox = earlier === undefined ? mailboxFor(core, session, frame) : '';
+    const mailbox = earlier === undefined ? mailboxFor(core, session, frame, from) : '';
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
@@ -51,17 +50,6 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
   } finally {
     session.posting -= 1;
   }
-}
-
-function check(frame: Frame): void {
-  const { id, type, order_key } = frame.envelope;
-  if (id === '' || id.length > textCharsMax) throw invalid(id, 'message id');
-  if (type === '' || type.length > textCharsMax) throw invalid(type, 'message type');
-  if (order_key.length > textCharsMax) throw invalid(order_key, 'order key');
-}
-
-function invalid(name: string, what: string): BusError {
-  return new BusError('INVALID_NAME', { name: name.slice(0, 120), what });
 }
 
 /**
@@ -86,12 +74,6 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
 export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
   if (core.registry.record(agent) !== undefined) return;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
-  await core.registry.register(
-    { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] },
-    {
-      isEphemeral: false,
-      nowMs: core.clock.nowMs(),
-      isOnline: (id) => core.sessions.liveOf(id) !== undefined,
-    },
-  );
+  const record = { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] };
+  await core.enroll(record, false);
 }

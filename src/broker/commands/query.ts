@@ -65,8 +65,7 @@ function agentsPage(core: BrokerCore, body: Buffer): Buffer {
 function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: boolean): Buffer {
   const { mailbox, after, limit } = messagesQueryCodec.decode(frame.body);
   const own = [`agent:${session.agent}`, `reply:${session.agent}`];
-  const wants = (name: string): boolean =>
-    mailbox === '*' || name === mailbox || (mailbox === '' && own.includes(name));
+  const names = mailbox === '*' ? 'all' : mailbox === '' ? own : [mailbox];
   const mayRead =
     mailbox === '' ||
     own.includes(mailbox) ||
@@ -74,9 +73,11 @@ function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: 
   if (!mayRead) throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
   const max = core.limits.messagesPageMax;
   const wanted = limit === 0 ? max : Math.min(limit, max);
-  const found = core.mailboxes.list(wants, isDead, after, wanted + 1);
+  const found = core.mailboxes.list(names, isDead, after, wanted + 1);
   const messages = found.slice(0, wanted);
-  const views = core.mailboxes.views().filter((view) => wants(view.mailbox));
+  const views = core.mailboxes
+    .views()
+    .filter((view) => names === 'all' || names.includes(view.mailbox));
   return messagesAnswerCodec.encode({
     messages,
     next: found.length > wanted ? (messages.at(-1)?.seq ?? 0) : 0,

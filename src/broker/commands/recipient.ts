@@ -30,7 +30,7 @@ export function liveRecipient(core: BrokerCore, session: Session, frame: Frame):
  * Where a durable message waits: `agent:<id>`, `service:<name>` or `reply:<id>`. Its agent need not be
  * there. Throws UNKNOWN_AGENT, NO_MAILBOX, AMBIGUOUS_ALIAS, NO_RESPONDER, UNKNOWN_REQUEST, INVALID_NAME, UNAUTHORISED.
  */
-export function mailboxFor(core: BrokerCore, session: Session, frame: Frame): string {
+export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, from: string): string {
   const { to, type, correlation } = frame.envelope;
   const { kind, name } = parseAddress(to);
   switch (kind) {
@@ -45,14 +45,23 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame): st
       if (!core.sessions.isOffered(name) && !core.mailboxes.isKnown(to))
         throw new BusError('NO_RESPONDER', { service: name });
       return to;
-    case 'reply':
-      // Whoever may be asked may answer, but nobody may answer what was never asked.
-      if (correlation === '' || !core.mailboxes.hasSent(name, correlation))
-        throw new BusError('UNKNOWN_REQUEST', { id: correlation });
+    case 'reply': {
+      const asked = core.mailboxes.sentTo(name, correlation);
+      if (asked === undefined) throw new BusError('UNKNOWN_REQUEST', { id: correlation });
+      if (!mayAnswer(session, from, asked))
+        throw new BusError('UNAUTHORISED', { agent: from, role: `responder to ${correlation}` });
       return to;
+    }
     case 'topic':
       throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'mailbox' });
   }
+}
+
+/** Only whoever was asked, or may answer for the service that was. Empty: an earlier version did not note it. */
+function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
+  if (asked === '' || asked === `agent:${from}` || rights.mayAdminister('inbox.take')) return true;
+  const { kind, name } = parseAddress(asked);
+  return kind === 'service' && rights.mayOffer(name);
 }
 
 function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0], type: string) {
@@ -64,6 +73,9 @@ function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0
 function agentCalled(core: BrokerCore, name: string): Session {
   const byId = core.sessions.liveOf(name);
   if (byId !== undefined) return byId;
+  // An id is an id, also while its agent is away: nobody else is called so.
+  if (core.registry.record(name) !== undefined)
+    throw new BusError('AGENT_OFFLINE', { agent: name });
   const ids = core.registry.withAlias(name);
   const online = ids.flatMap((id) => core.sessions.liveOf(id) ?? []);
   if (online.length > 1)
@@ -72,8 +84,7 @@ function agentCalled(core: BrokerCore, name: string): Session {
       online.map((each) => each.agent),
     );
   if (online[0] !== undefined) return online[0];
-  const isKnown = ids.length > 0 || core.registry.record(name) !== undefined;
-  throw isKnown
+  throw ids.length > 0
     ? new BusError('AGENT_OFFLINE', { agent: name })
     : new BusError('UNKNOWN_AGENT', { agent: name });
 }

@@ -5,6 +5,7 @@ import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../sessions.js';
 import { post } from './post.js';
 import { liveRecipient } from './recipient.js';
+import { checkLengths } from './texts.js';
 
 /**
  * A durable message is stored (post.ts). A live one is handed on now or refused now:
@@ -15,6 +16,7 @@ import { liveRecipient } from './recipient.js';
  */
 export const send: CommandRun = (core, session, frame) => {
   if (frame.envelope.durable) return post(core, session, frame);
+  checkLengths(frame.envelope);
   const { id, correlation, deadline_ms, from, reply_to } = frame.envelope;
   if (from !== '' && from !== session.agent)
     throw new BusError('UNAUTHORISED', { agent: session.agent, role: from.slice(0, 120) });

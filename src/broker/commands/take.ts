@@ -1,12 +1,17 @@
+import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { takeCodec } from '../../wire/messages.js';
 import type { CommandRun } from '../core.js';
 import { mailboxToTake } from './credit.js';
+import { checkLengths, invalid, textCharsMax } from './texts.js';
 
 /** One durable message, for whoever does not receive all the time. Throws UNKNOWN_AGENT, AGENT_OFFLINE. */
 export const take: CommandRun = async (core, session, frame) => {
   const want = takeCodec.decode(frame.body);
   const { id, deadline_ms } = frame.envelope;
+  checkLengths(frame.envelope);
+  if (want.correlation.length > textCharsMax) throw invalid(want.correlation, 'message id');
+  if (want.from !== '' && !isName(want.from)) throw invalid(want.from, 'agent id');
   const mailbox = await mailboxToTake(core, session, want.mailbox);
   if (core.sessions.of(session.peer) !== session) return;
   const waitMs = Math.min(deadline_ms, core.limits.requestMsMax);

@@ -2,51 +2,64 @@ import { expect, test } from 'vitest';
 import { Dedupe } from '../../../src/broker/dedupe.js';
 import { seenKey } from '../../../src/store/keys.js';
 
-test('an id is known by its sender only', () => {
-  const dedupe = new Dedupe({ seenPerSenderMax: 10, seenMs: 1_000 });
-  dedupe.remember('a', 'm', 1, 0, true);
+const limits = { seenPerSenderMax: 10, seenMax: 100_000, seenMs: 1_000 };
+const settled = (seq: number, atMs = 0) => ({ seq, mailbox: 'agent:x', atMs, isSettled: true });
+const stored = (seq: number) => ({ ...settled(seq), isSettled: false });
+const gone = (sender: string, ...seqs: number[]) =>
+  seqs.map((seq) => ({ type: 'del', key: seenKey(sender, seq) }));
+
+test('an id is known by its sender only, with where it went', () => {
+  const dedupe = new Dedupe(limits);
+  dedupe.remember('a', 'm', settled(1));
   expect([dedupe.seqOf('a', 'm'), dedupe.seqOf('b', 'm'), dedupe.seqOf('a', 'n')]).toEqual([
     1,
     undefined,
     undefined,
   ]);
+  expect([dedupe.mailboxOf('a', 'm'), dedupe.mailboxOf('b', 'm')]).toEqual(['agent:x', undefined]);
 });
 
-test('too many ids of a sender are forgotten, the oldest first, and nobody else loses any', () => {
-  const dedupe = new Dedupe({ seenPerSenderMax: 2, seenMs: 1_000 });
-  for (const seq of [1, 2, 3, 4]) dedupe.remember('busy', `m${seq}`, seq, 0, true);
-  dedupe.remember('calm', 'x', 9, 0, true);
-  expect(dedupe.prune(0, 'busy')).toEqual([
-    { type: 'del', key: seenKey('busy', 1) },
-    { type: 'del', key: seenKey('busy', 2) },
-  ]);
+test('too many ids of a sender are forgotten, the oldest first and many at once, and nobody else loses any', () => {
+  const dedupe = new Dedupe({ ...limits, seenPerSenderMax: 2 });
+  dedupe.remember('calm', 'x', settled(9_999));
+  const forgotten: number[] = [];
+  for (let seq = 0; seq < 515; seq += 1) {
+    dedupe.remember('busy', `m${seq}`, settled(seq));
+    forgotten.push(dedupe.thin('busy', 0).length);
+  }
+  expect(forgotten.slice(0, -1).every((count) => count === 0)).toBe(true);
+  expect(forgotten.at(-1)).toBe(513);
   expect([
-    dedupe.seqOf('busy', 'm2'),
-    dedupe.seqOf('busy', 'm3'),
+    dedupe.seqOf('busy', 'm512'),
+    dedupe.seqOf('busy', 'm513'),
     dedupe.seqOf('calm', 'x'),
-  ]).toEqual([undefined, 3, 9]);
+  ]).toEqual([undefined, 513, 9_999]);
+});
+
+test('too many ids of all senders cost whoever has most its oldest', () => {
+  const dedupe = new Dedupe({ ...limits, seenPerSenderMax: 10_000, seenMax: 2_000 });
+  for (let seq = 0; seq < 1_500; seq += 1) dedupe.remember('large', `l${seq}`, settled(seq));
+  for (let seq = 0; seq < 500; seq += 1) dedupe.remember('small', `s${seq}`, settled(2_000 + seq));
+  expect(dedupe.thin('small', 0)).toEqual([]);
+  dedupe.remember('small', 'one more', settled(9_999));
+  expect(dedupe.thin('small', 0)).toHaveLength(512);
+  expect([dedupe.seqOf('large', 'l511'), dedupe.seqOf('large', 'l512')]).toEqual([undefined, 512]);
+  expect(dedupe.seqOf('small', 's0')).toBe(2_000);
+  expect(dedupe.thin('small', 0)).toEqual([]);
 });
 
 test('only what was settled has an entry on disk to be deleted', () => {
-  const dedupe = new Dedupe({ seenPerSenderMax: 10, seenMs: 1_000 });
-  dedupe.remember('a', 'settled', 1, 0, false);
-  dedupe.remember('a', 'stored', 2, 0, false);
+  const dedupe = new Dedupe(limits);
+  dedupe.remember('a', 'settled', stored(1));
+  dedupe.remember('a', 'stored', stored(2));
   expect([dedupe.settled('a', 'settled'), dedupe.settled('a', 'unknown')]).toEqual([true, false]);
-  expect(dedupe.prune(1_000)).toEqual([{ type: 'del', key: seenKey('a', 1) }]);
+  expect(dedupe.prune(1_000)).toEqual(gone('a', 1));
 });
 
 test('ids are forgotten after their time', () => {
-  const dedupe = new Dedupe({ seenPerSenderMax: 10, seenMs: 1_000 });
-  dedupe.remember('a', 'old', 1, 0, true);
-  dedupe.remember('a', 'new', 2, 500, true);
-  expect(dedupe.prune(1_000)).toEqual([{ type: 'del', key: seenKey('a', 1) }]);
+  const dedupe = new Dedupe(limits);
+  dedupe.remember('a', 'old', settled(1));
+  dedupe.remember('a', 'new', settled(2, 500));
+  expect(dedupe.prune(1_000)).toEqual(gone('a', 1));
   expect([dedupe.seqOf('a', 'old'), dedupe.seqOf('a', 'new')]).toEqual([undefined, 2]);
-});
-
-test('a sender is crowded only well beyond its limit, so that ids are forgotten many at once', () => {
-  const dedupe = new Dedupe({ seenPerSenderMax: 2, seenMs: 1_000 });
-  for (let seq = 0; seq < 100; seq += 1) dedupe.remember('a', String(seq), seq, 0, true);
-  expect(dedupe.isCrowded('a')).toBe(false);
-  for (let seq = 100; seq < 1_000; seq += 1) dedupe.remember('a', String(seq), seq, 0, true);
-  expect(dedupe.isCrowded('a')).toBe(true);
 });

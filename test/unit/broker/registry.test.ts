@@ -26,7 +26,7 @@ const load = (from: Store = store, agentsMax = 10, corrupt: string[] = []): Prom
 const durable = (nowMs: number, online: string[] = []) => ({
   isEphemeral: false,
   nowMs,
-  isOnline: (id: string) => online.includes(id),
+  isStaying: ({ id }: AgentRecord) => online.includes(id),
 });
 
 test('what was registered is there after a restart, what was ephemeral is not', async () => {
@@ -75,6 +75,7 @@ test('agents that register at the same time never are more than the limit', asyn
 test('what could not be stored is not listed', async () => {
   const failing: Store = Object.assign(Object.create(store) as Store, {
     entries: store.entries.bind(store),
+    hasRoom: () => true,
     commit: () => Promise.reject(new Error('disk full')),
   });
   const registry = await load(failing);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { Poster } from '../../../src/client/poster.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import type { Frame } from '../../../src/wire/frame.js';
+import { encodeFrame, frameBytesMax, type Frame } from '../../../src/wire/frame.js';
 
 const deadlineMs = 100;
 const full = new BusError('STORE_UNAVAILABLE', { path: 'store', detail: 'no space left' });
@@ -15,7 +15,10 @@ beforeEach(() => {
   poster = new Poster({
     clock: systemClock,
     random: () => 1,
-    send: (frame) => sent.push(frame) > 0,
+    send: (frame) => {
+      if (encodeFrame(frame).length > 0) sent.push(frame);
+      return true;
+    },
     trouble: () => undefined,
   });
 });
@@ -56,5 +59,31 @@ describe('messages that run out of time', () => {
     expect(await accepted).toBeUndefined();
     expect(await late).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     expect((await late)?.message).toContain(`${deadlineMs} ms`);
+  });
+});
+
+describe('a message that is too large for a frame', () => {
+  const large = (): Promise<string> =>
+    poster.post('agent:other', 'x', Buffer.alloc(frameBytesMax), 'large', { deadlineMs }).then(
+      () => 'accepted',
+      (error: unknown) => asBusError(error).code,
+    );
+
+  test('fails alone, also in front of others of its lane', async () => {
+    poster.onSession(16);
+    const outcome = large();
+    const other = post('b');
+    expect(await outcome).toBe('TOO_LARGE');
+    expect(sent.map(({ envelope }) => [envelope.id, envelope.after])).toEqual([['b', '']]);
+    poster.onAccept('b', 1);
+    expect(await other).toBeUndefined();
+  });
+
+  test('fails with the next session when it was posted without one', async () => {
+    const outcome = large();
+    const other = post('b');
+    poster.onSession(16);
+    poster.onAccept('b', 1);
+    expect([await outcome, await other]).toEqual(['TOO_LARGE', undefined]);
   });
 });

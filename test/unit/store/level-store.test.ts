@@ -88,18 +88,18 @@ test('commits that are larger together than one batch may be are all written', a
   expect(found).toBeGreaterThanOrEqual(8 * (mebibytes.length + 1_000));
 });
 
-test('more than may wait for the disk is refused, and what waited is written', async () => {
+test('when more waits than may, there is no room for new things, and what ends others is taken', async () => {
   await using store = await openTestStore(path.join(folder.path, 's'));
   const value = Buffer.alloc(8 * 1024 * 1024);
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 9 }, (_, at) => store.commit([{ type: 'put', key: `${at}`, value }])),
+  expect(store.hasRoom(100 * value.length)).toBe(true);
+  const writes = Array.from({ length: 7 }, (_, at) =>
+    store.commit([{ type: 'put', key: `${at}`, value }]),
   );
-  expect(outcomes.map(({ status }) => status)).toEqual([
-    ...Array.from({ length: 7 }, () => 'fulfilled'),
-    'rejected',
-    'rejected',
-  ]);
-  expect(store.state).toBe('serving');
+  expect([store.hasRoom(1_000), store.hasRoom(value.length)]).toEqual([true, false]);
+  writes.push(store.commit([{ type: 'put', key: 'last', value }]), store.write([put('x', '1')]));
+  expect(store.hasRoom(1)).toBe(false);
+  await Promise.all(writes);
+  expect([store.state, store.hasRoom(value.length)]).toEqual(['serving', true]);
 });
 
 test('what was handed over before closing is written, what comes after is refused', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { Outboxes } from '../../../src/broker/outboxes.js';
 import { Outbox } from '../../../src/transport/outbox.js';
+import { Command, decodeFrames, encodeFrame, makeFrame } from '../../../src/wire/frame.js';
 import type { SendOutcome } from '../../../src/transport/port.js';
 
 function outbox(answer: (part: Buffer) => SendOutcome | Promise<SendOutcome>, bytesMax = 100) {
@@ -45,6 +46,26 @@ test('a peer that does not read gets everything later, in order; what exceeds th
   expect(box.offer(Buffer.from('gh'))).toBe(true);
   await box.flushed();
   expect(sent.join('')).toBe('abcdgh');
+});
+
+test('what could not leave keeps its parts, so that none holds more frames than may be read', async () => {
+  let stalls = 3;
+  const parts: Buffer[] = [];
+  const { box } = outbox((part) => {
+    if (stalls-- > 0) return 'stalled';
+    parts.push(part);
+    return 'sent';
+  }, 1_000_000);
+  const frame = (at: number) =>
+    encodeFrame(makeFrame(Command.ACCEPT, { correlation: String(at) }, Buffer.alloc(0)));
+  for (let at = 0; at < 600; at += 1) box.offer(frame(at));
+  await microtasks();
+  for (let at = 600; at < 1_000; at += 1) box.offer(frame(at));
+  await box.flushed();
+  const read = parts.flatMap((part) => [...decodeFrames(part)]);
+  expect(read.map((each) => (each.ok ? each.frame.envelope.correlation : each.corruption))).toEqual(
+    Array.from({ length: 1_000 }, (_, at) => String(at)),
+  );
 });
 
 test('the first of a turn leaves at once, what comes after it leaves together', async () => {
