@@ -98,8 +98,7 @@ async function measured(
     [what]: count,
     seconds: round(seconds),
     [`${what}PerSecond`]: round(count / seconds),
-    memoryBeforeMiB: round((memory[0] ?? 0) / 2 ** 20),
-    memoryAfterMiB: round((memory.at(-1) ?? 0) / 2 ** 20),
+    memoryMiB: memory.map((bytes) => round(bytes / 2 ** 20)).join(' '),
     [`bytesPer1000${what}`]: round((slopeOf(memory) / (count / samples)) * 1_000),
   });
 }

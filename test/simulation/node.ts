@@ -18,8 +18,8 @@ export interface NodeParts {
   isHealing: () => boolean;
   /** The broker has made it a dead letter, or is not there to tell. */
   isDead: (seq: number) => boolean;
-  /** Whether a client of the agent waits for the outcome of this message. */
-  posting: (agent: string, id: string, isWanted: boolean) => void;
+  /** A client of the agent no longer waits for the outcome of this message. */
+  givenUp: (agent: string, id: string) => void;
 }
 
 export const operatorSecret = Buffer.from('the secret of a simulated operator');

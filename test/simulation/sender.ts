@@ -100,7 +100,6 @@ export class Sender extends Node {
     const { process, client, random, parts } = this;
     while (intent.seq === 0) {
       intent.posts += 1;
-      parts.posting(this.agent, intent.id, true);
       intent.firstPost ??= { process: process.name, place: this.log.indexOf(intent) };
       try {
         const { seq } = await this.counted(
@@ -117,7 +116,7 @@ export class Sender extends Node {
         parts.ledger.accepted(intent, seq);
       } catch (error) {
         const { code } = asBusError(error);
-        parts.posting(this.agent, intent.id, false);
+        parts.givenUp(this.agent, intent.id);
         parts.note(process.name, `${intent.id} not accepted: ${code}`);
         if (!this.isPassing(error)) throw error;
         await process.pause(random.between(10, 500));

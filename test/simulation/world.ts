@@ -63,7 +63,7 @@ export class World {
   readonly #faults: Record<string, number> = {};
   /** Durable SENDs of each agent's connection that have no answer. */
   readonly #out = new Map<string, Set<string>>();
-  /** Messages that no client waits for just now; an outbox may still hold one of them. */
+  /** Messages that a client has ceased to wait for, perhaps to send them anew: an outbox may still hold a copy. */
   readonly #givenUp = new Set<string>();
   #broker: Broker | undefined;
   #brokerProcess: Process | undefined;
@@ -191,8 +191,7 @@ export class World {
       isOpen: () => this.#isOpen,
       isHealing: () => this.#isHealing,
       isDead: (seq) => this.#isDead(seq),
-      posting: (agent, id, isWanted) => {
-        if (isWanted) return void this.#givenUp.delete(id);
+      givenUp: (agent, id) => {
         this.#givenUp.add(id);
         this.#out.get(agent)?.delete(id);
       },
