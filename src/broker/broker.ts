@@ -202,10 +202,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isEphemeral,
       nowMs: this.clock.nowMs(),
       isStaying: ({ id, role }) =>
-        this.sessions.liveOf(id) !== undefined ||
-        this.#parts.proofFor({ agent: id, role, isRemote: false }) !== 'none',
+        this.sessions.liveOf(id) !== undefined || this.isProvenRole(role),
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
+  }
+
+  isProvenRole(role: string): boolean {
+    return this.#parts.proofFor({ agent: role, role, isRemote: false }) !== 'none';
   }
 
   announce(change: PresenceEvent['change'], agent: string): void {
@@ -360,8 +363,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
       this.#framesIn += 1;
       try {
         const retryAfterMs = this.#charge(peer, decoded);
-        if (retryAfterMs > 0) this.#onTooMuch(peer, decoded, retryAfterMs);
-        else if (decoded.ok) this.#onFrame(peer, decoded.frame);
+        if (retryAfterMs > 0) {
+          const isOver = this.#onTooMuch(peer, decoded, retryAfterMs);
+          if (isOver) return;
+        } else if (decoded.ok) this.#onFrame(peer, decoded.frame);
         else this.#onCorrupt(peer, decoded);
       } catch (error) {
         // One bad frame costs itself, never the loop that serves everybody.
@@ -379,13 +384,22 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const nowMs = this.clock.monotonicMs();
     if (session?.snapshot.value !== 'live') return this.#strangerRates.take(peer, 1, bytes, nowMs);
     session.lastHeardMs = nowMs;
-    return session.rate.take(1, bytes, nowMs);
+    const retryAfterMs = session.rate.take(1, bytes, nowMs);
+    // Whoever leaves says less from then on.
+    return decoded.ok && decoded.frame.command === Command.GOODBYE ? 0 : retryAfterMs;
   }
 
-  #onTooMuch(peer: PeerId, decoded: Decoded, retryAfterMs: number): void {
+  /** True: nothing more of this part is looked at. A stranger is told once, and not of what it asked in an earlier session. */
+  #onTooMuch(peer: PeerId, decoded: Decoded, retryAfterMs: number): boolean {
+    const session = this.sessions.of(peer);
+    const isLive = session?.snapshot.value === 'live';
+    const command = decoded.ok ? decoded.frame.command : undefined;
+    const isNamed = isLive || command === Command.HELLO || command === Command.PROOF;
     const id = decoded.ok ? decoded.frame.envelope.id : decoded.id;
-    const agent = this.sessions.of(peer)?.agent ?? 'a stranger';
-    this.#voice.refuse(peer, id, new BusError('RATE_LIMITED', { agent, retryAfterMs }));
+    const agent = session?.agent ?? 'a stranger';
+    const tooMuch = new BusError('RATE_LIMITED', { agent, retryAfterMs });
+    this.#voice.refuse(peer, isNamed ? id : '', tooMuch);
+    return !isLive;
   }
 
   #onCorrupt(peer: PeerId, decoded: { corruption: string; id: string; version: number }): void {

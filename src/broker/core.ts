@@ -41,6 +41,8 @@ export interface BrokerCore {
   reject(to: Session, id: string, error: BusError): void;
   /** Into the registry, and out of it whom that displaces. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
   enroll(record: AgentRecord, isEphemeral: boolean): Promise<void>;
+  /** Whether this role must prove itself on this machine; nobody else is called like it. */
+  isProvenRole(role: string): boolean;
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;

@@ -72,7 +72,7 @@ export class Dedupe {
     if (this.#size <= seenMax) return operations;
     let [largest, most] = [sender, 0];
     for (const [name, { size }] of this.#senders) if (size > most) [largest, most] = [name, size];
-    this.#forget(largest, most - slack, nowMs, operations);
+    this.#forget(largest, Math.max(most - slack, most >> 1), nowMs, operations);
     return operations;
   }
 

@@ -80,7 +80,7 @@ export class Door {
     const isRemote = this.#parts.listener.isRemote(peer);
     const mustProve = this.#parts.proofFor({ ...hello, isRemote }) !== 'none';
     const older = this.#core.sessions.liveOf(hello.agent);
-    if (this.#isTakenName(hello)) {
+    if (this.#isTakenName(hello, mustProve)) {
       const { agent, role } = hello;
       return this.#voice.refuse(
         peer,
@@ -121,13 +121,14 @@ export class Door {
    * A name belongs to the role that registered it: otherwise whoever need not prove anything could take
    * the manager's name, also while the manager is away.
    */
-  #isTakenName({ agent, role }: Hello): boolean {
+  #isTakenName({ agent, role }: Hello, mustProve: boolean): boolean {
     const { registry, sessions } = this.#core;
     // Who is called like a role that must prove itself is taken for it.
-    const isReserved = this.#parts.proofFor({ agent, role: agent, isRemote: false }) !== 'none';
-    if (isReserved && role !== agent) return true;
+    if (role !== agent && this.#core.isProvenRole(agent)) return true;
     const owner = sessions.liveOf(agent)?.role ?? registry.record(agent)?.role;
     if (owner !== undefined) return owner !== role;
+    // An alias that somebody took keeps out nobody who will prove who he is.
+    if (mustProve) return false;
     return registry.withAlias(agent).some((id) => registry.record(id)?.role !== role);
   }
 
@@ -148,6 +149,7 @@ export class Door {
       sessions: this.#core.sessions.size,
     });
     this.#core.sessions.add(session);
+    this.#parts.outboxes.keep(peer);
     return session;
   }
 
@@ -165,7 +167,6 @@ export class Door {
       );
     }
     const { nonce, agent, incarnation } = session;
-    session.nonce = Buffer.alloc(0);
     let isProved = false;
     try {
       const { hmac } = proofCodec.decode(frame.body);
@@ -196,7 +197,9 @@ export class Door {
   #perform(session: Session, effect: SessionEffect): void {
     switch (effect.type) {
       case 'challenge.send':
-        session.nonce = randomBytes(nonceBytes);
+        // One for the session, which its first wrong proof ends: a greeting that was repeated before the
+        // proof of the first came has it challenged twice.
+        if (session.nonce.length === 0) session.nonce = randomBytes(nonceBytes);
         return this.#voice.say(
           session.peer,
           Command.CHALLENGE,
@@ -230,7 +233,7 @@ export class Door {
       case 'session.announce':
         // Only now is it somebody: until here it had the little that a stranger has.
         this.#parts.strangerRates.forget(session.peer);
-        this.#parts.outboxes.keep(session.peer);
+        this.#parts.outboxes.widen(session.peer);
         session.silenceMaxMs = session.heartbeatMs * silentIntervalsMax;
         session.lastHeardMs = this.#core.clock.monotonicMs();
         this.#core.sessions.announce(session);

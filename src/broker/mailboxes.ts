@@ -63,7 +63,7 @@ export class Mailboxes {
   readonly #timeline = new Timeline<Letter>();
   /** SENDs whose batch is on its way to disk, by sender and id. */
   readonly #posting = new Map<string, Promise<Posted>>();
-  /** Mailboxes of sessions that were superseded, until the next has said what it still works on. */
+  /** Mailboxes with something back from a session, until it or the next has said what it still works on. */
   readonly #left = new Set<Mailbox>();
   #bytes = 0;
   #frameBytes = 0;
@@ -291,6 +291,7 @@ export class Mailboxes {
         // Back already, behind one of its lane.
         if (letter.lease?.consumer.peer !== peer || held.has(letter.seq)) continue;
         mailbox.giveBack(letter, false);
+        this.#left.add(mailbox);
       }
     }
   }
@@ -433,7 +434,7 @@ export class Mailboxes {
       if (frame === undefined || isStalled) consumer.mailbox.giveBack(letter, false);
       else isStalled = !this.#send(consumer, letter, frame);
     }
-    if (frames.length > 0 && !isStalled) this.#pump(consumer);
+    if (frames.length > 0 && !isStalled) this.#pumpAll(consumer.mailbox);
   }
 
   /** False: the peer does not read. */
@@ -567,7 +568,7 @@ export class Mailboxes {
     if (this.#timeline.size > 2 * letters.size + timelineSlack)
       this.#timeline.prune((letter) => letters.get(letter.seq) === letter);
     for (const mailbox of this.#mailboxes.values()) {
-      if (!mailbox.isBusy) continue;
+      if (!mailbox.isBusy && this.takers.of(mailbox.name).length === 0) continue;
       for (const consumer of isLate ? [] : mailbox.consumers.values()) this.#expireLeases(consumer);
       this.#pumpAll(mailbox);
     }

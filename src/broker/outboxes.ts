@@ -30,15 +30,17 @@ export class Outboxes {
     this.#parts = parts;
   }
 
-  /** Its session has begun. */
+  /** It has greeted: it is answered whoever else is, with the little room of a stranger. */
   keep(peer: PeerId): void {
-    if (this.#kept.has(peer)) return;
-    const { bytesMax } = this.#parts;
     const passing = this.#passing.get(peer);
     this.#passing.delete(peer);
-    // What was said to the stranger, a WELCOME say, leaves first.
-    passing?.widen(bytesMax);
-    this.#kept.set(peer, passing ?? this.#open(peer, bytesMax));
+    // What was said to the stranger leaves first.
+    this.#kept.set(peer, passing ?? this.#open(peer, this.#parts.strangerBytesMax));
+  }
+
+  /** It is known who it is. */
+  widen(peer: PeerId): void {
+    this.#kept.get(peer)?.widen(this.#parts.bytesMax);
   }
 
   /** Its session is over. What was queued before still leaves. */

@@ -82,7 +82,7 @@ export const sessionMachine = session.createMachine({
       on: {
         'peer.proved': 'live',
         'peer.misproved': { target: 'closed', actions: sendRefusal },
-        // Its first HELLO or our CHALLENGE was lost: challenge again, with a fresh nonce.
+        // Its first HELLO or our CHALLENGE was lost, or is slow: challenge again, with the same nonce.
         'peer.greeted': { guard: 'isSameAgent', target: 'proving', reenter: true },
         'peer.left': 'closed',
         'session.expired': 'closed',

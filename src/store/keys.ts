@@ -8,7 +8,7 @@
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
  *     state/<seq>                        MessageView: what changed since: attempts, due, expiry, reason
  *     dead/<seq>                         MessageView: since when and why it is a dead letter
- *     seen/<sender>/<seq>                Unix ms, space, message id: settled, within the dedupe window
+ *     seen/<sender>/<seq>                Unix ms, space, message id, tab, mailbox: settled, within the dedupe window
  *     meta/seq                           no seq at or above this was ever given out
  *     facts/<miner version>/<language>/<blob>   FileFacts
  */

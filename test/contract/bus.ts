@@ -458,6 +458,23 @@ export function busContract(
       expect(decodeFailure(heard[0]!.body).code).toBe('MALFORMED_PAYLOAD');
     });
 
+    test.skipIf(hasAgentSecrets)(
+      'a greeting that was repeated too early spoils no proof',
+      async () => {
+        await openBus();
+        const incarnation = Date.now();
+        const slow = await rawClient(bus);
+        const greeting = hello({ agent: 'boss', role: 'operator', incarnation });
+        await slow.say(greeting);
+        await slow.say(greeting);
+        await eventually(() => expect(slow.heard).toHaveLength(2));
+        const { nonce } = challengeCodec.decode(slow.heard[0]!.body);
+        const hmac = proofOf(operatorSecret, nonce, 'boss', incarnation);
+        await slow.say(makeFrame(Command.PROOF, { id: 'p' }, proofCodec.encode({ hmac })));
+        await eventually(() => expect(slow.heard.at(-1)?.command).toBe(Command.WELCOME));
+      },
+    );
+
     test.skipIf(hasAgentSecrets)('a proof is good for one session only', async () => {
       await openBus();
       const incarnation = Date.now();

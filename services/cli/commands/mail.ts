@@ -80,7 +80,8 @@ export function addMailCommands(sigma: Command): void {
           const form = { json: options.json === true };
           if (options.reply === undefined)
             return print(form, accepted, () => `accepted as ${accepted.seq} (id ${accepted.id})`);
-          hint = `It was accepted; its answer comes with: sigma receive --reply ${printable(id)}`;
+          const as = options.as === undefined ? '' : ` --as ${options.as}`;
+          hint = `It was accepted; its answer comes with: sigma receive --reply ${printable(id + as)}`;
           const reply = await wholeReply(client, id, { deadlineMs: options.reply, from });
           print(form, { ...accepted, reply: { from: reply.from, ...bodyOf(reply) } }, () =>
             printableText(reply.body.toString()),
@@ -151,11 +152,15 @@ function isOpen(error: unknown): boolean {
 }
 
 const openCodes: ReadonlySet<string> = new Set([
+  'BROKER_BUSY',
+  'BROKER_DRAINING',
   'BROKER_LOST',
   'DEADLINE_EXCEEDED',
   'INBOX_EMPTY',
   'INTERRUPTED',
   'NO_BROKER',
+  'RATE_LIMITED',
+  'STORE_UNAVAILABLE',
 ]);
 
 /** All parts of an answer, in order. */

@@ -59,7 +59,9 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
 
 /** Only whoever was asked, or may answer for the service that was. Empty: an earlier version did not note it. */
 function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
-  if (asked === '' || asked === `agent:${from}` || rights.mayAdminister('inbox.take')) return true;
+  // An answer may be answered too.
+  if (['', `agent:${from}`, `reply:${from}`].includes(asked)) return true;
+  if (rights.mayAdminister('inbox.take')) return true;
   const { kind, name } = parseAddress(asked);
   return kind === 'service' && rights.mayOffer(name);
 }

@@ -25,6 +25,7 @@ export const register: CommandRun = async (core, session, frame) => {
 /** Agents of one role may share an alias; none takes the id of another, or what those of another role are called. */
 function isAliasTaken(core: BrokerCore, { agent, role }: Session, alias: string): boolean {
   if (alias === '' || alias === agent) return false;
+  if (alias !== role && core.isProvenRole(alias)) return true;
   const isId =
     core.sessions.liveOf(alias) !== undefined || core.registry.record(alias) !== undefined;
   const others = core.registry.withAlias(alias);

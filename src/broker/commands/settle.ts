@@ -4,7 +4,7 @@ import { settleCodec, type Settle } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Letter } from '../mailbox.js';
 import type { Session } from '../sessions.js';
-import { isPlain } from './texts.js';
+import { plain } from './texts.js';
 
 /** Messages named by one frame; more are refused TOO_LARGE. */
 const seqsMax = 4_096;
@@ -28,8 +28,7 @@ function settling(verdict: Verdict, needsLease: boolean): CommandRun {
         bytes: settle.seqs.length,
         limit: seqsMax,
       });
-    const reason = settle.reason.slice(0, reasonCharsMax);
-    settle.reason = isPlain(reason) ? reason : JSON.stringify(reason);
+    settle.reason = plain(settle.reason.slice(0, reasonCharsMax));
     core.mailboxes.settle(
       session.peer,
       (mailbox) => !needsLease && ownsMailbox(session, mailbox),

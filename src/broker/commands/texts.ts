@@ -23,10 +23,17 @@ export function checkStored(envelope: Envelope): void {
   if (order_key.length > textCharsMax || !isPlain(order_key)) throw invalid(order_key, 'order key');
 }
 
-/** Without control characters: a terminal that shows it must not obey it. */
-export function isPlain(text: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return !/[\u0000-\u001f\u007f-\u009f]/.test(text);
+/** Control characters: a terminal that shows them obeys them. */
+// eslint-disable-next-line no-control-regex
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+const controls = new RegExp(control, 'g');
+
+function isPlain(text: string): boolean {
+  return !control.test(text);
+}
+
+export function plain(text: string): string {
+  return isPlain(text) ? text : text.replace(controls, '?');
 }
 
 export function invalid(name: string, what: string): BusError {

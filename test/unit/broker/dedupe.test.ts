@@ -48,6 +48,16 @@ test('too many ids of all senders cost whoever has most its oldest', () => {
   expect(dedupe.thin('small', 0)).toEqual([]);
 });
 
+test('of many senders with few ids none loses all, nor the one that was just sent', () => {
+  const dedupe = new Dedupe({ ...limits, seenPerSenderMax: 10_000, seenMax: 1_000 });
+  for (let seq = 0; seq < 1_000; seq += 1) dedupe.remember(`s${seq % 10}`, `m${seq}`, settled(seq));
+  dedupe.remember('s0', 'new', settled(1_000));
+  dedupe.thin('s0', 0);
+  expect(dedupe.seqOf('s0', 'new')).toBe(1_000);
+  for (let sender = 0; sender < 10; sender += 1)
+    expect(dedupe.seqOf(`s${sender}`, `m${990 + sender}`)).toBe(990 + sender);
+});
+
 test('only what was settled has an entry on disk to be deleted', () => {
   const dedupe = new Dedupe(limits);
   dedupe.remember('a', 'settled', stored(1));

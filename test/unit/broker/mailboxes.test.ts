@@ -164,6 +164,18 @@ test('a session that takes the place of another keeps what it holds, others get 
   expect(delivered.slice(2)).toEqual(['b idle']);
 });
 
+test('whoever waits gets what another did not hold on to over a new greeting', async () => {
+  const seq = await post('x');
+  take('t1', 0, 'a');
+  take('t2', 60_000, 'b');
+  expect(taken).toEqual(['t1 x']);
+  mailboxes.takeBack('a', new Set());
+  mailboxes.adopt('a', [], () => true);
+  mailboxes.resume('a');
+  expect(taken).toEqual(['t1 x', 't2 x']);
+  expect(letter(seq).lease?.consumer.peer).toBe('b');
+});
+
 test('a consumer that takes nothing and holds nothing is forgotten, its mailbox too', async () => {
   for (let at = 0; at < 10; at += 1) {
     mailboxes.credit('worker', `service:s${at}`, 5, 1_000);

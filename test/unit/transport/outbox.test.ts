@@ -126,7 +126,10 @@ test('strangers are answered, cost nothing that lasts, and are not answered with
   await boxes.flushed(1_000);
   await new Promise(setImmediate);
   expect(['d', 'e'].map((peer) => boxes.offer(peer, Buffer.from('reset')))).toEqual([true, true]);
+  // Whoever has greeted is answered all the same, with little room until it is known who it is.
   boxes.keep('kept');
+  expect([8, 8].map((bytes) => boxes.offer('kept', Buffer.alloc(bytes)))).toEqual([true, false]);
+  boxes.widen('kept');
   expect(boxes.offer('kept', Buffer.alloc(90))).toBe(true);
   boxes.forget('kept');
   await boxes.flushed(1_000);
