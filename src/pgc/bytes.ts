@@ -158,6 +158,85 @@ export class StringTable {
   }
 }
 
+/** Names of one block; only the first of each is written whole. */
+const blockNames = 32;
+
+/**
+ * Sorted names, each as what it does not share with the one before it (front coding; I. Witten, A. Moffat,
+ * T. Bell, "Managing Gigabytes", 1999, 4.1). Lists of registers become a fifth of their size.
+ */
+export function packSorted(names: readonly string[]): { blocks: Uint32Array; bytes: Buffer } {
+  const blocks = new Uint32Array(Math.ceil(names.length / blockNames));
+  const bytes = new ByteColumn(4_096);
+  let before = Buffer.alloc(0);
+  names.forEach((name, at) => {
+    const encoded = Buffer.from(name, 'utf8');
+    let shared = 0;
+    if (at % blockNames === 0) blocks[at / blockNames] = bytes.length;
+    else while (shared < encoded.length && encoded[shared] === before[shared]) shared += 1;
+    bytes.pushVarint(shared);
+    bytes.pushVarint(encoded.length - shared);
+    bytes.append(encoded.subarray(shared));
+    before = encoded;
+  });
+  return { blocks, bytes: bytes.values() };
+}
+
+/** Reads `packSorted`. */
+export class SortedNames {
+  readonly #blocks: Uint32Array;
+  readonly #bytes: Buffer;
+
+  constructor(blocks: Uint32Array, bytes: Buffer) {
+    this.#blocks = blocks;
+    this.#bytes = bytes;
+  }
+
+  /** Positions of all that equal this name, ascending. */
+  find(name: string): number[] {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    // The last block that begins before the name; equal ones may go on in the next.
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((this.#first(middle) ?? '') < name) low = middle;
+      else high = middle - 1;
+    }
+    const found: number[] = [];
+    for (let block = low; block < this.#blocks.length; block += 1) {
+      for (const [at, each] of this.#namesOf(block)) {
+        if (each > name) return found;
+        if (each === name) found.push(at);
+      }
+    }
+    return found;
+  }
+
+  *all(): Generator<string> {
+    for (let block = 0; block < this.#blocks.length; block += 1)
+      for (const [, name] of this.#namesOf(block)) yield name;
+  }
+
+  #first(block: number): string | undefined {
+    for (const [, name] of this.#namesOf(block)) return name;
+    return undefined;
+  }
+
+  *#namesOf(block: number): Generator<[at: number, name: string]> {
+    const end = this.#blocks[block + 1] ?? this.#bytes.length;
+    const reader = new VarintReader(this.#bytes, this.#blocks[block] ?? 0, end);
+    let before = Buffer.alloc(0);
+    for (let at = block * blockNames; !reader.isAtEnd; at += 1) {
+      const shared = reader.next();
+      const length = reader.next();
+      const rest = this.#bytes.subarray(reader.at, reader.at + length);
+      reader.at += length;
+      before = Buffer.concat([before.subarray(0, shared), rest]);
+      yield [at, before.toString('utf8')];
+    }
+  }
+}
+
 /** Compressed rows: the members of group `g` are `members[starts[g]] … members[starts[g + 1] - 1]`. */
 export interface Grouped {
   starts: Uint32Array;

@@ -18,7 +18,8 @@ interface Wanted {
 /**
  * Every call site of these symbols, complete, in order of the files. A bare name means all calls of that
  * name, also under the names that imports give it. With a path, calls that surely mean another definition
- * are left out, and when the symbol is not exported, so are those of other files.
+ * are left out, and when the symbol is not exported, so are those of other files. A function that stands
+ * in a structure of operations has a site of kind `slot` there: who calls through the field calls it.
  */
 export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSite[] {
   const byName = new Map<string, Wanted[]>();
@@ -32,7 +33,7 @@ export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSi
     byName.set(called, [...(byName.get(called) ?? []), wanted]);
   }
   return [...byName].flatMap(([name, wanted]) =>
-    callsOf(index, name)
+    [...callsOf(index, name), ...index.slotsOf(name)]
       .filter((call) => wanted.some((each) => !each.isPrecise || mayMean(index, call, each)))
       .map((call) => callerSite(index, call)),
   );
@@ -82,7 +83,9 @@ function reallyNamed(index: ShardIndex, call: CallRow, name: string): boolean {
   return lookup?.name === name || inside.some((each) => index.symbol(each).name === name);
 }
 
-function mayMean(index: ShardIndex, call: CallRow, wanted: Wanted): boolean {
+function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
+  // A name in a structure is bound as that of a call is.
+  const call = site.kind === 'slot' ? ({ ...site, kind: 'direct', receiver: '' } as const) : site;
   const { inside, lookup } = targetsOfCall(index, call);
   if (inside.some((id) => wanted.symbols.has(id))) return true;
   if (lookup === undefined) return false;
@@ -100,7 +103,7 @@ function mayMean(index: ShardIndex, call: CallRow, wanted: Wanted): boolean {
 function callerSite(index: ShardIndex, call: CallRow): CallSite {
   const isInside = call.caller >= 0;
   return {
-    symbol: isInside ? index.symbol(call.caller).name : '',
+    symbol: isInside ? index.symbol(call.caller).name : call.kind === 'slot' ? call.receiver : '',
     file_path: index.file(call.file).path,
     line: call.line,
     agent: index.info.agent,

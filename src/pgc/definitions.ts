@@ -52,7 +52,21 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
 /** Each symbol once, in the order asked for. */
 export function definitionsOf(index: ShardIndex, symbols: readonly string[]): Definition[] {
   const ids = new Set(symbols.flatMap((text) => resolveSymbol(index, text)));
-  return [...ids].map((id) => definitionOf(index, id));
+  const scanned = [...new Set(symbols)].flatMap((text) => scannedDefinitions(index, text));
+  return [...[...ids].map((id) => definitionOf(index, id)), ...scanned];
+}
+
+/** Of a list of definitions that was only scanned: nothing but the name and its place. */
+function scannedDefinitions(index: ShardIndex, text: string): Definition[] {
+  const { path, name } = parseReference(text);
+  return index
+    .scannedNamed(name)
+    .map(({ file, line }) => ({ file_path: index.file(file).path, line }))
+    .filter(({ file_path }) => path === '' || isTail(file_path, path))
+    .map(({ file_path, line }) => ({
+      ...{ symbol: name, kind: 'macro', file_path, line, line_end: line, signature: '' },
+      ...{ exported: true, agent: index.info.agent, declaration: false, container: '', doc: '' },
+    }));
 }
 
 /** `path:line` of a symbol. */

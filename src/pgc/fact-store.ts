@@ -65,6 +65,19 @@ export class FactStore {
     return this.#store.getMany(wanted.map(keyOf));
   }
 
+  /** Facts of contents that no file has any more. Resolves with their number. */
+  async collect(used: Iterable<FactsOf>): Promise<number> {
+    const keys = new Set<string>();
+    for (const each of used) keys.add(keyOf(each));
+    const gone = [...this.#known].filter((key) => !keys.has(key));
+    for (let at = 0; at < gone.length; at += staleBatch) {
+      const batch = gone.slice(at, at + staleBatch);
+      await this.#store.write(batch.map((key) => ({ type: 'del' as const, key })));
+      for (const key of batch) this.#known.delete(key);
+    }
+    return gone.length;
+  }
+
   async remove(of: FactsOf): Promise<void> {
     this.#known.delete(keyOf(of));
     await this.#store.write([{ type: 'del', key: keyOf(of) }]);

@@ -1,7 +1,53 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { pgc } from '../wire/codec.js';
 
+/** Of one text, unpacked; the largest that is read has 32 MiB. */
+const factsBytesMax = 256 * 1024 * 1024;
+
 /** What one blob holds, as mined. Mirrors `FileFacts` in `proto/pgc.proto`, which explains the fields. */
-export type FactsLanguage = 'c' | 'typescript' | 'tsx' | 'javascript' | 'python';
+export const grammarLanguages = [
+  'c',
+  'cpp',
+  'typescript',
+  'tsx',
+  'javascript',
+  'python',
+  'go',
+  'rust',
+  'java',
+] as const;
+/** Languages that are parsed. */
+export type GrammarLanguage = (typeof grammarLanguages)[number];
+
+/** Texts that are read by line: documents, and what says how to build, configure and run. */
+export const textLanguages = [
+  'markdown',
+  'rst',
+  'text',
+  'kconfig',
+  'make',
+  'maintainers',
+  'settings',
+  'shell',
+] as const;
+export type TextLanguage = (typeof textLanguages)[number];
+
+export type FactsLanguage = GrammarLanguage | TextLanguage;
+
+/** What can be called stands in it. */
+export function isCode(language: FactsLanguage): boolean {
+  return (grammarLanguages as readonly string[]).includes(language);
+}
+
+/** What a name means is decided by linkage and includes. */
+export function isCFamily(language: FactsLanguage): boolean {
+  return language === 'c' || language === 'cpp';
+}
+
+/** What a name means is decided by imports. */
+export function hasModules(language: FactsLanguage): boolean {
+  return isCode(language) && !isCFamily(language);
+}
 
 export interface SymbolFact {
   name: string;
@@ -21,6 +67,25 @@ export interface CallFact {
   caller: number;
   kind: string;
   receiver: string;
+  unused: boolean;
+}
+
+/** What one overlay says of one place. */
+export interface ItemFact {
+  /** 2 to 7: O2 to O7. */
+  overlay: number;
+  /** The rule that found it, stable: `unbounded-copy`, `kconfig`. */
+  rule: string;
+  line_start: number;
+  line_end: number;
+  /** Rendered, in one line. */
+  text: string;
+  /** What it speaks of: a name that other overlays know; may be empty. */
+  subject: string;
+  /** Of O2: critical · high · medium · low · info. */
+  severity: string;
+  /** Of O2: `CWE-120`, or empty. */
+  cwe: string;
 }
 
 export interface ImportFact {
@@ -45,17 +110,22 @@ export interface FileFacts {
   words: string[];
   /** One per symbol, then one for what lies outside all symbols. */
   documents: WordCounts[];
+  items: ItemFact[];
+  /** Names of a list of definitions that is too long to be looked at one by one, with their lines. */
+  scanned_names: string[];
+  scanned_lines: number[];
 }
 
 /** Raised whenever a miner would say something else about the same blob. */
-export const minerVersion = 2;
+export const minerVersion = 4;
 
+/** Compressed: the facts of a code base are half as large as its text, and are read once a change. */
 export function encodeFacts(facts: FileFacts): Buffer {
-  const bytes = pgc.FileFacts.encode(facts).finish();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return deflateRawSync(pgc.FileFacts.encode(facts).finish(), { level: 3 });
 }
 
-/** Absent scalars read as their defaults through the prototype of the generated classes. */
+/** Absent scalars read as their defaults through the prototype of the generated classes. Throws when broken. */
 export function decodeFacts(bytes: Uint8Array): FileFacts {
-  return pgc.FileFacts.decode(bytes) as unknown as FileFacts;
+  const plain = inflateRawSync(bytes, { maxOutputLength: factsBytesMax });
+  return pgc.FileFacts.decode(plain) as unknown as FileFacts;
 }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../base/clock.js';
+import { Scope } from '../base/scope.js';
 import { BusError } from '../errors/bus-error.js';
 import {
   parseShardRequest,
@@ -23,10 +24,16 @@ import {
   type ManifestShard,
 } from './manifest.js';
 import { writeAtomically } from './segment-file.js';
-import { buildShards } from './shard-build.js';
+import type { History } from './lineage/history.js';
+import { historyOf } from './lineage/read-history.js';
+import { buildCoherence } from './overlays/coherence.js';
+import { buildLineage } from './overlays/lineage.js';
+import { RevisionTree } from './revision-tree.js';
+import { buildShards, membersOf } from './shard-build.js';
 import type { FileRow } from './shard-index.js';
+import type { OverlayName } from './shapes.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
-import { SourceTree, type LeftOut, type SourceFile } from './source-tree.js';
+import { SourceTree, type LeftOut, type ReadableTree, type SourceFile } from './source-tree.js';
 
 export interface IndexRequest extends MiningRequest {
   root: string;
@@ -34,6 +41,12 @@ export interface IndexRequest extends MiningRequest {
   home: string;
   /** Absent: as in the last run, `auto` in the first. */
   shards?: ShardRequest;
+  /** A revision of git to be read instead of the work tree; nothing that is newer is seen. */
+  asOf?: string;
+  /** Overlays that are made anew though nothing has changed. */
+  layers?: readonly OverlayName[];
+  /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
+  collects?: boolean;
 }
 
 /** What `sigma index --json` prints. */
@@ -42,6 +55,10 @@ export interface IndexReport {
   files_total: number;
   files_mined: number;
   files_reused: number;
+  /** Of contents that no file has any more. */
+  facts_collected: number;
+  /** Of git, for O3: commits that were read, and why not all; 0 commits: there is no git. */
+  history: { commits: number; is_complete: boolean; why: string };
   lines_total: number;
   elapsed_ms: number;
   peak_rss_bytes: number;
@@ -57,7 +74,8 @@ export interface IndexReport {
  */
 export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const startedMs = performance.now();
-  const tree = await SourceTree.open(request.root);
+  await using scope = new Scope();
+  const tree = await openTree(request, scope);
   const given = request.shards === undefined ? undefined : validRequest(request.shards);
   if (typeof given === 'object') await checkInside(given.shards, tree.root);
   const place = placeOf(tree.root, request.home);
@@ -72,19 +90,36 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
         ? given.shards
         : undefined;
 
+  // A process of its own, which reads while we mine.
+  const stop = new AbortController();
+  scope.defer(() => stop.abort());
+  const signal = AbortSignal.any([stop.signal, ...(request.signal ? [request.signal] : [])]);
+  const reading = historyOf(tree.root, { asOf: request.asOf, signal });
+  reading.catch(() => undefined);
   const run = new SourceMining(tree, facts, request);
   const listed = await run.list(explicit);
   if (typeof given === 'object') checkCovered(given.shards, listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
   const plan = planOf(files, given, before, place.project);
-  const shards = await buildShards({ place, plan, files, before, facts, run, root: tree.root });
+  const { layers = [] } = request;
+  const built = await buildShards({
+    ...{ place, plan, files, before, facts, run, layers },
+    root: tree.root,
+  });
+  const history = await reading;
+  const lineage = await buildLineage(place, built, membersOf(plan, files), history, before);
+  const shards = await buildCoherence(place, lineage, before, layers.includes('O7'));
 
   await writeLeftOut(place, run.leftOut);
   const left_out = countReasons(run.leftOut);
   run.throwIfAborted();
-  await writeManifest(place, { project: place.project, root: tree.root, plan, shards, left_out });
+  const as_of = tree instanceof RevisionTree ? tree.commit : '';
+  const { project } = place;
+  await writeManifest(place, { project, root: tree.root, plan, shards, left_out, as_of });
   await removeOldSegments(place, shards);
+  const facts_collected = request.collects === true ? await facts.collect(files) : 0;
+  if (facts_collected > 0) await store.compact();
   return {
     shards: shards.map(({ alias, scope, files, lines, items }) => ({
       alias,
@@ -96,12 +131,25 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     files_total: files.length,
     files_mined: run.mined,
     files_reused: files.length - run.mined,
+    facts_collected,
+    history: historyNote(history),
     lines_total: files.reduce((sum, file) => sum + file.lines, 0),
     elapsed_ms: Math.round(performance.now() - startedMs),
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
     disk_bytes: await bytesBelow(place.folder),
     left_out,
   };
+}
+
+async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTree> {
+  const { root, asOf, signal } = request;
+  if (asOf === undefined) return SourceTree.open(root);
+  return scope.own(await RevisionTree.open(root, asOf, signal));
+}
+
+function historyNote(history: History | undefined): IndexReport['history'] {
+  const { commits = 0, isComplete = true, why = '' } = history ?? {};
+  return { commits, is_complete: isComplete, why };
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -198,7 +246,13 @@ async function removeOldSegments(
   place: IndexPlace,
   shards: readonly ManifestShard[],
 ): Promise<void> {
-  const current = new Set(shards.map((shard) => shard.segment));
+  const current = new Set(
+    shards.flatMap((shard) => [
+      shard.segment,
+      shard.candidates,
+      ...Object.values(shard.overlays).map(({ file }) => file),
+    ]),
+  );
   for (const name of await readdir(place.segments)) {
     if (!current.has(name)) await rm(join(place.segments, name), { force: true });
   }

@@ -1,3 +1,4 @@
+import { hasModules, isCFamily } from './facts.js';
 import { moduleOf } from './modules.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from './shapes.js';
@@ -96,12 +97,11 @@ export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
 }
 
 export function isC(index: ShardIndex, file: number): boolean {
-  return index.file(file).language === 'c';
+  return isCFamily(index.file(file).language);
 }
 
 function filesWithModules(index: ShardIndex): number[] {
-  if (index.info.languages.every((each) => each === 'c')) return [];
-  return Array.from({ length: index.fileCount }, (_, file) => file).filter(
-    (file) => !isC(index, file),
+  return Array.from({ length: index.fileCount }, (_, file) => file).filter((file) =>
+    hasModules(index.file(file).language),
   );
 }

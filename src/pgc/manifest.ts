@@ -6,7 +6,10 @@ import { BusError } from '../errors/bus-error.js';
 import { aliasOf, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
-const manifestFormat = 1;
+const manifestFormat = 2;
+
+/** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
+export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
 
 const manifestSchema = z.object({
   format: z.literal(manifestFormat),
@@ -28,9 +31,27 @@ const manifestSchema = z.object({
       files: z.number(),
       lines: z.number(),
       items: z.record(z.string(), z.number()),
+      /** Of O3: what the segment holds; the rest is the history. */
+      calls: z.number(),
+      /** File name in `segments/`: what O7 is made of, before it is known what the other shards hold. */
+      candidates: z.string().regex(/^[\w.-]+\.ovl$/),
+      overlays: z.record(
+        z.string(),
+        z.object({
+          state: z.enum(overlayStates),
+          /** What made it, and of which version. */
+          generator: z.string(),
+          version: z.string(),
+          items: z.number(),
+          /** File name in `segments/`; empty for what the segment holds. */
+          file: z.string().regex(/^(?:[\w.-]+\.ovl)?$/),
+        }),
+      ),
     }),
   ),
   left_out: z.record(z.string(), z.number()),
+  /** The commit that was read instead of the work tree; empty: the work tree. */
+  as_of: z.string(),
 });
 
 /** What is served: which segments, and the plan that the next refresh keeps. */

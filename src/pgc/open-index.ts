@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { BusError } from '../errors/bus-error.js';
 import { placeOf, readManifest, type IndexPlace, type Manifest } from './manifest.js';
+import { OverlayFile } from './overlays/overlay-file.js';
 import { Segment } from './segment.js';
+import type { OverlayName } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
 import { realRoot } from './source-tree.js';
 
@@ -12,6 +14,16 @@ export interface OpenedIndex {
   shards: ShardIndex[];
 }
 
+/** All that is known of a tree: its segments, and overlays that are opened when they are asked for. */
+export interface OpenedTree extends OpenedIndex {
+  manifest: Manifest;
+  /**
+   * One file per shard that has this overlay ready, in the order of the shards; none for O1, which is the
+   * segments. Throws INDEX_CORRUPT.
+   */
+  overlay: (name: OverlayName) => Promise<OverlayFile[]>;
+}
+
 /** A refresh removes old segments after its swap; a reader that was in between reads the manifest again. */
 const attemptsMax = 3;
 
@@ -20,13 +32,20 @@ const attemptsMax = 3;
  * do this, also while a refresh runs. The agent of a shard is its alias.
  * Throws REPO_UNREADABLE, INDEX_MISSING or INDEX_CORRUPT.
  */
-export async function openIndex(folder: string, home: string): Promise<OpenedIndex> {
+export async function openIndex(
+  folder: string,
+  home: string,
+  /** The largest ones only, for whoever needs a taste of the tree. */
+  shardsMax = Infinity,
+): Promise<OpenedTree> {
   const root = await realRoot(folder);
   const place = placeOf(root, home);
   for (let attempt = 1; ; attempt += 1) {
     const manifest = await readManifest(place, root);
     try {
-      return { root, project: manifest.project, shards: await openShards(place, manifest) };
+      const shards = await openShards(place, manifest, shardsMax);
+      const overlay = overlaysOf(place, manifest);
+      return { root, project: manifest.project, shards, manifest, overlay };
     } catch (error) {
       const isMissing = error instanceof BusError && error.code === 'INDEX_MISSING';
       if (!isMissing) throw error;
@@ -37,10 +56,32 @@ export async function openIndex(folder: string, home: string): Promise<OpenedInd
   }
 }
 
-async function openShards(place: IndexPlace, manifest: Manifest): Promise<ShardIndex[]> {
+function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'] {
+  const opened = new Map<OverlayName, Promise<OverlayFile[]>>();
+  const open = (name: OverlayName): Promise<OverlayFile[]> =>
+    Promise.all(
+      manifest.shards
+        .map(({ overlays }) => overlays[name])
+        .filter((each) => each?.state === 'ready' && each.file !== '')
+        .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''))),
+    );
+  return (name) => {
+    const files = opened.get(name) ?? open(name);
+    opened.set(name, files);
+    return files;
+  };
+}
+
+async function openShards(
+  place: IndexPlace,
+  manifest: Manifest,
+  shardsMax: number,
+): Promise<ShardIndex[]> {
   const shards: ShardIndex[] = [];
+  const largest = manifest.shards.toSorted((a, b) => b.lines - a.lines).slice(0, shardsMax);
+  const wanted = manifest.shards.filter((shard) => largest.includes(shard));
   // One after the other: reading many large files at once only makes all of them late.
-  for (const { alias, scope, segment } of manifest.shards) {
+  for (const { alias, scope, segment } of wanted) {
     shards.push(
       await Segment.open(join(place.segments, segment), {
         agent: alias,

@@ -15,6 +15,9 @@ interface TermPostings {
  * Inverts documents that come in ascending order: per term a list of gaps, each with a mask of the fields
  * that hold the term and a count per field. Bytes at once, so that millions of postings stay small.
  */
+/** A longer field is as long as this; beyond it length says nothing more. */
+const lengthMax = 0xffff;
+
 export class PostingWriter {
   readonly #ids = new Map<string, number>();
   readonly #terms: TermPostings[] = [];
@@ -65,7 +68,7 @@ export class PostingWriter {
     documents: Uint32Array;
     starts: Uint32Array;
     postings: Buffer;
-    lengths: Uint32Array;
+    lengths: Uint16Array;
   } {
     const terms = [...this.#ids.keys()].sort();
     const documents = new Uint32Array(terms.length);
@@ -84,7 +87,7 @@ export class PostingWriter {
       documents,
       starts,
       postings: postings.values(),
-      lengths: this.#lengths.values(),
+      lengths: Uint16Array.from(this.#lengths.values(), (each) => Math.min(each, lengthMax)),
     };
   }
 

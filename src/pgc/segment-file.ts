@@ -15,9 +15,15 @@ import { crc32 } from '../wire/crc.js';
  *    32      section table: offset and length in bytes, 8 each, in the order of `sectionNames`
  *     …      sections, each aligned to 8 bytes
  */
-const magic = Buffer.from('SIGMASEG', 'latin1');
+export interface SectionLayout<Name extends string> {
+  /** Eight letters. */
+  magic: string;
+  format: number;
+  names: readonly Name[];
+}
+
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 1;
+export const segmentFormat = 3;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -34,7 +40,7 @@ export const sectionNames = [
   'symbolRows', // u32: name, kind, file, first line, last line, signature, container, doc
   'symbolFlags', // u8: 1 exported, 2 declaration
   'callRows', // u32: name, caller + 1, file, line, receiver; grouped by caller
-  'callKinds', // u8
+  'callKinds', // u8: kind, and 128 where what it returns is not looked at
   'callStarts', // u32: first call of each symbol, and the end; file-level calls follow
   'nameOffsets', // u32: sorted names of symbols and callees
   'nameBytes',
@@ -42,25 +48,40 @@ export const sectionNames = [
   'nameSymbols', // u32: symbols by name
   'nameCallStarts', // u32
   'nameCalls', // u32: calls by name
+  'slotRows', // u32: name, caller + 1, file, line, structure.field; by name
+  'nameSlotStarts', // u32
   'termOffsets', // u32: sorted terms
   'termBytes',
   'termDocuments', // u32: document frequency
   'postingStarts', // u32
   'postings', // varints: (gap << 5 | field mask), then one count per field of the mask
-  'lengths', // u32: five per document
+  'lengths', // u16: five per document, at most 65 535
+  'scannedBlocks', // u32: names of long lists of definitions, sorted
+  'scannedNames', // front-coded
+  'scannedPlaces', // u32: file, line; in their order
   'textOffsets', // u32: all other strings
   'textBytes',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 export type Sections = Record<SectionName, Uint8Array>;
+export const segmentLayout: SectionLayout<SectionName> = {
+  magic: 'SIGMASEG',
+  format: segmentFormat,
+  names: sectionNames,
+};
 
 /** Written beside its place, synced, then renamed: a reader sees the whole file or none. */
-export async function writeSegment(path: string, sections: Sections): Promise<number> {
-  const table = Buffer.alloc(sectionNames.length * rowBytes);
+export async function writeSections<Name extends string>(
+  path: string,
+  layout: SectionLayout<Name>,
+  sections: Record<Name, Uint8Array>,
+): Promise<number> {
+  const { names } = layout;
+  const table = Buffer.alloc(names.length * rowBytes);
   const pieces: Uint8Array[] = [table];
   let offset = align(headBytes + table.length);
   pieces.push(Buffer.alloc(offset - headBytes - table.length));
-  sectionNames.forEach((name, index) => {
+  names.forEach((name, index) => {
     const bytes = sections[name];
     table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
     table.writeBigUInt64LE(BigInt(bytes.byteLength), index * rowBytes + 8);
@@ -69,9 +90,9 @@ export async function writeSegment(path: string, sections: Sections): Promise<nu
     offset = align(end);
   });
   const head = Buffer.alloc(headBytes);
-  magic.copy(head);
-  head.writeUInt32LE(segmentFormat, 8);
-  head.writeUInt32LE(sectionNames.length, 12);
+  head.write(layout.magic, 'latin1');
+  head.writeUInt32LE(layout.format, 8);
+  head.writeUInt32LE(names.length, 12);
   head.writeBigUInt64LE(BigInt(offset), 16);
   // zlib takes an empty buffer for a request to start anew.
   const filled = pieces.filter((piece) => piece.byteLength > 0);
@@ -84,8 +105,11 @@ export async function writeSegment(path: string, sections: Sections): Promise<nu
   return offset;
 }
 
-/** Throws INDEX_CORRUPT for anything but a whole segment of this format; INDEX_MISSING when absent. */
-export async function readSegment(path: string): Promise<Sections> {
+/** Throws INDEX_CORRUPT for anything but a whole file of this layout; INDEX_MISSING when absent. */
+export async function readSections<Name extends string>(
+  path: string,
+  { magic, format: wanted, names }: SectionLayout<Name>,
+): Promise<Record<Name, Uint8Array>> {
   let file: Buffer;
   try {
     file = await readFile(path);
@@ -97,22 +121,22 @@ export async function readSegment(path: string): Promise<Sections> {
   }
   // Views of 32-bit numbers need an aligned start; a small file may come from the shared pool.
   const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
-  if (bytes.length < headBytes + sectionNames.length * rowBytes) throw corrupt(path, 'too short');
-  if (!bytes.subarray(0, magic.length).equals(magic)) throw corrupt(path, 'not a segment');
+  if (bytes.length < headBytes + names.length * rowBytes) throw corrupt(path, 'too short');
+  if (bytes.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
   if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) throw corrupt(path, 'head');
   const format = bytes.readUInt32LE(8);
-  if (format !== segmentFormat) throw corrupt(path, `format ${format}, not ${segmentFormat}`);
+  if (format !== wanted) throw corrupt(path, `format ${format}, not ${wanted}`);
   if (bytes.readBigUInt64LE(16) !== BigInt(bytes.length)) throw corrupt(path, 'length');
   if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
-  if (bytes.readUInt32LE(12) !== sectionNames.length) throw corrupt(path, 'sections');
-  const sections = sectionNames.map((name, index) => {
+  if (bytes.readUInt32LE(12) !== names.length) throw corrupt(path, 'sections');
+  const sections = names.map((name, index) => {
     const row = headBytes + index * rowBytes;
     const start = Number(bytes.readBigUInt64LE(row));
     const end = start + Number(bytes.readBigUInt64LE(row + 8));
     if (start % alignment !== 0 || end > bytes.length) throw corrupt(path, `section ${name}`);
     return [name, bytes.subarray(start, end)] as const;
   });
-  return Object.fromEntries(sections) as unknown as Sections;
+  return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
 }
 
 /** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. */

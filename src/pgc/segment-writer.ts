@@ -1,6 +1,13 @@
 import { BusError } from '../errors/bus-error.js';
-import { groupBy, NumberColumn, packStrings, StringColumn, type Grouped } from './bytes.js';
-import type { FileFacts, SymbolFact, WordCounts } from './facts.js';
+import {
+  groupBy,
+  NumberColumn,
+  packSorted,
+  packStrings,
+  StringColumn,
+  type Grouped,
+} from './bytes.js';
+import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
 import { bodyTermsOf, identifiersOf, wordsOf } from './miners/words.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
@@ -13,6 +20,8 @@ const fieldOf = Object.fromEntries(fields.map((name, field) => [name, field])) a
 export const callKinds = ['direct', 'member', 'construct'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
+/** Beside the kind of a call. */
+export const unusedFlag = 128;
 
 /** Sections in the making: the rows of `segment-file.ts`, as columns that grow. */
 export class SegmentWriter {
@@ -21,7 +30,6 @@ export class SegmentWriter {
   readonly #postings = new PostingWriter();
   readonly #paths: string[] = [];
   readonly #blobs: Buffer[] = [];
-  readonly #languages = new Set<string>();
   readonly #fileRows = new NumberColumn();
   readonly #fileSymbols = new NumberColumn();
   readonly #importStarts = new NumberColumn();
@@ -35,17 +43,17 @@ export class SegmentWriter {
   readonly #callCallers = new NumberColumn();
   readonly #callRows = new NumberColumn();
   readonly #callKinds: number[] = [];
+  readonly #slotNames = new NumberColumn();
+  readonly #slotRows = new NumberColumn();
+  readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** What lies outside all symbols, until all symbols are known: their documents come last. */
   readonly #rests: { path: number[]; words: number[]; counts: number[] }[] = [];
-  #lines = 0;
 
   /** Files come in order of their paths. Throws TOO_LARGE beyond the documents that postings can number. */
   add(file: FileRow, facts: FileFacts): void {
     const index = this.#paths.length;
     this.#paths.push(file.path);
     this.#blobs.push(Buffer.from(file.blob, 'hex'));
-    this.#languages.add(file.language);
-    this.#lines += file.lines;
     this.#fileSymbols.push(this.#symbolFlags.length);
     this.#importStarts.push(this.#importRows.length / 4);
     for (const number of [this.#texts.id(file.path), this.#texts.id(file.language), file.lines]) {
@@ -54,6 +62,9 @@ export class SegmentWriter {
     this.#addImports(facts);
     const idOf = this.#addSymbols(index, file, facts);
     this.#addCalls(index, facts, idOf);
+    facts.scanned_names.forEach((name, at) =>
+      this.#scanned.push({ name, file: index, line: facts.scanned_lines[at] ?? 0 }),
+    );
     if (this.#symbolFlags.length + this.#paths.length > documentsMax) {
       throw new BusError('TOO_LARGE', {
         what: 'a shard',
@@ -63,21 +74,11 @@ export class SegmentWriter {
     }
   }
 
-  get counts(): {
-    files: number;
-    lines: number;
-    items: Record<string, number>;
-    languages: string[];
-  } {
+  /** O1: symbols, scanned names and imports. O3: call sites, and functions that structures of operations hold. */
+  get items(): { O1: number; O3: number } {
     return {
-      files: this.#paths.length,
-      lines: this.#lines,
-      languages: [...this.#languages].sort(),
-      // O1: symbols and imports. O3: call sites.
-      items: {
-        O1: this.#symbolFlags.length + this.#importRows.length / 4,
-        O3: this.#callKinds.length,
-      },
+      O1: this.#symbolFlags.length + this.#scanned.length + this.#importRows.length / 4,
+      O3: this.#callKinds.length + this.#slotNames.length,
     };
   }
 
@@ -99,6 +100,11 @@ export class SegmentWriter {
       sorted.length,
     );
     sortByPlace(callsByName, calls.rows);
+    const slots = this.#slotColumns(sortedId);
+    // Sorting is stable: one name keeps the order of the files and their lines.
+    const scanned = this.#scanned.sort((a, b) => compare(a.name, b.name));
+    const scannedNames = packSorted(scanned.map(({ name }) => name));
+    const scannedPlaces = Uint32Array.from(scanned.flatMap(({ file, line }) => [file, line]));
     const [nameTable, termTable] = [packStrings(sorted), packStrings(search.terms)];
     const textTable = packStrings(this.#texts.all());
     const paths = Uint32Array.from(this.#paths.keys());
@@ -123,12 +129,17 @@ export class SegmentWriter {
       nameSymbols: bytesOf(symbolsByName.members),
       nameCallStarts: bytesOf(callsByName.starts),
       nameCalls: bytesOf(callsByName.members),
+      slotRows: bytesOf(slots.rows),
+      nameSlotStarts: bytesOf(slots.starts),
       termOffsets: bytesOf(termTable.offsets),
       termBytes: termTable.bytes,
       termDocuments: bytesOf(search.documents),
       postingStarts: bytesOf(search.starts),
       postings: search.postings,
-      lengths: bytesOf(search.lengths),
+      lengths: new Uint8Array(search.lengths.buffer),
+      scannedBlocks: bytesOf(scannedNames.blocks),
+      scannedNames: scannedNames.bytes,
+      scannedPlaces: bytesOf(scannedPlaces),
       textOffsets: bytesOf(textTable.offsets),
       textBytes: textTable.bytes,
     };
@@ -160,7 +171,7 @@ export class SegmentWriter {
     });
     const words = facts.words.map((word) => this.#postings.term(word));
     const pathTerms = this.#termsOf(wordsOf(row.path));
-    const isHeader = row.language === 'c' && row.path.endsWith('.h');
+    const isHeader = isCFamily(row.language) && /\.h\w*$/.test(row.path);
     for (const index of order) {
       const symbol = facts.symbols[index];
       if (symbol === undefined) continue;
@@ -203,9 +214,17 @@ export class SegmentWriter {
 
   #addCalls(file: number, facts: FileFacts, idOf: readonly number[]): void {
     for (const call of facts.calls) {
+      const caller = call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1;
+      if (call.kind === 'slot') {
+        this.#slotNames.push(this.#names.id(call.callee));
+        const row = [caller, file, call.line, this.#texts.id(call.receiver)];
+        for (const number of row) this.#slotRows.push(number);
+        continue;
+      }
       this.#callNames.push(this.#names.id(call.callee));
-      this.#callCallers.push(call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1);
-      this.#callKinds.push(Math.max(callKinds.indexOf(call.kind as 'direct'), 0));
+      this.#callCallers.push(caller);
+      const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
+      this.#callKinds.push(kind | (call.unused ? unusedFlag : 0));
       for (const number of [file, call.line, this.#texts.id(call.receiver)]) {
         this.#callRows.push(number);
       }
@@ -238,6 +257,18 @@ export class SegmentWriter {
       kinds[at] = this.#callKinds[call] ?? 0;
     });
     return { rows, kinds, starts: starts.subarray(0, symbols + 1), order };
+  }
+
+  /** In the order of their names, within a name in that of the text. */
+  #slotColumns(sortedId: Uint32Array): { rows: Uint32Array; starts: Uint32Array } {
+    const names = this.#slotNames.values().map((id) => sortedId[id] ?? 0);
+    const { starts, members } = groupBy(names, sortedId.length);
+    const rows = new Uint32Array(members.length * 5);
+    members.forEach((slot, at) => {
+      rows[at * 5] = names[slot] ?? 0;
+      rows.set(this.#slotRows.values().subarray(slot * 4, slot * 4 + 4), at * 5 + 1);
+    });
+    return { rows, starts };
   }
 
   #lineOf(call: number): number {

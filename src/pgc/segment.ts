@@ -1,7 +1,13 @@
-import { StringTable, VarintReader } from './bytes.js';
+import { SortedNames, StringTable, VarintReader } from './bytes.js';
 import { fieldBits } from './posting-writer.js';
-import { corrupt, readSegment, type SectionName, type Sections } from './segment-file.js';
-import { callKinds, declarationFlag, exportedFlag } from './segment-writer.js';
+import {
+  corrupt,
+  readSections,
+  segmentLayout,
+  type SectionName,
+  type Sections,
+} from './segment-file.js';
+import { callKinds, declarationFlag, exportedFlag, unusedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
 import {
   fields,
@@ -31,6 +37,8 @@ export class Segment implements ShardIndex {
   readonly #callKinds: Uint8Array;
   readonly #postings: Uint8Array;
   readonly #numbers: Record<NumberSection, Uint32Array>;
+  readonly #lengths: Uint16Array;
+  readonly #scanned: SortedNames;
   readonly #names: StringTable;
   readonly #terms: StringTable;
   readonly #texts: StringTable;
@@ -43,6 +51,9 @@ export class Segment implements ShardIndex {
     this.#numbers = Object.fromEntries(
       numberSections.map((name) => [name, numbersOf(sections[name])]),
     ) as Record<NumberSection, Uint32Array>;
+    const { lengths } = sections;
+    this.#lengths = new Uint16Array(lengths.buffer, lengths.byteOffset, lengths.byteLength / 2);
+    this.#scanned = new SortedNames(this.#numbers.scannedBlocks, bufferOf(sections.scannedNames));
     this.#blobs = bufferOf(sections.fileBlobs);
     this.#symbolFlags = sections.symbolFlags;
     this.#callKinds = sections.callKinds;
@@ -59,7 +70,7 @@ export class Segment implements ShardIndex {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string, place: Partial<ShardInfo> = {}): Promise<Segment> {
-    const sections = await readSegment(path);
+    const sections = await readSections(path, segmentLayout);
     try {
       return new Segment(sections, place);
     } catch (error) {
@@ -137,12 +148,52 @@ export class Segment implements ShardIndex {
     return range(this.#numbers.callStarts, symbol).map((call) => this.#call(call));
   }
 
+  /** They come last. */
+  callsOutside(): CallRow[] {
+    const first = this.#numbers.callStarts[this.symbolCount] ?? 0;
+    const count = this.#callKinds.length - first;
+    return Array.from({ length: count }, (_, at) => this.#call(first + at));
+  }
+
   callsTo(name: string): CallRow[] {
     const id = this.#names.find(name);
     if (id === undefined) return [];
     const { nameCallStarts, nameCalls } = this.#numbers;
     const calls = nameCalls.subarray(nameCallStarts[id], nameCallStarts[id + 1]);
     return Array.from(calls, (call) => this.#call(call));
+  }
+
+  slotsOf(name: string): CallRow[] {
+    const id = this.#names.find(name);
+    if (id === undefined) return [];
+    const { nameSlotStarts, slotRows } = this.#numbers;
+    return range(nameSlotStarts, id).map((slot) => {
+      const at = slot * callWidth;
+      return {
+        callee: name,
+        caller: (slotRows[at + 1] ?? 0) - 1,
+        file: slotRows[at + 2] ?? 0,
+        line: slotRows[at + 3] ?? 0,
+        kind: 'slot',
+        unused: false,
+        receiver: this.#texts.at(slotRows[at + 4] ?? 0),
+      };
+    });
+  }
+
+  scannedNamed(name: string): { file: number; line: number }[] {
+    const { scannedPlaces } = this.#numbers;
+    return this.#scanned.find(name).map((at) => ({
+      file: scannedPlaces[at * 2] ?? 0,
+      line: scannedPlaces[at * 2 + 1] ?? 0,
+    }));
+  }
+
+  *symbolNames(): Generator<string> {
+    yield* this.#scanned.all();
+    const { nameSymbolStarts } = this.#numbers;
+    for (let id = 0; id < this.#names.size; id += 1)
+      if ((nameSymbolStarts[id + 1] ?? 0) > (nameSymbolStarts[id] ?? 0)) yield this.#names.at(id);
   }
 
   defines(): string[] {
@@ -202,7 +253,7 @@ export class Segment implements ShardIndex {
   }
 
   length(document: number, field: Field): number {
-    return this.#numbers.lengths[document * fields.length + field] ?? 0;
+    return this.#lengths[document * fields.length + field] ?? 0;
   }
 
   averageLength(field: Field): number {
@@ -222,13 +273,14 @@ export class Segment implements ShardIndex {
       caller: (rows[at + 1] ?? 0) - 1,
       file: rows[at + 2] ?? 0,
       line: rows[at + 3] ?? 0,
-      kind: callKinds[this.#callKinds[call] ?? 0] ?? 'direct',
+      kind: callKinds[(this.#callKinds[call] ?? 0) & ~unusedFlag] ?? 'direct',
+      unused: ((this.#callKinds[call] ?? 0) & unusedFlag) !== 0,
       receiver: this.#texts.at(rows[at + 4] ?? 0),
     };
   }
 
   #averageLengths(): number[] {
-    const { lengths } = this.#numbers;
+    const lengths = this.#lengths;
     return fields.map((_, field) => {
       let sum = 0;
       let having = 0;
@@ -257,10 +309,13 @@ const numberSections = [
   'nameSymbols',
   'nameCallStarts',
   'nameCalls',
+  'slotRows',
+  'nameSlotStarts',
   'termOffsets',
   'termDocuments',
   'postingStarts',
-  'lengths',
+  'scannedBlocks',
+  'scannedPlaces',
   'textOffsets',
 ] as const satisfies readonly SectionName[];
 type NumberSection = (typeof numberSections)[number];

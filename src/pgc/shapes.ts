@@ -148,7 +148,7 @@ export interface CallSite {
   /** Line of the call site. */
   line: number;
   agent: string;
-  /** direct · member · construct */
+  /** direct · member · construct · slot: `symbol` is `structure.field`, or the function that sets the field. */
   kind: string;
   /** Where `symbol` is defined, `path:line`; empty when not in this shard. */
   definition: string;

@@ -24,9 +24,17 @@ export interface ShardIndex {
 
   /** Call sites inside a symbol, in order of the text. */
   callsFrom(symbol: number): CallRow[];
+  /** Call sites outside of all symbols, of all files. */
+  callsOutside(): CallRow[];
   /** Every call site of a name in this shard; complete. */
   callsTo(name: string): CallRow[];
+  /** Where a function of this name is put into a field of a structure: who calls through that calls it. */
+  slotsOf(name: string): CallRow[];
 
+  /** Where a long list of definitions holds this name: a symbol without anything else. */
+  scannedNamed(name: string): { file: number; line: number }[];
+  /** Names of all symbols, declarations and scanned ones included. */
+  symbolNames(): Iterable<string>;
   /** Sorted names this shard defines for others. */
   defines(): string[];
   /** Names called here and not defined here, sorted, with the number of call sites. */
@@ -99,6 +107,9 @@ export interface CallRow {
   caller: number;
   file: number;
   line: number;
-  kind: 'direct' | 'member' | 'construct';
+  kind: 'direct' | 'member' | 'construct' | 'slot';
+  /** The call is a statement: what it returns is not looked at. */
+  unused: boolean;
+  /** Of a slot: `structure.field`. */
   receiver: string;
 }

@@ -4,7 +4,7 @@ import { ownerOf, type PlannedShard } from './shard-plan.js';
 import type { FactStore } from './fact-store.js';
 import { MinerPool } from './miners/pool.js';
 import type { FileRow } from './shard-index.js';
-import type { LeftOut, SourceFile, SourceTree } from './source-tree.js';
+import type { LeftOut, ReadableTree, SourceFile } from './source-tree.js';
 
 /** More parsers than this wait for the one thread that reads and writes. */
 export const jobsMax = 8;
@@ -34,13 +34,13 @@ export interface MiningRequest {
 export class SourceMining {
   readonly leftOut: LeftOut[] = [];
   mined = 0;
-  readonly #tree: SourceTree;
+  readonly #tree: ReadableTree;
   readonly #facts: FactStore;
   readonly #request: MiningRequest;
   #lines = 0;
   #failures = 0;
 
-  constructor(tree: SourceTree, facts: FactStore, request: MiningRequest) {
+  constructor(tree: ReadableTree, facts: FactStore, request: MiningRequest) {
     this.#tree = tree;
     this.#facts = facts;
     this.#request = request;

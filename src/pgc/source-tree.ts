@@ -6,7 +6,7 @@ import { blobId, measureLines } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
 import type { FactsLanguage } from './facts.js';
 import { git } from './git.js';
-import { languageOf } from './miners/language.js';
+import { languageIn, languageOf } from './miners/language.js';
 
 /** Larger files are data; parsers need some ten times their size in memory. */
 export const fileBytesMax = 32 * 1024 * 1024;
@@ -48,6 +48,9 @@ export interface Source extends SourceFile {
   lines: number;
 }
 
+/** What an index run reads, wherever it stands. */
+export type ReadableTree = Pick<SourceTree, 'root' | 'list' | 'read'>;
+
 /** The source files of a folder or of a git work tree (or of a folder in one). Paths are relative, with `/`. */
 export class SourceTree {
   readonly #reader: ConfinedReader;
@@ -85,7 +88,8 @@ export class SourceTree {
       return { path: file.path, reason: 'binary' };
     const { lines, longest } = measureLines(bytes);
     if (longest > lineBytesMax) return { path: file.path, reason: 'generated' };
-    return { ...file, bytes, blob: blobId(bytes), lines };
+    const language = languageIn(file.language, file.path, bytes);
+    return { path: file.path, language, bytes, blob: blobId(bytes), lines };
   }
 
   /** Undefined when there is no usable git, or when git ignores this folder as a whole. */

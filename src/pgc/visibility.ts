@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isModule } from './modules.js';
+import { arePackageMates, isModule } from './modules.js';
 import type { Lookup } from './shapes.js';
 
 /** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
@@ -42,7 +42,7 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
     (each) =>
       each.symbol === lookup.name &&
       !each.declaration &&
-      (each.exported || each.file_path === use.path) &&
+      (each.exported || each.file_path === use.path || arePackageMates(each.file_path, use.path)) &&
       isCallable(each, lookup),
   );
   if (lookup.modules.length > 0) return inModules(lookup, visible);

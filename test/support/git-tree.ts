@@ -35,6 +35,21 @@ export class TemporaryTree implements AsyncDisposable {
     this.git('commit', '-qm', 'all');
   }
 
+  /** Commits all there is, as somebody and at some time; gives the id. `date`: `2026-11-01T12:00:00Z`. */
+  commit(subject: string, { author = 'test', date = '2026-01-01T00:00:00Z' } = {}): string {
+    this.git('init', '-q', '-b', 'main');
+    this.git('add', '-A');
+    const who = { GIT_AUTHOR_NAME: author, GIT_AUTHOR_EMAIL: 'author@example.org' };
+    const when = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+    const committer = ['-c', 'user.name=committer', '-c', 'user.email=committer@example.org'];
+    execFileSync('git', [...committer, 'commit', '-q', '--allow-empty-message', '-m', subject], {
+      cwd: this.root,
+      env: { ...process.env, ...who, ...when },
+      stdio: 'pipe',
+    });
+    return this.git('rev-parse', 'HEAD').trim();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.root, { recursive: true, force: true });
   }

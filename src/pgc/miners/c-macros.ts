@@ -106,6 +106,9 @@ export function macroSignature(head: MacroHead, body: string): string {
   return renderSignature('macro', head.name, { value: value.slice(0, valueCharsMax) });
 }
 
+const defineHead = /^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)/;
+const headCharsMax = 300;
+
 /** Register lists of graphics drivers, mostly: hundreds of thousands of lines and not one function. */
 export function isMostlyDefines(text: string): boolean {
   let lines = 0;
@@ -125,36 +128,16 @@ export function isMostlyDefines(text: string): boolean {
 }
 
 /**
- * Only the names that `#define` gives, line by line, without a parse. Their documents hold the words of
- * the value and its comment: the name is found by name, and a register list has little else to say.
+ * Only the names that `#define` gives and their lines, without a parse: a register list of a quarter of a
+ * million lines is found by name, and has nothing else to say.
  */
 export function scanDefines(text: string): Draft {
-  const draft = new Draft(text);
+  const draft = new Draft(text, 0);
   for (let at = 0; at < text.length;) {
     const newline = text.indexOf('\n', at);
-    let end = newline < 0 ? text.length : newline;
-    const head = /^[ \t]*#/.test(text.slice(at, Math.min(end, at + 8)))
-      ? macroHead(text, at)
-      : undefined;
-    if (head !== undefined) {
-      while (/\\\r?$/.test(text.slice(Math.max(at, end - 2), end)) && end < text.length) {
-        const next = text.indexOf('\n', end + 1);
-        end = next < 0 ? text.length : next;
-      }
-      draft.symbols.push({
-        name: head.name,
-        kind: 'macro',
-        start: at,
-        end,
-        wordsStart: Math.min(head.bodyAt, end),
-        // It would repeat name and value on the cited line, a quarter of a million times.
-        signature: '',
-        container: '',
-        exported: true,
-        doc: '',
-        declaration: false,
-      });
-    }
+    const end = newline < 0 ? text.length : newline;
+    const [, name] = defineHead.exec(text.slice(at, Math.min(end, at + headCharsMax))) ?? [];
+    if (name !== undefined) draft.scanned.push({ name, at });
     at = end + 1;
   }
   return draft;

@@ -12,7 +12,7 @@ import { regular } from './c-regular.js';
 import { isAttribute, readable } from './c-text.js';
 import { functionSignature, parameterNames, typeOf } from './c-signature.js';
 import { commentAbove } from './comment.js';
-import { Draft, type SymbolDraft } from './draft.js';
+import { Draft, type CallDraft, type SymbolDraft } from './draft.js';
 import type { Grammar } from './grammar.js';
 import { compact, renderSignature, splitList } from './signature.js';
 
@@ -31,6 +31,9 @@ export const cQuery = `
 (call_expression function: (field_expression field: (field_identifier) @member))
 (call_expression function: (parenthesized_expression) @parenthesized)
 (call_expression function: (subscript_expression) @parenthesized)
+(expression_statement (call_expression function: (_) @unused))
+(initializer_pair designator: (field_designator (field_identifier) @slot) value: [(identifier) (pointer_expression)])
+(assignment_expression left: (field_expression field: (field_identifier) @slotAssigned) right: (identifier))
 (ERROR) @error
 `;
 
@@ -52,6 +55,10 @@ class CMiner {
   /** Names that are called through a pointer in the current function. */
   #pointers: ReadonlySet<string> = new Set();
   #enum = { name: '', end: 0 };
+  /** The structure whose fields the surrounding declaration sets. */
+  #initialised = { type: '', end: 0 };
+  /** Assignments to fields, of functions or of anything else. */
+  readonly #assigned: CallDraft[] = [];
 
   constructor(readonly text: string) {
     this.draft = new Draft(text);
@@ -68,6 +75,10 @@ class CMiner {
       const source = this.#unresolved.slice(from, to).replace(directiveLines, blankLine);
       this.draft.calls.push(...scanCalls(source, from, noNames));
     }
+    const functions = new Set(
+      this.draft.symbols.flatMap(({ kind, name }) => (kind === 'function' ? [name] : [])),
+    );
+    this.draft.calls.push(...this.#assigned.filter(({ callee }) => functions.has(callee)));
     return this.draft;
   }
 
@@ -88,8 +99,28 @@ class CMiner {
     enumerator: (node) => this.#enumerator(node),
     macro: (node) => this.#macro(node),
     include: (node) => this.#include(node),
+    unused: (node) => this.draft.unused.add(node.endIndex),
+    slot: (node) => this.#slot(node.startIndex, false),
+    slotAssigned: (node) => this.#slot(node.startIndex, true),
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
+
+  /** `.open = e1000_open`: who calls through the field calls that. */
+  #slot(at: number, isAssigned: boolean): void {
+    slotPattern.lastIndex = at;
+    const [whole, field = '', value = ''] = slotPattern.exec(this.parsed) ?? [];
+    if (whole === undefined || /^[A-Z0-9_]+$/.test(value) || cKeywords.has(value)) return;
+    const type = at < this.#initialised.end ? this.#initialised.type : '';
+    const receiver = type === '' ? field : `${type}.${field}`;
+    const slot = {
+      callee: value,
+      at: at + whole.length - value.length,
+      kind: 'slot',
+      receiver,
+    } as const;
+    if (isAssigned) this.#assigned.push(slot);
+    else this.draft.calls.push(slot);
+  }
 
   #include(node: Node): void {
     const target = node.text.replace(/^[<"]|[>"]$/g, '');
@@ -180,6 +211,8 @@ class CMiner {
   }
 
   #declaration(node: Node): void {
+    const type = structPattern.exec(this.parsed.slice(node.startIndex, node.startIndex + 160))?.[1];
+    if (type !== undefined) this.#initialised = { type, end: node.endIndex };
     if (this.#isInFunction(node.startIndex)) {
       this.#localDeclaration(node);
       return;
@@ -339,6 +372,8 @@ class CMiner {
   }
 }
 
+const slotPattern = /(\w+)\s*=\s*&?\s*([A-Za-z_]\w*)/y;
+const structPattern = /^(?:(?:static|const|extern|register|volatile)\s+)*struct\s+(\w+)\b/;
 const noNames: ReadonlySet<string> = new Set();
 const directiveLines = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*/gm;
 

@@ -31,7 +31,7 @@ export interface SymbolDraft {
 export interface CallDraft {
   callee: string;
   at: number;
-  kind: 'direct' | 'member' | 'construct';
+  kind: 'direct' | 'member' | 'construct' | 'slot';
   receiver: string;
 }
 
@@ -46,6 +46,11 @@ export class Draft {
   readonly symbols: SymbolDraft[] = [];
   readonly calls: CallDraft[] = [];
   readonly imports: ImportDraft[] = [];
+  /** Definitions of a list that is too long for a symbol each. */
+  readonly scanned: { name: string; at: number }[] = [];
+  /** Where the names end whose calls are statements. */
+  readonly unused = new Set<number>();
+  #lineStarts: number[] | undefined;
   #errorBytes = 0;
   #errorEnd = 0;
 
@@ -63,7 +68,21 @@ export class Draft {
     this.#errorEnd = end;
   }
 
-  finish(language: FactsLanguage, bytes: number): FileFacts {
+  /** 1-based line of an offset. */
+  lineOf(at: number): number {
+    const starts = (this.#lineStarts ??= lineStartsOf(this.text));
+    let low = 0;
+    let high = starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** All but the items, which are made of what was found here. */
+  finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items'> {
     // Outer before inner; what starts and ends together stays in the order of finding.
     const symbols = this.symbols.sort((a, b) => a.start - b.start || b.end - a.end);
     // A place that two rules found is one call.
@@ -72,30 +91,32 @@ export class Draft {
       .filter(
         (call, at, all) => call.at !== all[at - 1]?.at || call.callee !== all[at - 1]?.callee,
       );
-    const lineStarts = lineStartsOf(this.text);
-    const lineOf = lineFinder(lineStarts);
+    const lines =
+      this.lineOf(this.text.length) - (this.text === '' || this.text.endsWith('\n') ? 1 : 0);
     return {
       language,
-      lines: lineStarts.length - (this.text === '' || this.text.endsWith('\n') ? 1 : 0),
+      lines,
       bytes,
       error_bytes: this.#errorBytes,
-      symbols: symbols.map((each) => symbolFact(each, lineOf)),
-      calls: callFacts(symbols, calls, lineOf),
+      symbols: symbols.map((each) => symbolFact(each, this)),
+      calls: callFacts(symbols, calls, this),
       imports: this.imports
         .sort((a, b) => a.at - b.at)
-        .map(({ target, names, at }): ImportFact => ({ target, names, line: lineOf(at) })),
+        .map(({ target, names, at }): ImportFact => ({ target, names, line: this.lineOf(at) })),
       ...countWords(this.text, this.wordsEnd, symbols),
+      scanned_names: this.scanned.map(({ name }) => name),
+      scanned_lines: this.scanned.map(({ at }) => this.lineOf(at)),
     };
   }
 }
 
-function symbolFact(draft: SymbolDraft, lineOf: (at: number) => number): SymbolFact {
+function symbolFact(draft: SymbolDraft, of: Draft): SymbolFact {
   const { name, kind, start, end, signature, container, exported, doc, declaration } = draft;
-  const line_end = lineOf(Math.max(start, end - 1));
+  const line_end = of.lineOf(Math.max(start, end - 1));
   return {
     name,
     kind,
-    line_start: lineOf(start),
+    line_start: of.lineOf(start),
     line_end,
     signature,
     container,
@@ -108,7 +129,7 @@ function symbolFact(draft: SymbolDraft, lineOf: (at: number) => number): SymbolF
 function callFacts(
   symbols: readonly SymbolDraft[],
   calls: readonly CallDraft[],
-  lineOf: (at: number) => number,
+  of: Draft,
 ): CallFact[] {
   const open: number[] = [];
   let next = 0;
@@ -119,7 +140,9 @@ function callFacts(
       if (isCaller(symbol)) open.push(next);
     }
     while (open.length > 0 && (symbols[open.at(-1) ?? 0]?.end ?? 0) <= at) open.pop();
-    return { callee, line: lineOf(at), caller: (open.at(-1) ?? -1) + 1, kind, receiver };
+    const caller = (open.at(-1) ?? -1) + 1;
+    const unused = of.unused.has(at + callee.length);
+    return { callee, line: of.lineOf(at), caller, kind, receiver, unused };
   });
 }
 
@@ -131,19 +154,6 @@ function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
-}
-
-function lineFinder(starts: readonly number[]): (at: number) => number {
-  return (at) => {
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((starts[middle] ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
 }
 
 /** `[from, to)` of the text counts for a document. */

@@ -14,8 +14,21 @@ import { compact, renderSignature } from './signature.js';
 
 export function mineEcmascript(grammar: Grammar, text: string): Draft {
   const miner = new EcmascriptMiner(text);
-  grammar.captures(text, (name, node) => miner.visit(name, node));
+  grammar.captures(readable(text), (name, node) => miner.visit(name, node));
   return miner.finish();
+}
+
+/** What the grammar does not know, blanked: `interface A<in out T>` (TypeScript 4.7). Offsets stay. */
+function readable(text: string): string {
+  if (!/<[^<>]*\b(?:in|out)\s+[A-Z]/.test(text)) return text;
+  return text.replace(
+    /([<,]\s*)(in\s+out|in|out)(?=\s+[A-Z]\w*\s*[,>=]|\s+[A-Z]\w*\s+extends\b)/g,
+    blankModifier,
+  );
+}
+
+function blankModifier(_whole: string, before: string, modifier: string): string {
+  return before + ' '.repeat(modifier.length);
 }
 
 /** What surrounds a node: a symbol, or a function without a name. */
@@ -88,6 +101,7 @@ class EcmascriptMiner {
     methodSignature: (node) => this.#member('methodSignature', node),
     field: (node) => this.#member('field', node),
     pair: (node) => this.#member('pair', node),
+    unused: (node) => this.draft.unused.add(node.endIndex),
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 

@@ -1,5 +1,7 @@
 import type { FactsLanguage } from '../facts.js';
 
+type EcmascriptLanguage = Extract<FactsLanguage, 'javascript' | 'typescript' | 'tsx'>;
+
 const shared = `
 [(function_declaration) (generator_function_declaration)] @function
 (class_declaration) @class
@@ -16,6 +18,7 @@ const shared = `
 (call_expression function: (import) @dynamicImport)
 (new_expression constructor: (identifier) @construct)
 (new_expression constructor: (member_expression) @constructMember)
+(expression_statement (call_expression function: (_) @unused))
 (ERROR) @error
 `;
 const typed = `
@@ -38,7 +41,7 @@ const elements = `
 (jsx_self_closing_element name: (identifier) @element)
 `;
 
-export const ecmascriptQuery: Record<Exclude<FactsLanguage, 'c' | 'python'>, string> = {
+export const ecmascriptQuery: Record<EcmascriptLanguage, string> = {
   javascript: shared + untyped + elements,
   typescript: shared + typed,
   tsx: shared + typed + elements,

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Language, type Node, Parser, Query } from 'web-tree-sitter';
 import { BusError } from '../../errors/bus-error.js';
-import type { FactsLanguage } from '../facts.js';
+import type { GrammarLanguage } from '../facts.js';
 
 /** One loaded grammar with the query of its miner. Lives in WebAssembly memory until disposed of. */
 export class Grammar implements Disposable {
@@ -15,7 +15,7 @@ export class Grammar implements Disposable {
   }
 
   /** Throws MINER_FAILED when the grammar cannot be loaded. */
-  static async load(language: FactsLanguage, query: string): Promise<Grammar> {
+  static async load(language: GrammarLanguage, query: string): Promise<Grammar> {
     try {
       await Parser.init();
       const file = createRequire(import.meta.url).resolve(

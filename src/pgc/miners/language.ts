@@ -1,8 +1,18 @@
 import type { FactsLanguage } from '../facts.js';
+import { isCpp } from './cpp.js';
+
+/** What makes a header C++ stands near its beginning. */
+const headerBytes = 64 * 1024;
 
 const languageByExtension: Record<string, FactsLanguage> = {
   '.c': 'c',
   '.h': 'c',
+  '.cc': 'cpp',
+  '.cpp': 'cpp',
+  '.cxx': 'cpp',
+  '.hh': 'cpp',
+  '.hpp': 'cpp',
+  '.hxx': 'cpp',
   '.ts': 'typescript',
   '.mts': 'typescript',
   '.cts': 'typescript',
@@ -13,10 +23,45 @@ const languageByExtension: Record<string, FactsLanguage> = {
   '.jsx': 'javascript',
   '.py': 'python',
   '.pyi': 'python',
+  '.go': 'go',
+  '.rs': 'rust',
+  '.java': 'java',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+  '.rst': 'rst',
+  '.txt': 'text',
+  '.mk': 'make',
+  '.yml': 'settings',
+  '.yaml': 'settings',
+  '.toml': 'settings',
+  '.ini': 'settings',
+  '.cfg': 'settings',
+  '.service': 'settings',
+  '.socket': 'settings',
+  '.timer': 'settings',
+  '.sh': 'shell',
+  '.bash': 'shell',
 };
+
+const languageByName: readonly (readonly [RegExp, FactsLanguage])[] = [
+  [/^Kconfig(?:[.-].+)?$/, 'kconfig'],
+  [/^(?:GNU)?[Mm]akefile(?:\..+)?$|^Kbuild(?:\..+)?$/, 'make'],
+  [/^MAINTAINERS$/, 'maintainers'],
+  [/^(?:Docker|Container)file(?:\..+)?$|^package\.json$/, 'settings'],
+  [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|TODO|CODEOWNERS)$/, 'text'],
+];
 
 /** The miner that reads a file, by its name alone; undefined where none does. */
 export function languageOf(path: string): FactsLanguage | undefined {
-  const extension = /[^/.][^/]*?(\.[a-z]+)$/.exec(path)?.[1];
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const named = languageByName.find(([pattern]) => pattern.test(name))?.[1];
+  if (named !== undefined) return named;
+  const extension = /^[^/]+(\.[a-z]+)$/.exec(name)?.[1];
   return extension === undefined ? undefined : languageByExtension[extension];
+}
+
+/** The same, knowing what is in it: C and C++ share the name of their headers. */
+export function languageIn(language: FactsLanguage, path: string, bytes: Buffer): FactsLanguage {
+  if (language !== 'c' || !path.endsWith('.h')) return language;
+  return isCpp(bytes.subarray(0, headerBytes).toString('latin1')) ? 'cpp' : 'c';
 }

@@ -1,11 +1,25 @@
-import type { FactsLanguage, FileFacts } from '../facts.js';
+import {
+  isCFamily,
+  textLanguages,
+  type FactsLanguage,
+  type FileFacts,
+  type GrammarLanguage,
+  type TextLanguage,
+} from '../facts.js';
+import { itemsOf } from '../items/items.js';
 import { cQuery, mineC } from './c.js';
 import { scanDefines } from './c-macros.js';
+import { cppQuery, mineCpp } from './cpp.js';
+import { mineMarkdown, minePlain, mineRst } from './document.js';
 import { Draft } from './draft.js';
 import { mineEcmascript } from './ecmascript.js';
 import { ecmascriptQuery } from './es-query.js';
+import { goQuery, mineGo } from './go.js';
 import { Grammar } from './grammar.js';
+import { javaQuery, mineJava } from './java.js';
 import { minePython, pythonQuery } from './python.js';
+import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from './recipe.js';
+import { mineRust, rustQuery } from './rust.js';
 
 /** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */
 export const parseBytesMax = 2 * 1024 * 1024;
@@ -22,17 +36,32 @@ interface LanguageMiner {
   mine(grammar: Grammar, text: string): Draft;
 }
 
-const miners: Record<FactsLanguage, LanguageMiner> = {
+const parsed: Record<GrammarLanguage, LanguageMiner> = {
   c: { query: cQuery, mine: mineC },
+  cpp: { query: cppQuery, mine: mineCpp },
   typescript: { query: ecmascriptQuery.typescript, mine: mineEcmascript },
   tsx: { query: ecmascriptQuery.tsx, mine: mineEcmascript },
   javascript: { query: ecmascriptQuery.javascript, mine: mineEcmascript },
   python: { query: pythonQuery, mine: minePython },
+  go: { query: goQuery, mine: mineGo },
+  rust: { query: rustQuery, mine: mineRust },
+  java: { query: javaQuery, mine: mineJava },
+};
+
+const read: Record<TextLanguage, (text: string) => Draft> = {
+  markdown: mineMarkdown,
+  rst: mineRst,
+  text: minePlain,
+  kconfig: mineKconfig,
+  make: mineMake,
+  maintainers: mineMaintainers,
+  settings: mineSettings,
+  shell: mineShell,
 };
 
 /** Reads sources into facts. Holds the grammars it has loaded so far; dispose of it to free them. */
 export class Miner implements AsyncDisposable {
-  readonly #grammars = new Map<FactsLanguage, Promise<Grammar>>();
+  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
 
   /**
    * Facts depend on language and bytes alone. Broken text gives fewer facts, never an error; bytes that
@@ -41,17 +70,25 @@ export class Miner implements AsyncDisposable {
   async mine(language: FactsLanguage, source: Uint8Array): Promise<FileFacts> {
     const bytes = source.byteLength;
     const text = Buffer.from(source.buffer, source.byteOffset, bytes).toString('utf8');
-    if (bytes > parseBytesMax || bracketDepthOf(text) > bracketDepthMax) {
-      return unparsed(language, text).finish(language, bytes);
-    }
-    const readable = language === 'python' ? text : withoutEndlessComments(text);
-    return miners[language].mine(await this.#grammar(language), readable).finish(language, bytes);
+    const draft = await this.#draft(language, text, bytes);
+    // First: it puts what was found in the order of the text.
+    const facts = draft.finish(language, bytes);
+    return { ...facts, items: itemsOf({ language, text: draft.text, draft }) };
   }
 
-  #grammar(language: FactsLanguage): Promise<Grammar> {
+  async #draft(language: FactsLanguage, text: string, bytes: number): Promise<Draft> {
+    if (isText(language))
+      return bytes > parseBytesMax ? unparsed(language, text) : read[language](text);
+    if (bytes > parseBytesMax || bracketDepthOf(text) > bracketDepthMax)
+      return unparsed(language, text);
+    const readable = language === 'python' ? text : withoutEndlessComments(text);
+    return parsed[language].mine(await this.#grammar(language), readable);
+  }
+
+  #grammar(language: GrammarLanguage): Promise<Grammar> {
     const known = this.#grammars.get(language);
     if (known !== undefined) return known;
-    const loading = Grammar.load(language, miners[language].query);
+    const loading = Grammar.load(language, parsed[language].query);
     this.#grammars.set(language, loading);
     return loading;
   }
@@ -63,8 +100,12 @@ export class Miner implements AsyncDisposable {
   }
 }
 
+function isText(language: FactsLanguage): language is TextLanguage {
+  return (textLanguages as readonly string[]).includes(language);
+}
+
 function unparsed(language: FactsLanguage, text: string): Draft {
-  return language === 'c'
+  return isCFamily(language)
     ? scanDefines(text)
     : new Draft(text, Math.min(text.length, parseBytesMax));
 }

@@ -13,6 +13,7 @@ export const pythonQuery = `
 (import_from_statement) @from
 (call function: (identifier) @call)
 (call function: (attribute) @member)
+(expression_statement (call function: (_) @unused))
 (ERROR) @error
 `;
 
@@ -70,6 +71,10 @@ class PythonMiner {
       }
       case 'from': {
         this.#importFrom(node);
+        return;
+      }
+      case 'unused': {
+        this.draft.unused.add(node.endIndex);
         return;
       }
       case 'error': {

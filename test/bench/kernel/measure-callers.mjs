@@ -73,7 +73,9 @@ async function askSigma(home, symbol) {
     home,
     timeoutMs: 60_000,
   });
-  const sites = (json?.callers ?? []).map((each) => ({
+  // cscope knows calls only.
+  const calls = (json?.callers ?? []).filter(({ kind }) => kind !== 'slot');
+  const sites = calls.map((each) => ({
     file: each.file_path,
     caller: each.symbol || '<global>',
     line: each.line,

@@ -1,13 +1,16 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkIndex } from '../../../src/pgc/index-check.js';
 import {
   indexFolder,
   readLeftOut,
   readShardRequest,
   type IndexRequest,
 } from '../../../src/pgc/index-folder.js';
-import { placeOf } from '../../../src/pgc/manifest.js';
+import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
+import { OverlayFile } from '../../../src/pgc/overlays/overlay-file.js';
+import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import type { IndexProgress } from '../../../src/pgc/source-mining.js';
 import { factsLayout } from '../../../src/store/layouts.js';
@@ -46,13 +49,15 @@ async function bench(files: Record<string, string | Buffer> = sources): Promise<
 }
 
 const segmentsOf = ({ tree, home }: Bench): Promise<string[]> =>
-  readdir(placeOf(tree.root, home).segments).then((names) => names.sort());
+  readdir(placeOf(tree.root, home).segments).then((names) =>
+    names.filter((name) => name.endsWith('.seg')).sort(),
+  );
 
 describe('an index', () => {
   test('reports what it read and can be opened', async () => {
     await using at = await bench({
       ...sources,
-      'README.md': '# x\n',
+      'notes.xyz': '# x\n',
       'mm/blob.c': Buffer.from('a\0b'),
     });
     const report = await at.index({ shards: twoShards });
@@ -75,7 +80,7 @@ describe('an index', () => {
     expect(shards[0]!.callsTo('alloc_pages')).toMatchObject([{ line: 3, kind: 'direct' }]);
     expect(shards[1]!.unresolved()).toEqual([{ name: 'kmalloc', sites: 1 }]);
     expect(await readLeftOut(at.tree.root, at.home)).toEqual([
-      { path: 'README.md', reason: 'unknown language' },
+      { path: 'notes.xyz', reason: 'unknown language' },
       { path: 'mm/blob.c', reason: 'binary' },
     ]);
   });
@@ -197,9 +202,150 @@ describe('an index', () => {
   });
 });
 
+describe('a check of an index', () => {
+  test('finds what is damaged, and says what nothing names', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    const place = placeOf(at.tree.root, at.home);
+    const sound = await checkIndex(at.tree.root, at.home);
+    expect([sound.is_sound, sound.strays, sound.files.length]).toEqual([true, [], 14]);
+    const overlay = sound.files.find(({ file }) => file.endsWith('.O2.ovl'))!.file;
+    const bytes = await readFile(join(place.segments, overlay));
+    bytes[bytes.length - 1]! ^= 1;
+    await writeFile(join(place.segments, overlay), bytes);
+    await writeFile(join(place.segments, 'stray.seg'), 'x');
+    const report = await checkIndex(at.tree.root, at.home);
+    expect(report.is_sound).toBe(false);
+    expect(report.strays).toEqual(['stray.seg']);
+    const broken = report.files.filter(({ problem }) => problem !== '');
+    expect(broken.map(({ file }) => file)).toEqual([overlay]);
+    expect(broken[0]?.problem).toContain('checksum');
+    await at.index();
+    expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
+  });
+
+  test('facts of contents that are gone stay until they are collected', async () => {
+    await using at = await bench();
+    await at.index({ shards: 1 });
+    await at.tree.write({ 'mm/slab.c': 'int other;\n' });
+    expect((await at.index()).facts_collected).toBe(0);
+    await at.tree.write({ 'mm/slab.c': slab });
+    expect((await at.index()).files_mined).toBe(0);
+    expect((await at.index({ collects: true })).facts_collected).toBe(1);
+    await at.tree.write({ 'mm/slab.c': 'int other;\n' });
+    expect((await at.index()).files_mined).toBe(1);
+  });
+});
+
+describe('overlays of an index', () => {
+  const itemsOf = async (at: Bench, overlay: string) => {
+    const place = placeOf(at.tree.root, at.home);
+    const { shards } = await readManifest(place, at.tree.root);
+    const items = [];
+    for (const shard of shards) {
+      const file = await OverlayFile.open(
+        join(place.segments, shard.overlays[overlay]?.file ?? 'absent'),
+      );
+      for (const item of file.items())
+        items.push(`${item.file_path}:${item.line_start} ${item.text}`);
+    }
+    return items;
+  };
+
+  test('are all ready, each with what made it, and hold what was mined', async () => {
+    await using at = await bench({
+      'mm/slab.c': 'void grow(char *b)\n{\n\tstrcpy(b, "x");\n\tBUG_ON(!b);\n}\n',
+      'mm/Kconfig': 'config SLAB\n\tbool "Slab"\n',
+      'README.md': '# Slab\n\nIt allocates.\n',
+    });
+    const report = await at.index({ shards: 1 });
+    expect(report.shards[0]?.items).toEqual({ O1: 1, O2: 1, O3: 2, O4: 1, O5: 1, O6: 1, O7: 0 });
+    const { shards } = await readManifest(placeOf(at.tree.root, at.home), at.tree.root);
+    expect(Object.keys(shards[0]?.overlays ?? {}).sort()).toEqual([...overlayNames]);
+    expect(shards[0]?.overlays.O2).toMatchObject({
+      state: 'ready',
+      generator: 'security',
+      items: 1,
+    });
+    expect(await itemsOf(at, 'O2')).toEqual(['mm/slab.c:3 strcpy copies without a bound']);
+    expect(await itemsOf(at, 'O4')).toEqual(['README.md:1 Slab: It allocates.']);
+    expect(await itemsOf(at, 'O5')).toEqual(['mm/Kconfig:1 CONFIG_SLAB: Slab']);
+  });
+
+  test('of coherence say what no shard knows, and change with any of them', async () => {
+    await using at = await bench({
+      'mm/slab.c': '#ifdef CONFIG_SLAB\nint a;\n#endif\n#ifdef CONFIG_GONE\nint b;\n#endif\n',
+      'mm/Kconfig': 'config SLAB\n\tbool\n',
+      'doc/a.md': '# A\n\nCall grow_slab() and shrink_slab() then.\n',
+      'net/dev.c': 'int grow_slab(void) { return 0; }\n',
+    });
+    const plan = { shards: [twoShards.shards[0]!, { alias: 'net', paths: ['net', 'doc'] }] };
+    await at.index({ shards: plan });
+    expect(await itemsOf(at, 'O7')).toEqual([
+      'mm/slab.c:4 uses CONFIG_GONE, which no Kconfig defines',
+      'doc/a.md:3 speaks of shrink_slab(), which nothing defines',
+    ]);
+    const [kept] = await segmentsOf(at);
+    await at.tree.write({ 'net/dev.c': 'int shrink_slab(void) { return 0; }\n' });
+    await at.index();
+    expect((await segmentsOf(at))[0]).toBe(kept);
+    expect(await itemsOf(at, 'O7')).toEqual([
+      'mm/slab.c:4 uses CONFIG_GONE, which no Kconfig defines',
+      'doc/a.md:3 speaks of grow_slab(), which nothing defines',
+    ]);
+    // Nothing changed: nothing is written.
+    const before = await readManifest(placeOf(at.tree.root, at.home), at.tree.root);
+    await at.index();
+    expect(await readManifest(placeOf(at.tree.root, at.home), at.tree.root)).toEqual(before);
+  });
+});
+
+describe('git', () => {
+  test('tells who and when and why, until a revision that is asked for', async () => {
+    await using at = await bench({ 'mm/slab.c': 'int old;\n' });
+    const first = at.tree.commit('slab: begin', { author: 'Ann', date: '2020-01-02T00:00:00Z' });
+    await at.tree.write({ 'mm/slab.c': 'int newer;\n', 'mm/late.c': 'int late;\n' });
+    at.tree.commit('slab: grow', { author: 'Ben', date: '2021-01-02T00:00:00Z' });
+    await at.tree.write({ 'mm/slab.c': 'int uncommitted;\n' });
+
+    const histories = async () => {
+      const { overlay } = await openIndex(at.tree.root, at.home);
+      const files = await overlay('O3');
+      return files.flatMap((file) =>
+        [...file.items()].map((item) => `${item.file_path} ${item.text}`),
+      );
+    };
+    const names = async () => [
+      ...(await openIndex(at.tree.root, at.home)).shards[0]!.symbolNames(),
+    ];
+
+    const report = await at.index({ shards: 1 });
+    expect(report.history).toEqual({ commits: 2, is_complete: true, why: '' });
+    expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
+    expect(await names()).toEqual(['late', 'uncommitted']);
+    expect(await histories()).toEqual([
+      'mm/late.c 1 commit by 1 author since 2021-01-02, last 2021-01-02 by Ben: slab: grow',
+      'mm/slab.c 2 commits by 2 authors since 2020-01-02, last 2021-01-02 by Ben: slab: grow',
+    ]);
+
+    await at.index({ asOf: first });
+    expect(await names()).toEqual(['old']);
+    expect(await histories()).toEqual([
+      'mm/slab.c 1 commit by 1 author since 2020-01-02, last 2020-01-02 by Ann: slab: begin',
+    ]);
+    const { manifest } = await openIndex(at.tree.root, at.home);
+    expect(manifest.as_of).toBe(first);
+
+    await at.index();
+    expect(await names()).toEqual(['late', 'uncommitted']);
+    await expect(at.index({ asOf: 'no-such-revision' })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await names()).toEqual(['late', 'uncommitted']);
+  });
+});
+
 describe('indexing is refused', () => {
   test('for a folder without source files', async () => {
-    await using at = await bench({ 'README.md': '# nothing\n' });
+    await using at = await bench({ 'notes.xyz': '# nothing\n' });
     await expect(at.index()).rejects.toMatchObject({ code: 'REPO_EMPTY' });
   });
 

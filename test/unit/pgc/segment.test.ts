@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FileFacts, SymbolFact } from '../../../src/pgc/facts.js';
 import { bodyTermsOf, identifiersOf, wordsOf } from '../../../src/pgc/miners/words.js';
-import { writeSegment } from '../../../src/pgc/segment-file.js';
+import { segmentLayout, writeSections } from '../../../src/pgc/segment-file.js';
 import { SegmentWriter } from '../../../src/pgc/segment-writer.js';
 import { Segment } from '../../../src/pgc/segment.js';
 import type { Field, FileRow, ShardInfo } from '../../../src/pgc/shard-index.js';
@@ -57,10 +57,10 @@ const slabFacts: FileFacts = {
   ],
   // `caller` counts from one into `symbols`, which need not be in order of the text.
   calls: [
-    { callee: 'kmalloc', line: 23, caller: 1, kind: 'direct', receiver: '' },
-    { callee: 'alloc_pages', line: 22, caller: 1, kind: 'direct', receiver: '' },
-    { callee: 'grow', line: 7, caller: 2, kind: 'member', receiver: 'cache->ops' },
-    { callee: 'alloc_pages', line: 38, caller: 0, kind: 'direct', receiver: '' },
+    { callee: 'kmalloc', line: 23, caller: 1, kind: 'direct', receiver: '', unused: false },
+    { callee: 'alloc_pages', line: 22, caller: 1, kind: 'direct', receiver: '', unused: false },
+    { callee: 'grow', line: 7, caller: 2, kind: 'member', receiver: 'cache->ops', unused: false },
+    { callee: 'alloc_pages', line: 38, caller: 0, kind: 'direct', receiver: '', unused: false },
   ],
   imports: [{ target: 'linux/slab.h', names: [], line: 1 }],
   words: ['page', 'order', 'lock'],
@@ -69,6 +69,9 @@ const slabFacts: FileFacts = {
     { word: [2], count: [3] },
     { word: [0], count: [9] },
   ],
+  items: [],
+  scanned_names: [],
+  scanned_lines: [],
 };
 const header: FileRow = { path: 'include/slab.h', blob: 'b'.repeat(40), language: 'c', lines: 20 };
 const headerFacts: FileFacts = {
@@ -81,10 +84,13 @@ const headerFacts: FileFacts = {
     symbolFact('kzalloc', 9, { exported: false }),
     symbolFact('naïve_名', 15, { kind: 'macro' }),
   ],
-  calls: [{ callee: 'kmalloc', line: 11, caller: 2, kind: 'direct', receiver: '' }],
+  calls: [{ callee: 'kmalloc', line: 11, caller: 2, kind: 'direct', receiver: '', unused: false }],
   imports: [],
   words: [],
   documents: [],
+  items: [],
+  scanned_names: [],
+  scanned_lines: [],
 };
 
 async function segmentOf(rows: [FileRow, FileFacts][], about: ShardInfo = info): Promise<string> {
@@ -92,7 +98,7 @@ async function segmentOf(rows: [FileRow, FileFacts][], about: ShardInfo = info):
   for (const [row, facts] of rows) writer.add(row, facts);
   files += 1;
   const path = join(folder, `s${files}.seg`);
-  await writeSegment(path, writer.finish(about));
+  await writeSections(path, segmentLayout, writer.finish(about));
   return path;
 }
 
@@ -151,7 +157,15 @@ describe('a segment', () => {
       ['kmalloc', 23],
     ]);
     expect(index.callsFrom(3)).toEqual([
-      { callee: 'grow', caller: 3, file: 1, line: 7, kind: 'member', receiver: 'cache->ops' },
+      {
+        callee: 'grow',
+        caller: 3,
+        file: 1,
+        line: 7,
+        kind: 'member',
+        receiver: 'cache->ops',
+        unused: false,
+      },
     ]);
     expect(index.callsTo('kmalloc').map((call) => [call.file, call.line, call.caller])).toEqual([
       [0, 11, 1],

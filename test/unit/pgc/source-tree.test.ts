@@ -24,13 +24,13 @@ describe('a source tree', () => {
       'mm/slab.c': 'int a;\n',
       'mm/x.gen.c': 'int x;\n',
       'out/a.c': 'int o;\n',
-      'README.md': '# tree\n',
+      'notes.xyz': '# tree\n',
     });
     tree.commitAll();
     await tree.write({ 'mm/new file.c': 'int n;\n' });
     expect(await pathsOf(tree.root)).toEqual(['mm/new file.c', 'mm/slab.c']);
     const { leftOut } = await (await SourceTree.open(tree.root)).list();
-    expect(leftOut.map((each) => each.path).sort()).toEqual(['.gitignore', 'README.md']);
+    expect(leftOut.map((each) => each.path).sort()).toEqual(['.gitignore', 'notes.xyz']);
   });
 
   test('of a folder inside a work tree has the paths below that folder', async () => {
@@ -67,7 +67,11 @@ describe('a source tree', () => {
       'rust/target/gen.c': '',
       '.cache/a.c': '',
     });
-    expect(await pathsOf(tree.root)).toEqual(['app/src/a.js', 'drivers/target/core.c']);
+    expect(await pathsOf(tree.root)).toEqual([
+      'app/package.json',
+      'app/src/a.js',
+      'drivers/target/core.c',
+    ]);
     const { leftOut } = await (await SourceTree.open(tree.root)).list();
     const skipped = leftOut
       .filter((each) => each.reason === 'skipped folder')

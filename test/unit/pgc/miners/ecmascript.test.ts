@@ -193,3 +193,18 @@ describe('x', () => { const local = 1; });
     expect(wordsIn(facts, undefined)).toEqual({ describ: 1, local: 1 });
   });
 });
+
+test('variance of type parameters does not hide what stands behind it', async () => {
+  const source = `export interface Schema<in out A, in out I = A, out R = never> extends Variance<A> {
+  readonly a: A;
+}
+export class Sink<in In extends object> {}
+for (const key in Object) void key;
+`;
+  const facts = await mined('typescript', source);
+  expect(facts.error_bytes).toBe(0);
+  expect(facts.symbols.map(({ name, kind }) => [kind, name])).toEqual([
+    ['interface', 'Schema'],
+    ['class', 'Sink'],
+  ]);
+});

@@ -17,6 +17,9 @@ describe.each(languages)('%s', (language) => {
       imports: [],
       words: [],
       documents: [{ word: [], count: [] }],
+      items: [],
+      scanned_names: [],
+      scanned_lines: [],
     });
   });
 

@@ -1,0 +1,134 @@
+import type { OverlayName } from '../shapes.js';
+import type { Scanner } from './scanner.js';
+
+/**
+ * What a condition may speak of. Of the anchor: `path` (a file, a folder, or a pattern with `*` and `**`),
+ * `name`, `kind` and `exported` (of one of its symbols). Of the item that is at the anchor: the others. In
+ * O1 the item is the symbol itself: its rule is its kind, its text the signature, its subject the name.
+ */
+export const conditionFields = [
+  'severity',
+  'cwe',
+  'rule',
+  'kind',
+  'path',
+  'name',
+  'exported',
+  'author',
+  'text',
+  'subject',
+  'used',
+] as const;
+export type ConditionField = (typeof conditionFields)[number];
+
+const operators = ['!=', '=', '~'] as const;
+export type ConditionOperator = (typeof operators)[number];
+
+export interface Condition {
+  field: ConditionField;
+  operator: ConditionOperator;
+  /** Without its quotes; of `~` a regular expression that compiles. */
+  value: string;
+}
+
+export const conditionsMax = 16;
+
+const severities = ['critical', 'high', 'medium', 'low', 'info'];
+/** A value outside of these would match nothing, ever. */
+const valuesOf: Partial<Record<ConditionField, readonly string[]>> = {
+  severity: severities,
+  exported: ['true', 'false'],
+  used: ['true', 'false'],
+};
+/** Fields that the items of only one overlay have. */
+const ownerOf: Partial<Record<ConditionField, OverlayName>> = {
+  severity: 'O2',
+  cwe: 'O2',
+  author: 'O3',
+  used: 'O3',
+};
+
+/** `[severity=high, path=net]`, or nothing. Throws USAGE. */
+export function readConditions(scanner: Scanner, overlay: OverlayName): Condition[] {
+  const conditions: Condition[] = [];
+  if (!scanner.take('filter')) return conditions;
+  const fields = conditionFields.filter((each) => (ownerOf[each] ?? overlay) === overlay);
+  do {
+    if (conditions.length === conditionsMax)
+      scanner.refuse(`one filter has at most ${conditionsMax} conditions`, scanner.at);
+    conditions.push(readCondition(scanner, fields));
+  } while (scanner.take('comma'));
+  if (!scanner.take('end')) scanner.fail('"," or "]"');
+  return conditions;
+}
+
+function readCondition(scanner: Scanner, fields: readonly ConditionField[]): Condition {
+  const expected = `a field (${fields.join(', ')}) or a rule`;
+  const { at } = scanner;
+  const head = scanner.match(/[A-Za-z][\w-]*/y);
+  if (head === '') scanner.fail(expected);
+  const field = fields.find((each) => each === head);
+  const operator = scanner.takeOneOf(operators);
+  if (operator === undefined) {
+    if (field !== undefined) scanner.fail('"=", "!=" or "~"');
+    if (severities.includes(head))
+      scanner.refuse(`expected a rule; ${head} is a severity, write severity=${head}`, at);
+    return { field: 'rule', operator: '=', value: head };
+  }
+  if (field === undefined) scanner.fail(expected, at);
+  const valueAt = scanner.at;
+  const value = readValue(scanner);
+  checkValue(scanner, { field, operator, value }, valueAt);
+  return { field, operator, value };
+}
+
+/** Up to a comma or the closing bracket, or in quotes: there a backslash stands before a quote that is meant. */
+function readValue(scanner: Scanner): string {
+  const { at } = scanner;
+  const plain = scanner.match(/[^\s"',\]][^,\]]*/y).trimEnd();
+  if (plain !== '') return plain;
+  const quoted = scanner.match(/"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y);
+  if (quoted.length <= 2) scanner.fail('a value', at);
+  const quote = quoted.charAt(0);
+  return quoted.slice(1, -1).replaceAll(`\\${quote}`, quote);
+}
+
+function checkValue(scanner: Scanner, { field, operator, value }: Condition, at: number): void {
+  if (operator === '~') {
+    checkPattern(scanner, value, at);
+    return;
+  }
+  const allowed = valuesOf[field];
+  if (allowed !== undefined && !allowed.includes(value))
+    scanner.fail(`${field} as one of ${allowed.join(', ')}`, at);
+}
+
+function checkPattern(scanner: Scanner, value: string, at: number): void {
+  try {
+    new RegExp(value, 'u');
+  } catch {
+    scanner.refuse('expected a regular expression', at);
+  }
+  if (isCostly(value))
+    scanner.refuse(
+      'expected a regular expression without references, and without repeated groups in which something repeats or is chosen',
+      at,
+    );
+}
+
+/** What may take time without end on a text that nearly fits. */
+function isCostly(pattern: string): boolean {
+  // Of each open group, outermost first: whether something in it repeats or is chosen.
+  const groups = [false];
+  const parts = /\\[1-9k]|\\[^]|\[(?:\\[^]|[^\]\\])*\]|[()|]|[*+{]/g;
+  for (const { 0: part, index } of pattern.matchAll(parts)) {
+    if (/^\\[1-9k]/.test(part)) return true;
+    if (part === '(') groups.push(false);
+    else if (part === ')') {
+      const varies = groups.pop() === true;
+      if (varies && /[*+{]/.test(pattern.charAt(index + 1))) return true;
+      if (varies) groups[groups.length - 1] = true;
+    } else if (/^[|*+{]$/.test(part)) groups[groups.length - 1] = true;
+  }
+  return false;
+}

@@ -1,0 +1,99 @@
+import type { Condition, ConditionField } from './condition.js';
+
+/** What an item says, of whichever overlay. */
+export interface ItemFields {
+  rule: string;
+  text: string;
+  subject: string;
+  /** Only of O2. */
+  severity?: string;
+  cwe?: string;
+  /** Only of calls: whether what the call returns is looked at. */
+  used?: boolean;
+}
+
+/** The conditions of one operand, by what must be known to judge them: what is cheap is asked first. */
+export interface Filter {
+  /** All of the overlay. */
+  isOpen: boolean;
+  path: (path: string) => boolean;
+  name: (name: string) => boolean;
+  /** Conditions on the kind of a symbol, or on whether it is exported, are there at all. */
+  asksSymbol: boolean;
+  symbol: (symbol: { kind: string; exported: boolean }) => boolean;
+  item: (item: ItemFields) => boolean;
+  /** What is left out by its rule need not be looked for. */
+  mayBeOfRule: (rule: string) => boolean;
+  /** More than the rule of an item is asked for. */
+  asksContent: boolean;
+  /** Who wrote it is asked for. */
+  asksAuthor: boolean;
+}
+
+export function filterOf(conditions: readonly Condition[]): Filter {
+  const tests = conditions.map((each) => ({ field: each.field, holds: testOf(each) }));
+  const of = (...fields: ConditionField[]) => tests.filter(({ field }) => fields.includes(field));
+  const [onPath, onName, onSymbol] = [of('path'), of('name'), of('kind', 'exported')];
+  const onItem = of('rule', 'text', 'subject', 'severity', 'cwe', 'used');
+  return {
+    isOpen: conditions.length === 0,
+    path: (path) => onPath.every(({ holds }) => holds(path)),
+    name: (name) => onName.every(({ holds }) => holds(name)),
+    asksSymbol: onSymbol.length > 0,
+    symbol: ({ kind, exported }) =>
+      onSymbol.every(({ field, holds }) => holds(field === 'kind' ? kind : String(exported))),
+    item: (item) => onItem.every(({ field, holds }) => holds(fieldOf(item, field))),
+    mayBeOfRule: (rule) => of('rule').every(({ holds }) => holds(rule)),
+    asksContent: onItem.some(({ field }) => field !== 'rule'),
+    asksAuthor: of('author').length > 0,
+  };
+}
+
+/** Undefined: no such item can have the field, and no condition on it holds. */
+function fieldOf(item: ItemFields, field: ConditionField): string | undefined {
+  switch (field) {
+    case 'rule':
+    case 'text':
+    case 'subject':
+    case 'severity':
+    case 'cwe':
+      return item[field];
+    case 'used':
+      return item.used === undefined ? undefined : String(item.used);
+    case 'kind':
+    case 'path':
+    case 'name':
+    case 'exported':
+    case 'author':
+      return undefined;
+  }
+}
+
+function testOf({ field, operator, value }: Condition): (found: string | undefined) => boolean {
+  if (operator === '~') {
+    const pattern = new RegExp(value, 'u');
+    return (found) => found !== undefined && pattern.test(found);
+  }
+  const isSame = sameness(field, value);
+  const wanted = operator === '=';
+  return (found) => found !== undefined && isSame(found) === wanted;
+}
+
+function sameness(field: ConditionField, value: string): (found: string) => boolean {
+  if (field === 'path') {
+    const pattern = pathPattern(value);
+    return (found) => pattern.test(found);
+  }
+  const wanted = field === 'cwe' && /^\d+$/.test(value) ? `CWE-${value}` : value;
+  return (found) => found === wanted;
+}
+
+/** A file, or a folder with all in it; `*` is anything within one name, `**` also over folders. */
+function pathPattern(glob: string): RegExp {
+  const parts = glob.replace(/^\.\//, '').replace(/\/+$/, '').split(/(\*+)/);
+  const source = parts.map((part) => {
+    if (!part.startsWith('*')) return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+    return part === '*' ? '[^/]*' : '.*';
+  });
+  return new RegExp(`^${source.join('').replaceAll('.*\\/', '(?:.*\\/)?')}(?:\\/.*)?$`, 'su');
+}

@@ -1,0 +1,68 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asBusError } from '../errors/bus-error.js';
+import { placeOf, readManifest } from './manifest.js';
+import { OverlayFile } from './overlays/overlay-file.js';
+import { Segment } from './segment.js';
+import { realRoot } from './source-tree.js';
+
+export interface CheckedFile {
+  /** In `segments/`. */
+  file: string;
+  /** Empty: whole, and what the manifest says of it is true. */
+  problem: string;
+}
+
+export interface CheckReport {
+  root: string;
+  files: CheckedFile[];
+  /** What no manifest names; the next run removes it. */
+  strays: string[];
+  is_sound: boolean;
+}
+
+/**
+ * Reads everything that is served, checksums included, and compares it with the manifest. Nothing is
+ * changed: `sigma index` repairs. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
+ */
+export async function checkIndex(folder: string, home: string): Promise<CheckReport> {
+  const root = await realRoot(folder);
+  const place = placeOf(root, home);
+  const manifest = await readManifest(place, root);
+  const files: CheckedFile[] = [];
+  const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
+    const problem = await look(join(place.segments, file)).catch(
+      (error: unknown) => asBusError(error).message,
+    );
+    files.push({ file, problem });
+  };
+  for (const { segment, candidates, overlays, version, items, calls } of manifest.shards) {
+    await check(segment, async (path) => {
+      const { info } = await Segment.open(path);
+      if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+      return counted('O1', info.overlays.O1 ?? 0, items.O1 ?? 0);
+    });
+    await check(candidates, async (path) => {
+      await OverlayFile.open(path);
+      return '';
+    });
+    for (const [name, { file, items: all }] of Object.entries(overlays)) {
+      if (file === '') continue;
+      // The calls of O3 are in the segment.
+      const wanted = name === 'O3' ? all - calls : all;
+      await check(file, async (path) => {
+        const { info, itemCount } = await OverlayFile.open(path);
+        return info.overlay === name
+          ? counted(name, itemCount, wanted)
+          : `it holds ${info.overlay}, not ${name}`;
+      });
+    }
+  }
+  const named = new Set(files.map(({ file }) => file));
+  const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
+  return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
+}
+
+function counted(what: string, items: number, wanted: number): string {
+  return items === wanted ? '' : `it holds ${items} items of ${what}, not ${wanted}`;
+}

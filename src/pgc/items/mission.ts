@@ -1,0 +1,99 @@
+import type { ItemFact } from '../facts.js';
+import { docOf } from '../miners/comment.js';
+import { Items, type ItemSource } from './item.js';
+
+/** A module overview stands this near to the top. */
+const overviewCharsMax = 4_000;
+const overviewWordsMin = 6;
+
+/** Headings of documents that say why, not how. */
+const purposes: readonly (readonly [rule: string, pattern: RegExp])[] = [
+  [
+    'decision',
+    /^(?:ADR\b|decisions?\b|rationale|why\b|design\b|trade-?offs?|alternatives)|\bdecision records?\b/i,
+  ],
+  ['goal', /\b(?:goals?|mission|vision|purpose|motivation|objectives?|principles?|scope)\b/i],
+  [
+    'overview',
+    /\b(?:overview|introduction|background|about|what is|concepts?|summary|abstract|architecture)\b/i,
+  ],
+];
+
+/** O4 of one text: sections of documents, who looks after what, and what modules say they are for. */
+export function missionItems(source: ItemSource): ItemFact[] {
+  const items = new Items(source, 4);
+  switch (source.language) {
+    case 'markdown':
+    case 'rst':
+    case 'text':
+      sections(source, items);
+      break;
+    case 'maintainers':
+      for (const { name, start, end, doc } of source.draft.symbols)
+        items.add('maintainer', start, end, doc, { subject: name });
+      break;
+    case 'kconfig':
+    case 'make':
+    case 'settings':
+    case 'shell':
+      break;
+    default:
+      overview(source, items);
+  }
+  return items.found;
+}
+
+function sections({ draft }: ItemSource, items: Items): void {
+  for (const { name, container, doc, start, end } of draft.symbols) {
+    if (doc === '') continue;
+    const rule = purposes.find(([, pattern]) => pattern.test(name))?.[0] ?? 'section';
+    const title = container === '' ? name : `${container} › ${name}`;
+    items.add(rule, start, end, `${title}: ${doc}`, { subject: name });
+  }
+}
+
+/** The comment that a file begins with, and `DOC:` sections of kernel-doc. */
+function overview({ text, language, draft }: ItemSource, items: Items): void {
+  const blocks =
+    language === 'python'
+      ? /^(?:\s*#[^\n]*\n)*\s*[rRuU]?("""|''')[\s\S]*?\1/.exec(text.slice(0, overviewCharsMax))
+      : /^(?:\s*(?:\/\/[^\n]*\n|#![^\n]*\n))*\s*\/\*[\s\S]*?\*\/|^(?:\s*\/\/[^\n]*\n)+/.exec(
+          text.slice(0, overviewCharsMax),
+        );
+  if (blocks !== null) {
+    const [whole] = blocks;
+    const first = draft.symbols[0];
+    const prose = proseOf(whole);
+    // A comment that touches the first definition speaks of that.
+    const isOfSymbol = first !== undefined && first.wordsStart < whole.length;
+    if (!isOfSymbol && prose.split(' ').length >= overviewWordsMin) {
+      const lead = whole.length - whole.trimStart().length;
+      items.add('overview', lead, whole.length, prose);
+    }
+  }
+  if (!text.includes('DOC:')) return;
+  for (const found of text.matchAll(/\/\*\*\s*\n\s*\*\s*DOC:\s*([^\n]*)\n([\s\S]*?)\*\//g)) {
+    const [whole, title = '', body = ''] = found;
+    const doc = docOf(`/*${body}*/`, 'jsdoc');
+    items.add('overview', found.index, found.index + whole.length, `${title}: ${doc}`, {
+      subject: title,
+    });
+  }
+}
+
+/** Without licences and lines of signs. */
+function proseOf(comment: string): string {
+  const kept = comment
+    .replace(/^\s*(?:\/\*+|\*+\/?|\/\/+[!/]?|#+!?|[rRuU]?"""|''')/gm, '')
+    .replace(/"""|'''|\*\/\s*$/g, '')
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    .filter(
+      (paragraph) =>
+        /[a-z]{3}/i.test(paragraph) &&
+        !/SPDX|copyright|\(c\)|license|licence|all rights reserved|warranty|redistribut|author|free software|@file/i.test(
+          paragraph,
+        ),
+    );
+  return kept.join(' ');
+}

@@ -1,0 +1,41 @@
+import type { ItemFact } from '../facts.js';
+import { oneLine } from '../items/item.js';
+import type { FileHistory, History } from './history.js';
+import { plainLine } from './plain.js';
+
+/** O3 of one file, from git: its history, and what changes together with it. They stand on its first line. */
+export function lineageItems(history: History, path: string): ItemFact[] {
+  const known = history.of(path);
+  if (known === undefined) return [];
+  return [
+    item('history', sentenceOf(known, history.isComplete), known.last.author),
+    ...known.co_changes.map((other) =>
+      item(
+        'co-change',
+        `changes together with ${plainLine(other.path)} (${other.together} of ${known.commits} commits)`,
+        other.path,
+      ),
+    ),
+  ];
+}
+
+/** Of a history that was cut short only the newest part is known. */
+function sentenceOf(known: FileHistory, isComplete: boolean): string {
+  const { commits, authors_total, first, last } = known;
+  const count = `${counted(commits, 'commit')} by ${counted(authors_total, 'author')}`;
+  const span = isComplete
+    ? `${count} since ${first.date}`
+    : `at least ${count} since ${first.date} or before`;
+  return `${span}, last ${last.date} by ${last.author}: ${last.subject}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function item(rule: string, text: string, subject: string): ItemFact {
+  return {
+    ...{ overlay: 3, rule, line_start: 1, line_end: 1, text: oneLine(text) },
+    ...{ subject, severity: '', cwe: '' },
+  };
+}

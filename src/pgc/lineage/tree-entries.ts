@@ -1,0 +1,48 @@
+import { streamGit, type GitEnd } from './git-stream.js';
+import { NulTokens } from './nul-tokens.js';
+
+/** A kernel with its 80 000 files takes 8 MiB. */
+const listingBytesMax = 512 * 1024 * 1024;
+const listingMsMax = 120_000;
+
+/** One row of the tree of a commit; never a folder. */
+export interface TreeEntry {
+  /** `100644`, `100755`, `120000` for a symbolic link, `160000` for a submodule. */
+  mode: string;
+  /** Of the object, in hex. */
+  id: string;
+  /** Relative to the folder. */
+  path: string;
+  /** False when `path` is only like the name: not UTF-8, or longer than any path can be. */
+  isExact: boolean;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Tells every entry of a commit below `folder`, in git's order. */
+export async function eachEntry(
+  folder: string,
+  commit: string,
+  tell: (entry: TreeEntry) => void,
+  signal?: AbortSignal,
+): Promise<GitEnd> {
+  const rows = new NulTokens((row, isCut) => {
+    const tab = row.indexOf('\t');
+    const [mode = '', , id = ''] = row.toString('latin1', 0, tab).split(' ');
+    tell({ mode, id, ...nameOf(row.subarray(tab + 1), isCut) });
+  });
+  const limits = { bytesMax: listingBytesMax, msMax: listingMsMax, signal };
+  // In a folder git lists what is below it, with names relative to it.
+  return streamGit(folder, ['ls-tree', '-r', '-z', commit], limits, (chunk) => {
+    rows.push(chunk);
+    return true;
+  });
+}
+
+function nameOf(bytes: Buffer, isCut: boolean): Pick<TreeEntry, 'path' | 'isExact'> {
+  try {
+    return { path: decoder.decode(bytes), isExact: !isCut };
+  } catch {
+    return { path: bytes.toString('utf8'), isExact: false };
+  }
+}

@@ -1,0 +1,80 @@
+import type { Node } from 'web-tree-sitter';
+import { commentAbove } from './comment.js';
+import { Draft, receiverCharsMax, type CallDraft, type SymbolDraft } from './draft.js';
+import { compact } from './signature.js';
+
+/** What a definition is, besides where it stands. */
+export interface Found {
+  name: string;
+  kind: string;
+  signature: string;
+  exported: boolean;
+  declaration?: boolean;
+  /** Where the definition is said to belong, if not to what surrounds it. */
+  container?: string;
+  /** Where its own text begins, when marks (attributes, modifiers) stand before the node. */
+  from?: number;
+}
+
+/** What surrounds the next node: a symbol, or a block that only lends its name (`impl T { … }`). */
+interface Scope {
+  name: string;
+  kind: string;
+  end: number;
+  symbol: SymbolDraft | undefined;
+}
+
+/** A draft for grammars whose nodes come outer before inner: it knows what surrounds each. */
+export class ScopedDraft extends Draft {
+  readonly #scopes: Scope[] = [];
+
+  /** To be called with every node that comes, before anything is found there. */
+  reach(at: number): void {
+    while ((this.#scopes.at(-1)?.end ?? Infinity) <= at) this.#scopes.pop();
+  }
+
+  get scope(): Readonly<Scope> | undefined {
+    return this.#scopes.at(-1);
+  }
+
+  /** Whether a function surrounds this place: what is defined there, nobody else sees. */
+  get isLocal(): boolean {
+    return this.#scopes.some(({ kind }) => kind === 'function' || kind === 'method');
+  }
+
+  enter(name: string, kind: string, node: Node, symbol?: SymbolDraft): void {
+    this.#scopes.push({ name, kind, end: node.endIndex, symbol });
+  }
+
+  define(node: Node, found: Found): SymbolDraft {
+    const start = found.from ?? node.startIndex;
+    const comment = commentAbove(this.text, start, 'jsdoc');
+    const symbol: SymbolDraft = {
+      name: found.name,
+      kind: found.kind,
+      start,
+      end: node.endIndex,
+      wordsStart: comment?.start ?? start,
+      signature: found.signature,
+      container: found.container ?? this.scope?.name ?? '',
+      exported: found.exported,
+      doc: comment?.doc ?? '',
+      declaration: found.declaration ?? false,
+    };
+    this.symbols.push(symbol);
+    return symbol;
+  }
+
+  call(callee: string, at: number, kind: CallDraft['kind'], receiver = ''): void {
+    if (callee !== '')
+      this.calls.push({ callee, at, kind, receiver: receiver.slice(0, receiverCharsMax) });
+  }
+
+  /** Source before a name, as a receiver: folded, and without the mark that ends it. */
+  receiverOf(from: number, to: number): string {
+    return compact(this.text.slice(from, to).slice(0, 4 * receiverCharsMax)).replace(
+      /\s*(?:\?\.|\.|::)\s*$/,
+      '',
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { lineageItems } from '../lineage/items.js';
+import type { History } from '../lineage/history.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
+import { stateOf } from '../shard-build.js';
+import type { FileRow } from '../shard-index.js';
+import { generators } from './generators.js';
+import { OverlayFile, OverlayWriter } from './overlay-file.js';
+
+/** What is committed and not looked into: its first line would be an item's place, and there is none. */
+const linesMin = 1;
+
+/**
+ * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
+ * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone.
+ */
+export async function buildLineage(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  members: ReadonlyMap<string, readonly FileRow[]>,
+  history: History | undefined,
+  before: Manifest | undefined,
+): Promise<ManifestShard[]> {
+  const built: ManifestShard[] = [];
+  for (const shard of shards) {
+    const { file, items } =
+      history === undefined
+        ? { file: '', items: 0 }
+        : await historyFile(place, shard, members.get(shard.alias) ?? [], history, before);
+    const O3 = stateOf('O3', shard.calls + items, file);
+    built.push({
+      ...shard,
+      items: { ...shard.items, O3: O3.items },
+      overlays: { ...shard.overlays, O3 },
+    });
+  }
+  return built;
+}
+
+async function historyFile(
+  place: IndexPlace,
+  shard: ManifestShard,
+  files: readonly FileRow[],
+  history: History,
+  before: Manifest | undefined,
+): Promise<{ file: string; items: number }> {
+  const file = `${shard.alias}-${shard.version}.${history.commit.slice(0, 12)}.O3.ovl`;
+  const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
+  const kept = await keptItems(place, known, file);
+  return { file, items: kept ?? (await written(place, shard, file, files, history)) };
+}
+
+async function keptItems(
+  place: IndexPlace,
+  known: ManifestShard | undefined,
+  file: string,
+): Promise<number | undefined> {
+  if (known === undefined) return undefined;
+  try {
+    return (await OverlayFile.open(join(place.segments, file))).itemCount;
+  } catch {
+    return undefined;
+  }
+}
+
+async function written(
+  place: IndexPlace,
+  { alias }: ManifestShard,
+  file: string,
+  files: readonly FileRow[],
+  history: History,
+): Promise<number> {
+  const writer = new OverlayWriter();
+  for (const { path, blob, lines } of files) {
+    if (lines < linesMin) continue;
+    const items = lineageItems(history, path);
+    writer.add(
+      path,
+      blob,
+      items.map((item) => ({ ...item, symbol: '' })),
+    );
+  }
+  const { name: generator, version } = generators.O3;
+  await writer.write(join(place.segments, file), { overlay: 'O3', alias, generator, version });
+  return writer.items;
+}

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { packSorted, SortedNames } from '../../../src/pgc/bytes.js';
+
+const opened = (names: readonly string[]): SortedNames => {
+  const { blocks, bytes } = packSorted(names);
+  return new SortedNames(blocks, Buffer.from(bytes));
+};
+
+test('names that share their beginnings are found where they stand, all of them and no other', () => {
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[ab_é]{0,6}$/), { maxLength: 300 }), (unsorted) => {
+      const names = [...unsorted].sort();
+      const table = opened(names);
+      expect([...table.all()]).toEqual(names);
+      for (const name of [...names, 'a', 'zz', '']) {
+        const wanted = names.flatMap((each, at) => (each === name ? [at] : []));
+        expect(table.find(name)).toEqual(wanted);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a list of registers takes a fifth of its letters', () => {
+  const names = Array.from({ length: 10_000 }, (_, at) => `mmDCORE0_TPC0_EML_CFG_REG_${at}`).sort();
+  const { blocks, bytes } = packSorted(names);
+  const letters = names.reduce((sum, { length }) => sum + length, 0);
+  expect(blocks.byteLength + bytes.length).toBeLessThan(letters / 5);
+});
