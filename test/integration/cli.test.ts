@@ -400,7 +400,10 @@ describe('bad input', () => {
         readdirSync(path.join(own.home, 'pgc'))[0]!,
         'segments',
       );
-      const file = path.join(place, readdirSync(place).find((name) => name.endsWith('.seg'))!);
+      const file = path.join(
+        place,
+        readdirSync(place).find((name) => name.endsWith('.seg'))!,
+      );
       const bytes = readFileSync(file);
       bytes[bytes.length >> 1]! ^= 0xff;
       writeFileSync(file, bytes);
