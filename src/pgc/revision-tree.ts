@@ -1,14 +1,14 @@
 import { normalize } from 'node:path';
 import { BusError } from '../errors/bus-error.js';
-import { blobId, measureLines } from './blob.js';
+import { blobId } from './blob.js';
 import { isInnerPath } from './confined-reader.js';
 import { BlobProcess, type BlobRead } from './lineage/blob-process.js';
 import { revisionAt } from './lineage/revision.js';
 import { eachEntry, type TreeEntry } from './lineage/tree-entries.js';
-import { languageIn, languageOf } from './miners/language.js';
+import { languageOf } from './miners/language.js';
 import {
   fileBytesMax,
-  lineBytesMax,
+  sourceOf,
   realRoot,
   type LeftOut,
   type LeftOutReason,
@@ -16,8 +16,6 @@ import {
   type SourceFile,
 } from './source-tree.js';
 
-/** A zero byte in this much of the beginning means that it is not text: the rule of git. */
-const binaryProbeBytes = 8_000;
 /** Of ids that are SHA-1; those of a repository with SHA-256 are longer and cannot be checked by `blobId`. */
 const sha1Digits = 40;
 
@@ -117,13 +115,4 @@ function reasonAgainst({ mode, path, isExact }: TreeEntry): LeftOutReason | unde
   if (!isExact) return 'unreadable';
   // Nothing keeps a tree object from naming `..`.
   return isInnerPath(path) && normalize(path) === path ? undefined : 'outside the root';
-}
-
-/** By the rules of `SourceTree`. */
-function sourceOf(file: SourceFile, bytes: Buffer, blob: string): Source | LeftOut {
-  const { path } = file;
-  if (bytes.subarray(0, binaryProbeBytes).includes(0)) return { path, reason: 'binary' };
-  const { lines, longest } = measureLines(bytes);
-  if (longest > lineBytesMax) return { path, reason: 'generated' };
-  return { path, language: languageIn(file.language, path, bytes), bytes, blob, lines };
 }

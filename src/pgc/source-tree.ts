@@ -83,13 +83,7 @@ export class SourceTree {
   async read(file: SourceFile): Promise<Source | LeftOut> {
     const result = await this.#reader.read(file.path);
     if ('refused' in result) return { path: file.path, reason: result.refused };
-    const { bytes } = result;
-    if (bytes.subarray(0, binaryProbeBytes).includes(0))
-      return { path: file.path, reason: 'binary' };
-    const { lines, longest } = measureLines(bytes);
-    if (longest > lineBytesMax) return { path: file.path, reason: 'generated' };
-    const language = languageIn(file.language, file.path, bytes);
-    return { path: file.path, language, bytes, blob: blobId(bytes), lines };
+    return sourceOf(file, result.bytes, blobId(result.bytes));
   }
 
   /** Undefined when there is no usable git, or when git ignores this folder as a whole. */
@@ -130,6 +124,15 @@ export class SourceTree {
     }
     return found;
   }
+}
+
+/** What is in a file decides whether it is read, and as what. */
+export function sourceOf(file: SourceFile, bytes: Buffer, blob: string): Source | LeftOut {
+  const { path } = file;
+  if (bytes.subarray(0, binaryProbeBytes).includes(0)) return { path, reason: 'binary' };
+  const { lines, longest } = measureLines(bytes);
+  if (longest > lineBytesMax) return { path, reason: 'generated' };
+  return { path, language: languageIn(file.language, path, bytes), bytes, blob, lines };
 }
 
 const skippedNames = new Set(['node_modules', '__pycache__']);

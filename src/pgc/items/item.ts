@@ -30,22 +30,14 @@ export class Items {
     text: string,
     more: Partial<Pick<ItemFact, 'subject' | 'severity' | 'cwe'>> = {},
   ): void {
-    const { draft } = this.source;
-    this.addLines(rule, draft.lineOf(from), draft.lineOf(Math.max(from, to - 1)), text, more);
-  }
-
-  addLines(
-    rule: string,
-    line_start: number,
-    line_end: number,
-    text: string,
-    more: Partial<Pick<ItemFact, 'subject' | 'severity' | 'cwe'>> = {},
-  ): void {
     const count = this.#perRule.get(rule) ?? 0;
     if (count >= itemsPerRuleMax) return;
     this.#perRule.set(rule, count + 1);
+    const { draft } = this.source;
     this.found.push({
-      ...{ overlay: this.overlay, rule, line_start, line_end, text: oneLine(text) },
+      ...{ overlay: this.overlay, rule, text: oneLine(text) },
+      line_start: draft.lineOf(from),
+      line_end: draft.lineOf(Math.max(from, to - 1)),
       ...{ subject: '', severity: '', cwe: '', ...more },
     });
   }

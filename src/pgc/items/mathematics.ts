@@ -116,7 +116,7 @@ function bounds({ draft, text }: ItemSource, items: Items): void {
 }
 
 /** Where people write to people: comments, or all of a document. */
-export function* prose({ text, language }: ItemSource): Generator<[from: number, to: number]> {
+function* prose({ text, language }: ItemSource): Generator<[from: number, to: number]> {
   if (textLanguages.has(language)) {
     yield [0, text.length];
     return;

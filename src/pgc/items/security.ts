@@ -1,4 +1,5 @@
 import type { CallDraft } from '../miners/draft.js';
+import { issuerTokens } from '../credentials.js';
 import type { ItemFact } from '../facts.js';
 import { Items, type ItemSource } from './item.js';
 import { securityRules, type SecurityRule, type Severity } from './security-rules.js';
@@ -311,9 +312,6 @@ const secretWords = /passw(?:or)?d|secret|api_?key|access_?key|auth_?token|priva
 const secretNames =
   /\b(\w*(?:password|passwd|secret|api_?key|access_?key|auth_?token|private_?key)\w*)["']?\s*(?::|=|:=)\s*["']([^"'\s]+)["']/i;
 const keyBlocks = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/g;
-/** Marks of well-known issuers: nothing else looks like them. */
-const tokens =
-  /\b(?:AKIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{36}|xox[abpr]-[A-Za-z0-9-]{20,}|sk_live_[A-Za-z0-9]{16,})\b/g;
 const examples =
   /example|changeme|placeholder|your[-_]|xxxx|test|dummy|<|\$\{|%s|\*{3}|^[\w.]+\(|process\.env/i;
 
@@ -338,7 +336,6 @@ function secrets({ text }: ItemSource, items: Items): void {
   if (text.includes('PRIVATE KEY'))
     for (const found of text.matchAll(keyBlocks))
       items.add('secret', found.index, found.index + 1, 'a private key', high);
-  if (/AKIA|ghp_|xox|sk_live_/.test(text))
-    for (const found of text.matchAll(tokens))
-      items.add('secret', found.index, found.index + 1, 'a token of a known issuer', high);
+  for (const found of /AKIA|gh[pousr]_|xox|sk_live_/.test(text) ? text.matchAll(issuerTokens) : [])
+    items.add('secret', found.index, found.index + 1, 'a token of a known issuer', high);
 }

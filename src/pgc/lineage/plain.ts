@@ -1,3 +1,5 @@
+import { issuerTokens } from '../credentials.js';
+
 /** Names and subjects are other people's text: no more of one than this. */
 export const plainCharsMax = 120;
 /** What is looked at, so that no pattern meets a subject of a megabyte. */
@@ -8,7 +10,7 @@ const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u
 
 /** Marks of well-known issuers, and what follows a word for a secret. */
 const credentials = [
-  /\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|xox[abpr]-[A-Za-z0-9-]{20,}|sk_live_[A-Za-z0-9]{16,})/g,
+  issuerTokens,
   /(?<=(?:passw(?:or)?d|secret|token|api_?key|access_?key)["']?\s{0,2}[:=]\s{0,2}["']?)(?=[^\s"']*\d)[^\s"']{8,}/gi,
 ];
 

@@ -12,7 +12,7 @@ import { functionSignature, typeOf } from './c-signature.js';
 import { isAttribute, readable } from './c-text.js';
 import type { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { ScopedDraft, type Found } from './scoped-draft.js';
+import { ScopedMiner, textOf, type Found } from './scoped-draft.js';
 import { compact, renderSignature } from './signature.js';
 
 export const cppQuery = `
@@ -51,9 +51,7 @@ export function isCpp(text: string): boolean {
 
 export function mineCpp(grammar: Grammar, text: string): Draft {
   if (isMostlyDefines(text)) return scanDefines(text);
-  const miner = new CppMiner(text);
-  grammar.captures(miner.parsed, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return new CppMiner(text).mine(grammar);
 }
 
 /** The name that a declarator declares, with the scopes written before it. */
@@ -66,24 +64,15 @@ interface Declared {
   at: number;
 }
 
-class CppMiner {
-  readonly draft: ScopedDraft;
-  /** Same offsets as the text, but without what the grammar does not know. */
-  readonly parsed: string;
+class CppMiner extends ScopedMiner {
   /** Whether members that come now are for others: `class` begins private, everything else public. */
   readonly #access = new Map<string, boolean>();
 
-  constructor(readonly text: string) {
-    this.draft = new ScopedDraft(text);
-    this.parsed = regular(readable(text)).text;
+  constructor(text: string) {
+    super(text, regular(readable(text)).text);
   }
 
-  visit(capture: string, node: Node): void {
-    this.draft.reach(node.startIndex);
-    this.#visitors[capture]?.(node);
-  }
-
-  readonly #visitors: Record<string, (node: Node) => void> = {
+  protected readonly visitors: Record<string, (node: Node) => void> = {
     namespace: (node) => this.#namespace(node),
     function: (node) => this.#function(node),
     declaration: (node) => this.#declaration(node),
@@ -94,8 +83,8 @@ class CppMiner {
     enum: (node) => this.#enum(node),
     enumerator: (node) => this.#enumerator(node),
     typedef: (node) => this.#typedef(node),
-    alias: (node) => this.#type(node, this.#field(node, 'name')),
-    concept: (node) => this.#type(node, this.#field(node, 'name')),
+    alias: (node) => this.#type(node, textOf(node, 'name')),
+    concept: (node) => this.#type(node, textOf(node, 'name')),
     access: (node) => void this.#access.set(this.#here(), !node.text.startsWith('private')),
     macro: (node) => this.#macro(node),
     include: (node) => {
@@ -106,12 +95,10 @@ class CppMiner {
     qualified: (node) => this.#qualified(node),
     member: (node) => this.#member(node),
     construct: (node) => this.#construct(node),
-    unused: (node) => void this.draft.unused.add(node.endIndex),
-    error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
   #namespace(node: Node): void {
-    const name = this.#field(node, 'name');
+    const name = textOf(node, 'name');
     if (name === '') return this.draft.enter('', 'hidden', node);
     const signature = renderSignature('module', name, {});
     const symbol = this.#define(node, { name, kind: 'module', signature, exported: true });
@@ -172,7 +159,7 @@ class CppMiner {
 
   #record(kind: 'class' | 'struct' | 'union', node: Node): void {
     const name =
-      this.#field(node, 'name')
+      textOf(node, 'name')
         .replace(/<[\s\S]*$/, '')
         .split('::')
         .at(-1) ?? '';
@@ -189,7 +176,7 @@ class CppMiner {
   }
 
   #enum(node: Node): void {
-    const name = this.#field(node, 'name').split('::').at(-1) ?? '';
+    const name = textOf(node, 'name').split('::').at(-1) ?? '';
     if (name === '') return this.draft.enter('', 'enum', node);
     const constants = node
       .childForFieldName('body')
@@ -205,7 +192,7 @@ class CppMiner {
   }
 
   #enumerator(node: Node): void {
-    const name = this.#field(node, 'name');
+    const name = textOf(node, 'name');
     const signature = renderSignature('constant', name, { enum: this.draft.scope?.name });
     this.#define(node, { name, kind: 'constant', signature, exported: this.#isVisible() });
   }
@@ -323,10 +310,6 @@ class CppMiner {
   #here(): string {
     const { scope } = this.draft;
     return `${scope?.name ?? ''} ${scope?.end ?? 0}`;
-  }
-
-  #field(node: Node, name: string): string {
-    return compact(node.childForFieldName(name)?.text ?? '');
   }
 }
 

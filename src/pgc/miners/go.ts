@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { ScopedDraft } from './scoped-draft.js';
+import { ScopedMiner } from './scoped-draft.js';
 import { compact, renderSignature, splitList } from './signature.js';
 
 export const goQuery = `
@@ -26,24 +26,11 @@ export const goQuery = `
 `;
 
 export function mineGo(grammar: Grammar, text: string): Draft {
-  const miner = new GoMiner(text);
-  grammar.captures(text, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return new GoMiner(text).mine(grammar);
 }
 
-class GoMiner {
-  readonly draft: ScopedDraft;
-
-  constructor(readonly text: string) {
-    this.draft = new ScopedDraft(text);
-  }
-
-  visit(capture: string, node: Node): void {
-    this.draft.reach(node.startIndex);
-    this.#visitors[capture]?.(node);
-  }
-
-  readonly #visitors: Record<string, (node: Node) => void> = {
+class GoMiner extends ScopedMiner {
+  protected readonly visitors: Record<string, (node: Node) => void> = {
     import: (node) => this.#import(node),
     function: (node) => this.#function('function', node),
     method: (node) => this.#function('method', node),
@@ -60,8 +47,6 @@ class GoMiner {
     callMember: (node) => this.#qualified(node, 'member'),
     construct: (node) => this.draft.call(node.text, node.startIndex, 'construct'),
     constructMember: (node) => this.#qualified(node, 'construct'),
-    unused: (node) => void this.draft.unused.add(node.endIndex),
-    error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
   #import(node: Node): void {

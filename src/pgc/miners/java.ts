@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { ScopedDraft } from './scoped-draft.js';
+import { ScopedMiner, textOf } from './scoped-draft.js';
 import { compact, renderSignature, splitList } from './signature.js';
 
 export const javaQuery = `
@@ -25,24 +25,11 @@ export const javaQuery = `
 `;
 
 export function mineJava(grammar: Grammar, text: string): Draft {
-  const miner = new JavaMiner(text);
-  grammar.captures(text, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return new JavaMiner(text).mine(grammar);
 }
 
-class JavaMiner {
-  readonly draft: ScopedDraft;
-
-  constructor(readonly text: string) {
-    this.draft = new ScopedDraft(text);
-  }
-
-  visit(capture: string, node: Node): void {
-    this.draft.reach(node.startIndex);
-    this.#visitors[capture]?.(node);
-  }
-
-  readonly #visitors: Record<string, (node: Node) => void> = {
+class JavaMiner extends ScopedMiner {
+  protected readonly visitors: Record<string, (node: Node) => void> = {
     package: (node) => this.#package(node),
     import: (node) => this.#import(node),
     class: (node) => this.#type('class', node),
@@ -56,8 +43,6 @@ class JavaMiner {
     construct: (node) => this.#construct(node),
     // Members of a class without a name belong to whatever surrounds it.
     anonymous: (node) => this.draft.enter(this.draft.scope?.name ?? '', 'class', node),
-    unused: (node) => void this.draft.unused.add(node.endIndex),
-    error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
   #package(node: Node): void {
@@ -171,10 +156,6 @@ class JavaMiner {
     const isOwn = /\b(?:public|protected)\b/.test(modifiersOf(node)) || scope?.kind === 'interface';
     return isOwn && (scope?.symbol?.exported ?? true);
   }
-}
-
-function textOf(node: Node, field: string): string {
-  return compact(node.childForFieldName(field)?.text ?? '');
 }
 
 function modifiersOf(node: Node): string {

@@ -48,7 +48,7 @@ const languageByName: readonly (readonly [RegExp, FactsLanguage])[] = [
   [/^(?:GNU)?[Mm]akefile(?:\..+)?$|^Kbuild(?:\..+)?$/, 'make'],
   [/^MAINTAINERS$/, 'maintainers'],
   [/^(?:Docker|Container)file(?:\..+)?$|^package\.json$/, 'settings'],
-  [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|TODO|CODEOWNERS)$/, 'text'],
+  [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|CODEOWNERS)$/, 'text'],
 ];
 
 /** The miner that reads a file, by its name alone; undefined where none does. */

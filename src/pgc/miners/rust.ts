@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { ScopedDraft } from './scoped-draft.js';
+import { ScopedMiner, textOf } from './scoped-draft.js';
 import { compact, renderSignature, splitList } from './signature.js';
 
 export const rustQuery = `
@@ -32,24 +32,11 @@ export const rustQuery = `
 `;
 
 export function mineRust(grammar: Grammar, text: string): Draft {
-  const miner = new RustMiner(text);
-  grammar.captures(text, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return new RustMiner(text).mine(grammar);
 }
 
-class RustMiner {
-  readonly draft: ScopedDraft;
-
-  constructor(readonly text: string) {
-    this.draft = new ScopedDraft(text);
-  }
-
-  visit(capture: string, node: Node): void {
-    this.draft.reach(node.startIndex);
-    this.#visitors[capture]?.(node);
-  }
-
-  readonly #visitors: Record<string, (node: Node) => void> = {
+class RustMiner extends ScopedMiner {
+  protected readonly visitors: Record<string, (node: Node) => void> = {
     use: (node) => this.#use(node),
     crate: (node) => this.#crate(node),
     module: (node) => this.#module(node),
@@ -68,8 +55,6 @@ class RustMiner {
     member: (node) => this.#member(node),
     construct: (node) => this.#construct(node),
     invocation: (node) => this.#invocation(node),
-    unused: (node) => void this.draft.unused.add(node.endIndex),
-    error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
   #use(node: Node): void {
@@ -239,10 +224,6 @@ const rustKeywords = new Set(
 /** Tuple structs and variants are called like functions; their names are written in capitals. */
 function kindOfCall(name: string): 'direct' | 'construct' {
   return /^[A-Z]/.test(name) ? 'construct' : 'direct';
-}
-
-function textOf(node: Node, field: string): string {
-  return compact(node.childForFieldName(field)?.text ?? '');
 }
 
 /** Attributes stand before an item, as nodes of their own, and belong to it. */

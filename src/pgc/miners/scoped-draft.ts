@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import { commentAbove } from './comment.js';
 import { Draft, receiverCharsMax, type CallDraft, type SymbolDraft } from './draft.js';
+import type { Grammar } from './grammar.js';
 import { compact } from './signature.js';
 
 /** What a definition is, besides where it stands. */
@@ -77,4 +78,35 @@ export class ScopedDraft extends Draft {
       '',
     );
   }
+}
+
+/** A miner that handles each capture of its query by name, outer nodes before inner ones. */
+export abstract class ScopedMiner {
+  readonly draft: ScopedDraft;
+  protected abstract readonly visitors: Readonly<Record<string, (node: Node) => void>>;
+
+  constructor(
+    readonly text: string,
+    /** What the grammar is given: the text, or one of the same offsets that it understands better. */
+    readonly parsed = text,
+  ) {
+    this.draft = new ScopedDraft(text);
+  }
+
+  mine(grammar: Grammar): Draft {
+    grammar.captures(this.parsed, (capture, node) => this.#visit(capture, node));
+    return this.draft;
+  }
+
+  #visit(capture: string, node: Node): void {
+    this.draft.reach(node.startIndex);
+    if (capture === 'error') this.draft.error(node.startIndex, node.endIndex);
+    else if (capture === 'unused') this.draft.unused.add(node.endIndex);
+    else this.visitors[capture]?.(node);
+  }
+}
+
+/** The text of a field, folded; empty when there is none. */
+export function textOf(node: Node, field: string): string {
+  return compact(node.childForFieldName(field)?.text ?? '');
 }
