@@ -142,31 +142,20 @@ export class StringTable {
   at(id: number): string {
     return this.#bytes.toString('utf8', this.#offsets[id] ?? 0, this.#offsets[id + 1] ?? 0);
   }
-
-  /** Position in a table that was sorted by JavaScript's order of strings. */
-  find(text: string): number | undefined {
-    let low = 0;
-    let high = this.size - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const found = this.at(middle);
-      if (found === text) return middle;
-      if (found < text) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
-  }
 }
 
 /** Names of one block; only the first of each is written whole. */
-const blockNames = 32;
+const blockNames = 16;
 
 /**
  * Sorted names, each as what it does not share with the one before it (front coding; I. Witten, A. Moffat,
- * T. Bell, "Managing Gigabytes", 1999, 4.1). Lists of registers become a fifth of their size.
+ * T. Bell, "Managing Gigabytes", 1999, 4.1). Names of programs become less than half their size, lists of
+ * registers a fifth. `blocks`: where each block begins, and last the number of names.
  */
 export function packSorted(names: readonly string[]): { blocks: Uint32Array; bytes: Buffer } {
-  const blocks = new Uint32Array(Math.ceil(names.length / blockNames));
+  const blockCount = Math.ceil(names.length / blockNames);
+  const blocks = new Uint32Array(blockCount + 1);
+  blocks[blockCount] = names.length;
   const bytes = new ByteColumn(4_096);
   let before = Buffer.alloc(0);
   names.forEach((name, at) => {
@@ -182,59 +171,112 @@ export function packSorted(names: readonly string[]): { blocks: Uint32Array; byt
   return { blocks, bytes: bytes.values() };
 }
 
-/** Reads `packSorted`. */
+/** Reads `packSorted`: a name by its position, positions by a name; both read one block. */
 export class SortedNames {
+  readonly size: number;
   readonly #blocks: Uint32Array;
   readonly #bytes: Buffer;
+  /** The name that was read last; what the next one shares stays where it is. */
+  #name = Buffer.allocUnsafeSlow(256);
 
   constructor(blocks: Uint32Array, bytes: Buffer) {
-    this.#blocks = blocks;
+    this.#blocks = blocks.subarray(0, -1);
     this.#bytes = bytes;
+    this.size = blocks.at(-1) ?? 0;
+  }
+
+  /** Empty beyond the last. */
+  at(position: number): string {
+    const block = Math.floor(position / blockNames);
+    const reader = this.#reader(block);
+    let length = 0;
+    for (let at = block * blockNames; at <= position; at += 1) {
+      if (reader.isAtEnd) return '';
+      length = this.#read(reader);
+    }
+    return this.#name.toString('utf8', 0, length);
+  }
+
+  /** Position of the first that equals this name. */
+  position(name: string): number | undefined {
+    for (const [at, each] of this.#from(name)) {
+      if (each === name) return at;
+      if (each > name) return undefined;
+    }
+    return undefined;
   }
 
   /** Positions of all that equal this name, ascending. */
   find(name: string): number[] {
-    let low = 0;
-    let high = this.#blocks.length - 1;
-    // The last block that begins before the name; equal ones may go on in the next.
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((this.#first(middle) ?? '') < name) low = middle;
-      else high = middle - 1;
-    }
     const found: number[] = [];
-    for (let block = low; block < this.#blocks.length; block += 1) {
-      for (const [at, each] of this.#namesOf(block)) {
-        if (each > name) return found;
-        if (each === name) found.push(at);
-      }
+    for (const [at, each] of this.#from(name)) {
+      if (each > name) break;
+      if (each === name) found.push(at);
     }
     return found;
   }
 
   *all(): Generator<string> {
-    for (let block = 0; block < this.#blocks.length; block += 1)
-      for (const [, name] of this.#namesOf(block)) yield name;
+    for (const [, name] of this.#since(0)) yield name;
   }
 
-  #first(block: number): string | undefined {
-    for (const [, name] of this.#namesOf(block)) return name;
-    return undefined;
+  /** Beginning at the last block that begins before the name: equal ones may go on in the next. */
+  #from(name: string): Generator<[at: number, name: string]> {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.at(middle * blockNames) < name) low = middle;
+      else high = middle - 1;
+    }
+    return this.#since(low);
   }
 
-  *#namesOf(block: number): Generator<[at: number, name: string]> {
-    const end = this.#blocks[block + 1] ?? this.#bytes.length;
-    const reader = new VarintReader(this.#bytes, this.#blocks[block] ?? 0, end);
-    let before = Buffer.alloc(0);
-    for (let at = block * blockNames; !reader.isAtEnd; at += 1) {
-      const shared = reader.next();
-      const length = reader.next();
-      const rest = this.#bytes.subarray(reader.at, reader.at + length);
-      reader.at += length;
-      before = Buffer.concat([before.subarray(0, shared), rest]);
-      yield [at, before.toString('utf8')];
+  *#since(first: number): Generator<[at: number, name: string]> {
+    for (let block = first; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      // Whoever asks may read other names between two of these: each block is read at once.
+      const names: string[] = [];
+      while (!reader.isAtEnd) names.push(this.#name.toString('utf8', 0, this.#read(reader)));
+      for (const [at, name] of names.entries()) yield [block * blockNames + at, name];
     }
   }
+
+  #reader(block: number): VarintReader {
+    const end = this.#blocks[block + 1] ?? this.#bytes.length;
+    return new VarintReader(this.#bytes, this.#blocks[block] ?? end, end);
+  }
+
+  /** The next name, into `#name`; returns its length in bytes. */
+  #read(reader: VarintReader): number {
+    const shared = reader.next();
+    const rest = reader.next();
+    const length = shared + rest;
+    if (length > this.#name.length) {
+      const wider = Buffer.allocUnsafeSlow(length * 2);
+      this.#name.copy(wider, 0, 0, shared);
+      this.#name = wider;
+    }
+    this.#bytes.copy(this.#name, shared, reader.at, reader.at + rest);
+    reader.at += rest;
+    return length;
+  }
+}
+
+/** The first of so many positions whose key is not below this one; keys ascend. */
+export function lowerBound(
+  count: number,
+  keyAt: (position: number) => number,
+  key: number,
+): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keyAt(middle) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Compressed rows: the members of group `g` are `members[starts[g]] … members[starts[g + 1] - 1]`. */

@@ -1,31 +1,34 @@
-import { ByteColumn, NumberColumn } from './bytes.js';
+import { ByteColumn, groupBy, NumberColumn } from './bytes.js';
 import { fields, type Field } from './shard-index.js';
 
-/** `gap << fieldBits | mask` must fit into 32 bits. */
-export const fieldBits = fields.length;
+/** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
+export const fieldBits = fields.length + 1;
+export const onceBit = 1 << fields.length;
+/** `gap << fieldBits | bits` must fit into 32 bits. */
 export const documentsMax = 2 ** (32 - fieldBits) - 1;
-
-interface TermPostings {
-  documents: number;
-  last: number;
-  bytes: ByteColumn;
-}
-
-/**
- * Inverts documents that come in ascending order: per term a list of gaps, each with a mask of the fields
- * that hold the term and a count per field. Bytes at once, so that millions of postings stay small.
- */
+/** Lists that follow each other from one known place; each says how long it is. */
+export const blockLists = 16;
 /** A longer field is as long as this; beyond it length says nothing more. */
 const lengthMax = 0xffff;
 
+/**
+ * Inverts documents that come in ascending order: postings are kept as they come, in columns, and sorted by
+ * their terms once (Witten, Moffat, Bell, 1999, 5.2). A list for each term would be millions of small objects.
+ */
 export class PostingWriter {
   readonly #ids = new Map<string, number>();
-  readonly #terms: TermPostings[] = [];
+  readonly #postingTerms = new NumberColumn();
+  readonly #postingDocuments = new NumberColumn();
+  /** Where the counts of each posting begin: a byte of bits, then varints. */
+  readonly #postingStarts = new NumberColumn();
+  readonly #counted = new ByteColumn(1 << 16);
   readonly #lengths = new NumberColumn();
   /** Counts of the current document: `fields.length` per term. */
   #counts = new Uint32Array(1_024 * fields.length);
+  /** By term: the last document that has it, counted from one. */
+  #seen = new Uint32Array(1_024);
   #touched: number[] = [];
-  #documentLengths = new Array<number>(fields.length).fill(0);
+  readonly #documentLengths = new Array<number>(fields.length).fill(0);
   #document = 0;
 
   get documents(): number {
@@ -35,21 +38,21 @@ export class PostingWriter {
   term(text: string): number {
     let id = this.#ids.get(text);
     if (id === undefined) {
-      id = this.#terms.length;
+      id = this.#ids.size;
       this.#ids.set(text, id);
-      this.#terms.push({ documents: 0, last: 0, bytes: new ByteColumn(4) });
     }
     return id;
   }
 
   count(term: number, field: Field, times: number): void {
     if (times === 0) return;
-    this.#widenTo(term);
-    const row = term * fields.length;
-    if (this.#counts.subarray(row, row + fields.length).every((each) => each === 0)) {
+    if (term >= this.#seen.length) this.#widenTo(term);
+    if (this.#seen[term] !== this.#document + 1) {
+      this.#seen[term] = this.#document + 1;
       this.#touched.push(term);
     }
-    this.#counts[row + field] = (this.#counts[row + field] ?? 0) + times;
+    const at = term * fields.length + field;
+    this.#counts[at] = (this.#counts[at] ?? 0) + times;
     this.#documentLengths[field] = (this.#documentLengths[field] ?? 0) + times;
   }
 
@@ -62,57 +65,72 @@ export class PostingWriter {
     this.#document += 1;
   }
 
-  /** Terms in JavaScript's order of strings. */
-  finish(): {
-    terms: string[];
-    documents: Uint32Array;
-    starts: Uint32Array;
-    postings: Buffer;
-    lengths: Uint16Array;
-  } {
+  /**
+   * Terms in JavaScript's order of strings, and their lists in that order: length in bytes, number of
+   * documents, postings. `starts`: of every `blockLists`th list.
+   */
+  finish(): { terms: string[]; starts: Uint32Array; postings: Buffer; lengths: Uint16Array } {
     const terms = [...this.#ids.keys()].sort();
-    const documents = new Uint32Array(terms.length);
-    const starts = new Uint32Array(terms.length + 1);
-    const all = this.#terms.reduce((sum, each) => sum + each.bytes.length, 0);
-    const postings = new ByteColumn(Math.max(all, 1));
-    terms.forEach((text, index) => {
-      const each = this.#terms[this.term(text)];
-      if (each === undefined) return;
-      documents[index] = each.documents;
-      postings.append(each.bytes.values());
-      starts[index + 1] = postings.length;
+    const starts = new Uint32Array(Math.ceil(terms.length / blockLists));
+    const grouped = groupBy(this.#postingTerms.values(), terms.length);
+    const postings = new ByteColumn(Math.max(this.#counted.length * 2, 1));
+    const list = new ByteColumn(1_024);
+    this.#postingStarts.push(this.#counted.length);
+    terms.forEach((text, at) => {
+      if (at % blockLists === 0) starts[at / blockLists] = postings.length;
+      const id = this.term(text);
+      const members = grouped.members.subarray(grouped.starts[id], grouped.starts[id + 1]);
+      list.length = 0;
+      this.#list(members, list);
+      postings.pushVarint(list.length);
+      postings.pushVarint(members.length);
+      postings.append(list.values());
     });
     return {
       terms,
-      documents,
       starts,
       postings: postings.values(),
       lengths: Uint16Array.from(this.#lengths.values(), (each) => Math.min(each, lengthMax)),
     };
   }
 
+  #list(members: Uint32Array, list: ByteColumn): void {
+    const counted = this.#counted.values();
+    let last = 0;
+    for (const posting of members) {
+      const start = this.#postingStarts.at(posting);
+      const end = this.#postingStarts.at(posting + 1);
+      const document = this.#postingDocuments.at(posting);
+      list.pushVarint((((document - last) << fieldBits) | (counted[start] ?? 0)) >>> 0);
+      for (let at = start + 1; at < end; at += 1) list.push(counted[at] ?? 0);
+      last = document;
+    }
+  }
+
   #write(term: number): void {
-    const each = this.#terms[term];
-    if (each === undefined) return;
     const row = term * fields.length;
-    const counts = this.#counts.subarray(row, row + fields.length);
-    let mask = 0;
-    counts.forEach((count, field) => {
-      if (count > 0) mask |= 1 << field;
-    });
-    const gap = this.#document - each.last;
-    each.bytes.pushVarint(((gap << fieldBits) | mask) >>> 0);
-    for (const count of counts) if (count > 0) each.bytes.pushVarint(count);
-    each.last = this.#document;
-    each.documents += 1;
-    counts.fill(0);
+    let bits = onceBit;
+    for (let field = 0; field < fields.length; field += 1) {
+      const count = this.#counts[row + field] ?? 0;
+      if (count > 0) bits |= 1 << field;
+      if (count > 1) bits &= ~onceBit;
+    }
+    this.#postingTerms.push(term);
+    this.#postingDocuments.push(this.#document);
+    this.#postingStarts.push(this.#counted.length);
+    this.#counted.push(bits);
+    for (let at = row; at < row + fields.length; at += 1) {
+      const count = this.#counts[at] ?? 0;
+      if (count > 0 && (bits & onceBit) === 0) this.#counted.pushVarint(count);
+      this.#counts[at] = 0;
+    }
   }
 
   #widenTo(term: number): void {
-    const needed = (term + 1) * fields.length;
-    if (needed <= this.#counts.length) return;
-    const wider = new Uint32Array(Math.max(needed, this.#counts.length * 2));
-    wider.set(this.#counts);
-    this.#counts = wider;
+    const terms = Math.max(term + 1, this.#seen.length * 2);
+    const [counts, seen] = [new Uint32Array(terms * fields.length), new Uint32Array(terms)];
+    counts.set(this.#counts);
+    seen.set(this.#seen);
+    [this.#counts, this.#seen] = [counts, seen];
   }
 }

@@ -23,7 +23,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 3;
+export const segmentFormat = 4;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -42,19 +42,15 @@ export const sectionNames = [
   'callRows', // u32: name, caller + 1, file, line, receiver; grouped by caller
   'callKinds', // u8: kind, and 128 where what it returns is not looked at
   'callStarts', // u32: first call of each symbol, and the end; file-level calls follow
-  'nameOffsets', // u32: sorted names of symbols and callees
-  'nameBytes',
-  'nameSymbolStarts', // u32
-  'nameSymbols', // u32: symbols by name
-  'nameCallStarts', // u32
-  'nameCalls', // u32: calls by name
-  'slotRows', // u32: name, caller + 1, file, line, structure.field; by name
-  'nameSlotStarts', // u32
-  'termOffsets', // u32: sorted terms
-  'termBytes',
-  'termDocuments', // u32: document frequency
-  'postingStarts', // u32
-  'postings', // varints: (gap << 5 | field mask), then one count per field of the mask
+  'nameBlocks', // u32: sorted names of symbols and callees; see `packSorted`
+  'nameBytes', // front-coded
+  'nameSymbols', // u32: symbols in the order of their names, definitions first
+  'nameCalls', // u32: calls in the order of their names
+  'slotRows', // u32: name, caller + 1, file, line, structure.field; in the order of the names
+  'termBlocks', // u32: sorted terms
+  'termBytes', // front-coded
+  'postingStarts', // u32: of every 16th list
+  'postings', // varints, per term: bytes, documents, then (gap << 6 | all counts are 1 | field mask), a count per field
   'lengths', // u16: five per document, at most 65 535
   'scannedBlocks', // u32: names of long lists of definitions, sorted
   'scannedNames', // front-coded

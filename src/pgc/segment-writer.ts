@@ -8,7 +8,7 @@ import {
   type Grouped,
 } from './bytes.js';
 import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
-import { bodyTermsOf, identifiersOf, wordsOf } from './miners/words.js';
+import { bodyTermsOf, eachIdentifier, wordsOf } from './miners/words.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
 import { fields, type Field, type FileRow, type ShardInfo } from './shard-index.js';
@@ -28,6 +28,8 @@ export class SegmentWriter {
   readonly #texts = new StringColumn();
   readonly #names = new StringColumn();
   readonly #postings = new PostingWriter();
+  /** By identifier, as it stands in signatures and documentation: most of them come again and again. */
+  readonly #proseTerms = new Map<string, readonly number[]>();
   readonly #paths: string[] = [];
   readonly #blobs: Buffer[] = [];
   readonly #fileRows = new NumberColumn();
@@ -100,12 +102,11 @@ export class SegmentWriter {
       sorted.length,
     );
     sortByPlace(callsByName, calls.rows);
-    const slots = this.#slotColumns(sortedId);
     // Sorting is stable: one name keeps the order of the files and their lines.
     const scanned = this.#scanned.sort((a, b) => compare(a.name, b.name));
     const scannedNames = packSorted(scanned.map(({ name }) => name));
     const scannedPlaces = Uint32Array.from(scanned.flatMap(({ file, line }) => [file, line]));
-    const [nameTable, termTable] = [packStrings(sorted), packStrings(search.terms)];
+    const [nameTable, termTable] = [packSorted(sorted), packSorted(search.terms)];
     const textTable = packStrings(this.#texts.all());
     const paths = Uint32Array.from(this.#paths.keys());
     paths.sort((a, b) => compare(this.#paths[a] ?? '', this.#paths[b] ?? ''));
@@ -123,17 +124,13 @@ export class SegmentWriter {
       callRows: bytesOf(calls.rows),
       callKinds: calls.kinds,
       callStarts: bytesOf(calls.starts),
-      nameOffsets: bytesOf(nameTable.offsets),
+      nameBlocks: bytesOf(nameTable.blocks),
       nameBytes: nameTable.bytes,
-      nameSymbolStarts: bytesOf(symbolsByName.starts),
       nameSymbols: bytesOf(symbolsByName.members),
-      nameCallStarts: bytesOf(callsByName.starts),
       nameCalls: bytesOf(callsByName.members),
-      slotRows: bytesOf(slots.rows),
-      nameSlotStarts: bytesOf(slots.starts),
-      termOffsets: bytesOf(termTable.offsets),
+      slotRows: bytesOf(this.#slotsByName(sortedId)),
+      termBlocks: bytesOf(termTable.blocks),
       termBytes: termTable.bytes,
-      termDocuments: bytesOf(search.documents),
       postingStarts: bytesOf(search.starts),
       postings: search.postings,
       lengths: new Uint8Array(search.lengths.buffer),
@@ -178,8 +175,8 @@ export class SegmentWriter {
       this.#addSymbol(file, symbol, isHeader);
       this.#countTerms(pathTerms, fieldOf.path);
       this.#countTerms(this.#termsOf(wordsOf(symbol.name)), fieldOf.name);
-      this.#countTerms(this.#termsOf(proseTerms(symbol.signature)), fieldOf.signature);
-      this.#countTerms(this.#termsOf(proseTerms(symbol.doc)), fieldOf.doc);
+      this.#countProse(symbol.signature, fieldOf.signature);
+      this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
       this.#postings.endDocument();
     }
@@ -260,15 +257,15 @@ export class SegmentWriter {
   }
 
   /** In the order of their names, within a name in that of the text. */
-  #slotColumns(sortedId: Uint32Array): { rows: Uint32Array; starts: Uint32Array } {
+  #slotsByName(sortedId: Uint32Array): Uint32Array {
     const names = this.#slotNames.values().map((id) => sortedId[id] ?? 0);
-    const { starts, members } = groupBy(names, sortedId.length);
+    const { members } = groupBy(names, sortedId.length);
     const rows = new Uint32Array(members.length * 5);
     members.forEach((slot, at) => {
       rows[at * 5] = names[slot] ?? 0;
       rows.set(this.#slotRows.values().subarray(slot * 4, slot * 4 + 4), at * 5 + 1);
     });
-    return { rows, starts };
+    return rows;
   }
 
   #lineOf(call: number): number {
@@ -302,17 +299,24 @@ export class SegmentWriter {
     for (const term of terms) this.#postings.count(term, field, 1);
   }
 
+  /** Every occurrence, without the words that stand in every sentence and every signature. */
+  #countProse(text: string, field: Field): void {
+    eachIdentifier(text, 0, text.length, (identifier) => {
+      let terms = this.#proseTerms.get(identifier);
+      if (terms === undefined) {
+        terms = this.#termsOf(bodyTermsOf(identifier));
+        this.#proseTerms.set(identifier, terms);
+      }
+      this.#countTerms(terms, field);
+    });
+  }
+
   #countBody(words: readonly number[], document: WordCounts | undefined): void {
     document?.word.forEach((word, at) => {
       const term = words[word];
       if (term !== undefined) this.#postings.count(term, fieldOf.body, document.count[at] ?? 0);
     });
   }
-}
-
-/** Every occurrence, without the words that stand in every sentence and every signature. */
-function proseTerms(text: string): string[] {
-  return text === '' ? [] : identifiersOf(text).flatMap((word) => bodyTermsOf(word));
 }
 
 /** Call ids of each name in order of file and line: file-level calls would otherwise stand at the end. */

@@ -1,5 +1,5 @@
-import { SortedNames, StringTable, VarintReader } from './bytes.js';
-import { fieldBits } from './posting-writer.js';
+import { lowerBound, SortedNames, StringTable, VarintReader } from './bytes.js';
+import { blockLists, fieldBits, onceBit } from './posting-writer.js';
 import {
   corrupt,
   readSections,
@@ -39,8 +39,8 @@ export class Segment implements ShardIndex {
   readonly #numbers: Record<NumberSection, Uint32Array>;
   readonly #lengths: Uint16Array;
   readonly #scanned: SortedNames;
-  readonly #names: StringTable;
-  readonly #terms: StringTable;
+  readonly #names: SortedNames;
+  readonly #terms: SortedNames;
   readonly #texts: StringTable;
   readonly #averages: number[];
 
@@ -58,8 +58,8 @@ export class Segment implements ShardIndex {
     this.#symbolFlags = sections.symbolFlags;
     this.#callKinds = sections.callKinds;
     this.#postings = sections.postings;
-    this.#names = new StringTable(this.#numbers.nameOffsets, bufferOf(sections.nameBytes));
-    this.#terms = new StringTable(this.#numbers.termOffsets, bufferOf(sections.termBytes));
+    this.#names = new SortedNames(this.#numbers.nameBlocks, bufferOf(sections.nameBytes));
+    this.#terms = new SortedNames(this.#numbers.termBlocks, bufferOf(sections.termBytes));
     this.#texts = new StringTable(this.#numbers.textOffsets, bufferOf(sections.textBytes));
     this.fileCount = sections.fileBlobs.length / blobBytes;
     this.symbolCount = sections.symbolFlags.length;
@@ -138,10 +138,8 @@ export class Segment implements ShardIndex {
   }
 
   symbolsNamed(name: string): number[] {
-    const id = this.#names.find(name);
-    if (id === undefined) return [];
-    const { nameSymbolStarts, nameSymbols } = this.#numbers;
-    return Array.from(nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]));
+    const id = this.#names.position(name);
+    return id === undefined ? [] : Array.from(this.#symbolsOf(id));
   }
 
   callsFrom(symbol: number): CallRow[] {
@@ -156,19 +154,22 @@ export class Segment implements ShardIndex {
   }
 
   callsTo(name: string): CallRow[] {
-    const id = this.#names.find(name);
+    const id = this.#names.position(name);
     if (id === undefined) return [];
-    const { nameCallStarts, nameCalls } = this.#numbers;
-    const calls = nameCalls.subarray(nameCallStarts[id], nameCallStarts[id + 1]);
-    return Array.from(calls, (call) => this.#call(call));
+    const { nameCalls, callRows } = this.#numbers;
+    const nameAt = (at: number): number => callRows[(nameCalls[at] ?? 0) * callWidth] ?? 0;
+    const calls = nameCalls.subarray(...boundsOf(id, nameCalls.length, nameAt));
+    return Array.from(calls, (call) => this.#call(call, name));
   }
 
   slotsOf(name: string): CallRow[] {
-    const id = this.#names.find(name);
+    const id = this.#names.position(name);
     if (id === undefined) return [];
-    const { nameSlotStarts, slotRows } = this.#numbers;
-    return range(nameSlotStarts, id).map((slot) => {
-      const at = slot * callWidth;
+    const { slotRows } = this.#numbers;
+    const nameAt = (at: number): number => slotRows[at * callWidth] ?? 0;
+    const [first, end] = boundsOf(id, slotRows.length / callWidth, nameAt);
+    return Array.from({ length: end - first }, (_, slot) => {
+      const at = (first + slot) * callWidth;
       return {
         callee: name,
         caller: (slotRows[at + 1] ?? 0) - 1,
@@ -191,63 +192,58 @@ export class Segment implements ShardIndex {
 
   *symbolNames(): Generator<string> {
     yield* this.#scanned.all();
-    const { nameSymbolStarts } = this.#numbers;
-    for (let id = 0; id < this.#names.size; id += 1)
-      if ((nameSymbolStarts[id + 1] ?? 0) > (nameSymbolStarts[id] ?? 0)) yield this.#names.at(id);
+    for (const [id] of this.#symbolGroups()) yield this.#names.at(id);
   }
 
   defines(): string[] {
-    const { nameSymbolStarts, nameSymbols } = this.#numbers;
     const names: string[] = [];
-    for (let id = 0; id < this.#names.size; id += 1) {
-      const symbols = nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]);
-      if (symbols.some((symbol) => this.#symbolFlags[symbol] === exportedFlag)) {
+    for (const [id, symbols] of this.#symbolGroups())
+      if (symbols.some((symbol) => this.#symbolFlags[symbol] === exportedFlag))
         names.push(this.#names.at(id));
-      }
-    }
     return names;
   }
 
   unresolved(): { name: string; sites: number }[] {
-    const { nameSymbolStarts, nameSymbols, nameCallStarts } = this.#numbers;
+    const { nameCalls, callRows } = this.#numbers;
     const found: { name: string; sites: number }[] = [];
-    for (let id = 0; id < this.#names.size; id += 1) {
-      const sites = (nameCallStarts[id + 1] ?? 0) - (nameCallStarts[id] ?? 0);
-      if (sites === 0) continue;
-      const symbols = nameSymbols.subarray(nameSymbolStarts[id], nameSymbolStarts[id + 1]);
-      const isDefined = symbols.some(
+    for (let at = 0; at < nameCalls.length;) {
+      const first = at;
+      const idAt = (): number => callRows[(nameCalls[at] ?? 0) * callWidth] ?? 0;
+      const id = idAt();
+      while (at < nameCalls.length && idAt() === id) at += 1;
+      const isDefined = this.#symbolsOf(id).some(
         (symbol) => ((this.#symbolFlags[symbol] ?? 0) & declarationFlag) === 0,
       );
-      if (!isDefined) found.push({ name: this.#names.at(id), sites });
+      if (!isDefined) found.push({ name: this.#names.at(id), sites: at - first });
     }
     return found;
   }
 
   terms(): { term: string; documents: number }[] {
-    const { termDocuments } = this.#numbers;
-    return Array.from(termDocuments, (documents, id) => ({ term: this.#terms.at(id), documents }));
+    const reader = new VarintReader(this.#postings, 0, this.#postings.length);
+    return Array.from(this.#terms.all(), (term) => {
+      const { documents, end } = listHead(reader);
+      reader.at = end;
+      return { term, documents };
+    });
   }
 
   documentFrequency(term: string): number {
-    const id = this.#terms.find(term);
-    return id === undefined ? 0 : (this.#numbers.termDocuments[id] ?? 0);
+    return this.#list(term)?.documents ?? 0;
   }
 
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void {
-    const id = this.#terms.find(term);
-    if (id === undefined) return;
-    const { postingStarts } = this.#numbers;
-    const reader = new VarintReader(
-      this.#postings,
-      postingStarts[id] ?? 0,
-      postingStarts[id + 1] ?? 0,
-    );
+    const list = this.#list(term);
+    if (list === undefined) return;
+    const reader = new VarintReader(this.#postings, list.start, list.end);
     let document = 0;
     while (!reader.isAtEnd) {
       const head = reader.next();
+      const isOnce = (head & onceBit) !== 0;
       document += head >>> fieldBits;
       for (let field = 0; field < fields.length; field += 1) {
-        if ((head & (1 << field)) !== 0) visit(document, field as Field, reader.next());
+        if ((head & (1 << field)) === 0) continue;
+        visit(document, field as Field, isOnce ? 1 : reader.next());
       }
     }
   }
@@ -265,11 +261,12 @@ export class Segment implements ShardIndex {
     return;
   }
 
-  #call(call: number): CallRow {
+  /** `callee`: where it is known already. */
+  #call(call: number, callee?: string): CallRow {
     const rows = this.#numbers.callRows;
     const at = call * callWidth;
     return {
-      callee: this.#names.at(rows[at] ?? 0),
+      callee: callee ?? this.#names.at(rows[at] ?? 0),
       caller: (rows[at + 1] ?? 0) - 1,
       file: rows[at + 2] ?? 0,
       line: rows[at + 3] ?? 0,
@@ -277,6 +274,40 @@ export class Segment implements ShardIndex {
       unused: ((this.#callKinds[call] ?? 0) & unusedFlag) !== 0,
       receiver: this.#texts.at(rows[at + 4] ?? 0),
     };
+  }
+
+  /** Definitions first. */
+  #symbolsOf(id: number): Uint32Array {
+    const { nameSymbols } = this.#numbers;
+    return nameSymbols.subarray(...boundsOf(id, nameSymbols.length, (at) => this.#nameAt(at)));
+  }
+
+  *#symbolGroups(): Generator<[name: number, symbols: Uint32Array]> {
+    const { nameSymbols } = this.#numbers;
+    for (let at = 0; at < nameSymbols.length;) {
+      const first = at;
+      const id = this.#nameAt(at);
+      while (at < nameSymbols.length && this.#nameAt(at) === id) at += 1;
+      yield [id, nameSymbols.subarray(first, at)];
+    }
+  }
+
+  #nameAt(at: number): number {
+    const { nameSymbols, symbolRows } = this.#numbers;
+    return symbolRows[(nameSymbols[at] ?? 0) * symbolWidth] ?? 0;
+  }
+
+  #list(term: string): PostingList | undefined {
+    const id = this.#terms.position(term);
+    if (id === undefined) return undefined;
+    const start = this.#numbers.postingStarts[Math.floor(id / blockLists)] ?? 0;
+    const reader = new VarintReader(this.#postings, start, this.#postings.length);
+    let list = listHead(reader);
+    for (let at = id % blockLists; at > 0; at -= 1) {
+      reader.at = list.end;
+      list = listHead(reader);
+    }
+    return list;
   }
 
   #averageLengths(): number[] {
@@ -304,15 +335,11 @@ const numberSections = [
   'symbolRows',
   'callRows',
   'callStarts',
-  'nameOffsets',
-  'nameSymbolStarts',
+  'nameBlocks',
   'nameSymbols',
-  'nameCallStarts',
   'nameCalls',
   'slotRows',
-  'nameSlotStarts',
-  'termOffsets',
-  'termDocuments',
+  'termBlocks',
   'postingStarts',
   'scannedBlocks',
   'scannedPlaces',
@@ -327,6 +354,28 @@ function numbersOf(bytes: Uint8Array): Uint32Array {
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Where the postings of one term stand, in bytes. */
+interface PostingList {
+  documents: number;
+  start: number;
+  end: number;
+}
+
+function listHead(reader: VarintReader): PostingList {
+  const bytes = reader.next();
+  const documents = reader.next();
+  return { documents, start: reader.at, end: reader.at + bytes };
+}
+
+/** The positions that have this key, where keys ascend. */
+function boundsOf(
+  key: number,
+  count: number,
+  keyAt: (position: number) => number,
+): [first: number, end: number] {
+  return [lowerBound(count, keyAt, key), lowerBound(count, keyAt, key + 1)];
 }
 
 function range(starts: Uint32Array, group: number): number[] {

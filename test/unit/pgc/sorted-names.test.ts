@@ -13,9 +13,13 @@ test('names that share their beginnings are found where they stand, all of them 
       const names = [...unsorted].sort();
       const table = opened(names);
       expect([...table.all()]).toEqual(names);
+      expect(table.size).toBe(names.length);
+      expect(names.map((_, at) => table.at(at))).toEqual(names);
+      expect(table.at(names.length)).toBe('');
       for (const name of [...names, 'a', 'zz', '']) {
         const wanted = names.flatMap((each, at) => (each === name ? [at] : []));
         expect(table.find(name)).toEqual(wanted);
+        expect(table.position(name)).toBe(wanted[0]);
       }
     }),
     { numRuns: 300 },
