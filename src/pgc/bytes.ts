@@ -148,7 +148,7 @@ export class StringTable {
 const blockNames = 16;
 
 /**
- * Sorted names, each as what it does not share with the one before it (front coding; I. Witten, A. Moffat,
+ * Names in the order of `sortByBytes`, each as what it does not share with the one before it (front coding; I. Witten, A. Moffat,
  * T. Bell, "Managing Gigabytes", 1999, 4.1). Names of programs become less than half their size, lists of
  * registers a fifth. `blocks`: where each block begins, and last the number of names.
  */
@@ -187,21 +187,24 @@ export class SortedNames {
 
   /** Empty beyond the last. */
   at(position: number): string {
+    if (position >= this.size) return '';
     const block = Math.floor(position / blockNames);
     const reader = this.#reader(block);
     let length = 0;
-    for (let at = block * blockNames; at <= position; at += 1) {
-      if (reader.isAtEnd) return '';
-      length = this.#read(reader);
-    }
+    for (let at = block * blockNames; at <= position; at += 1) length = this.#read(reader);
     return this.#name.toString('utf8', 0, length);
   }
 
   /** Position of the first that equals this name. */
   position(name: string): number | undefined {
-    for (const [at, each] of this.#from(name)) {
-      if (each === name) return at;
-      if (each > name) return undefined;
+    const wanted = Buffer.from(name, 'utf8');
+    for (let block = this.#blockBefore(wanted); block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      for (let at = block * blockNames; !reader.isAtEnd; at += 1) {
+        const order = orderOf(this.#name, 0, this.#read(reader), wanted);
+        if (order === 0) return at;
+        if (order > 0) return undefined;
+      }
     }
     return undefined;
   }
@@ -209,37 +212,38 @@ export class SortedNames {
   /** Positions of all that equal this name, ascending. */
   find(name: string): number[] {
     const found: number[] = [];
-    for (const [at, each] of this.#from(name)) {
-      if (each > name) break;
-      if (each === name) found.push(at);
-    }
+    const first = this.position(name);
+    for (let at = first ?? this.size; at < this.size && this.at(at) === name; at += 1)
+      found.push(at);
     return found;
   }
 
   *all(): Generator<string> {
-    for (const [, name] of this.#since(0)) yield name;
+    for (let block = 0; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      // Whoever asks may read other names between two of these: each block is read at once.
+      const names: string[] = [];
+      while (!reader.isAtEnd) {
+        const length = this.#read(reader);
+        names.push(this.#name.toString('utf8', 0, length));
+      }
+      yield* names;
+    }
   }
 
-  /** Beginning at the last block that begins before the name: equal ones may go on in the next. */
-  #from(name: string): Generator<[at: number, name: string]> {
+  /** The last block that begins before the name: equal ones may go on in the next. */
+  #blockBefore(wanted: Buffer): number {
     let low = 0;
     let high = this.#blocks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (this.at(middle * blockNames) < name) low = middle;
+      const reader = this.#reader(middle);
+      reader.next();
+      const length = reader.next();
+      if (orderOf(this.#bytes, reader.at, length, wanted) < 0) low = middle;
       else high = middle - 1;
     }
-    return this.#since(low);
-  }
-
-  *#since(first: number): Generator<[at: number, name: string]> {
-    for (let block = first; block < this.#blocks.length; block += 1) {
-      const reader = this.#reader(block);
-      // Whoever asks may read other names between two of these: each block is read at once.
-      const names: string[] = [];
-      while (!reader.isAtEnd) names.push(this.#name.toString('utf8', 0, this.#read(reader)));
-      for (const [at, name] of names.entries()) yield [block * blockNames + at, name];
-    }
+    return low;
   }
 
   #reader(block: number): VarintReader {
@@ -257,10 +261,27 @@ export class SortedNames {
       this.#name.copy(wider, 0, 0, shared);
       this.#name = wider;
     }
-    this.#bytes.copy(this.#name, shared, reader.at, reader.at + rest);
+    // A loop: most rests are so short that a call of `copy` would cost more.
+    for (let at = 0; at < rest; at += 1) this.#name[shared + at] = this.#bytes[reader.at + at] ?? 0;
     reader.at += rest;
     return length;
   }
+}
+
+/** Below, at or above zero, as the bytes `[from, from + length)` come before, equal or come after `wanted`. */
+function orderOf(bytes: Buffer, from: number, length: number, wanted: Buffer): number {
+  const shorter = Math.min(length, wanted.length);
+  for (let at = 0; at < shorter; at += 1) {
+    const difference = (bytes[from + at] ?? 0) - (wanted[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return length - wanted.length;
+}
+
+/** In the order of their UTF-8 bytes: JavaScript's own, but where a string leaves the basic plane. */
+export function sortByBytes(strings: string[]): string[] {
+  if (strings.every((text) => !/[\ud800-\uffff]/.test(text))) return strings.sort();
+  return strings.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
 /** The first of so many positions whose key is not below this one; keys ascend. */

@@ -1,4 +1,4 @@
-import { ByteColumn, groupBy, NumberColumn } from './bytes.js';
+import { ByteColumn, groupBy, NumberColumn, sortByBytes } from './bytes.js';
 import { fields, type Field } from './shard-index.js';
 
 /** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
@@ -66,11 +66,11 @@ export class PostingWriter {
   }
 
   /**
-   * Terms in JavaScript's order of strings, and their lists in that order: length in bytes, number of
+   * Terms in the order of their bytes, and their lists in that order: length in bytes, number of
    * documents, postings. `starts`: of every `blockLists`th list.
    */
   finish(): { terms: string[]; starts: Uint32Array; postings: Buffer; lengths: Uint16Array } {
-    const terms = [...this.#ids.keys()].sort();
+    const terms = sortByBytes([...this.#ids.keys()]);
     const starts = new Uint32Array(Math.ceil(terms.length / blockLists));
     const grouped = groupBy(this.#postingTerms.values(), terms.length);
     const postings = new ByteColumn(Math.max(this.#counted.length * 2, 1));

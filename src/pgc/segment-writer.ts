@@ -4,6 +4,7 @@ import {
   NumberColumn,
   packSorted,
   packStrings,
+  sortByBytes,
   StringColumn,
   type Grouped,
 } from './bytes.js';
@@ -89,7 +90,7 @@ export class SegmentWriter {
     this.#fileSymbols.push(this.#symbolFlags.length);
     this.#importStarts.push(this.#importRows.length / 4);
     const names = this.#names.all();
-    const sorted = [...names].sort();
+    const sorted = sortByBytes([...names]);
     const rank = new Map(sorted.map((name, at) => [name, at]));
     const sortedId = Uint32Array.from(names, (name) => rank.get(name) ?? 0);
     const symbolNames = this.#symbolNames.values().map((id) => sortedId[id] ?? 0);
@@ -102,10 +103,7 @@ export class SegmentWriter {
       sorted.length,
     );
     sortByPlace(callsByName, calls.rows);
-    // Sorting is stable: one name keeps the order of the files and their lines.
-    const scanned = this.#scanned.sort((a, b) => compare(a.name, b.name));
-    const scannedNames = packSorted(scanned.map(({ name }) => name));
-    const scannedPlaces = Uint32Array.from(scanned.flatMap(({ file, line }) => [file, line]));
+    const scanned = this.#scannedColumns();
     const [nameTable, termTable] = [packSorted(sorted), packSorted(search.terms)];
     const textTable = packStrings(this.#texts.all());
     const paths = Uint32Array.from(this.#paths.keys());
@@ -134,9 +132,9 @@ export class SegmentWriter {
       postingStarts: bytesOf(search.starts),
       postings: search.postings,
       lengths: new Uint8Array(search.lengths.buffer),
-      scannedBlocks: bytesOf(scannedNames.blocks),
-      scannedNames: scannedNames.bytes,
-      scannedPlaces: bytesOf(scannedPlaces),
+      scannedBlocks: bytesOf(scanned.names.blocks),
+      scannedNames: scanned.names.bytes,
+      scannedPlaces: bytesOf(scanned.places),
       textOffsets: bytesOf(textTable.offsets),
       textBytes: textTable.bytes,
     };
@@ -266,6 +264,25 @@ export class SegmentWriter {
       rows.set(this.#slotRows.values().subarray(slot * 4, slot * 4 + 4), at * 5 + 1);
     });
     return rows;
+  }
+
+  /** By name; one name keeps the order of the files and their lines. */
+  #scannedColumns(): { names: ReturnType<typeof packSorted>; places: Uint32Array } {
+    const distinct = new StringColumn();
+    const ids = Uint32Array.from(this.#scanned, ({ name }) => distinct.id(name));
+    const { starts, members } = groupBy(ids, distinct.size);
+    const names: string[] = [];
+    const places = new NumberColumn();
+    for (const name of sortByBytes(distinct.all())) {
+      const id = distinct.id(name);
+      for (const member of members.subarray(starts[id], starts[id + 1])) {
+        const { file = 0, line = 0 } = this.#scanned[member] ?? {};
+        names.push(name);
+        places.push(file);
+        places.push(line);
+      }
+    }
+    return { names: packSorted(names), places: places.values() };
   }
 
   #lineOf(call: number): number {
