@@ -15,6 +15,7 @@ import {
   shardMessages,
   type MessageType,
 } from '../../src/pgc/messages.js';
+import { cardOf } from '../../src/pgc/card.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type {
   AskAnswer,
@@ -81,8 +82,9 @@ export async function withQuestions<T>(
 ): Promise<T> {
   if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
   const { shards } = await openShards(repo, config.home);
-  const cards = await Promise.all(shards.map((shard) => shard.card()));
-  return work(new LatticeQuestions(new Lattice(shards, cards), systemClock));
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
+  const trees = shards.map(({ index }) => index.info);
+  return work(new LatticeQuestions(lattice, systemClock, trees));
 }
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */

@@ -74,6 +74,16 @@ function milliseconds(text: string): number {
   return Number(match?.[1]) * (unitsMs[match?.[2] ?? 's'] ?? NaN);
 }
 
+const unitsBytes: Record<string, number> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
+
+/** `800m`, `2g`, `1.5G`: bytes, with the powers of 1 024. */
+export function size(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)([kmgt])(?:i?b)?$/i.exec(text);
+  const bytes = Number(match?.[1]) * (unitsBytes[match?.[2]?.toLowerCase() ?? ''] ?? NaN);
+  if (!Number.isFinite(bytes)) throw new InvalidArgumentError('It must be a size like 800m or 2g.');
+  return Math.round(bytes);
+}
+
 export function list(text: string): string[] {
   return text
     .split(',')

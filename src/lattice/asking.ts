@@ -16,18 +16,27 @@ export function failureOf(agent: string, error: unknown): CodedError {
 
 /** Ends when the work ends or when the signal is given, whichever is first; the work itself is not stopped. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
+  using abort = abortOf(signal);
+  return await Promise.race([work, abort.told]);
+}
+
+/** `told` fails when the signal is given: one listener for however many wait for it. */
+function abortOf(signal: AbortSignal | undefined): { told: Promise<never> } & Disposable {
   let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
+  const told = new Promise<never>((_, reject) => {
+    if (signal === undefined) return;
     onAbort = () => reject(asBusError(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
+  // Whoever waits hears of it; perhaps nobody does any more.
+  told.catch(() => undefined);
+  return {
+    told,
+    [Symbol.dispose]: () => {
+      if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+    },
+  };
 }
 
 export interface FannedOut<T> {
@@ -42,10 +51,11 @@ export async function fanOut<P extends { agent: string }, T>(
   request: (port: P) => Promise<T>,
 ): Promise<FannedOut<T>> {
   const errors: CodedError[] = [];
+  using abort = abortOf(signal);
   const settled = await Promise.all(
     ports.map(async (port) => {
       try {
-        return [await orAborted(request(port), signal)];
+        return [await Promise.race([request(port), abort.told])];
       } catch (error) {
         errors.push(failureOf(port.agent, error));
         return [];

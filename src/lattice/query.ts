@@ -35,23 +35,43 @@ const referencesPerHop = 40;
 /** What a word that is at home in one shard alone speaks for it, next to an identifier that it defines. */
 const wordEvidence = 0.5;
 
-/** What a query needs. The lattice is prepared once per set of cards and serves many queries. */
+/**
+ * What a query needs. The lattice is prepared once per set of cards and serves many queries; each part when it
+ * is first needed, for the cards of a hundred shards take longer to make than most answers.
+ */
 export class Lattice {
   readonly ports: ReadonlyMap<string, ShardPort>;
-  readonly cards: ReadonlyMap<string, Card>;
-  readonly directory: Directory;
-  /** Agents that define a name for others. */
-  readonly owners: ReadonlyMap<string, readonly string[]>;
-  readonly router: Router;
-  readonly vocabulary: Vocabulary;
+  readonly #makeCards: () => readonly Card[];
+  #cards: ReadonlyMap<string, Card> | undefined;
+  #directory: Directory | undefined;
+  #router: Router | undefined;
+  #vocabulary: Vocabulary | undefined;
 
-  constructor(ports: readonly ShardPort[], cards: readonly Card[]) {
+  constructor(ports: readonly ShardPort[], cards: readonly Card[] | (() => readonly Card[])) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
-    this.cards = new Map(cards.map((card) => [card.agent, card]));
-    this.directory = new Directory(cards);
-    this.owners = this.directory.owners;
-    this.router = new Router(cards, wordsOf);
-    this.vocabulary = new Vocabulary(cards);
+    this.#makeCards = typeof cards === 'function' ? cards : () => cards;
+  }
+
+  get cards(): ReadonlyMap<string, Card> {
+    this.#cards ??= new Map(this.#makeCards().map((card) => [card.agent, card]));
+    return this.#cards;
+  }
+
+  get directory(): Directory {
+    return (this.#directory ??= new Directory([...this.cards.values()]));
+  }
+
+  /** Agents that define a name for others. */
+  get owners(): ReadonlyMap<string, readonly string[]> {
+    return this.directory.owners;
+  }
+
+  get router(): Router {
+    return (this.#router ??= new Router([...this.cards.values()], wordsOf));
+  }
+
+  get vocabulary(): Vocabulary {
+    return (this.#vocabulary ??= new Vocabulary([...this.cards.values()]));
   }
 }
 

@@ -40,11 +40,16 @@ export interface Questions {
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]>;
 }
 
+/** Which agent answers for which tree. */
+export type ShardTree = Pick<Card, 'agent' | 'alias' | 'root'>;
+
 /** Answers from a lattice. Citations are verified here, from the tree: whoever made one is not asked. */
 export class LatticeQuestions implements Questions {
+  /** `trees`: of the shards, where they are known without their cards. */
   constructor(
     readonly lattice: Lattice,
     readonly clock: Clock,
+    readonly trees?: readonly ShardTree[],
   ) {}
 
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
@@ -77,7 +82,7 @@ export class LatticeQuestions implements Questions {
   }
 
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
-    return verifyAll([...this.lattice.cards.values()], citations, options);
+    return verifyAll(this.trees ?? [...this.lattice.cards.values()], citations, options);
   }
 }
 
@@ -86,7 +91,7 @@ export class LatticeQuestions implements Questions {
  * Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
-  cards: readonly Card[],
+  trees: readonly ShardTree[],
   citations: object[],
   options: AskingOptions,
 ): Promise<Verdict[]> {
@@ -102,17 +107,17 @@ export async function verifyAll(
   const verdicts: Verdict[] = [];
   for (const citation of citations) {
     if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
-    verdicts.push(await verifyOne(cards, citation));
+    verdicts.push(await verifyOne(trees, citation));
   }
   return verdicts;
 }
 
-async function verifyOne(cards: readonly Card[], citation: object): Promise<Verdict> {
+async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Verdict> {
   const agent = 'agent' in citation ? citation.agent : undefined;
-  const named = cards.filter((card) => card.agent === agent || card.alias === agent);
+  const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Verdict | undefined;
   // The named tree first, but not only: the name may be one of another tree's shards by now.
-  for (const root of new Set([...named, ...cards].map((card) => card.root))) {
+  for (const root of new Set([...named, ...trees].map((tree) => tree.root))) {
     const verdict = await verify(citation, root);
     if (verdict.status === 'valid') return verdict;
     if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) {

@@ -7,7 +7,7 @@ import type { ShardIndex, SymbolRow } from '../pgc/shard-index.js';
 import { Directory } from './directory.js';
 
 /** Functions of a shard that are weighed, spread over all of it: the most used ones are among any such sample. */
-const symbolsWeighedMax = 20_000;
+const symbolsWeighedMax = 10_000;
 /** A sentence of fewer words repeats the name. */
 const docWordsMin = 4;
 /** A longer question is not asked. */

@@ -142,6 +142,10 @@ export class StringTable {
   at(id: number): string {
     return this.#bytes.toString('utf8', this.#offsets[id] ?? 0, this.#offsets[id + 1] ?? 0);
   }
+
+  isEmpty(id: number): boolean {
+    return this.#offsets[id] === this.#offsets[id + 1];
+  }
 }
 
 /** Names of one block; only the first of each is written whole. */

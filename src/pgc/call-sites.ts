@@ -25,17 +25,19 @@ export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSi
   const byName = new Map<string, Wanted[]>();
   for (const text of new Set(symbols)) {
     const { path, name } = parseReference(text);
-    const resolved = resolveSymbol(index, text);
-    const [container, plain] = partsOf(index, name, resolved);
+    const isPlain = path === '' && !name.includes('.');
+    const resolved = isPlain ? [] : resolveSymbol(index, text);
+    const [container, plain] = isPlain ? ['', name] : partsOf(index, name, resolved);
     const isPrecise = path !== '' || container !== '';
     const called = isConstructor(plain) && container !== '' ? container : plain;
     const wanted = { path, symbols: new Set(isPrecise ? resolved : []), isPrecise };
     byName.set(called, [...(byName.get(called) ?? []), wanted]);
   }
+  const places = new Places(index);
   return [...byName].flatMap(([name, wanted]) =>
     [...callsOf(index, name), ...index.slotsOf(name)]
       .filter((call) => wanted.some((each) => !each.isPrecise || mayMean(index, call, each)))
-      .map((call) => callerSite(index, call)),
+      .map((call) => callerSite(places, call)),
   );
 }
 
@@ -100,18 +102,49 @@ function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
   return definitions.length === 0 || definitions.some((id) => index.symbol(id).exported);
 }
 
-function callerSite(index: ShardIndex, call: CallRow): CallSite {
-  const isInside = call.caller >= 0;
+function callerSite(places: Places, call: CallRow): CallSite {
+  const caller = call.caller < 0 ? undefined : places.symbol(call.caller);
   return {
-    symbol: isInside ? index.symbol(call.caller).name : call.kind === 'slot' ? call.receiver : '',
-    file_path: index.file(call.file).path,
+    symbol: caller?.name ?? (call.kind === 'slot' ? call.receiver : ''),
+    file_path: places.path(call.file),
     line: call.line,
-    agent: index.info.agent,
+    agent: places.index.info.agent,
     kind: call.kind,
-    definition: isInside ? placeOfSymbol(index, call.caller) : '',
+    definition: caller?.place ?? '',
     lookup: null,
-    container: isInside ? index.symbol(call.caller).container : '',
+    container: caller?.container ?? '',
   };
+}
+
+interface Caller {
+  name: string;
+  container: string;
+  /** `path:line` */
+  place: string;
+}
+
+/** What a name with tens of thousands of call sites needs again and again. */
+class Places {
+  readonly #paths = new Map<number, string>();
+  readonly #callers = new Map<number, Caller>();
+
+  constructor(readonly index: ShardIndex) {}
+
+  path(file: number): string {
+    let path = this.#paths.get(file);
+    if (path === undefined) this.#paths.set(file, (path = this.index.file(file).path));
+    return path;
+  }
+
+  symbol(id: number): Caller {
+    let caller = this.#callers.get(id);
+    if (caller === undefined) {
+      const { name, container, file, line_start } = this.index.symbol(id);
+      caller = { name, container, place: `${this.path(file)}:${line_start}` };
+      this.#callers.set(id, caller);
+    }
+    return caller;
+  }
 }
 
 function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {

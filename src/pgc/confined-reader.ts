@@ -2,13 +2,15 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
-  readFileSync,
   readlinkSync,
+  readSync,
   realpathSync,
   statSync,
+  type Stats,
 } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
 
 export type ReadRefusal =
@@ -37,14 +39,16 @@ export class ConfinedReader {
       // Before opening, for opening alone can do something to a device; after it, for what was opened counts.
       if (!isBelow(await realpath(dirname(place)), this.#root))
         return { refused: 'outside the root' };
+      if (isSpecial(await lstat(place))) return { refused: 'not a file' };
       const handle = await open(place, openFlags);
       try {
         if (!this.#isOpenedInside(handle.fd, place)) return { refused: 'outside the root' };
-        const { size } = await handle.stat().then((stat) => (stat.isFile() ? stat : { size: -1 }));
-        if (size < 0) return { refused: 'not a file' };
-        if (size > this.#fileBytesMax) return { refused: 'too large' };
-        const bytes = await handle.readFile();
-        return bytes.length > this.#fileBytesMax ? { refused: 'too large' } : { bytes };
+        const found = await handle.stat();
+        if (!found.isFile()) return { refused: 'not a file' };
+        if (found.size > this.#fileBytesMax) return { refused: 'too large' };
+        const intake = new Intake(found.size, this.#fileBytesMax);
+        while (intake.take((await handle.read(intake.room())).bytesRead));
+        return intake.result();
       } finally {
         await handle.close();
       }
@@ -61,13 +65,15 @@ export class ConfinedReader {
     try {
       if (!isBelow(realpathSync(dirname(place)), this.#root))
         return { refused: 'outside the root' };
+      if (isSpecial(lstatSync(place))) return { refused: 'not a file' };
       handle = openSync(place, openFlags);
       if (!this.#isOpenedInside(handle, place)) return { refused: 'outside the root' };
       const found = fstatSync(handle);
       if (!found.isFile()) return { refused: 'not a file' };
       if (found.size > this.#fileBytesMax) return { refused: 'too large' };
-      const bytes = readFileSync(handle);
-      return bytes.length > this.#fileBytesMax ? { refused: 'too large' } : { bytes };
+      const intake = new Intake(found.size, this.#fileBytesMax);
+      while (intake.take(readSync(handle, intake.room())));
+      return intake.result();
     } catch (error) {
       return { refused: refusalOf(error) };
     } finally {
@@ -86,6 +92,42 @@ export class ConfinedReader {
     const [opened, found] = [fstatSync(handle, { bigint: true }), statSync(real, { bigint: true })];
     return isBelow(real, this.#root) && opened.dev === found.dev && opened.ino === found.ino;
   }
+}
+
+/** What is read of a file: it may grow meanwhile, and is never read further than one byte above the limit. */
+class Intake {
+  #bytes: Buffer;
+  #filled = 0;
+  readonly #bytesMax: number;
+
+  constructor(expected: number, bytesMax: number) {
+    // The byte more shows where the file ends.
+    this.#bytes = Buffer.allocUnsafe(expected + 1);
+    this.#bytesMax = bytesMax;
+  }
+
+  room(): Buffer {
+    const { length } = this.#bytes;
+    if (this.#filled === length)
+      this.#bytes = Buffer.concat([this.#bytes], Math.min(2 * length, this.#bytesMax + 1));
+    return this.#bytes.subarray(this.#filled);
+  }
+
+  /** Whether to go on, after so many bytes. */
+  take(bytes: number): boolean {
+    this.#filled += bytes;
+    return bytes > 0 && this.#filled <= this.#bytesMax;
+  }
+
+  result(): ReadResult {
+    if (this.#filled > this.#bytesMax) return { refused: 'too large' };
+    return { bytes: this.#bytes.subarray(0, this.#filled) };
+  }
+}
+
+/** What must not even be opened: a device may do something then. */
+function isSpecial(found: Stats): boolean {
+  return !found.isFile() && !found.isDirectory() && !found.isSymbolicLink();
 }
 
 /** A relative path that stays below where it starts, by its text alone. */

@@ -16,8 +16,9 @@ export function parseReference(text: string): SymbolReference {
 
 /** Ids of all symbols that the text may mean: definitions first, then declarations. */
 export function resolveSymbol(index: ShardIndex, text: string): number[] {
-  const [, place = '', line = ''] = /^(.+):([1-9]\d*)$/.exec(text) ?? [];
-  if (index.fileAt(place) !== undefined) return symbolsAt(index, place, Number(line));
+  const [, place, line] = /^(.+):([1-9]\d*)$/.exec(text) ?? [];
+  if (place !== undefined && index.fileAt(place) !== undefined)
+    return symbolsAt(index, place, Number(line));
   const { path, name } = parseReference(text);
   if (path !== '' && /^[1-9]\d*$/.test(name)) return symbolsAt(index, path, Number(name));
   let symbols = index.symbolsNamed(name);
@@ -88,6 +89,8 @@ export function isTail(path: string, tail: string): boolean {
 
 /** Where the path ends and the name begins; not positive when there is only a name. */
 function separatorIn(text: string): number {
+  // A plain name is asked of every shard of a code base.
+  if (!text.includes('#') && !text.includes(':')) return -1;
   // The `#` of a private name begins the name or one of its parts.
   const hashes = [...text.matchAll(/(?<=[^.#])#/g)].map((each) => each.index);
   const last = hashes.at(-1) ?? -1;

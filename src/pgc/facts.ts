@@ -117,7 +117,7 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would say something else about the same blob. */
-export const minerVersion = 4;
+export const minerVersion = 5;
 
 /** Compressed: the facts of a code base are half as large as its text, and are read once a change. */
 export function encodeFacts(facts: FileFacts): Buffer {

@@ -1,6 +1,5 @@
-import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../base/clock.js';
 import { Scope } from '../base/scope.js';
 import { BusError } from '../errors/bus-error.js';
 import {
@@ -11,11 +10,11 @@ import {
   type ShardPlan,
   type ShardRequest,
 } from './shard-plan.js';
-import { factsLayout } from '../store/layouts.js';
-import { LevelStore } from '../store/level-store.js';
 import { isBelow } from './confined-reader.js';
-import { FactStore } from './fact-store.js';
+import { BuildNotice } from './build-notice.js';
+import type { RuleDigests } from './fact-store.js';
 import {
+  keptPlan,
   placeOf,
   readManifest,
   writeManifest,
@@ -23,19 +22,28 @@ import {
   type Manifest,
   type ManifestShard,
 } from './manifest.js';
+import { rulesOf } from './items/rule-file.js';
 import { writeAtomically } from './segment-file.js';
 import type { History } from './lineage/history.js';
 import { historyOf } from './lineage/read-history.js';
 import { buildCoherence } from './overlays/coherence.js';
+import { generatorVersion } from './overlays/generators.js';
 import { buildLineage } from './overlays/lineage.js';
+import { FileStamps } from './file-stamps.js';
+import { openFacts } from './open-facts.js';
 import { RevisionTree } from './revision-tree.js';
 import { buildShards, membersOf } from './shard-build.js';
 import type { FileRow } from './shard-index.js';
-import type { OverlayName } from './shapes.js';
+import { overlayNames, type OverlayName } from './shapes.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
+import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
+import { Sweeper } from './sweeper.js';
 import { SourceTree, type LeftOut, type ReadableTree, type SourceFile } from './source-tree.js';
 
-export interface IndexRequest extends MiningRequest {
+/** On disk, of each line; drivers of the kernel take 33, tables less. */
+const lineBytesMin = 8;
+
+export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetRequest {
   root: string;
   /** SIGMA_HOME. */
   home: string;
@@ -64,87 +72,132 @@ export interface IndexReport {
   peak_rss_bytes: number;
   disk_bytes: number;
   left_out: Record<string, number>;
+  /** What went otherwise than one would think, in sentences. */
+  notes: string[];
 }
 
 /**
  * Builds or refreshes the index of a folder. Only new contents are mined, only changed shards are written;
  * the old index is served until the manifest is swapped. A killed run keeps what it mined.
- * Throws REPO_UNREADABLE, REPO_EMPTY, PATH_OUTSIDE_ROOT, SHARD_PLAN_INVALID, INDEX_BUILDING, INTERRUPTED,
- * MINER_FAILED, STORE_UNAVAILABLE.
+ * An overlay that cannot be made has failed, and the others are served. Throws CONFIG_INVALID (the rule
+ * file of the tree), REPO_UNREADABLE, REPO_EMPTY, PATH_OUTSIDE_ROOT, SHARD_PLAN_INVALID, INDEX_BUILDING,
+ * INTERRUPTED, MINER_FAILED, USAGE (a budget that nothing fits in), TOO_LARGE (memory), STORE_UNAVAILABLE.
  */
 export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const startedMs = performance.now();
   await using scope = new Scope();
   const tree = await openTree(request, scope);
+  const rules = await rulesOf(tree);
   const given = request.shards === undefined ? undefined : validRequest(request.shards);
   if (typeof given === 'object') await checkInside(given.shards, tree.root);
   const place = placeOf(tree.root, request.home);
   await makeFolder(place.segments);
-  await using store = await openStore(place, tree.root);
-  const facts = await FactStore.open(store);
+  using budget = new RunBudget(place.folder, request);
+  await using opened = await openFacts(place, tree.root, rules.digests);
+  const { store, facts } = opened;
   const before = await readManifest(place, tree.root).catch(() => undefined);
-  const explicit =
-    given === undefined
-      ? keptExplicit(before)
-      : typeof given === 'object'
-        ? given.shards
-        : undefined;
-
+  const kept = before?.plan ?? (await keptPlan(place));
+  await using sweeper = await Sweeper.begin(place, before?.shards);
+  await using notice = await BuildNotice.begin(place);
+  const { layers = [] } = request;
+  await notice.tell(outdated(before, layers, rules.digests));
+  const signal = endOf(request, budget, scope);
   // A process of its own, which reads while we mine.
-  const stop = new AbortController();
-  scope.defer(() => stop.abort());
-  const signal = AbortSignal.any([stop.signal, ...(request.signal ? [request.signal] : [])]);
   const reading = historyOf(tree.root, { asOf: request.asOf, signal });
   reading.catch(() => undefined);
-  const run = new SourceMining(tree, facts, request);
-  const listed = await run.list(explicit);
+  const stamps =
+    tree instanceof RevisionTree ? undefined : await FileStamps.read(place.stamps, tree.root);
+  await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
+  const listed = await run.list(explicitPlan(given, kept));
   if (typeof given === 'object') checkCovered(given.shards, listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
-  const plan = planOf(files, given, before, place.project);
-  const { layers = [] } = request;
+  const plan = planOf(files, given, kept, place.project);
+  // A refresh may write next to nothing.
+  if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const built = await buildShards({
-    ...{ place, plan, files, before, facts, run, layers },
-    root: tree.root,
+    ...{ place, plan, files, before, facts, run, layers, notice },
+    ...{ root: tree.root, digests: rules.digests, jobs: run.jobs },
   });
-  const history = await reading;
-  const lineage = await buildLineage(place, built, membersOf(plan, files), history, before);
-  const shards = await buildCoherence(place, lineage, before, layers.includes('O7'));
+  run.progress('history', 0, 0);
+  const history = await reading.catch((error: unknown) => {
+    run.throwIfAborted();
+    throw error;
+  });
+  const members = membersOf(plan, files);
+  const lineage = await buildLineage(place, built, members, history, before, notice);
+  const shards = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
 
+  checkWritten(place, shards);
+  await budget.expectDisk(0);
   await writeLeftOut(place, run.leftOut);
+  await stamps?.write(place.stamps);
   const left_out = countReasons(run.leftOut);
   run.throwIfAborted();
   const as_of = tree instanceof RevisionTree ? tree.commit : '';
   const { project } = place;
   await writeManifest(place, { project, root: tree.root, plan, shards, left_out, as_of });
-  await removeOldSegments(place, shards);
+  await sweeper.keep(shards);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   if (facts_collected > 0) await store.compact();
   return {
-    shards: shards.map(({ alias, scope, files, lines, items }) => ({
-      alias,
-      scope,
-      files,
-      lines,
-      items,
+    shards: shards.map(({ alias, scope, files: count, lines, items }) => ({
+      ...{ alias, scope, files: count, lines, items },
     })),
-    files_total: files.length,
-    files_mined: run.mined,
-    files_reused: files.length - run.mined,
-    facts_collected,
-    history: historyNote(history),
-    lines_total: files.reduce((sum, file) => sum + file.lines, 0),
+    ...{ files_total: files.length, files_mined: run.mined },
+    ...{ files_reused: files.length - run.mined, facts_collected },
+    ...{ history: historyNote(history), lines_total: linesOf(files) },
     elapsed_ms: Math.round(performance.now() - startedMs),
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
     disk_bytes: await bytesBelow(place.folder),
     left_out,
+    notes: [...(opened.note === '' ? [] : [opened.note]), ...run.notes],
   };
+}
+
+/** Aborted when the caller wants no more, when a budget is spent, and when the run has failed. */
+function endOf({ signal }: IndexRequest, budget: RunBudget, scope: Scope): AbortSignal {
+  const stop = new AbortController();
+  scope.defer(() => stop.abort());
+  return AbortSignal.any([stop.signal, budget.signal, ...(signal === undefined ? [] : [signal])]);
 }
 
 async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTree> {
   const { root, asOf, signal } = request;
   if (asOf === undefined) return SourceTree.open(root);
   return scope.own(await RevisionTree.open(root, asOf, signal));
+}
+
+/** What will be made anew whatever the files hold. */
+function outdated(
+  before: Manifest | undefined,
+  layers: readonly OverlayName[],
+  digests: RuleDigests,
+): Map<string, OverlayName[]> {
+  const isOutdated = ({ overlays }: ManifestShard, name: OverlayName): boolean =>
+    layers.includes(name) ||
+    overlays[name]?.state !== 'ready' ||
+    overlays[name].version !== generatorVersion(name, digests);
+  return new Map(
+    before?.shards.map((shard) => [
+      shard.alias,
+      overlayNames.filter((name) => isOutdated(shard, name)),
+    ]),
+  );
+}
+
+/** A full disk is no failure of one overlay: the old index is served on, and the next run may find space. */
+function checkWritten(place: IndexPlace, shards: readonly ManifestShard[]): void {
+  const reasons = shards.flatMap(({ overlays }) =>
+    Object.values(overlays).map(({ reason }) => reason),
+  );
+  const detail = reasons.find((reason) => /\b(?:ENOSPC|EDQUOT)\b/.test(reason));
+  if (detail !== undefined)
+    throw new BusError('STORE_UNAVAILABLE', { path: place.segments, detail });
+}
+
+function linesOf(files: readonly FileRow[]): number {
+  return files.reduce((sum, file) => sum + file.lines, 0);
 }
 
 function historyNote(history: History | undefined): IndexReport['history'] {
@@ -198,32 +251,22 @@ async function checkInside(shards: readonly PlannedShard[], root: string): Promi
   }
 }
 
-async function openStore(place: IndexPlace, root: string): Promise<LevelStore> {
-  try {
-    return await LevelStore.open(place.facts, {
-      layout: factsLayout,
-      clock: systemClock,
-      random: Math.random,
-    });
-  } catch (error) {
-    if (error instanceof BusError && error.code === 'STORE_LOCKED') {
-      throw new BusError('INDEX_BUILDING', { path: root }, { cause: error });
-    }
-    throw error;
-  }
-}
-
-function keptExplicit(before: Manifest | undefined): PlannedShard[] | undefined {
-  return before?.plan.mode === 'explicit' ? before.plan.shards : undefined;
+/** What is outside such a plan is left out. */
+function explicitPlan(
+  given: ShardRequest | undefined,
+  kept: ShardPlan | undefined,
+): PlannedShard[] | undefined {
+  if (given !== undefined) return typeof given === 'object' ? given.shards : undefined;
+  return kept?.mode === 'explicit' ? kept.shards : undefined;
 }
 
 function planOf(
   files: readonly FileRow[],
   given: ShardRequest | undefined,
-  before: Manifest | undefined,
+  kept: ShardPlan | undefined,
   project: string,
 ): ShardPlan {
-  if (given === undefined && before !== undefined) return before.plan;
+  if (given === undefined && kept !== undefined) return kept;
   return planShards(files, given ?? 'auto', project);
 }
 
@@ -241,26 +284,6 @@ function checkCovered(shards: readonly PlannedShard[], files: readonly SourceFil
   }
 }
 
-/** Also what a killed run left half written: this process holds the lock. */
-async function removeOldSegments(
-  place: IndexPlace,
-  shards: readonly ManifestShard[],
-): Promise<void> {
-  const current = new Set(
-    shards.flatMap((shard) => [
-      shard.segment,
-      shard.candidates,
-      ...Object.values(shard.overlays).map(({ file }) => file),
-    ]),
-  );
-  for (const name of await readdir(place.segments)) {
-    if (!current.has(name)) await rm(join(place.segments, name), { force: true });
-  }
-  for (const name of await readdir(place.folder)) {
-    if (name.endsWith('.tmp')) await rm(join(place.folder, name), { force: true });
-  }
-}
-
 async function writeLeftOut(place: IndexPlace, leftOut: readonly LeftOut[]): Promise<void> {
   const lines = leftOut.map((each) => `${JSON.stringify(each)}\n`).join('');
   await writeAtomically(place.leftOut, [Buffer.from(lines)]);
@@ -270,19 +293,4 @@ function countReasons(leftOut: readonly LeftOut[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
-}
-
-async function bytesBelow(folder: string): Promise<number> {
-  let sum = 0;
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) sum += await bytesBelow(path);
-    // LevelDB removes its files whenever it has merged them.
-    else
-      sum += await stat(path).then(
-        ({ size }) => size,
-        () => 0,
-      );
-  }
-  return sum;
 }

@@ -6,10 +6,15 @@ import { BusError } from '../errors/bus-error.js';
 import { aliasOf, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
-const manifestFormat = 2;
+const manifestFormat = 3;
 
 /** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
 export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
+
+const planSchema = z.object({
+  mode: z.enum(['auto', 'count', 'explicit']),
+  shards: z.array(z.object({ alias: z.string(), paths: z.array(z.string()) })),
+});
 
 const manifestSchema = z.object({
   format: z.literal(manifestFormat),
@@ -17,10 +22,7 @@ const manifestSchema = z.object({
   project: z.string(),
   /** Absolute, without links. */
   root: z.string(),
-  plan: z.object({
-    mode: z.enum(['auto', 'count', 'explicit']),
-    shards: z.array(z.object({ alias: z.string(), paths: z.array(z.string()) })),
-  }),
+  plan: planSchema,
   shards: z.array(
     z.object({
       alias: z.string(),
@@ -43,6 +45,8 @@ const manifestSchema = z.object({
           generator: z.string(),
           version: z.string(),
           items: z.number(),
+          /** Why it failed; else empty. */
+          reason: z.string(),
           /** File name in `segments/`; empty for what the segment holds. */
           file: z.string().regex(/^(?:[\w.-]+\.ovl)?$/),
         }),
@@ -52,6 +56,8 @@ const manifestSchema = z.object({
   left_out: z.record(z.string(), z.number()),
   /** The commit that was read instead of the work tree; empty: the work tree. */
   as_of: z.string(),
+  /** Of everything else in it. */
+  digest: z.string(),
 });
 
 /** What is served: which segments, and the plan that the next refresh keeps. */
@@ -67,6 +73,12 @@ export interface IndexPlace {
   facts: string;
   segments: string;
   manifest: string;
+  /** The plan once more: it alone cannot be had from the tree again, should the manifest be damaged. */
+  plan: string;
+  /** What was read in which file, and when that was last written. */
+  stamps: string;
+  /** What shards have answered to names that O7 asked about. */
+  verdicts: string;
   /** JSON Lines `{path, reason}`: everything that was left out. */
   leftOut: string;
 }
@@ -82,6 +94,9 @@ export function placeOf(root: string, home: string): IndexPlace {
     facts: join(folder, 'facts'),
     segments: join(folder, 'segments'),
     manifest: join(folder, 'manifest.json'),
+    plan: join(folder, 'plan.json'),
+    stamps: join(folder, 'stamps.gz'),
+    verdicts: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
   };
 }
@@ -109,17 +124,49 @@ export async function readManifest(place: IndexPlace, root: string): Promise<Man
   } catch (error) {
     throw corrupt(place.manifest, 'not JSON', error);
   }
+  const other = otherFormat(value);
+  if (other !== undefined) throw corrupt(place.manifest, other);
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success)
     throw corrupt(place.manifest, z.prettifyError(parsed.error).split('\n')[0] ?? '');
+  if (parsed.data.digest !== digestOf(value as object)) throw corrupt(place.manifest, 'digest');
   return parsed.data;
+}
+
+function otherFormat(value: unknown): string | undefined {
+  const formats = z.object({ format: z.number(), segment_format: z.number() }).safeParse(value);
+  if (!formats.success) return undefined;
+  const { format, segment_format } = formats.data;
+  if (format === manifestFormat && segment_format === segmentFormat) return undefined;
+  return `another version wrote it: format ${format}.${segment_format}, not ${manifestFormat}.${segmentFormat}`;
+}
+
+function digestOf(manifest: object): string {
+  const rest = { ...manifest, digest: undefined };
+  return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 20);
+}
+
+/** The plan of an index whose manifest is damaged or of an older format; undefined when that is lost too. */
+export async function keptPlan(place: IndexPlace): Promise<ShardPlan | undefined> {
+  for (const path of [place.plan, place.manifest]) {
+    try {
+      const value = JSON.parse(await readFile(path, 'utf8')) as { plan?: unknown };
+      return planSchema.parse(value.plan);
+    } catch {
+      // The next place may have it.
+    }
+  }
+  return undefined;
 }
 
 /** From here on the new index is served. */
 export async function writeManifest(
   place: IndexPlace,
-  manifest: Omit<Manifest, 'format' | 'segment_format'>,
+  manifest: Omit<Manifest, 'format' | 'segment_format' | 'digest'>,
 ): Promise<void> {
-  const whole: Manifest = { format: manifestFormat, segment_format: segmentFormat, ...manifest };
+  const { plan } = manifest;
+  const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
+  const whole: Manifest = { ...all, digest: digestOf(all) };
+  await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
   await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(whole, null, 1)}\n`)]);
 }

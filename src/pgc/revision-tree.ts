@@ -11,6 +11,7 @@ import {
   sourceOf,
   realRoot,
   type LeftOut,
+  type Listing,
   type LeftOutReason,
   type Source,
   type SourceFile,
@@ -59,14 +60,17 @@ export class RevisionTree implements AsyncDisposable {
   }
 
   /** What a miner may read, by name; in order of the paths. */
-  list(): Promise<{ files: SourceFile[]; leftOut: LeftOut[] }> {
-    return Promise.resolve({ files: [...this.#files], leftOut: [...this.#leftOut] });
+  list(): Promise<Listing> {
+    return Promise.resolve({ files: [...this.#files], leftOut: [...this.#leftOut], note: '' });
   }
 
   /** The whole file, or why it is left out. Throws REPO_UNREADABLE when git dies over it. */
   async read(file: SourceFile): Promise<Source | LeftOut> {
     const id = this.#ids.get(file.path);
-    if (id === undefined) return { path: file.path, reason: 'absent' };
+    if (id === undefined) {
+      const refused = this.#leftOut.find(({ path }) => path === file.path);
+      return refused ?? { path: file.path, reason: 'absent' };
+    }
     const result = await this.#blob(id, file.path);
     if ('refused' in result) {
       const reason = result.refused === 'missing' ? 'unreadable' : result.refused;
@@ -96,10 +100,11 @@ export class RevisionTree implements AsyncDisposable {
     const reason = reasonAgainst(entry) ?? (this.#ids.has(path) ? 'unreadable' : undefined);
     const language = languageOf(path);
     if (reason !== undefined) this.#leftOut.push({ path, reason });
-    else if (language === undefined) this.#leftOut.push({ path, reason: 'unknown language' });
     else {
+      // Also of what no miner reads: settings of the tree may be asked for by name.
       this.#ids.set(path, id);
-      this.#files.push({ path, language });
+      if (language === undefined) this.#leftOut.push({ path, reason: 'unknown language' });
+      else this.#files.push({ path, language });
     }
   }
 
@@ -111,8 +116,9 @@ export class RevisionTree implements AsyncDisposable {
 function reasonAgainst({ mode, path, isExact }: TreeEntry): LeftOutReason | undefined {
   if (mode === '120000') return 'symbolic link';
   // A submodule: a commit of another repository.
+  if (mode === '160000') return 'repository of its own';
   if (!mode.startsWith('100')) return 'not a file';
-  if (!isExact) return 'unreadable';
+  if (!isExact) return path.includes('\ufffd') ? 'name is not UTF-8' : 'unreadable';
   // Nothing keeps a tree object from naming `..`.
   return isInnerPath(path) && normalize(path) === path ? undefined : 'outside the root';
 }

@@ -17,12 +17,15 @@ import {
   type ImportRow,
   type ShardIndex,
   type ShardInfo,
+  type SymbolOutline,
   type SymbolRow,
 } from './shard-index.js';
 
 const blobBytes = 20;
 const symbolWidth = 8;
 const callWidth = 5;
+/** Names that stay decoded. */
+const recentNames = 4_096;
 
 /** One shard, read from one file: typed views over one buffer, strings decoded when asked for. */
 export class Segment implements ShardIndex {
@@ -42,6 +45,11 @@ export class Segment implements ShardIndex {
   readonly #names: SortedNames;
   readonly #terms: SortedNames;
   readonly #texts: StringTable;
+  /** Names that were called last, by the end of their numbers. */
+  readonly #recent: string[] = [];
+  readonly #recentIds = new Int32Array(recentNames).fill(-1);
+  /** There are some twenty. */
+  readonly #kinds = new Map<number, string>();
   readonly #averages: number[];
 
   /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
@@ -135,6 +143,27 @@ export class Segment implements ShardIndex {
       declaration: (flags & declarationFlag) !== 0,
       doc: this.#texts.at(rows[at + 7] ?? 0),
     };
+  }
+
+  outline(symbol: number): SymbolOutline {
+    const rows = this.#numbers.symbolRows;
+    const at = symbol * symbolWidth;
+    const flags = this.#symbolFlags[symbol] ?? 0;
+    return {
+      name: rows[at] ?? 0,
+      kind: this.#kind(rows[at + 1] ?? 0),
+      exported: (flags & exportedFlag) !== 0,
+      declaration: (flags & declarationFlag) !== 0,
+      documented: !this.#texts.isEmpty(rows[at + 7] ?? 0),
+    };
+  }
+
+  names(): Iterable<string> {
+    return this.#names.all();
+  }
+
+  nameAt(number: number): string {
+    return this.#names.at(number);
   }
 
   symbolsNamed(name: string): number[] {
@@ -266,7 +295,7 @@ export class Segment implements ShardIndex {
     const rows = this.#numbers.callRows;
     const at = call * callWidth;
     return {
-      callee: callee ?? this.#names.at(rows[at] ?? 0),
+      callee: callee ?? this.#callee(rows[at] ?? 0),
       caller: (rows[at + 1] ?? 0) - 1,
       file: rows[at + 2] ?? 0,
       line: rows[at + 3] ?? 0,
@@ -276,10 +305,26 @@ export class Segment implements ShardIndex {
     };
   }
 
+  /** What is called is called again soon; to read a name takes those before it in its block. */
+  #callee(id: number): string {
+    const place = id % recentNames;
+    if (this.#recentIds[place] !== id) {
+      this.#recentIds[place] = id;
+      this.#recent[place] = this.#names.at(id);
+    }
+    return this.#recent[place] ?? '';
+  }
+
   /** Definitions first. */
   #symbolsOf(id: number): Uint32Array {
     const { nameSymbols } = this.#numbers;
     return nameSymbols.subarray(...boundsOf(id, nameSymbols.length, (at) => this.#nameAt(at)));
+  }
+
+  #kind(text: number): string {
+    const kind = this.#kinds.get(text) ?? this.#texts.at(text);
+    this.#kinds.set(text, kind);
+    return kind;
   }
 
   *#symbolGroups(): Generator<[name: number, symbols: Uint32Array]> {

@@ -19,6 +19,11 @@ export interface ShardIndex {
   importsOf(file: number): ImportRow[];
 
   symbol(symbol: number): SymbolRow;
+  /** What it is, without its texts: whoever looks at all symbols reads those only of some. */
+  outline(symbol: number): SymbolOutline;
+  /** All names, those of outlines at their numbers. */
+  names(): Iterable<string>;
+  nameAt(number: number): string;
   /** All symbols of exactly this name: definitions first, declarations after. */
   symbolsNamed(name: string): number[];
 
@@ -93,6 +98,13 @@ export interface SymbolRow {
   exported: boolean;
   declaration: boolean;
   doc: string;
+}
+
+export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
+  /** The number of its name in `names`. */
+  name: number;
+  /** It has a doc comment. */
+  documented: boolean;
 }
 
 export interface ImportRow {

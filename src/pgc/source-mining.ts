@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os';
 import { BusError } from '../errors/bus-error.js';
 import { ownerOf, type PlannedShard } from './shard-plan.js';
 import type { FactStore } from './fact-store.js';
+import type { FileStamps } from './file-stamps.js';
+import type { RulesInForce } from './items/rules-in-force.js';
 import { MinerPool } from './miners/pool.js';
+import type { RunBudget } from './run-budget.js';
 import type { FileRow } from './shard-index.js';
 import type { LeftOut, ReadableTree, SourceFile } from './source-tree.js';
 
@@ -16,7 +19,7 @@ const minerFailuresMax = 16;
 const progressStep = 64;
 
 export interface IndexProgress {
-  phase: 'list' | 'mine' | 'write';
+  phase: 'list' | 'mine' | 'write' | 'history';
   done: number;
   total: number;
   /** Lines read so far. */
@@ -28,27 +31,50 @@ export interface MiningRequest {
   jobs?: number;
   onProgress?: (progress: IndexProgress) => void;
   signal?: AbortSignal;
+  budget: RunBudget;
 }
 
 /** The part of one index run that lists, reads and mines. */
-export class SourceMining {
+export class SourceMining implements AsyncDisposable {
   readonly leftOut: LeftOut[] = [];
+  /** What the user should know of the run. */
+  readonly notes: string[] = [];
   mined = 0;
   readonly #tree: ReadableTree;
   readonly #facts: FactStore;
   readonly #request: MiningRequest;
+  readonly #rules: RulesInForce;
+  readonly #stamps: FileStamps | undefined;
   #lines = 0;
   #failures = 0;
+  /** For what has to be mined a second time. */
+  #again: MinerPool | undefined;
 
-  constructor(tree: ReadableTree, facts: FactStore, request: MiningRequest) {
+  /** `stamps`: what need not be read again; undefined of a revision, which is not in files. */
+  constructor(
+    tree: ReadableTree,
+    facts: FactStore,
+    request: MiningRequest,
+    rules: RulesInForce,
+    stamps: FileStamps | undefined,
+  ) {
     this.#tree = tree;
     this.#facts = facts;
     this.#request = request;
+    this.#rules = rules;
+    this.#stamps = stamps;
+  }
+
+  /** Threads, by the request or as many as there are processors, of which memory is enough; 0: this one. */
+  get jobs(): number {
+    const wanted = Math.min(this.#request.jobs ?? availableParallelism(), jobsMax);
+    return this.#request.budget.jobs(wanted);
   }
 
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
     this.progress('list', 0, 0);
-    const { files, leftOut } = await this.#tree.list();
+    const { files, leftOut, note } = await this.#tree.list();
+    if (note !== '') this.notes.push(note);
     for (const each of leftOut) this.leftOut.push(each);
     this.throwIfAborted();
     const owner = explicit === undefined ? undefined : ownerOf(explicit);
@@ -63,8 +89,10 @@ export class SourceMining {
 
   /** In order of the paths. */
   async mine(files: readonly SourceFile[]): Promise<FileRow[]> {
-    const jobs = Math.min(this.#request.jobs ?? availableParallelism(), jobsMax);
-    await using pool = new MinerPool(jobs);
+    const { jobs } = this;
+    const { budget } = this.#request;
+    const heapMegabytes = budget.heapMegabytes(jobs);
+    await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
     const rows: FileRow[] = [];
     const queue = files.values();
     let done = 0;
@@ -72,6 +100,7 @@ export class SourceMining {
     const work = async (): Promise<void> => {
       for (const file of queue) {
         if (isBroken) return;
+        await budget.admit(pool);
         this.throwIfAborted();
         const row = await this.#mineOne(pool, file);
         if (row !== undefined) rows.push(row);
@@ -94,20 +123,47 @@ export class SourceMining {
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /**
+   * The facts of a file that were lost or damaged since they were mined. Throws MINER_FAILED when the file
+   * has changed meanwhile.
+   */
+  async mineAgain(file: FileRow): Promise<Buffer> {
+    const { path, language, blob } = file;
+    const source = await this.#tree.read(file);
+    if ('reason' in source || source.blob !== blob) {
+      const detail = 'what was mined of it is damaged, and it has changed since';
+      throw new BusError('MINER_FAILED', { path, detail });
+    }
+    const jobs = Math.min(this.#request.jobs ?? 1, 1);
+    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
+    const facts = Buffer.from(await this.#again.mine(language, source.bytes));
+    await this.#facts.put({ language, blob }, facts);
+    await this.#facts.flush();
+    this.mined += 1;
+    return facts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#again?.close();
+  }
+
   progress(phase: IndexProgress['phase'], done: number, total: number): void {
     this.#request.onProgress?.({ phase, done, total, lines: this.#lines });
   }
 
+  /** Throws INTERRUPTED, or what the budget says. */
   throwIfAborted(): void {
-    if (this.#request.signal?.aborted === true) throw new BusError('INTERRUPTED');
+    const { signal } = this.#request;
+    if (signal?.aborted !== true) return;
+    throw signal.reason instanceof BusError ? signal.reason : new BusError('INTERRUPTED');
   }
 
   async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
+    const known = this.#stamps?.recall(file.path);
+    if (known !== undefined && ('reason' in known || this.#facts.has(known)))
+      return this.#settled(known);
     const source = await this.#tree.read(file);
-    if ('reason' in source) {
-      this.leftOut.push(source);
-      return undefined;
-    }
+    if ('reason' in source) return this.#settled(source);
     const { path, language, blob, lines, bytes } = source;
     if (!this.#facts.has({ language, blob })) {
       let facts: Uint8Array;
@@ -127,7 +183,16 @@ export class SourceMining {
         Buffer.from(facts.buffer, facts.byteOffset, facts.byteLength),
       );
     }
-    this.#lines += lines;
-    return { path, language, blob, lines };
+    return this.#settled({ path, language, blob, lines });
+  }
+
+  #settled(known: FileRow | LeftOut): FileRow | undefined {
+    this.#stamps?.note(known);
+    if ('reason' in known) {
+      this.leftOut.push(known);
+      return undefined;
+    }
+    this.#lines += known.lines;
+    return known;
   }
 }

@@ -1,6 +1,6 @@
-import { access, readdir, realpath, stat } from 'node:fs/promises';
-import { constants } from 'node:fs';
-import { basename, join } from 'node:path';
+import { constants, type Dirent } from 'node:fs';
+import { access, lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { BusError } from '../errors/bus-error.js';
 import { blobId, measureLines } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
@@ -21,6 +21,8 @@ export const leftOutReasons = [
   'too large',
   'generated',
   'unreadable',
+  'name is not UTF-8',
+  'repository of its own',
   'absent',
   'symbolic link',
   'not a file',
@@ -51,6 +53,14 @@ export interface Source extends SourceFile {
 /** What an index run reads, wherever it stands. */
 export type ReadableTree = Pick<SourceTree, 'root' | 'list' | 'read'>;
 
+/** What may be read, by name; in order of the paths. */
+export interface Listing {
+  files: SourceFile[];
+  leftOut: LeftOut[];
+  /** What the user should know of how it came about; else empty. */
+  note: string;
+}
+
 /** The source files of a folder or of a git work tree (or of a folder in one). Paths are relative, with `/`. */
 export class SourceTree {
   readonly #reader: ConfinedReader;
@@ -65,18 +75,22 @@ export class SourceTree {
     return new SourceTree(await realRoot(folder));
   }
 
-  /** What a miner may read, by name; in order of the paths. Git decides what belongs, where there is git. */
-  async list(): Promise<{ files: SourceFile[]; leftOut: LeftOut[] }> {
+  /** Git decides what belongs, where there is git. Throws REPO_UNREADABLE for a bare repository. */
+  async list(): Promise<Listing> {
     const leftOut: LeftOut[] = [];
-    const paths = (await this.#listByGit()) ?? (await this.#listByWalk(leftOut));
+    const listed = await this.#listByGit(leftOut);
+    const isByGit = typeof listed === 'object';
+    const paths = isByGit ? listed : await this.#listByWalk(leftOut);
     const files: SourceFile[] = [];
     for (const path of paths) {
       const language = languageOf(path);
       if (language === undefined) leftOut.push({ path, reason: 'unknown language' });
       else files.push({ path, language });
     }
+    if (!isByGit && files.length === 0) await this.#checkIsNotBare();
     files.sort((a, b) => (a.path < b.path ? -1 : 1));
-    return { files, leftOut };
+    const isBroken = listed === 'failed' && (await this.#hasGit());
+    return { files, leftOut, note: isBroken ? brokenGitNote : '' };
   }
 
   /** The whole file, or why it is left out. */
@@ -86,27 +100,52 @@ export class SourceTree {
     return sourceOf(file, result.bytes, blobId(result.bytes));
   }
 
-  /** Undefined when there is no usable git, or when git ignores this folder as a whole. */
-  async #listByGit(): Promise<string[] | undefined> {
-    const listing = await git(this.root, [
-      'ls-files',
-      '-z',
-      '--cached',
-      '--others',
-      '--exclude-standard',
+  /** `failed`: there is no usable git. `nothing`: git ignores this folder as a whole. */
+  async #listByGit(leftOut: LeftOut[]): Promise<string[] | 'failed' | 'nothing'> {
+    const [tracked, others] = await Promise.all([
+      git(this.root, ['ls-files', '-z', '--stage']),
+      git(this.root, ['ls-files', '-z', '--others', '--exclude-standard']),
     ]);
-    if (listing === undefined || listing.length === 0) return undefined;
+    if (tracked === undefined || others === undefined) return 'failed';
+    if (tracked.length + others.length === 0) return 'nothing';
     // During a merge an unresolved path is listed once per side.
-    return [...new Set(listing.toString('utf8').split('\0').filter(Boolean))];
+    const found = new Set<string>();
+    const add = (path: string, isExact: boolean, isRepository: boolean): void => {
+      if (!isExact) leftOut.push({ path, reason: 'name is not UTF-8' });
+      else if (isRepository) leftOut.push({ path, reason: 'repository of its own' });
+      else found.add(path);
+    };
+    for (const row of namesIn(tracked)) {
+      const [, mode = '', path = ''] = /^(\d+) [0-9a-f]+ \d\t(.*)$/s.exec(row.name) ?? [];
+      add(path, row.isExact, mode === submoduleMode);
+    }
+    // An untracked repository is listed as one folder.
+    for (const { name, isExact } of namesIn(others))
+      add(name.replace(/\/$/, ''), isExact, name.endsWith('/'));
+    return [...found];
+  }
+
+  /** Whether there is something for git to read, here or in a folder above. */
+  async #hasGit(): Promise<boolean> {
+    for (let folder = this.root; ; folder = dirname(folder)) {
+      const found = await lstat(join(folder, '.git')).catch(() => undefined);
+      if (found !== undefined) return true;
+      if (folder === dirname(folder)) return false;
+    }
+  }
+
+  async #checkIsNotBare(): Promise<void> {
+    const answer = await git(this.root, ['rev-parse', '--is-bare-repository']);
+    if (answer?.toString().trim() !== 'true') return;
+    const detail = 'it is a bare repository; name what to read with --as-of, such as --as-of HEAD';
+    throw new BusError('REPO_UNREADABLE', { path: this.root, detail });
   }
 
   async #listByWalk(leftOut: LeftOut[]): Promise<string[]> {
     const found: string[] = [];
     const folders = [''];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      const entries = await readdir(join(this.root, folder), { withFileTypes: true }).catch(
-        () => undefined,
-      );
+      const entries = await entriesOf(join(this.root, folder));
       if (entries === undefined) {
         leftOut.push({ path: folder, reason: 'unreadable' });
         continue;
@@ -114,7 +153,8 @@ export class SourceTree {
       const names = new Set(entries.map((entry) => entry.name));
       for (const entry of entries) {
         const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-        if (entry.isSymbolicLink()) leftOut.push({ path, reason: 'symbolic link' });
+        if (!entry.isExact) leftOut.push({ path, reason: 'name is not UTF-8' });
+        else if (entry.isSymbolicLink()) leftOut.push({ path, reason: 'symbolic link' });
         else if (entry.isFile()) found.push(path);
         else if (!entry.isDirectory()) leftOut.push({ path, reason: 'not a file' });
         else if (await isSkipped(join(this.root, path), names)) {
@@ -124,6 +164,47 @@ export class SourceTree {
     }
     return found;
   }
+}
+
+const brokenGitNote = 'git cannot list this tree; what it would ignore is read as well';
+const submoduleMode = '160000';
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** `isExact`: false when it is only like the name, which is not UTF-8; no file can be opened by it. */
+interface Name {
+  name: string;
+  isExact: boolean;
+}
+
+function nameOf(bytes: Buffer): Name {
+  try {
+    return { name: decoder.decode(bytes), isExact: true };
+  } catch {
+    return { name: bytes.toString('utf8'), isExact: false };
+  }
+}
+
+/** What git separates with zero bytes. */
+function* namesIn(listing: Buffer): Generator<Name> {
+  let start = 0;
+  for (let end = listing.indexOf(0); end >= 0; end = listing.indexOf(0, start)) {
+    yield nameOf(listing.subarray(start, end));
+    start = end + 1;
+  }
+}
+
+type Entry = Name & Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
+
+/** Undefined for a folder that cannot be read. */
+async function entriesOf(folder: string): Promise<Entry[] | undefined> {
+  const options = { withFileTypes: true, encoding: 'buffer' } as const;
+  const entries = await readdir(folder, options).catch(() => undefined);
+  return entries?.map((entry) => ({
+    ...nameOf(entry.name),
+    isFile: () => entry.isFile(),
+    isDirectory: () => entry.isDirectory(),
+    isSymbolicLink: () => entry.isSymbolicLink(),
+  }));
 }
 
 /** What is in a file decides whether it is read, and as what. */

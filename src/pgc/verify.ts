@@ -180,8 +180,11 @@ async function pathsThatMayHold(blob: string, root: string): Promise<string[]> {
 
 /** At HEAD, in the index, or before the commit that removed it. */
 async function wasAt(path: string, blob: string, root: string): Promise<boolean> {
+  const bare = await git(root, ['rev-parse', '--is-bare-repository']);
+  // Without a work tree there is no folder that a path could be relative to.
+  const relative = bare?.toString().trim() === 'true' ? path : `./${path}`;
   const isAt = async (revision: string): Promise<boolean> => {
-    const place = `${revision}:./${path}`;
+    const place = `${revision}:${relative}`;
     const id = await git(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', place]);
     return id?.toString().trim() === blob;
   };

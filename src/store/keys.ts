@@ -10,7 +10,7 @@
  *     dead/<seq>                         MessageView: since when and why it is a dead letter
  *     seen/<sender>/<seq>                Unix ms, space, message id, tab, mailbox: settled, within the dedupe window
  *     meta/seq                           no seq at or above this was ever given out
- *     facts/<miner version>/<language>/<blob>   FileFacts
+ *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
 export const layoutKey = 'meta/layout';

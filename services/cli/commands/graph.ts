@@ -3,7 +3,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { print, withError } from '../output.js';
+import { print, printable, withError } from '../output.js';
 import { renderErrors, renderTrace } from '../render.js';
 
 const deadlineMsDefault = 30_000;
@@ -71,14 +71,14 @@ function renderSites(
   return [
     ...definitions.map(
       (each) =>
-        `${each.symbol} (${each.kind}) defined at ${each.file_path}:${each.line} [${each.agent}]`,
+        `${each.symbol} (${each.kind}) defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
     ),
     ...(definitions.length + sites.length > 0
       ? [`${verb} ${sites.length} site${sites.length === 1 ? '' : 's'}`]
       : []),
     ...sites.map(
       (site) =>
-        `  ${site.file_path}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${site.definition}` : ''}`,
+        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${site.definition}` : ''}`,
     ),
     ...renderErrors(errors),
   ].join('\n');

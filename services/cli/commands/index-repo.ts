@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { checkIndex } from '../../../src/pgc/index-check.js';
 import {
@@ -9,13 +10,16 @@ import {
 } from '../../../src/pgc/index-folder.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
-import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { FailureWith, print, table } from '../output.js';
 import { progressTo } from '../progress.js';
 
 const jobsMax = 64;
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
-const questionShardsMax = 8;
+const questionShardsMax = 4;
+
+const memoryHint =
+  'Give more with --memory, or cut smaller shards with --shards. What was mined is kept.';
 
 interface IndexOptions extends CommonOptions {
   shards?: string;
@@ -24,6 +28,8 @@ interface IndexOptions extends CommonOptions {
   check?: boolean;
   gc?: boolean;
   asOf?: string;
+  memory?: number;
+  disk?: number;
 }
 
 export function addIndexCommand(sigma: Command): void {
@@ -35,6 +41,12 @@ export function addIndexCommand(sigma: Command): void {
     .option('--as-of <rev>', 'read this revision of git instead of the work tree')
     .option('--gc', 'also forget what was mined from contents that no file has any more')
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
+    .option('--memory <size>', 'use at most so much, like 800m or 2g (default: half of it)', size)
+    .option(
+      '--disk <size>',
+      'the index takes at most so much on disk (default: what is free)',
+      size,
+    )
     .action(async (repo: string, options: IndexOptions) => {
       const { home } = configOf(options);
       if (options.check === true) return check(repo, home, options);
@@ -51,11 +63,16 @@ export function addIndexCommand(sigma: Command): void {
             ? {}
             : { shards: await readShardRequest(options.shards) }),
           ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+          ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
+          ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
           collects: options.gc === true,
           ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
           onProgress: progress.onProgress,
           signal: abort.signal,
         });
+      } catch (error) {
+        const isMemory = error instanceof BusError && error.code === 'TOO_LARGE';
+        throw isMemory ? new FailureWith(error, {}, memoryHint) : error;
       } finally {
         progress.end();
       }
@@ -88,6 +105,18 @@ async function check(repo: string, home: string, options: IndexOptions): Promise
   if (!report.is_sound) process.exitCode = 1;
 }
 
+const cuts: Record<string, string> = {
+  shallow: 'the clone is shallow',
+  commits: 'there are more than are read',
+  bytes: 'there is more than is read',
+  time: 'git took too long',
+  broken: 'git fails on its objects',
+};
+
+function historyOf({ history: { commits, why } }: IndexReport): string {
+  return `${commits} commits, not all (${cuts[why] ?? why})`;
+}
+
 function render(report: IndexReport): string {
   const rows = report.shards.map((shard) => [
     shard.alias,
@@ -102,5 +131,7 @@ function render(report: IndexReport): string {
     '',
     `${report.files_total} files, ${report.lines_total} lines; ${report.files_mined} mined, ${report.files_reused} reused in ${(report.elapsed_ms / 1_000).toFixed(1)} s; ${Math.round(report.disk_bytes / 1024 / 1024)} MB on disk, ${Math.round(report.peak_rss_bytes / 1024 / 1024)} MB of memory at most`,
     ...(leftOut.length > 0 ? [`left out: ${leftOut.join(', ')}`] : []),
+    ...(report.history.is_complete ? [] : [`history of git: ${historyOf(report)}`]),
+    ...report.notes.map((note) => `note: ${note}`),
   ].join('\n');
 }

@@ -1,30 +1,50 @@
 import type { Command } from 'commander';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { readBuilding, type Building } from '../../../src/pgc/build-notice.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
-import { placeOf, readManifest, type Manifest } from '../../../src/pgc/manifest.js';
+import { rulesOf } from '../../../src/pgc/items/rule-file.js';
+import type { RulesInForce } from '../../../src/pgc/items/rules-in-force.js';
+import type { SecurityRule } from '../../../src/pgc/items/security-rules.js';
+import { patternRules } from '../../../src/pgc/items/security.js';
+import {
+  placeOf,
+  readManifest,
+  type Manifest,
+  type ManifestShard,
+} from '../../../src/pgc/manifest.js';
 import { generators } from '../../../src/pgc/overlays/generators.js';
 import { overlayNames, type OverlayName } from '../../../src/pgc/shapes.js';
-import { realRoot } from '../../../src/pgc/source-tree.js';
+import { realRoot, SourceTree } from '../../../src/pgc/source-tree.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, table, usage } from '../output.js';
+import { print, printable, table, usage } from '../output.js';
 import { progressTo } from '../progress.js';
+
+/** More are only counted. */
+const languagesShown = 4;
 
 interface OverlayOptions extends CommonOptions {
   repo: string;
 }
 
-/** `overlay list|generate`: what is known of a tree, and making some of it anew. */
+/** `overlay list|generate|rules`: what is known of a tree, making some of it anew, and by which rules. */
 export function addOverlayCommands(sigma: Command): void {
   const overlay = sigma.command('overlay').description('the seven overlays of an indexed tree');
   overlay.action(() => {
-    throw usage('which of list and generate?');
+    throw usage('which of list, generate and rules?');
   });
 
   withRepo(overlay.command('list'))
     .description('state, version and counts of each overlay')
     .action(async (options: OverlayOptions) => {
       const { home } = configOf(options);
-      const manifest = await manifestOf(options.repo, home);
-      print({ json: options.json === true }, listing(manifest), () => render(manifest));
+      await printStates(options, home);
+    });
+
+  withRepo(overlay.command('rules'))
+    .description('rules of O2: those that are shipped, changed by .sigma/security.json of the tree')
+    .action(async (options: OverlayOptions) => {
+      const rules = listedRules(await rulesOf(await SourceTree.open(options.repo)));
+      print({ json: options.json === true }, { rules }, () => renderRules(rules));
     });
 
   withRepo(overlay.command('generate'))
@@ -45,8 +65,7 @@ export function addOverlayCommands(sigma: Command): void {
       } finally {
         progress.end();
       }
-      const manifest = await manifestOf(options.repo, home);
-      print({ json: options.json === true }, listing(manifest), () => render(manifest));
+      await printStates(options, home);
     });
 }
 
@@ -54,9 +73,18 @@ function withRepo(command: Command): Command {
   return withCommon(command).option('--repo <dir>', 'the indexed tree', '.');
 }
 
-async function manifestOf(repo: string, home: string): Promise<Manifest> {
+/** Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT; INDEX_BUILDING while there is no older one. */
+async function printStates({ repo, json }: OverlayOptions, home: string): Promise<void> {
   const root = await realRoot(repo);
-  return readManifest(placeOf(root, home), root);
+  const place = placeOf(root, home);
+  // First: a run that ends in between has put its own manifest in place before.
+  const building = await readBuilding(place);
+  const manifest = await readManifest(place, root).catch((error: unknown) => {
+    const isFirst = building !== undefined && asBusError(error).code === 'INDEX_MISSING';
+    throw isFirst ? new BusError('INDEX_BUILDING', { path: root }, { cause: error }) : error;
+  });
+  const states = statesOf(manifest, building);
+  print({ json: json === true }, states, () => render(states));
 }
 
 /** Throws USAGE for a name that is none. */
@@ -69,40 +97,99 @@ function layersOf(text: string): OverlayName[] {
   });
 }
 
+type OverlayState = ManifestShard['overlays'][string];
+
 /** The shape that scripts rely on. */
-function listing({ project, root, shards }: Manifest): object {
-  const overlays = overlayNames.map((name) => ({
-    overlay: name,
-    name: generators[name].name,
-    what: generators[name].what,
-    items: sum(shards.map((shard) => shard.overlays[name]?.items ?? 0)),
-    shards: shards.map(({ alias, overlays: its }) => ({ alias, ...(its[name] ?? missing) })),
-  }));
+interface States {
+  project: string;
+  root: string;
+  overlays: {
+    overlay: OverlayName;
+    name: string;
+    what: string;
+    items: number;
+    shards: (OverlayState & { alias: string })[];
+  }[];
+}
+
+/** `building`: items and version are of the older one, which is served until the new one is. */
+function statesOf({ project, root, shards }: Manifest, building: Building | undefined): States {
+  const known = new Map(shards.map(({ alias, overlays }) => [alias, overlays]));
+  const aliases = [...new Set([...known.keys(), ...(building?.keys() ?? [])])];
+  const overlays = overlayNames.map((name) => {
+    const its = aliases.map((alias) => {
+      const state = known.get(alias)?.[name] ?? missing;
+      const isBuilding = building?.get(alias)?.has(name) === true;
+      return { alias, ...state, ...(isBuilding && { state: 'building' as const }) };
+    });
+    const { name: called, what } = generators[name];
+    return { overlay: name, name: called, what, items: sum(its), shards: its };
+  });
   return { project, root, overlays };
 }
 
-const missing = { state: 'missing', generator: '', version: '', items: 0, file: '' };
+const missing: OverlayState = {
+  ...{ state: 'missing', generator: '', version: '', items: 0, reason: '', file: '' },
+};
 
-function render({ shards }: Manifest): string {
-  const rows = overlayNames.map((name) => {
-    const its = shards.map((shard) => shard.overlays[name] ?? missing);
-    const states = [...new Set(its.map(({ state }) => state))].sort();
-    const versions = [...new Set(its.map(({ version }) => version))].filter(Boolean);
-    const count = (state: string): number => its.filter((each) => each.state === state).length;
+function render({ overlays }: States): string {
+  const rows = overlays.map(({ overlay, name, what, items, shards }) => {
+    const states = [...new Set(shards.map(({ state }) => state))].sort();
+    const versions = [...new Set(shards.map(({ version }) => version))].filter(Boolean);
+    const count = (state: string): number => shards.filter((each) => each.state === state).length;
     return [
+      overlay,
       name,
-      generators[name].name,
       states.length === 1
         ? (states[0] ?? '')
         : states.map((each) => `${count(each)} ${each}`).join(', '),
       versions.join(', '),
-      String(sum(its.map(({ items }) => items))),
-      generators[name].what,
+      String(items),
+      what,
     ];
   });
-  return table([['OVERLAY', 'NAME', 'STATE', 'VERSION', 'ITEMS', 'WHAT'], ...rows]);
+  const failures = overlays.flatMap(({ overlay, shards }) =>
+    shards
+      .filter(({ reason }) => reason !== '')
+      .map(({ alias, reason }) => printable(`${overlay} of ${alias} failed: ${reason}`)),
+  );
+  const head = ['OVERLAY', 'NAME', 'STATE', 'VERSION', 'ITEMS', 'WHAT'];
+  return [table([head, ...rows]), ...failures].join('\n');
 }
 
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
+function sum(states: readonly OverlayState[]): number {
+  return states.reduce((total, { items }) => total + items, 0);
+}
+
+/** The shape that scripts rely on. */
+interface ListedRule {
+  id: string;
+  languages: readonly string[];
+  /** How many names of calls it knows; 0 where it looks for a text. */
+  calls: number;
+  cwe: string;
+  severity: string;
+  /** `shipped`, or the file of the tree. */
+  from: string;
+}
+
+function listedRules({ rules, off }: RulesInForce): ListedRule[] {
+  const isOn = (id: string) => (language: string) => !off.includes(`${language}/${id}`);
+  const patterns = patternRules.map((rule): Omit<SecurityRule, 'text'> => ({
+    ...rule,
+    ...{ calls: [], languages: rule.languages.filter(isOn(rule.id)) },
+  }));
+  return [...rules, ...patterns.filter(({ languages }) => languages.length > 0)].map(
+    ({ id, languages, calls, cwe, severity, origin = 'shipped' }: Omit<SecurityRule, 'text'>) => ({
+      ...{ id, languages, calls: calls.length, cwe, severity, from: origin },
+    }),
+  );
+}
+
+function renderRules(rules: readonly ListedRule[]): string {
+  const rows = rules.map(({ id, languages, calls, cwe, severity, from }) => [
+    ...[id, severity, cwe || '-', calls === 0 ? 'text' : String(calls), from],
+    languages.length > languagesShown ? `${languages.length} languages` : languages.join(', '),
+  ]);
+  return table([['RULE', 'SEVERITY', 'CWE', 'CALLS', 'FROM', 'LANGUAGES'], ...rows]);
 }

@@ -99,6 +99,10 @@ export class Anchors {
     return id;
   }
 
+  fileAt(path: string): CodeFile | undefined {
+    return this.#filesByPath.get(path);
+  }
+
   row(id: number): AnchorRow {
     const other = this.#others[id - this.symbolCount];
     if (other !== undefined) return other;
@@ -124,10 +128,13 @@ export class Anchors {
       const hash = hashOf(name);
       wanted[hash >>> 3] = (wanted[hash >>> 3] ?? 0) | (1 << (hash & 7));
     }
-    for (const [id, hash] of this.#hashes.values().entries()) {
-      if (((wanted[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) continue;
-      const name = this.row(id).symbol;
-      if (names.has(name)) yield { id, name };
+    for (const { shard, first, end } of this.files) {
+      for (let id = first; id < end; id += 1) {
+        const hash = this.#hashes.at(id);
+        if (((wanted[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) continue;
+        const name = this.#nameOf(shard, id);
+        if (names.has(name)) yield { id, name };
+      }
     }
   }
 
@@ -167,31 +174,33 @@ export class Anchors {
   #add(shard: ShardIndex): CodeFile[] {
     const ids = new Uint32Array(shard.symbolCount);
     this.#ids.set(shard, ids);
+    const hashes = Uint32Array.from(shard.names(), hashOf);
     return Array.from({ length: shard.fileCount }, (_, file) => {
       const first = this.#symbols.length;
-      this.#addFile(shard, file, ids);
+      this.#addFile(shard, file, ids, hashes);
       return { shard, file, path: shard.file(file).path, first, end: this.#symbols.length };
     });
   }
 
-  #addFile(shard: ShardIndex, file: number, ids: Uint32Array): void {
-    const known = new Map<string, number>();
+  /** No name is read: they are told apart by their numbers. */
+  #addFile(shard: ShardIndex, file: number, ids: Uint32Array, hashes: Uint32Array): void {
+    const known = new Map<number, number>();
     const undefinedYet = new Set<number>();
     for (const symbol of shard.symbolsOf(file)) {
-      const { name, kind, declaration, doc } = shard.symbol(symbol);
+      const { name, kind, declaration, documented } = shard.outline(symbol);
       let id = known.get(name);
       if (id === undefined) {
         id = this.#symbols.length;
         known.set(name, id);
         this.#symbols.push(symbol);
-        this.#hashes.push(hashOf(name));
+        this.#hashes.push(hashes[name] ?? 0);
         if (declaration) undefinedYet.add(id);
       } else {
         this.#shared.add(id);
         if (!declaration && undefinedYet.delete(id)) this.#symbols.values()[id] = symbol;
       }
       ids[symbol] = id;
-      if (doc !== '') this.documented.add(id);
+      if (documented) this.documented.add(id);
       if (kind === 'function' && !declaration) this.#functions.add(id);
     }
   }
@@ -200,9 +209,12 @@ export class Anchors {
     const ids = new Map<string, number>();
     const file = this.#filesByPath.get(path);
     if (file === undefined) return ids;
-    for (let id = file.first; id < file.end; id += 1)
-      ids.set(file.shard.symbol(this.#symbols.at(id)).name, id);
+    for (let id = file.first; id < file.end; id += 1) ids.set(this.#nameOf(file.shard, id), id);
     return ids;
+  }
+
+  #nameOf(shard: ShardIndex, id: number): string {
+    return shard.nameAt(shard.outline(this.#symbols.at(id)).name);
   }
 
   /** The last file that begins at or before an anchor: files without symbols begin where the next one does. */

@@ -8,6 +8,9 @@ import { groundsMax, type Put, type Source } from './source.js';
 /** What can be called; a struct of the same name is another thing. */
 const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
 
+/** Of so many symbols each is asked by itself; of more all calls are gone through. */
+const askedMax = 20_000;
+
 /**
  * O3: who calls, and who is called. Three rules:
  *
@@ -30,8 +33,13 @@ export class CallSource implements Source {
     this.#anchors = anchors;
   }
 
-  select(filter: Filter): AnchorSet {
+  select(filter: Filter, among?: AnchorSet): AnchorSet {
     const set = new AnchorSet(this.#anchors.symbolCount);
+    if (among !== undefined && among.count <= askedMax) {
+      for (const id of among.ids(0, this.#anchors.symbolCount))
+        if (this.#anchors.admits(filter, id) && this.#hasItem(id, filter)) set.add(id);
+      return set;
+    }
     const add = (shard: ShardIndex, symbol: number): void => {
       const anchor = this.#anchors.ofSymbol(shard, symbol);
       if (!set.has(anchor) && this.#anchors.admits(filter, anchor)) set.add(anchor);
@@ -46,7 +54,7 @@ export class CallSource implements Source {
     for (const id of only.ids(0, this.#anchors.symbolCount)) {
       const { file_path } = this.#anchors.row(id);
       let found = 0;
-      for (const { path, line, item } of this.#itemsOf(id, file_path)) {
+      for (const { path, line, item } of this.#itemsOf(id, file_path, filter)) {
         if (!filter.item(item)) continue;
         const { rule, text } = item;
         put(id, { overlay: 'O3', rule, file_path: path, line, text });
@@ -57,13 +65,19 @@ export class CallSource implements Source {
     }
   }
 
-  *#itemsOf(id: number, path: string): Generator<PlacedItem> {
+  #hasItem(id: number, filter: Filter): boolean {
+    for (const { item } of this.#itemsOf(id, '', filter)) if (filter.item(item)) return true;
+    return false;
+  }
+
+  /** Those of rules that may pass. */
+  *#itemsOf(id: number, path: string, filter: Filter): Generator<PlacedItem> {
     for (const { shard, symbol, row } of this.#anchors.symbolsOf(id)) {
-      for (const call of shard.callsFrom(symbol))
+      for (const call of filter.mayBeOfRule('calls') ? shard.callsFrom(symbol) : [])
         yield { path, line: call.line, item: callsItem(call) };
-      for (const slot of ownSlots(shard, row))
+      for (const slot of filter.mayBeOfRule('slot') ? ownSlots(shard, row) : [])
         yield { path, line: slot.line, item: slotItem(slot) };
-      yield* this.#callsOf(shard, row);
+      if (filter.mayBeOfRule('called')) yield* this.#callsOf(shard, row);
     }
   }
 

@@ -5,6 +5,7 @@ import type { Scanner } from './scanner.js';
  * What a condition may speak of. Of the anchor: `path` (a file, a folder, or a pattern with `*` and `**`),
  * `name`, `kind` and `exported` (of one of its symbols). Of the item that is at the anchor: the others. In
  * O1 the item is the symbol itself: its rule is its kind, its text the signature, its subject the name.
+ * `since` and `until` take a day, a month or a year: `2026-11-01`, `2026-11`, `2026`; both mean it too.
  */
 export const conditionFields = [
   'severity',
@@ -15,6 +16,8 @@ export const conditionFields = [
   'name',
   'exported',
   'author',
+  'since',
+  'until',
   'text',
   'subject',
   'used',
@@ -45,6 +48,8 @@ const ownerOf: Partial<Record<ConditionField, OverlayName>> = {
   severity: 'O2',
   cwe: 'O2',
   author: 'O3',
+  since: 'O3',
+  until: 'O3',
   used: 'O3',
 };
 
@@ -94,9 +99,13 @@ function readValue(scanner: Scanner): string {
 }
 
 function checkValue(scanner: Scanner, { field, operator, value }: Condition, at: number): void {
-  if (operator === '~') {
+  if (operator === '~' && field !== 'since' && field !== 'until') {
     checkPattern(scanner, value, at);
     return;
+  }
+  if (field === 'since' || field === 'until') {
+    const isDay = /^\d{4}(?:-\d{2}){0,2}$/.test(value);
+    if (operator !== '=' || !isDay) scanner.fail(`${field}=2026-11-01, a month or a year`, at);
   }
   const allowed = valuesOf[field];
   if (allowed !== undefined && !allowed.includes(value))

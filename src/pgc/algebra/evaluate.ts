@@ -6,6 +6,7 @@ import { Anchors, type AnchorRow } from './anchors.js';
 import { CallSource } from './call-source.js';
 import type { Expression, Operand } from './expression.js';
 import { filterOf, type Filter } from './filter.js';
+import { HistorySource, historyRules } from './history-source.js';
 import { ItemSource } from './item-source.js';
 import { groundsMax, type Ground, type Source } from './source.js';
 import { StructureSource } from './structure-source.js';
@@ -68,8 +69,19 @@ function anchorsOf(tree: OpenedTree): Anchors {
 
 async function sourceOf(overlay: OverlayName, tree: OpenedTree, anchors: Anchors): Promise<Source> {
   if (overlay === 'O1') return new StructureSource(anchors);
-  if (overlay === 'O3') return new CallSource(anchors);
+  if (overlay === 'O3')
+    return lineageOf(new CallSource(anchors), new HistorySource(anchors, await tree.overlay('O3')));
   return new ItemSource(overlay, anchors, await tree.overlay(overlay));
+}
+
+/** O3 has two sides: calls, and what git tells of files. */
+function lineageOf(calls: Source, history: Source): Source {
+  const sideOf = (filter: Filter): Source => (filter.asksHistory(historyRules) ? history : calls);
+  return {
+    rules: new Set([...(calls.rules ?? []), ...(history.rules ?? [])]),
+    select: (filter, among) => sideOf(filter).select(filter, among),
+    ground: (filter, only, put) => sideOf(filter).ground(filter, only, put),
+  };
 }
 
 class Evaluation {
@@ -85,8 +97,9 @@ class Evaluation {
     this.#symbols = AnchorSet.below(anchors.symbolCount);
   }
 
-  set(expression: Expression): AnchorSet {
-    const set = this.#sets.get(expression) ?? this.#work(expression);
+  /** With `among` it need be right for these alone: no others are asked for afterwards. */
+  set(expression: Expression, among?: AnchorSet): AnchorSet {
+    const set = this.#sets.get(expression) ?? this.#work(expression, among);
     this.#sets.set(expression, set);
     return set;
   }
@@ -106,25 +119,31 @@ class Evaluation {
     return [...shown.values()];
   }
 
-  #work(expression: Expression): AnchorSet {
+  #work(expression: Expression, among?: AnchorSet): AnchorSet {
     switch (expression.kind) {
       case 'overlay':
-        return this.#select(expression);
+        return this.#select(expression, among);
       case 'complement':
-        return this.#symbols.difference(this.set(expression.of));
+        return this.#symbols.difference(this.set(expression.of, among));
       case 'union':
-      case 'intersection':
+        return this.set(expression.left, among).union(this.set(expression.right, among));
+      case 'intersection': {
+        // Calls are many: first what leaves few symbols to ask them of.
+        const { left, right } = expression;
+        const [first, second] =
+          asksCalls(left) && !asksCalls(right) ? [right, left] : [left, right];
+        const some = this.set(first, among);
+        return some.intersection(this.set(second, within(some, among)));
+      }
       case 'difference': {
-        const { kind, left, right } = expression;
-        return this.set(left)[kind](this.set(right));
+        const some = this.set(expression.left, among);
+        return some.difference(this.set(expression.right, within(some, among)));
       }
     }
   }
 
-  #select(operand: Operand): AnchorSet {
-    const filter = filterOf(operand.conditions);
-    if (filter.asksAuthor) return new AnchorSet();
-    return this.#sources.get(operand.overlay)?.select(filter) ?? new AnchorSet();
+  #select({ conditions, overlay }: Operand, among?: AnchorSet): AnchorSet {
+    return this.#sources.get(overlay)?.select(filterOf(conditions), among) ?? new AnchorSet();
   }
 
   /** Only what holds an anchor in the set: one side of a union, the left of a difference. */
@@ -175,6 +194,14 @@ function noteGround(anchor: AlgebraAnchor, ground: Ground): void {
   if (!isKnown && anchor.items.length < groundsMax) anchor.items.push(ground);
 }
 
+function within(set: AnchorSet, among: AnchorSet | undefined): AnchorSet {
+  return among === undefined ? set : set.intersection(among);
+}
+
+function asksCalls(expression: Expression): boolean {
+  return operandsOf(expression).some(({ overlay }) => overlay === 'O3');
+}
+
 function operandsOf(expression: Expression): Operand[] {
   switch (expression.kind) {
     case 'overlay':
@@ -212,7 +239,10 @@ function errorsOf(operands: readonly Operand[], tree: OpenedTree): CodedError[] 
       .filter(({ overlays }) => overlays[overlay]?.state !== 'ready')
       .map(({ alias }) => missing(overlay, alias)),
   );
-  // Items of O3 are calls, and calls have no author.
-  const asksAuthor = operands.some(({ conditions }) => filterOf(conditions).asksAuthor);
-  return asksAuthor ? [...errors, missing('O3 with authors', tree.project)] : errors;
+  const asksHistory = operands.some(({ conditions }) =>
+    filterOf(conditions).asksHistory(historyRules),
+  );
+  const hasHistory = tree.manifest.shards.some(({ overlays }) => overlays.O3?.file !== '');
+  if (!asksHistory || hasHistory) return errors;
+  return [...errors, missing('O3 with a history of git', tree.project)];
 }

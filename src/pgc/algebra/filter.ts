@@ -10,6 +10,9 @@ export interface ItemFields {
   cwe?: string;
   /** Only of calls: whether what the call returns is looked at. */
   used?: boolean;
+  /** Only of what git tells: who, and on which day, `2026-11-01`. */
+  author?: string;
+  day?: string;
 }
 
 /** The conditions of one operand, by what must be known to judge them: what is cheap is asked first. */
@@ -26,15 +29,30 @@ export interface Filter {
   mayBeOfRule: (rule: string) => boolean;
   /** More than the rule of an item is asked for. */
   asksContent: boolean;
-  /** Who wrote it is asked for. */
-  asksAuthor: boolean;
+  /** The name of the anchor, or more than the rule of an item, is asked for. */
+  asksTexts: boolean;
+  /** What git tells is asked for: who wrote it, when, or one of these rules. */
+  asksHistory: (rules: ReadonlySet<string>) => boolean;
 }
 
 export function filterOf(conditions: readonly Condition[]): Filter {
   const tests = conditions.map((each) => ({ field: each.field, holds: testOf(each) }));
   const of = (...fields: ConditionField[]) => tests.filter(({ field }) => fields.includes(field));
   const [onPath, onName, onSymbol] = [of('path'), of('name'), of('kind', 'exported')];
-  const onItem = of('rule', 'text', 'subject', 'severity', 'cwe', 'used');
+  const onItem = of(
+    ...([
+      'rule',
+      'text',
+      'subject',
+      'severity',
+      'cwe',
+      'used',
+      'author',
+      'since',
+      'until',
+    ] as const),
+  );
+  const asksContent = onItem.some(({ field }) => field !== 'rule');
   return {
     isOpen: conditions.length === 0,
     path: (path) => onPath.every(({ holds }) => holds(path)),
@@ -44,8 +62,13 @@ export function filterOf(conditions: readonly Condition[]): Filter {
       onSymbol.every(({ field, holds }) => holds(field === 'kind' ? kind : String(exported))),
     item: (item) => onItem.every(({ field, holds }) => holds(fieldOf(item, field))),
     mayBeOfRule: (rule) => of('rule').every(({ holds }) => holds(rule)),
-    asksContent: onItem.some(({ field }) => field !== 'rule'),
-    asksAuthor: of('author').length > 0,
+    asksContent,
+    asksTexts: asksContent || onName.length > 0,
+    asksHistory: (rules) =>
+      of('author', 'since', 'until').length > 0 ||
+      conditions.some(
+        ({ field, operator, value }) => field === 'rule' && operator === '=' && rules.has(value),
+      ),
   };
 }
 
@@ -57,14 +80,17 @@ function fieldOf(item: ItemFields, field: ConditionField): string | undefined {
     case 'subject':
     case 'severity':
     case 'cwe':
+    case 'author':
       return item[field];
+    case 'since':
+    case 'until':
+      return item.day;
     case 'used':
       return item.used === undefined ? undefined : String(item.used);
     case 'kind':
     case 'path':
     case 'name':
     case 'exported':
-    case 'author':
       return undefined;
   }
 }
@@ -80,6 +106,9 @@ function testOf({ field, operator, value }: Condition): (found: string | undefin
 }
 
 function sameness(field: ConditionField, value: string): (found: string) => boolean {
+  if (field === 'since') return (day) => day >= value;
+  // A month holds its days.
+  if (field === 'until') return (day) => day.slice(0, value.length) <= value;
   if (field === 'path') {
     const pattern = pathPattern(value);
     return (found) => pattern.test(found);

@@ -92,7 +92,7 @@ export class ItemSource implements Source {
 
   *#items(filter: Filter): Generator<OverlayItem> {
     for (const file of this.#files)
-      for (const item of file.items()) if (filter.item(item)) yield item;
+      for (const item of file.items(filter.mayBeOfRule)) if (filter.item(item)) yield item;
   }
 
   #visitDocumented(filter: Filter, among: AnchorSet, put: Put): void {

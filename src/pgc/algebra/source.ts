@@ -16,8 +16,8 @@ export type Put = (anchor: number, ground: Ground) => void;
 
 /** One overlay, as a set of anchors. */
 export interface Source {
-  /** The anchors of the items that pass. */
-  select: (filter: Filter) => AnchorSet;
+  /** The anchors of the items that pass. With `among` it need be right for these alone, where that is less work. */
+  select: (filter: Filter, among?: AnchorSet) => AnchorSet;
   /** The items that put these anchors there; some of them, where there are many. */
   ground: (filter: Filter, only: AnchorSet, put: Put) => void;
   /** Rules that items of it have; undefined where these are kinds of symbols. */

@@ -21,8 +21,13 @@ export class StructureSource implements Source {
     const set = new AnchorSet(this.#anchors.symbolCount);
     for (const { shard, file, path } of this.#anchors.files) {
       if (!filter.path(path)) continue;
-      for (const symbol of shard.symbolsOf(file))
-        if (passes(filter, shard.symbol(symbol))) set.add(this.#anchors.ofSymbol(shard, symbol));
+      for (const symbol of shard.symbolsOf(file)) {
+        const outline = shard.outline(symbol);
+        if (!filter.symbol(outline) || !filter.mayBeOfRule(outline.kind)) continue;
+        // Only what is left is worth reading.
+        const isIn = !filter.asksTexts || passes(filter, shard.symbol(symbol));
+        if (isIn) set.add(this.#anchors.ofSymbol(shard, symbol));
+      }
     }
     return set;
   }

@@ -3,6 +3,7 @@ const byRule: Readonly<Record<string, string>> = {
   'unbounded-copy': 'copy with a bound (strscpy, snprintf) and handle what does not fit',
   'unbounded-format': 'print with the size of the buffer (snprintf, scnprintf)',
   'unterminated-copy': 'use a copy that always ends the text (strscpy)',
+  'source-overread': 'use a copy that stops at the bound (strscpy)',
   'format-string': 'give a constant format and pass the text as an argument',
   'unchecked-number': 'parse with a function that reports overflow (kstrtoul, strtol)',
   'size-product': 'multiply with a check (array_size, kmalloc_array, calloc)',

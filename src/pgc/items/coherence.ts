@@ -1,17 +1,17 @@
 import type { ItemFact } from '../facts.js';
 import type { SymbolDraft } from '../miners/draft.js';
 import { splitList } from '../miners/signature.js';
+import { linesOf } from '../miners/document.js';
 import { Items, type ItemSource } from './item.js';
 
 /** A documented parameter list is looked for this far above its function. */
 const commentCharsMax = 8_000;
-/** Names that documents write like functions and that are none of the code base's. */
-const notNames = new Set('if for while switch return sizeof typeof main printf errno'.split(' '));
 
 /**
- * O7 as far as one text shows it: documented parameters that the signature lacks. And what the whole code
- * base must confirm: `mention` of a function in a document, `option` of a configuration in code. The last
- * two become items of O7 only where nothing answers to the name.
+ * O7 as far as one text shows it: documented parameters that the signature lacks. And notes that the whole code
+ * base must confirm: `mention` of a function in a document, `option` of a configuration in code, `made` where
+ * a makefile gives an option its value or a script defines a function, and `undocumented`, which a comment
+ * elsewhere may mend. They become items of O7 only where nothing answers to the name.
  */
 export function coherenceItems(source: ItemSource): ItemFact[] {
   const items = new Items(source, 7);
@@ -23,11 +23,14 @@ export function coherenceItems(source: ItemSource): ItemFact[] {
       break;
     case 'maintainers':
     case 'settings':
-    case 'shell':
-      break;
     case 'kconfig':
+      break;
+    case 'shell':
+      for (const { name, start, end } of source.draft.symbols)
+        items.add('made', start, end, `defines ${name}`, { subject: name });
+      break;
     case 'make':
-      options(source, items);
+      makeOptions(source, items);
       break;
     default:
       documentedParameters(source, items);
@@ -37,34 +40,129 @@ export function coherenceItems(source: ItemSource): ItemFact[] {
   return items.found;
 }
 
-function mentions({ text }: ItemSource, items: Items): void {
+/** Names of examples. */
+const example =
+  /(?:^|_)(?:foo|bar|baz|qux|xxx+|xyz|xyzzy|yyy|my|your|some|something|example|dummy|sample|active_users|func\d*|thread\d+|p\d|cpu\d)(?:_|\d|$)|^(?:do_)?(?:this|that|other|stuff|work)$/i;
+/** One letter stands for several: `ioreadX`, `SYSCALL_DEFINEn`, `funcA`. */
+const family = /[a-z]X(?:_|$)|XXX|[A-Z]n$|^func[A-Z]$/;
+/** Of the C library, which no code base defines. */
+const library = /^pthread_/;
+
+/** What a document says of names that it knows to be gone. */
+const past =
+  /\b(?:gone|remov\w*|renam\w*|deprecat\w*|replac\w*|no longer|used to|obsolete\w*|old|older|former\w*|previous\w*|historic\w*|was|were|had|instead|killed|died|dropp\w*|delet\w*|earlier|once|originally|does(?:n't| not) exist|no such|nonexist\w*|new|proposed|future|planned|todo|should be)\b/i;
+
+/**
+ * Names of several parts that prose writes like functions: not those that code shown there holds, which may
+ * define them itself, nor those that the text says are gone.
+ */
+function mentions({ text, language }: ItemSource, items: Items): void {
   const seen = new Set<string>();
-  for (const found of text.matchAll(/(?<![\w.>$/:-])([A-Za-z_]\w{3,63})\(\)/g)) {
-    const name = found[1] ?? '';
-    if (seen.has(name) || notNames.has(name)) continue;
-    seen.add(name);
-    items.add('mention', found.index, found.index + found[0].length, `mentions ${name}()`, {
-      subject: name,
-    });
+  const lines = Array.from(linesOf(text));
+  const shown = literalLines(
+    lines.map(({ line }) => line),
+    language,
+  );
+  const code = new Set(
+    lines.flatMap(({ line }, at) => (shown.has(at) ? (line.match(/\w+(?=\s*\()/g) ?? []) : [])),
+  );
+  for (const [at, { line, start }] of lines.entries()) {
+    if (!line.includes('()') || shown.has(at)) continue;
+    for (const found of line.matchAll(
+      /(?<![\w.>$/:)}\]*%@#,-])([A-Za-z][A-Za-z0-9]*(?:_+\w+|[a-z0-9][A-Z]\w*))\(\)(?![\w{]|\s*(?:\{|suffix|prefix|variant))/g,
+    )) {
+      const name = found[1] ?? '';
+      if (seen.has(name) || code.has(name)) continue;
+      if (example.test(name) || family.test(name) || library.test(name)) continue;
+      seen.add(name);
+      const around = [lines[at - 1]?.line, line, lines[at + 1]?.line].join(' ');
+      if (past.test(around)) continue;
+      const from = start + found.index;
+      items.add('mention', from, from + found[0].length, `mentions ${name}()`, { subject: name });
+    }
   }
 }
 
+/** Numbers of the lines that show code: in fences, behind `::` and directives for code, or made like it. */
+function literalLines(lines: readonly string[], language: string): Set<number> {
+  const found = new Set<number>();
+  let fence = false;
+  /** Indentation of the line that announced code. */
+  let literal: number | undefined;
+  for (const [at, line] of lines.entries()) {
+    const indent = line.length - line.trimStart().length;
+    const isFence = /^\s{0,3}(?:`{3,}|~{3,})/.test(line);
+    if (isFence) fence = !fence;
+    if (literal !== undefined && line.trim() !== '' && indent <= literal) literal = undefined;
+    const looksLikeCode =
+      /[;{}]\s*$|^\s*#\s*(?:define|include|if)|^(?: {4,}|\t)\S+\(\)\s*$|->\s|\s=\s|\||^\s*[<>+-]/;
+    const isIndented = language !== 'rst' && /^(?: {8,}|\t)/.test(line);
+    if (fence || isFence || literal !== undefined || isIndented || looksLikeCode.test(line))
+      found.add(at);
+    else if (
+      language === 'rst' &&
+      /::\s*$|^\s*\.\. (?:code|code-block|literalinclude|parsed-literal)::/.test(line)
+    )
+      literal = indent;
+  }
+  return found;
+}
+
+/** Of the preprocessor and of the macros that ask for an option; what strings and comments say is no use. */
 function options({ text }: ItemSource, items: Items): void {
   if (!text.includes('CONFIG_')) return;
   const seen = new Set<string>();
-  for (const found of text.matchAll(/\bCONFIG_([A-Z0-9][A-Z0-9_]*?)(?:_MODULE)?\b(?!\w|##|\*)/g)) {
-    const name = `CONFIG_${found[1] ?? ''}`;
-    if (seen.has(name) || name.endsWith('_')) continue;
-    seen.add(name);
-    items.add('option', found.index, found.index + found[0].length, `uses ${name}`, {
+  for (const found of text.matchAll(
+    /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.)*|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
+  )) {
+    if (isCommented(text, found.index)) continue;
+    const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanks);
+    noteOptions(code, found.index, items, seen);
+  }
+}
+
+function makeOptions({ text }: ItemSource, items: Items): void {
+  if (!text.includes('CONFIG_')) return;
+  const made =
+    /^[ \t]*(?:export[ \t]+|override[ \t]+)?(CONFIG_\w+)[ \t]*[:?+]?=|\bdetected(?:_var)?,\s*(CONFIG_\w+)|-D(CONFIG_\w+)/gm;
+  for (const found of text.matchAll(made)) {
+    const name = found[1] ?? found[2] ?? found[3] ?? '';
+    items.add('made', found.index, found.index + found[0].length, `makes ${name}`, {
       subject: name,
     });
   }
+  const seen = new Set<string>();
+  for (const found of text.matchAll(
+    /^(?![ \t]*#)(?:[^\n#\\]|\\\n|\\.)*?(?:\$[({]CONFIG_\w+[)}]|^[ \t]*ifn?def[ \t]+CONFIG_\w+)[^\n#]*/gm,
+  ))
+    noteOptions(found[0], found.index, items, seen);
+}
+
+/** Variables of the build itself, by kbuild. */
+const buildVariables = new Set(['CONFIG_SHELL']);
+
+function noteOptions(code: string, at: number, items: Items, seen: Set<string>): void {
+  for (const found of code.matchAll(/\bCONFIG_([A-Z0-9][A-Z0-9_]*?)(?:_MODULE)?\b(?!\w|##|\*)/g)) {
+    const name = `CONFIG_${found[1] ?? ''}`;
+    if (seen.has(name) || name.endsWith('_') || buildVariables.has(name)) continue;
+    seen.add(name);
+    const from = at + found.index;
+    items.add('option', from, from + found[0].length, `uses ${name}`, { subject: name });
+  }
+}
+
+/** A line of a comment: it shows how an option is asked for. */
+function isCommented(text: string, at: number): boolean {
+  return /^\s*\/?\*/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at));
+}
+
+function blanks(comment: string): string {
+  return comment.replace(/[^\n]/g, ' ');
 }
 
 const apiKinds: ReadonlySet<string> = new Set('function method class interface struct'.split(' '));
 
-/** What others are meant to use, by the marks of its language, and nothing says how. */
+/** What others are meant to use, by the marks of its language, and nothing above it says how. */
 function undocumented({ text, language, draft }: ItemSource, items: Items): void {
   const say = ({ name, start, kind }: SymbolDraft): void =>
     items.add(
@@ -72,14 +170,13 @@ function undocumented({ text, language, draft }: ItemSource, items: Items): void
       start,
       start + 1,
       `${kind} ${name} is exported without documentation`,
-      {
-        subject: name,
-      },
+      { subject: name },
     );
   if (language !== 'c' && language !== 'cpp') {
+    const offered = language === 'python' ? listedNames(text) : undefined;
     for (const symbol of draft.symbols)
       if (
-        symbol.exported &&
+        (offered === undefined ? symbol.exported : offered.has(symbol.name)) &&
         symbol.doc === '' &&
         symbol.container === '' &&
         apiKinds.has(symbol.kind)
@@ -95,8 +192,20 @@ function undocumented({ text, language, draft }: ItemSource, items: Items): void
   );
   for (const found of text.matchAll(/^EXPORT_SYMBOL\w*\s*\(\s*(\w+)/gm)) {
     const symbol = byName.get(found[1] ?? '');
-    if (symbol?.doc === '') say(symbol);
+    if (symbol?.doc === '' && !hasCommentAbove(text, symbol.start)) say(symbol);
   }
+}
+
+/** What a module of Python offers by name; a name alone without an underscore is no promise. */
+function listedNames(text: string): ReadonlySet<string> {
+  const list = /^__all__\s*=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1] ?? '';
+  return new Set(Array.from(list.matchAll(/['"](\w+)['"]/g), ([, name]) => name ?? ''));
+}
+
+/** Even one that says too little to be read as documentation, or stands a blank line away. */
+function hasCommentAbove(text: string, at: number): boolean {
+  const line = text.lastIndexOf('\n', at - 1) + 1;
+  return /\*\/\s*$/.test(text.slice(Math.max(0, line - 200), line));
 }
 
 function documentedParameters(source: ItemSource, items: Items): void {

@@ -1,10 +1,10 @@
 import type { ItemFact } from '../facts.js';
 import { docOf } from '../miners/comment.js';
 import { Items, type ItemSource } from './item.js';
+import { isHowTo, isTelling, overviewOf } from './prose.js';
 
 /** A module overview stands this near to the top. */
 const overviewCharsMax = 4_000;
-const overviewWordsMin = 6;
 
 /** Headings of documents that say why, not how. */
 const purposes: readonly (readonly [rule: string, pattern: RegExp])[] = [
@@ -45,8 +45,8 @@ export function missionItems(source: ItemSource): ItemFact[] {
 
 function sections({ draft }: ItemSource, items: Items): void {
   for (const { name, container, doc, start, end } of draft.symbols) {
-    if (doc === '') continue;
     const rule = purposes.find(([, pattern]) => pattern.test(name))?.[0] ?? 'section';
+    if (!isTelling(doc) || (rule === 'section' && isHowTo(name))) continue;
     const title = container === '' ? name : `${container} › ${name}`;
     items.add(rule, start, end, `${title}: ${doc}`, { subject: name });
   }
@@ -63,10 +63,10 @@ function overview({ text, language, draft }: ItemSource, items: Items): void {
   if (blocks !== null) {
     const [whole] = blocks;
     const first = draft.symbols[0];
-    const prose = proseOf(whole);
+    const prose = overviewOf(whole);
     // A comment that touches the first definition speaks of that.
     const isOfSymbol = first !== undefined && first.wordsStart < whole.length;
-    if (!isOfSymbol && prose.split(' ').length >= overviewWordsMin) {
+    if (!isOfSymbol && prose !== '') {
       const lead = whole.length - whole.trimStart().length;
       items.add('overview', lead, whole.length, prose);
     }
@@ -75,25 +75,9 @@ function overview({ text, language, draft }: ItemSource, items: Items): void {
   for (const found of text.matchAll(/\/\*\*\s*\n\s*\*\s*DOC:\s*([^\n]*)\n([\s\S]*?)\*\//g)) {
     const [whole, title = '', body = ''] = found;
     const doc = docOf(`/*${body}*/`, 'jsdoc');
+    if (!isTelling(doc)) continue;
     items.add('overview', found.index, found.index + whole.length, `${title}: ${doc}`, {
       subject: title,
     });
   }
-}
-
-/** Without licences and lines of signs. */
-function proseOf(comment: string): string {
-  const kept = comment
-    .replace(/^\s*(?:\/\*+|\*+\/?|\/\/+[!/]?|#+!?|[rRuU]?"""|''')/gm, '')
-    .replace(/"""|'''|\*\/\s*$/g, '')
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
-    .filter(
-      (paragraph) =>
-        /[a-z]{3}/i.test(paragraph) &&
-        !/SPDX|copyright|\(c\)|license|licence|all rights reserved|warranty|redistribut|author|free software|@file/i.test(
-          paragraph,
-        ),
-    );
-  return kept.join(' ');
 }

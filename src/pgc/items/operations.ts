@@ -26,8 +26,7 @@ export function operationsItems(source: ItemSource): ItemFact[] {
       procedures(source, items);
       break;
     case 'shell':
-      for (const { name, start, end } of source.draft.symbols)
-        items.add('function', start, end, `shell function ${name}`, { subject: name });
+      scripts(source, items);
       break;
     default:
       parameters(source, items);
@@ -35,12 +34,38 @@ export function operationsItems(source: ItemSource): ItemFact[] {
   return items.found;
 }
 
+/** What a script is for, as its head says, and how it wants to be called. */
+function scripts({ text }: ItemSource, items: Items): void {
+  const head = /^(?:#!([^\n]*)\n)?((?:[ \t]*(?:#[^\n]*)?\n)*)/.exec(text);
+  const about = (head?.[2] ?? '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*#+\s?/, '').trim())
+    .filter((line) => /\w/.test(line) && !licence.test(line))
+    .join(' ');
+  if (about.split(' ').length >= aboutWordsMin)
+    items.add('script', 0, head?.[0].trimEnd().length ?? 1, about);
+  for (const found of text.matchAll(/\b(?:echo|printf|cat)\b[^\n]{0,40}?\b([Uu]sage:[^\n]*)/g)) {
+    const at = found.index + found[0].length - (found[1] ?? '').length;
+    const says = (found[1] ?? '').replace(/["'\s]*(?:[12]?>\s*&\s*[12])?[;\s]*$/, '');
+    if (/:\s*\S/.test(says)) items.add('usage', at, found.index + found[0].length, says);
+  }
+}
+
+const licence =
+  /SPDX|copyright|\(c\)|licen[sc]e|all rights reserved|shellcheck|^-\*-|^vim?:|^author/i;
+const aboutWordsMin = 3;
+
 /** Commands in code of documents, and numbered steps. */
 function procedures({ text }: ItemSource, items: Items): void {
   let steps: { start: number; end: number; lines: string[]; next: number } | undefined;
   const close = (): void => {
-    if (steps !== undefined && steps.lines.length > 1)
-      items.add('procedure', steps.start, steps.end, steps.lines.join(' '));
+    if (steps !== undefined && isProcedure(steps.lines))
+      items.add(
+        'procedure',
+        steps.start,
+        steps.end,
+        steps.lines.map((line, at) => `${at + 1}. ${line}`).join(' '),
+      );
     steps = undefined;
   };
   let fence = '';
@@ -48,7 +73,7 @@ function procedures({ text }: ItemSource, items: Items): void {
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined) fence = fence === '' ? mark : '';
     const code = fence !== '' || /^(?: {4,}|\t)\S/.test(line) ? line.trim() : '';
-    if (mark === undefined && commandWord.test(code))
+    if (mark === undefined && isCommand(code))
       items.add('command', start, end, code.replace(/^\$\s+/, ''), { subject: firstWord(code) });
     const step = /^\s{0,8}(\d{1,2})[.)]\s+(\S.*)$/.exec(line);
     if (step !== null && fence === '') {
@@ -58,13 +83,63 @@ function procedures({ text }: ItemSource, items: Items): void {
         if (number === 1) steps = { start, end, lines: [], next: 1 };
       }
       if (steps !== undefined) {
-        steps.lines.push(`${number}. ${step[2] ?? ''}`);
+        steps.lines.push(step[2] ?? '');
         steps.next = number + 1;
         steps.end = end;
       }
     } else if (line.trim() !== '' && !/^\s/.test(line)) close();
   }
   close();
+}
+
+/** Words that begin a step when somebody is told to do something. */
+const telling = new Set(
+  (
+    'add adjust allocate append apply assign attach boot build burn call change check checkout choose clean ' +
+    'clear click clone close compile configure confirm connect convert copy create cut define delete deploy ' +
+    'deselect detach determine disable disconnect discard do download drop edit eject emerge enable ensure ' +
+    'enter erase examine execute export extract fetch fill find flash follow format free generate get go ' +
+    'grab halt hold identify ignore import initialise initialize insert inspect install invoke issue keep kill ' +
+    'launch leave let link list load locate lock log look make map mark merge modify mount move obtain open ' +
+    'optionally pass patch pick place plug point poll populate power prepare press probe program provide ' +
+    'pull push put query queue read reboot rebuild receive record register release reload remove rename ' +
+    'repeat replace report request reserve reset restart restore resume retrieve retry return review revert ' +
+    'run save scan search see select send set setup shut shutdown sign specify start stop store submit ' +
+    'suspend switch take tell terminate test trigger try turn type unbind uninstall unload unlock unmap ' +
+    'unmount unpack unplug unregister untar update upgrade upload use validate verify view visit wait wake ' +
+    'write'
+  ).split(' '),
+);
+/** They stand before what is told. */
+const leadIn =
+  /^(?:(?:first|firstly|second|then|next|now|finally|afterwards?|lastly|optionally|please|simply|just|always|you (?:must|should|can|may|need to|have to)(?: first)?)\b,?\s+)+/i;
+const tellingShareMin = 0.66;
+
+/** Steps of something to be done, not points of a description: most of them tell somebody what to do. */
+function isProcedure(lines: readonly string[]): boolean {
+  if (lines.length < 2) return false;
+  const told = lines.filter((line) => {
+    const plain = line.replace(/^[*_`"'([]+/, '').replace(leadIn, '');
+    const word = /^[A-Za-z]+/.exec(plain)?.[0] ?? '';
+    return telling.has(word.toLowerCase()) && !/^\w+[*_`"']*\s*[:=(]/.test(plain);
+  });
+  return told.length >= lines.length * tellingShareMin;
+}
+
+/** A line of code that a shell takes, and no prose or other language that begins with the same word. */
+function isCommand(code: string): boolean {
+  if (!commandWord.test(code)) return false;
+  const rest = code.replace(/^\$\s+/, '').replace(/^\S+\s*/, '');
+  return (
+    !/^(?:the|a|an|sure|it|its|this|that|these|to|and|or|of|is|are|was|your|for|as|on|with|into|in|from|which|not)\b/i.test(
+      rest,
+    ) &&
+    !/^(?:\[|[=({:,.]|<-|->)/.test(rest) &&
+    !/^\w+[:,;]/.test(code) &&
+    !/[\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]/.test(code) &&
+    // Sentences.
+    !/^\w+[^|>&;$`"']*[a-z]{2}[.,:]$|[a-z]{3}\.\s+[A-Z][a-z]/.test(code)
+  );
 }
 
 interface Parameter {
@@ -94,23 +169,21 @@ const environment: readonly Parameter[] = [
 const kernel: readonly Parameter[] = [
   {
     ...{ rule: 'boot-parameter', mark: '("', what: 'boot parameter' },
-    pattern: /^(?:__setup|early_param)\s*\(\s*"([^"]+)"/gm,
-  },
-  {
-    ...{ rule: 'module-parameter', mark: 'module_param', what: 'module parameter' },
-    pattern: /^module_param(?:_named|_array|_string|_cb|_hw)?\s*\(\s*(\w+)/gm,
+    pattern: /^(?:__setup|early_param|core_param)\s*\(\s*"?([\w.=-]+)"?/gm,
   },
   {
     ...{ rule: 'sysctl', mark: '.procname', what: 'sysctl' },
-    pattern: /\.procname\s*=\s*"([\w.-]+)"/g,
+    // An entry that nothing handles is a folder.
+    pattern: /\.procname\s*=\s*"([\w.-]+)"(?=[^}]*\.proc_handler)/g,
   },
   {
     ...{ rule: 'procfs', mark: 'proc_create', what: 'file in /proc' },
-    pattern: /\bproc_create(?:_\w+)?\s*\(\s*"([\w.-]+)"/g,
+    pattern: /\bproc_create(?!_mount_point)(?:_\w+)?\s*\(\s*"([\w./-]+)"/g,
   },
   {
     ...{ rule: 'debugfs', mark: 'debugfs_create_', what: 'file in debugfs' },
-    pattern: /\bdebugfs_create_(?:file|u8|u16|u32|u64|bool|x32|dir)\s*\(\s*"([\w.%-]+)"/g,
+    pattern:
+      /\bdebugfs_create_(?:file|file_unsafe|u8|u16|u32|u64|ulong|size_t|atomic_t|bool|blob|str|x8|x16|x32|x64)\s*\(\s*"([\w.%-]+)"/g,
   },
 ];
 
@@ -125,6 +198,37 @@ function parameters({ text, language }: ItemSource, items: Items): void {
         subject: name,
       });
     }
+  }
+  if (isC && text.includes('module_param')) moduleParameters(text, items);
+}
+
+const described = /^MODULE_PARM_DESC\s*\(\s*(\w+)\s*,\s*([^;]*?)\)\s*;/gm;
+const literal = /"((?:[^"\\]|\\[^])*)"/g;
+
+/** With the type and what `MODULE_PARM_DESC` says of it. */
+function moduleParameters(text: string, items: Items): void {
+  const about = new Map(
+    Array.from(text.matchAll(described), ([, name = '', strings = '']) => [
+      name,
+      Array.from(strings.matchAll(literal), ([, part]) => part ?? '')
+        .join('')
+        .replace(/\\[nt]/g, ' '),
+    ]),
+  );
+  for (const found of text.matchAll(/^module_param(\w*)\s*\(\s*(\w+)\s*,\s*([^;]*?)\)\s*;/gm)) {
+    const [whole, form = '', name = '', rest = ''] = found;
+    const [first = '', second = ''] = rest.split(',').map((each) => each.trim());
+    const type = /named/.test(form) ? second : /cb|call|string/.test(form) ? '' : first;
+    const kind = /^\w+$/.test(type) ? ` (${type})` : '';
+    const what = about.get(name);
+    const says = what === undefined ? '' : `: ${what}`;
+    items.add(
+      'module-parameter',
+      found.index,
+      found.index + whole.length,
+      `module parameter ${name}${kind}${says}`,
+      { subject: name },
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FactsLanguage } from '../facts.js';
 
 /**
- * Rules of O2, in the form that a repository may add its own in (`.sigma/security.json`). A rule names
+ * Rules of O2, in the form that a repository may give its own in (`rule-file.ts`). A rule names
  * calls; `unless` and `when` look at what stands in their brackets. Weaknesses are those of CWE 4.x.
  */
 export interface SecurityRule {
@@ -10,15 +10,23 @@ export interface SecurityRule {
   /** Names of what is called. */
   calls: readonly string[];
   /** What the call must be made on, as a pattern of the whole receiver. */
-  on?: string;
+  on?: string | undefined;
   /** The arguments must match it. */
-  when?: string;
+  when?: string | undefined;
   /** They must not. */
-  unless?: string;
+  unless?: string | undefined;
+  /** The call does not count inside a macro: what stands there is put together by whoever uses it. */
+  outsideMacros?: boolean;
+  /** Nor when its only argument is a string of this very text. */
+  unlessConstant?: boolean;
+  /** `info`: the place protects; it is listed so that a reader finds where, and where not. */
   severity: Severity;
+  /** The weakness; of `info`, the one that the place guards against. */
   cwe: string;
   /** What a reader should think of. */
   text: string;
+  /** The file of the repository that it stands in; shipped ones have none. */
+  origin?: string;
 }
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
@@ -31,27 +39,56 @@ const go: readonly FactsLanguage[] = ['go'];
 const java: readonly FactsLanguage[] = ['java'];
 const rust: readonly FactsLanguage[] = ['rust'];
 
+/** Ends with a literal or with the name of a constant: what is copied has a length that is known here. */
+const constantSource = ',\\s*(?:L?"(?:[^"\\\\]|\\\\[^])*"\\s*)+$|,\\s*[A-Z][A-Z0-9_]*\\s*$';
+/** A literal format, and in it neither `%s` without a precision nor a pointer to a text of any length. */
+const boundedFormat = '^[^"]*,\\s*"(?![^]*%[-+ #0\\d*]*(?:s|p[VdDE]))';
+/** Calls a shell with a line that is the same every time. */
+const constantCommand = '^\\s*(?:"(?:[^"\\\\]|\\\\[^])*"\\s*)+(?:,|$)';
+
 export const securityRules: readonly SecurityRule[] = [
   // --- memory and numbers
   {
     ...{ id: 'unbounded-copy', languages: c, severity: 'high', cwe: 'CWE-120' },
     calls: ['strcpy', 'strcat', 'stpcpy', 'gets', 'wcscpy', 'wcscat'],
+    unless: constantSource,
     text: 'copies without a bound',
+  },
+  {
+    ...{ id: 'unbounded-copy', languages: c, severity: 'low', cwe: 'CWE-120' },
+    calls: ['strcpy', 'strcat', 'stpcpy', 'wcscpy', 'wcscat'],
+    when: constantSource,
+    text: 'copies a constant without a bound',
   },
   {
     ...{ id: 'unbounded-format', languages: c, severity: 'medium', cwe: 'CWE-787' },
     calls: ['sprintf', 'vsprintf'],
+    unless: boundedFormat,
     text: 'prints into a buffer without a bound',
   },
   {
+    ...{ id: 'unbounded-format', languages: c, severity: 'low', cwe: 'CWE-787' },
+    calls: ['sprintf'],
+    when: boundedFormat,
+    text: 'prints into a buffer whose size only its format respects',
+  },
+  {
     ...{ id: 'unterminated-copy', languages: c, severity: 'low', cwe: 'CWE-170' },
-    calls: ['strncpy', 'strlcpy'],
-    text: 'may end without a terminator, or read beyond one',
+    calls: ['strncpy'],
+    text: 'may end without a terminator',
+  },
+  {
+    ...{ id: 'source-overread', languages: c, severity: 'low', cwe: 'CWE-126' },
+    calls: ['strlcpy'],
+    unless: ',\\s*(?:"|[A-Z][A-Z0-9_]*\\s*,)',
+    text: 'reads its source to the end, beyond the bound',
   },
   {
     ...{ id: 'format-string', languages: c, severity: 'high', cwe: 'CWE-134' },
-    calls: ['printf', 'printk', 'syslog', 'warn', 'err', 'vprintf'],
+    calls: ['printf', 'printk', 'syslog', 'warn', 'vprintf'],
     when: '^\\s*[a-z_][\\w>.-]*\\s*$',
+    outsideMacros: true,
+    unlessConstant: true,
     text: 'takes its format from a variable',
   },
   {
@@ -62,7 +99,11 @@ export const securityRules: readonly SecurityRule[] = [
   {
     ...{ id: 'size-product', languages: c, severity: 'medium', cwe: 'CWE-190' },
     calls: ['malloc', 'kmalloc', 'kzalloc', 'vmalloc', 'vzalloc', 'kvmalloc', 'alloca'],
-    when: '^[^,]*[\\w\\])]\\s*\\*\\s*(?:sizeof|[a-z_])',
+    // A variable times a size, a size times a variable, or two variables; `sizeof *p` is no product.
+    when:
+      '^[^,]*(?:\\b(?!sizeof\\b)[a-z_][\\w.>-]*(?:\\[[^\\]]*\\])?\\s*\\*\\s*\\(?(?:sizeof\\b|[a-z_]\\w*)' +
+      '|[a-z_]\\w*[^,]*\\)\\s*\\*\\s*\\(?sizeof\\b' +
+      '|\\bsizeof\\s*\\([^()]*(?:\\([^()]*\\))?[^()]*\\)\\s*\\*\\s*\\(?(?!sizeof\\b)[a-z_])',
     text: 'allocates a product that may overflow',
   },
   {
@@ -73,7 +114,7 @@ export const securityRules: readonly SecurityRule[] = [
   {
     ...{ id: 'raw-free', languages: c, severity: 'info', cwe: 'CWE-244' },
     calls: ['kfree_sensitive', 'memzero_explicit', 'explicit_bzero', 'OPENSSL_cleanse'],
-    text: 'clears a secret before it is given back',
+    text: 'clears memory so that nobody reads it later',
   },
   // --- borders of privilege
   {
@@ -87,18 +128,36 @@ export const securityRules: readonly SecurityRule[] = [
         'strndup_user',
         'copy_struct_from_user',
       ],
-      ...['raw_copy_from_user', 'copy_from_sockptr', 'copy_from_iter', 'unsafe_get_user'],
-      ...['copy_from_user_nofault', 'strnlen_user', 'import_iovec', 'copy_from_sockptr_offset'],
+      ...['raw_copy_from_user', 'unsafe_get_user', 'copy_from_user_nofault', 'strnlen_user'],
     ],
-    text: 'takes data from user memory',
+    text: 'reads user memory',
+  },
+  {
+    ...{ id: 'user-memory-read', languages: c, severity: 'medium', cwe: 'CWE-20' },
+    calls: [
+      ...['copy_from_iter', 'copy_from_iter_full', 'copy_from_sockptr', 'import_iovec'],
+      ...['copy_from_sockptr_offset', 'memcpy_from_msg', 'copy_page_from_iter'],
+    ],
+    text: 'reads through an iterator or pointer that as a rule is of user memory',
   },
   {
     ...{ id: 'user-memory-write', languages: c, severity: 'medium', cwe: 'CWE-200' },
     calls: [
-      ...['copy_to_user', 'put_user', '__put_user', '__copy_to_user', 'clear_user', 'copy_to_iter'],
-      ...['raw_copy_to_user', 'copy_to_sockptr', 'unsafe_put_user', 'copy_to_user_nofault'],
+      ...['copy_to_user', '__copy_to_user', 'raw_copy_to_user', 'copy_to_user_nofault'],
+      ...['__put_user', 'unsafe_put_user', 'unsafe_copy_to_user'],
     ],
-    text: 'gives data to user memory',
+    text: 'writes user memory',
+  },
+  {
+    // One value of a type that is known, behind a check of the address.
+    ...{ id: 'user-memory-write', languages: c, severity: 'low', cwe: 'CWE-200' },
+    calls: ['put_user'],
+    text: 'writes one value to user memory',
+  },
+  {
+    ...{ id: 'user-memory-write', languages: c, severity: 'medium', cwe: 'CWE-200' },
+    calls: ['copy_to_iter', 'copy_to_sockptr', 'copy_to_sockptr_offset', 'memcpy_to_msg'],
+    text: 'writes through an iterator or pointer that as a rule is of user memory',
   },
   {
     ...{ id: 'privilege-check', languages: c, severity: 'info', cwe: 'CWE-862' },
@@ -106,9 +165,10 @@ export const securityRules: readonly SecurityRule[] = [
       ...['capable', 'ns_capable', 'ns_capable_noaudit', 'file_ns_capable', 'perfmon_capable'],
       ...['netlink_capable', 'netlink_net_capable', 'netlink_ns_capable', 'bpf_capable'],
       ...['has_capability', 'capable_wrt_inode_uidgid', 'ptrace_may_access', 'inode_permission'],
-      ...['checkpoint_restore_ns_capable', 'sk_ns_capable', 'sk_capable', 'uid_eq', 'geteuid'],
+      ...['checkpoint_restore_ns_capable', 'sk_ns_capable', 'sk_capable', 'geteuid'],
+      ...['security_locked_down', 'inode_owner_or_capable', 'privileged_wrt_inode_uidgid'],
     ],
-    text: 'decides by a privilege',
+    text: 'asks whether this is allowed',
   },
   {
     ...{ id: 'security-hook', languages: c, severity: 'info', cwe: 'CWE-693' },
@@ -119,20 +179,37 @@ export const securityRules: readonly SecurityRule[] = [
     ...{ id: 'identity-change', languages: c, severity: 'medium', cwe: 'CWE-250' },
     calls: [
       ...['setuid', 'seteuid', 'setgid', 'setegid', 'setreuid', 'setresuid', 'setgroups'],
-      ...['commit_creds', 'prepare_kernel_cred', 'override_creds', 'revert_creds'],
+      ...['commit_creds', 'prepare_kernel_cred', 'override_creds'],
     ],
-    text: 'changes whose rights it has',
+    text: 'changes the credentials that it acts with',
   },
   {
-    ...{ id: 'raw-hardware', languages: c, severity: 'low', cwe: 'CWE-782' },
-    calls: ['remap_pfn_range', 'io_remap_pfn_range', 'vm_iomap_memory', 'iopl', 'ioperm'],
-    text: 'maps physical memory or ports for others',
+    ...{ id: 'raw-hardware', languages: c, severity: 'low', cwe: 'CWE-119' },
+    calls: ['remap_pfn_range', 'io_remap_pfn_range', 'vm_iomap_memory'],
+    text: 'maps physical memory into a process',
+  },
+  {
+    ...{ id: 'raw-hardware', languages: c, severity: 'low', cwe: 'CWE-250' },
+    calls: ['iopl', 'ioperm'],
+    text: 'asks for ports of the machine',
   },
   // --- commands and code
   {
     ...{ id: 'shell-command', languages: c, severity: 'high', cwe: 'CWE-78' },
-    calls: ['system', 'popen', 'call_usermodehelper', 'call_usermodehelper_setup', 'wordexp'],
-    text: 'runs another program',
+    calls: ['system', 'popen', 'wordexp'],
+    unless: constantCommand,
+    text: 'hands a command line to a shell',
+  },
+  {
+    ...{ id: 'shell-command', languages: c, severity: 'low', cwe: 'CWE-78' },
+    calls: ['system', 'popen', 'wordexp'],
+    when: constantCommand,
+    text: 'hands a constant command line to a shell',
+  },
+  {
+    ...{ id: 'program-start', languages: c, severity: 'medium', cwe: 'CWE-78' },
+    calls: ['call_usermodehelper', 'call_usermodehelper_setup'],
+    text: 'runs a program outside of the kernel, with all rights',
   },
   {
     ...{ id: 'shell-command', languages: es, severity: 'high', cwe: 'CWE-78' },
@@ -317,15 +394,7 @@ export const securityRules: readonly SecurityRule[] = [
   },
   {
     ...{ id: 'predictable-random', languages: c, severity: 'low', cwe: 'CWE-338' },
-    calls: [
-      'rand',
-      'srand',
-      'random',
-      'drand48',
-      'prandom_u32',
-      'prandom_bytes',
-      'prandom_u32_state',
-    ],
+    calls: ['rand', 'random', 'drand48', 'prandom_u32', 'prandom_bytes', 'prandom_u32_state'],
     text: 'makes numbers that can be guessed',
   },
   {
@@ -389,16 +458,23 @@ export const securityRules: readonly SecurityRule[] = [
       severity: 'medium',
       cwe: 'CWE-732',
     },
-    calls: ['chmod', 'fchmod', 'umask', 'chmodSync', 'Chmod', 'mkdir', 'OpenFile', 'MkdirAll'],
+    // What makes a file or a folder is held back by the umask; what changes its mode is not.
+    calls: ['chmod', 'fchmod', 'fchmodat', 'chmodSync', 'Chmod'],
     when: '\\b0o?777\\b|\\b0o?666\\b|S_IRWXO|S_IWOTH',
     text: 'lets everybody write',
+  },
+  {
+    ...{ id: 'open-mode', languages: [...c, ...python], severity: 'medium', cwe: 'CWE-732' },
+    calls: ['umask'],
+    when: '^\\s*0+(?:o0+)?\\s*$',
+    text: 'lets new files have any mode',
   },
   {
     ...{ id: 'check-then-use', languages: c, severity: 'low', cwe: 'CWE-367' },
     calls: ['access', 'faccessat'],
     on: '^$',
     when: '\\b[RWXF]_OK\\b',
-    text: 'asks about a file before it opens it',
+    text: 'asks about a file that may be another when it is used',
   },
   {
     ...{ id: 'archive-path', languages: [...python, ...java], severity: 'medium', cwe: 'CWE-22' },

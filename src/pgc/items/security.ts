@@ -1,8 +1,10 @@
 import type { CallDraft } from '../miners/draft.js';
 import { issuerTokens } from '../credentials.js';
-import type { ItemFact } from '../facts.js';
+import { grammarLanguages, textLanguages, type FactsLanguage, type ItemFact } from '../facts.js';
 import { Items, type ItemSource } from './item.js';
+import { LinearPattern } from './linear-pattern.js';
 import { securityRules, type SecurityRule, type Severity } from './security-rules.js';
+import { slotRules, slotSurface, surfacesOf } from './surfaces.js';
 
 /** Arguments are read this far; what decides stands at their beginning. */
 const argumentCharsMax = 400;
@@ -37,21 +39,28 @@ interface Compiled {
   severity: Severity;
   cwe: string;
   text: string;
-  on: RegExp | undefined;
-  when: RegExp | undefined;
-  unless: RegExp | undefined;
+  on: Pattern | undefined;
+  when: Pattern | undefined;
+  unless: Pattern | undefined;
+  outsideMacros: boolean;
+  unlessConstant: boolean;
 }
+
+type Pattern = Pick<RegExp, 'test'>;
 
 const compiled = new WeakMap<SecurityRule, Compiled>();
 
 function compile(rule: SecurityRule): Compiled {
   let known = compiled.get(rule);
   if (known === undefined) {
-    const pattern = (text: string | undefined): RegExp | undefined =>
-      text === undefined ? undefined : new RegExp(text);
+    // Patterns that somebody else wrote may be made to be slow.
+    const read = rule.origin === undefined ? RegExp : LinearPattern;
+    const pattern = (text: string | undefined): Pattern | undefined =>
+      text === undefined ? undefined : new read(text);
     const { id, severity, cwe, text } = rule;
+    const { outsideMacros = false, unlessConstant = false } = rule;
     known = {
-      ...{ id, severity, cwe, text },
+      ...{ id, severity, cwe, text, outsideMacros, unlessConstant },
       ...{ on: pattern(rule.on), when: pattern(rule.when), unless: pattern(rule.unless) },
     };
     compiled.set(rule, known);
@@ -77,12 +86,30 @@ function rulesFor(
   return byCall;
 }
 
-function applies({ on, when, unless }: Compiled, call: CallDraft, text: string): boolean {
+function applies(rule: Compiled, call: CallDraft, text: string): boolean {
+  const { on, when, unless } = rule;
+  // What is put into a structure is not called there.
+  if (call.kind === 'slot') return false;
   if (on !== undefined && !on.test(call.receiver)) return false;
   if (when === undefined && unless === undefined) return true;
   const given = argumentsAt(text, call.at + call.callee.length);
   if (given === undefined) return false;
-  return (when === undefined || when.test(given)) && unless?.test(given) !== true;
+  if ((when !== undefined && !when.test(given)) || unless?.test(given) === true) return false;
+  if (rule.outsideMacros && isInMacro(text, call.at)) return false;
+  return !rule.unlessConstant || !isConstantText(text, given.trim());
+}
+
+/** In a `#define`, which goes on where a line ends in `\`. */
+function isInMacro(text: string, at: number): boolean {
+  let from = text.lastIndexOf('\n', at - 1) + 1;
+  while (text.charAt(from - 2) === '\\') from = text.lastIndexOf('\n', from - 2) + 1;
+  return /^[ \t]*#[ \t]*define\b/.test(text.slice(from, from + lineCharsMax));
+}
+
+/** A name that this very text gives a literal to, as to an array or a pointer of characters. */
+function isConstantText(text: string, name: string): boolean {
+  if (!/^\w+$/.test(name)) return false;
+  return new RegExp(`\\bchar\\b[^;=(){}]*\\b${name}\\b[^;=(){}]*=\\s*(?:\\w+\\s+)?"`).test(text);
 }
 
 /** What stands in the brackets behind a name; undefined when there are none. */
@@ -93,219 +120,69 @@ export function argumentsAt(text: string, at: number): string | undefined {
   const from = open.lastIndex;
   let depth = 1;
   let to = from;
+  let isText = false;
   for (; to < text.length && to < from + argumentCharsMax; to += 1) {
     const sign = text.charAt(to);
-    if (sign === '(') depth += 1;
+    if (sign === '"') isText = !isText;
+    else if (sign === '\\') to += 1;
+    else if (isText) continue;
+    else if (sign === '(') depth += 1;
     else if (sign === ')' && (depth -= 1) === 0) break;
   }
   return text.slice(from, to);
 }
 
-/** Where somebody else's data comes in. */
-interface Surface {
-  rule: string;
-  /** Stands in every text that the pattern finds anything in: looking for it first is ten times cheaper. */
-  mark: string;
-  pattern: RegExp;
-  text: (name: string, more: string) => string;
+/** A rule that looks for a text instead of a call. */
+export interface PatternRule {
+  id: string;
+  languages: readonly FactsLanguage[];
+  severity: Severity;
+  cwe: string;
 }
 
-const cSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-syscall',
-    mark: 'SYSCALL_DEFINE',
-    pattern: /^(?:COMPAT_)?SYSCALL_DEFINE\d\s*\(\s*(\w+)/gm,
-    text: (name) => `system call ${name}`,
-  },
-  {
-    rule: 'surface-ioctl',
-    mark: 'ioctl',
-    pattern:
-      /\.(?:unlocked_ioctl|compat_ioctl|ioctl|ndo_eth_ioctl|ndo_siocdevprivate)\s*=\s*(\w+)/g,
-    text: (name) => `ioctl handler ${name}`,
-  },
-  {
-    rule: 'surface-netlink',
-    mark: 'it',
-    pattern: /\.(?:doit|dumpit)\s*=\s*(\w+)/g,
-    text: (name) => `netlink handler ${name}`,
-  },
-  {
-    rule: 'surface-netlink',
-    mark: 'rtnl_register',
-    pattern: /\brtnl_register(?:_module)?\s*\([^;]*?\b(RTM_\w+)/g,
-    text: (name) => `netlink message ${name}`,
-  },
-  {
-    rule: 'surface-file-write',
-    mark: '=',
-    pattern: /\.(?:write|write_iter|proc_write|store)\s*=\s*(\w+)/g,
-    text: (name) => `write handler ${name}`,
-  },
-  {
-    rule: 'surface-sockopt',
-    mark: '=',
-    pattern: /\.(?:setsockopt|getsockopt|sendmsg|bind|connect)\s*=\s*(\w+)/g,
-    text: (name) => `socket operation ${name}`,
-  },
-  {
-    rule: 'surface-parameter',
-    mark: 'module_param',
-    pattern: /^module_param(?:_named|_array|_string|_cb|_hw)?\s*\(\s*(\w+)/gm,
-    text: (name) => `module parameter ${name}`,
-  },
-  {
-    rule: 'surface-boot',
-    mark: '("',
-    pattern: /^(?:__setup|early_param)\s*\(\s*"([^"]+)"/gm,
-    text: (name) => `boot parameter ${name}`,
-  },
-  {
-    rule: 'surface-entry',
-    mark: 'main',
-    pattern: /^(?:int\s+|static\s+int\s+)?(main)\s*\(\s*int\b/gm,
-    text: () => 'entry point of a program',
-  },
-];
+/** All of them, by name. */
+export const patternRules: readonly PatternRule[] = patternRulesOf();
 
-const esSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-http',
-    mark: '/',
-    pattern:
-      /\b(?:app|router|server|api|fastify)\s*\.\s*(get|post|put|patch|delete|all|use)\s*\(\s*['"`](\/[^'"`]*)/g,
-    text: (verb, path) => `HTTP route ${verb.toUpperCase()} ${path}`,
-  },
-  {
-    rule: 'surface-http',
-    mark: 'createServer',
-    pattern: /\b(createServer)\s*\(/g,
-    text: () => 'server for the network',
-  },
-  {
-    rule: 'surface-cli',
-    mark: '.command',
-    pattern: /\.command\s*\(\s*['"`]([\w-]+)/g,
-    text: (name) => `command ${name}`,
-  },
-  {
-    rule: 'surface-arguments',
-    mark: 'process.argv',
-    pattern: /\b(process\.argv)\b/g,
-    text: () => 'arguments of the command line',
-  },
-];
+function patternRulesOf(): PatternRule[] {
+  const languages = new Map<string, FactsLanguage[]>();
+  for (const language of grammarLanguages)
+    for (const id of new Set(surfacesOf[language]?.map(({ rule }) => rule)))
+      languages.set(id, [...(languages.get(id) ?? []), language]);
+  for (const id of slotRules) languages.set(id, ['c', 'cpp']);
+  languages.set('secret', [...grammarLanguages, ...textLanguages]);
+  return [...languages].sort().map(([id, its]) => ({ id, languages: its, ...gradeOf(id) }));
+}
 
-const pythonSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-http',
-    mark: '@',
-    pattern: /^\s*@\w+\.(route|get|post|put|patch|delete)\s*\(\s*['"](\/[^'"]*)/gm,
-    text: (verb, path) => `HTTP route ${verb === 'route' ? '' : `${verb.toUpperCase()} `}${path}`,
-  },
-  {
-    rule: 'surface-cli',
-    mark: 'add_argument',
-    pattern: /\.add_argument\s*\(\s*['"]([\w-]+)/g,
-    text: (name) => `argument ${name}`,
-  },
-  {
-    rule: 'surface-entry',
-    mark: '__name__',
-    pattern: /^if\s+(__name__)\s*==/gm,
-    text: () => 'entry point of a program',
-  },
-];
-
-const goSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-http',
-    mark: '/',
-    pattern: /\.(HandleFunc|Handle|GET|POST|PUT|DELETE|PATCH)\s*\(\s*"([^"]*\/[^"]*)"/g,
-    text: (verb, path) => `HTTP route ${/^Handle/.test(verb) ? '' : `${verb} `}${path}`,
-  },
-  {
-    rule: 'surface-cli',
-    mark: 'flag.',
-    pattern: /\bflag\.\w+\s*\((?:&\w+,\s*)?\s*"([\w-]+)"/g,
-    text: (name) => `argument ${name}`,
-  },
-  {
-    rule: 'surface-entry',
-    mark: 'func main',
-    pattern: /^func (main)\(\)/gm,
-    text: () => 'entry point of a program',
-  },
-];
-
-const javaSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-http',
-    mark: 'Mapping',
-    pattern: /@(Get|Post|Put|Patch|Delete|Request)Mapping\s*\(\s*(?:value\s*=\s*)?"([^"]*)"/g,
-    text: (verb, path) => `HTTP route ${verb === 'Request' ? '' : `${verb.toUpperCase()} `}${path}`,
-  },
-  {
-    rule: 'surface-entry',
-    mark: 'main',
-    pattern: /\bpublic\s+static\s+void\s+(main)\s*\(/g,
-    text: () => 'entry point of a program',
-  },
-];
-
-const rustSurfaces: readonly Surface[] = [
-  {
-    rule: 'surface-entry',
-    mark: 'fn main',
-    pattern: /^fn (main)\(\)/gm,
-    text: () => 'entry point of a program',
-  },
-  {
-    rule: 'surface-http',
-    mark: '#[',
-    pattern: /#\[(get|post|put|patch|delete)\s*\(\s*"([^"]*)"/g,
-    text: (verb, path) => `HTTP route ${verb.toUpperCase()} ${path}`,
-  },
-  {
-    rule: 'unsafe-block',
-    mark: 'unsafe',
-    pattern: /\b(unsafe)\s*\{/g,
-    text: () => 'unsafe block',
-  },
-  {
-    rule: 'surface-foreign',
-    mark: 'extern',
-    pattern: /\bextern\s+"C"\s+fn\s+(\w+)/g,
-    text: (name) => `called from other languages: ${name}`,
-  },
-];
-
-const surfacesOf: Partial<Record<ItemSource['language'], readonly Surface[]>> = {
-  c: cSurfaces,
-  cpp: cSurfaces,
-  javascript: esSurfaces,
-  typescript: esSurfaces,
-  tsx: esSurfaces,
-  python: pythonSurfaces,
-  go: goSurfaces,
-  java: javaSurfaces,
-  rust: rustSurfaces,
-};
+function gradeOf(rule: string): Pick<PatternRule, 'severity' | 'cwe'> {
+  if (rule === 'secret') return { severity: 'high', cwe: 'CWE-798' };
+  if (rule === 'unsafe-block') return { severity: 'low', cwe: 'CWE-119' };
+  return { severity: 'info', cwe: '' };
+}
 
 function surfaces(source: ItemSource, items: Items): void {
   for (const { rule, mark, pattern, text } of surfacesOf[source.language] ?? []) {
     if (!source.text.includes(mark)) continue;
     for (const found of source.text.matchAll(pattern)) {
       const [whole, name = '', more = ''] = found;
-      if (name === 'NULL') continue;
       const at = found.index + whole.length - whole.trimStart().length;
-      const severity = rule.startsWith('surface') ? 'info' : 'medium';
-      const cwe = rule.startsWith('surface') ? '' : 'CWE-119';
+      if (name === 'NULL' || isCommented(source.text, at)) continue;
       items.add(rule, at, found.index + whole.length, text(name, more), {
-        ...{ subject: name, severity, cwe },
+        ...{ subject: name, ...gradeOf(rule) },
       });
     }
   }
+  for (const call of source.draft.calls) {
+    const found = slotSurface(call);
+    if (found === undefined) continue;
+    const { rule, text } = found;
+    items.add(rule, call.at, call.at + 1, text, { subject: call.callee, ...gradeOf(rule) });
+  }
+}
+
+/** What stands before it on its line begins a comment. */
+function isCommented(text: string, at: number): boolean {
+  const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+  return /^\s*\/?\*|(?:^|\s)\/\//.test(before);
 }
 
 const secretWords = /passw(?:or)?d|secret|api_?key|access_?key|auth_?token|private_?key/gi;
@@ -317,7 +194,7 @@ const examples =
 
 /** That there is one, and of what kind; never the value. */
 function secrets({ text }: ItemSource, items: Items): void {
-  const high = { severity: 'high', cwe: 'CWE-798' } as const;
+  const high = gradeOf('secret');
   let seen = 0;
   for (const word of text.matchAll(secretWords)) {
     if (word.index < seen) continue;

@@ -3,12 +3,18 @@ import { oneLine } from '../items/item.js';
 import type { FileHistory, History } from './history.js';
 import { plainLine } from './plain.js';
 
-/** O3 of one file, from git: its history, and what changes together with it. They stand on its first line. */
+/**
+ * O3 of one file, from git: its history, who changed it most often, and what changes together with it. They
+ * stand on its first line.
+ */
 export function lineageItems(history: History, path: string): ItemFact[] {
   const known = history.of(path);
   if (known === undefined) return [];
   return [
     item('history', sentenceOf(known, history.isComplete), known.last.author),
+    ...known.authors.map(({ name, commits }) =>
+      item('author', `${commits} of ${counted(known.commits, 'commit')} by ${name}`, name),
+    ),
     ...known.co_changes.map((other) =>
       item(
         'co-change',
@@ -17,6 +23,11 @@ export function lineageItems(history: History, path: string): ItemFact[] {
       ),
     ),
   ];
+}
+
+/** The day of the last change, as the text of a `history` item tells it. */
+export function changeOf(text: string): string | undefined {
+  return /, last (\d{4}-\d{2}-\d{2}) by /.exec(text)?.[1];
 }
 
 /** Of a history that was cut short only the newest part is known. */

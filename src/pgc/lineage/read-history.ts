@@ -2,7 +2,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { streamGit, type GitEnd } from './git-stream.js';
 import { History, HistoryBuilder, type HistoryCut } from './history.js';
 import { logFormat, LogReader } from './log-reader.js';
-import { revisionAt, type Revision } from './revision.js';
+import { headOf, revisionAt, type Revision } from './revision.js';
 import { eachEntry } from './tree-entries.js';
 
 /** The kernel has 1.1 million. */
@@ -22,7 +22,7 @@ export interface HistoryRequest {
 
 /**
  * The git history of the files of a folder (a work tree, a folder in one, or a bare repository), read in
- * one pass. Undefined: there is no usable git, or nothing was committed yet. What a limit cut off is the
+ * one pass. Undefined: there is no usable git, or nothing was committed yet. What a limit cut off, or damage, is the
  * oldest; the history says so. Throws USAGE and REPO_UNREADABLE as `revisionAt` does, and INTERRUPTED.
  */
 export async function historyOf(
@@ -30,7 +30,10 @@ export async function historyOf(
   request: HistoryRequest = {},
 ): Promise<History | undefined> {
   const revision = await revisionAt(root, request.asOf);
-  if (revision === undefined) return undefined;
+  if (revision === undefined) {
+    const head = await headOf(root);
+    return head === undefined ? undefined : new HistoryBuilder([]).finish(head, 'broken');
+  }
   const { commitsMax = historyCommitsMax, signal } = request;
   const paths: string[] = [];
   const listed = await eachEntry(

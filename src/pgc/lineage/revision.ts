@@ -43,6 +43,13 @@ export async function revisionAt(root: string, asOf?: string): Promise<Revision 
   return { commit, prefix: output.subarray(cut + 1, -1), isShallow };
 }
 
+/** What HEAD names, be it there or not; undefined without git, and where nothing was committed yet. */
+export async function headOf(root: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  const { end, output } = await collectGit(root, args, limits);
+  return end === 'ended' ? output.toString('latin1').trim() : undefined;
+}
+
 async function commitOf(root: string, revision: string): Promise<string | undefined> {
   if (revision === '' || revision.length > revisionCharsMax) return undefined;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];

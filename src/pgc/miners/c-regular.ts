@@ -18,6 +18,9 @@ const statementWord =
   /(?:if|for|while|do|switch|return|goto|break|continue|case|default)\b|[A-Za-z_]\w*[ \t]*\(/y;
 const callHead = /[A-Za-z_]\w*[ \t]*\(/y;
 const wordPattern = /[A-Za-z_]\w*/y;
+const definePattern = /#[ \t]*(?:define|undef)\b/y;
+const emptyDefine =
+  /#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[ \t]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*)+)(?=\r?\n|$)/y;
 const numberPattern = /[\w.]+/y;
 
 export interface Regular {
@@ -26,13 +29,16 @@ export interface Regular {
   dropped: readonly [from: number, to: number][];
   /** Macros that became keywords: they were calls. */
   macros: readonly { name: string; at: number }[];
+  /** Blanked directives that define a macro, `[from, to)`. */
+  defines: readonly [from: number, to: number][];
 }
 
 /**
  * C as it would read had the preprocessor run, as far as one scan without macro definitions can tell,
  * in a text of the same length. Macros that stand as statements without a semicolon get one; loops by
  * macro that need to stay one statement become `while` loops; comments inside `#define` are blank;
- * conditionals that cut statements are resolved (see `Conditionals`).
+ * conditionals that cut statements are resolved (see `Conditionals`). The grammar knows no `#define` within a
+ * list or within brackets, and loses what stands behind it there: those are blanked.
  */
 export function regular(text: string): Regular {
   const scan = new Scan(text);
@@ -41,6 +47,7 @@ export function regular(text: string): Regular {
     text: scan.edits.applied(text),
     dropped: scan.conditionals.dropped,
     macros: scan.macros,
+    defines: scan.defines,
   };
 }
 
@@ -48,6 +55,7 @@ class Scan {
   readonly edits = new Edits();
   readonly conditionals = new Conditionals(this.edits);
   readonly macros: { name: string; at: number }[] = [];
+  readonly defines: [from: number, to: number][] = [];
   #at = 0;
   #top: Frame | undefined;
   #isStart = true;
@@ -185,8 +193,9 @@ class Scan {
 
   #openBracket(): void {
     const isWord = this.#last === 'w';
-    const isStatement = this.#top === undefined || this.#top.kind === 'block';
-    const isMacro = isWord && isStatement && !cKeywords.has(this.#word);
+    const outer = this.#top?.kind;
+    const isMember = outer === undefined || outer === 'block' || outer === 'record';
+    const isMacro = isWord && isMember && !cKeywords.has(this.#word);
     this.#top = {
       kind: 'paren',
       parent: this.#top,
@@ -205,9 +214,24 @@ class Scan {
     if (closed === undefined) return;
     this.#top = closed.parent;
     this.#record = '';
+    if (this.#top?.kind === 'record') {
+      this.#isStart = closed.macro !== undefined && this.#isField(closed.macro);
+      return;
+    }
     const isStatement = closed.macro !== undefined && this.#endMacro(closed.macro);
     this.#isStart = this.#isAfterHead = closed.isHead || isStatement;
     this.#isOwed = closed.isHead || (isStatement && this.#isOwedByMacro);
+  }
+
+  /** Whether the macro that has just been closed stands for fields; it is blanked then, and was a call. */
+  #isField(macro: MacroName): boolean {
+    const next = nextToken(this.text, this.#at);
+    const isLast = this.text.charAt(next) === '}';
+    const isOnNextLine = this.text.slice(this.#at, next).includes('\n');
+    if (!isLast && !(isOnNextLine && /[A-Za-z_#]/.test(this.text.charAt(next)))) return false;
+    this.edits.blank(macro.at, this.#at);
+    this.macros.push(macro);
+    return true;
   }
 
   /** Whether the macro that has just been closed stands for a statement, or for the head of one. */
@@ -290,10 +314,31 @@ class Scan {
     this.#isAfterDo = brace?.isDo ?? false;
   }
 
+  /** The grammar takes the next line for the value of a macro without one, unless the line ends with its name. */
+  #endEmptyDefine(at: number): void {
+    emptyDefine.lastIndex = at;
+    const rest = emptyDefine.exec(this.text)?.[1]?.length ?? 0;
+    if (rest === 0) return;
+    const to = emptyDefine.lastIndex;
+    this.edits.replace(to - rest, to, '\n');
+  }
+
+  #isDefine(at: number): boolean {
+    definePattern.lastIndex = at;
+    return definePattern.test(this.text);
+  }
+
   #directive(): void {
     const from = this.#at;
+    this.#endEmptyDefine(from);
     const to = directiveEnd(this.text, from, this.edits);
     this.#at = to;
+    const kind = this.#top?.kind;
+    if ((kind === 'list' || kind === 'paren') && this.#isDefine(from)) {
+      this.edits.blank(from, to);
+      this.defines.push([from, to]);
+      return;
+    }
     const place: Place = { top: this.#top, isStart: this.#isStart, isOwed: this.#isOwed };
     const next = this.conditionals.directive(this.text, from, to, place);
     if (next === place) return;

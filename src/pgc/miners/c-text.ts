@@ -33,9 +33,11 @@ const attributes = new Set(
     '__ARG_PTR __no_caller_saved_registers __diagnose_as __indirect_jump __ptr32 __ptr64 __declspec __cdecl ' +
     '__stdcall __restrict __restrict__ __inline_maybe_unused __entry_text __rodata __vdso __initbss ' +
     'noinline noinline_for_stack noinline_for_tracing noinline_noreturn noinstr notrace asmlinkage ' +
-    'nokprobe_inline cacheline_aligned __noinline __tracing_reentrant noderef __section_text'
+    'nokprobe_inline cacheline_aligned __noinline __tracing_reentrant noderef __section_text __ec_align1 __ec_align2 __ec_align4 __ec_align_size1 __ec_align_offset1 ' +
+    '__ec_align_offset2 __ec_todo_packed __ec_todo_unpacked __bpf_percpu_val_align'
   ).split(' '),
 );
+const pointerHead = /^\(\s*\*/;
 const attributePattern =
   /\b(?:_{2,4}[a-zA-Z][a-zA-Z0-9_]*|noin\w+|notrace|asmlinkage|nokprobe_inline|noderef)\b/g;
 
@@ -108,7 +110,9 @@ function isInDirective(text: string, at: number): boolean {
 function argumentsEnd(text: string, at: number): number {
   let from = at;
   while (text.charAt(from) === ' ') from += 1;
-  if (text.charAt(from) !== '(') return at;
+  // What a pointer to a function begins with is no argument: `void __noreturn (*stop)(void)`.
+  if (text.charAt(from) !== '(' || pointerHead.test(text.slice(from, from + nearbyChars)))
+    return at;
   let depth = 0;
   for (let each = from; each < Math.min(text.length, from + attributeCharsMax); each += 1) {
     const sign = text.charAt(each);

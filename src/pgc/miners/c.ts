@@ -32,6 +32,7 @@ export const cQuery = `
 (call_expression function: (parenthesized_expression) @parenthesized)
 (call_expression function: (subscript_expression) @parenthesized)
 (expression_statement (call_expression function: (_) @unused))
+(expression_statement (cast_expression value: (call_expression function: (_) @unused)))
 (initializer_pair designator: (field_designator (field_identifier) @slot) value: [(identifier) (pointer_expression)])
 (assignment_expression left: (field_expression field: (field_identifier) @slotAssigned) right: (identifier))
 (ERROR) @error
@@ -63,10 +64,11 @@ class CMiner {
   constructor(readonly text: string) {
     this.draft = new Draft(text);
     this.#unresolved = readable(text);
-    const { text: parsed, dropped, macros } = regular(this.#unresolved);
+    const { text: parsed, dropped, macros, defines } = regular(this.#unresolved);
     this.parsed = parsed;
     this.#dropped = dropped;
     for (const { name, at } of macros) this.#call(name, at);
+    for (const [from, to] of defines) this.#define(this.#unresolved.slice(0, to), from);
   }
 
   /** What the parser did not get to see still calls. */
@@ -97,7 +99,8 @@ class CMiner {
     union: (node) => this.#record('union', node),
     enum: (node) => this.#record('enum', node),
     enumerator: (node) => this.#enumerator(node),
-    macro: (node) => this.#macro(node),
+    // The node ends behind the line break.
+    macro: (node) => this.#define(this.parsed.slice(0, node.endIndex), node.startIndex),
     include: (node) => this.#include(node),
     unused: (node) => this.draft.unused.add(node.endIndex),
     slot: (node) => this.#slot(node.startIndex, false),
@@ -311,6 +314,13 @@ class CMiner {
 
   #enumerator(node: Node): void {
     const name = this.#wordAt(node.startIndex);
+    // `F1(SCIFA0_RTS)`: a macro makes the name of its argument, which the grammar takes for the name.
+    const before = this.parsed.slice(Math.max(0, node.startIndex - macroCharsMax), node.startIndex);
+    const [opened, macro = ''] = /([A-Za-z_]\w*)\s*\(\s*$/.exec(before) ?? [];
+    if (opened !== undefined) {
+      this.#call(macro, node.startIndex - opened.length);
+      return;
+    }
     const container = node.startIndex < this.#enum.end ? this.#enum.name : '';
     const value = node.childForFieldName('value');
     const signature = renderSignature('constant', name, {
@@ -324,14 +334,14 @@ class CMiner {
     symbol.container = container;
   }
 
-  #macro(node: Node): void {
-    const head = macroHead(this.parsed, node.startIndex);
+  /** The `#define` that begins at `from` and ends with the text. */
+  #define(text: string, from: number): void {
+    const head = macroHead(text, from);
     if (head === undefined) return;
-    // The node ends behind the line break.
-    const end = node.startIndex + node.text.trimEnd().length;
-    const body = this.parsed.slice(head.bodyAt, end);
+    const body = text.slice(head.bodyAt).replace(comments, blankLine).trimEnd();
+    const end = head.bodyAt + body.length;
     const signature = macroSignature(head, body);
-    this.#symbol(head.name, 'macro', node.startIndex, end, { signature, exported: true });
+    this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
     if (!body.includes('(')) return;
     const parameters = new Set(head.parameters);
     for (const call of scanCalls(body, head.bodyAt, parameters)) {
@@ -375,6 +385,9 @@ class CMiner {
 const slotPattern = /(\w+)\s*=\s*&?\s*([A-Za-z_]\w*)/y;
 const structPattern = /^(?:(?:static|const|extern|register|volatile)\s+)*struct\s+(\w+)\b/;
 const noNames: ReadonlySet<string> = new Set();
+/** What stands before the first argument of a macro is looked for this far. */
+const macroCharsMax = 60;
+const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const directiveLines = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*/gm;
 
 function blankLine(line: string): string {

@@ -10,6 +10,7 @@ import {
 import { regular } from './c-regular.js';
 import { functionSignature, typeOf } from './c-signature.js';
 import { isAttribute, readable } from './c-text.js';
+import { isMark, withConstructors, withoutMarks } from './cpp-text.js';
 import type { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
 import { ScopedMiner, textOf, type Found } from './scoped-draft.js';
@@ -38,6 +39,7 @@ export const cppQuery = `
 (call_expression function: (field_expression field: (_) @member))
 (new_expression type: (_) @construct)
 (expression_statement (call_expression function: (_) @unused))
+(expression_statement (cast_expression value: (call_expression function: (_) @unused)))
 (ERROR) @error
 `;
 
@@ -69,7 +71,8 @@ class CppMiner extends ScopedMiner {
   readonly #access = new Map<string, boolean>();
 
   constructor(text: string) {
-    super(text, regular(readable(text)).text);
+    const plain = withoutMarks(text);
+    super(text, withConstructors(plain, regular(readable(plain)).text));
   }
 
   protected readonly visitors: Record<string, (node: Node) => void> = {
@@ -120,11 +123,10 @@ class CppMiner extends ScopedMiner {
     const kind = isMember ? 'method' : 'function';
     const specifiers = this.parsed.slice(node.startIndex, found.at);
     const signature = functionSignature(name, specifiers, list).replace(/^function:/, `${kind}:`);
-    const container = scope.split('::').at(-1) ?? '';
     const isStatic = !isMember && /\bstatic\b/.test(specifiers);
     return {
       ...{ name, kind, signature, exported: !isStatic && this.#isVisible() },
-      ...(scope !== '' && { container }),
+      ...containerOf(scope),
     };
   }
 
@@ -138,7 +140,11 @@ class CppMiner extends ScopedMiner {
       if (found === undefined || cKeywords.has(found.name) || isAttribute(found.name)) continue;
       const place = at === 0 ? node : each;
       if (found.list !== undefined) {
-        this.#define(place, { ...this.#functionOf(node, found), declaration: true });
+        // `STATIC_ASSERT(size == 3);` among members.
+        const isTyped = node.childForFieldName('type') !== null;
+        if (!isTyped && isMark(found.name) && found.name !== this.draft.scope?.name)
+          this.#call(found.name, found.at);
+        else this.#define(place, { ...this.#functionOf(node, found), declaration: true });
         continue;
       }
       // Fields say little by themselves; a static one is a variable of its own.
@@ -158,11 +164,9 @@ class CppMiner extends ScopedMiner {
   }
 
   #record(kind: 'class' | 'struct' | 'union', node: Node): void {
-    const name =
-      textOf(node, 'name')
-        .replace(/<[\s\S]*$/, '')
-        .split('::')
-        .at(-1) ?? '';
+    const nameNode = node.childForFieldName('name');
+    if (nameNode === null) return;
+    const { name, scope } = this.#named(nameNode, undefined);
     if (name === '' || cKeywords.has(name)) return;
     const bases = node.namedChildren.find((each) => each.type === 'base_class_clause');
     const signature = renderSignature(kind, name, {
@@ -170,7 +174,8 @@ class CppMiner extends ScopedMiner {
         .replace(/^:\s*/, '')
         .replace(/\b(?:public|protected|private|virtual)\s+/g, ''),
     });
-    const symbol = this.#define(node, { name, kind, signature, exported: this.#isVisible() });
+    const exported = this.#isVisible();
+    const symbol = this.#define(node, { name, kind, signature, exported, ...containerOf(scope) });
     this.draft.enter(name, kind, node, symbol);
     this.#access.set(this.#here(), kind !== 'class');
   }
@@ -286,11 +291,10 @@ class CppMiner extends ScopedMiner {
       .replace(/\s|::\s*$/g, '');
     // `operator bool() const` holds its own list.
     const isCast = name.type === 'operator_cast';
-    const text = compact(isCast ? name.text.replace(/\(.*$/s, '') : name.text).replace(
-      /<[\s\S]*>$/,
-      '',
-    );
-    return { name: text, scope, list: isCast ? '()' : list, at: node.startIndex };
+    const text = compact(isCast ? name.text.replace(/\(.*$/s, '') : name.text);
+    // What a template is specialized for is not its name; of `operator<=>` it is.
+    const bare = name.type === 'operator_name' ? text : text.replace(/ ?<.*>$/, '');
+    return { name: bare, scope, list: isCast ? '()' : list, at: node.startIndex };
   }
 
   #define(node: Node, found: Found) {
@@ -324,6 +328,11 @@ const nameTypes = new Set([
   'template_function',
   'template_method',
 ]);
+
+/** Of `A::B::f`, written outside of it: `B`. Otherwise it is what surrounds the definition. */
+function containerOf(scope: string): Pick<Found, 'container'> {
+  return scope === '' ? {} : { container: scope.split('::').at(-1) ?? '' };
+}
 
 function isRecord(kind: string | undefined): boolean {
   return kind === 'class' || kind === 'struct' || kind === 'union';

@@ -9,6 +9,7 @@ import {
   nameOf,
   typeSignature,
 } from './es-signature.js';
+import { readable } from './es-text.js';
 import type { Grammar } from './grammar.js';
 import { compact, renderSignature } from './signature.js';
 
@@ -16,19 +17,6 @@ export function mineEcmascript(grammar: Grammar, text: string): Draft {
   const miner = new EcmascriptMiner(text);
   grammar.captures(readable(text), (name, node) => miner.visit(name, node));
   return miner.finish();
-}
-
-/** What the grammar does not know, blanked: `interface A<in out T>` (TypeScript 4.7). Offsets stay. */
-function readable(text: string): string {
-  if (!/<[^<>]*\b(?:in|out)\s+[A-Z]/.test(text)) return text;
-  return text.replace(
-    /([<,]\s*)(in\s+out|in|out)(?=\s+[A-Z]\w*\s*[,>=]|\s+[A-Z]\w*\s+extends\b)/g,
-    blankModifier,
-  );
-}
-
-function blankModifier(_whole: string, before: string, modifier: string): string {
-  return before + ' '.repeat(modifier.length);
 }
 
 /** What surrounds a node: a symbol, or a function without a name. */

@@ -7,6 +7,7 @@ import {
   type TextLanguage,
 } from '../facts.js';
 import { itemsOf } from '../items/items.js';
+import { shippedRules, type RulesInForce } from '../items/rules-in-force.js';
 import { cQuery, mineC } from './c.js';
 import { scanDefines } from './c-macros.js';
 import { cppQuery, mineCpp } from './cpp.js';
@@ -22,7 +23,9 @@ import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from 
 import { mineRust, rustQuery } from './rust.js';
 
 /** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */
-export const parseBytesMax = 2 * 1024 * 1024;
+export const parseBytesMax = 4 * 1024 * 1024;
+/** Of C, where they are lists of registers, which lines say as well as a grammar. */
+const cParseBytesMax = 2 * 1024 * 1024;
 /** The parser's effort grows with the square of open brackets; people stay below a hundred. */
 export const bracketDepthMax = 1_000;
 /**
@@ -62,9 +65,14 @@ const read: Record<TextLanguage, (text: string) => Draft> = {
 /** Reads sources into facts. Holds the grammars it has loaded so far; dispose of it to free them. */
 export class Miner implements AsyncDisposable {
   readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+  readonly #rules: RulesInForce;
+
+  constructor(rules = shippedRules) {
+    this.#rules = rules;
+  }
 
   /**
-   * Facts depend on language and bytes alone. Broken text gives fewer facts, never an error; bytes that
+   * Facts depend on language, bytes and the rules of O2 alone. Broken text gives fewer facts, never an error; bytes that
    * are not UTF-8 read as U+FFFD. Throws MINER_FAILED when the grammar cannot be loaded or gives up.
    */
   async mine(language: FactsLanguage, source: Uint8Array): Promise<FileFacts> {
@@ -73,14 +81,14 @@ export class Miner implements AsyncDisposable {
     const draft = await this.#draft(language, text, bytes);
     // First: it puts what was found in the order of the text.
     const facts = draft.finish(language, bytes);
-    return { ...facts, items: itemsOf({ language, text: draft.text, draft }) };
+    return { ...facts, items: itemsOf({ language, text: draft.text, draft }, this.#rules) };
   }
 
   async #draft(language: FactsLanguage, text: string, bytes: number): Promise<Draft> {
     if (isText(language))
       return bytes > parseBytesMax ? unparsed(language, text) : read[language](text);
-    if (bytes > parseBytesMax || bracketDepthOf(text) > bracketDepthMax)
-      return unparsed(language, text);
+    const bytesMax = isCFamily(language) ? cParseBytesMax : parseBytesMax;
+    if (bytes > bytesMax || bracketDepthOf(text) > bracketDepthMax) return unparsed(language, text);
     const readable = language === 'python' ? text : withoutEndlessComments(text);
     return parsed[language].mine(await this.#grammar(language), readable);
   }

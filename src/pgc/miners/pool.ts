@@ -3,6 +3,7 @@ import { BoundedQueue } from '../../base/bounded-queue.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import { encodeFacts, type FactsLanguage } from '../facts.js';
+import type { RulesInForce } from '../items/rules-in-force.js';
 import { Miner } from './mine.js';
 import type { MineRequest } from './worker.js';
 
@@ -10,7 +11,7 @@ import type { MineRequest } from './worker.js';
 export const fileMsMax = 30_000;
 /** Files that wait for a worker, per worker: enough that none is ever idle. */
 export const queuedPerJob = 2;
-/** A worker that needs more heap than this is ended by Node, and its file reported. */
+/** Of JavaScript's own, per worker. */
 export const workerHeapMegabytes = 1_024;
 
 export interface MinerPoolOptions {
@@ -18,6 +19,10 @@ export interface MinerPoolOptions {
   clock?: Clock;
   /** The compiled worker; beside this module unless a test says otherwise. */
   worker?: URL;
+  /** Of O2; absent: those that are shipped. */
+  rules?: RulesInForce;
+  /** A worker that needs more heap than this is ended by Node, and its file reported. */
+  heapMegabytes?: number;
 }
 
 interface Job extends MineRequest {
@@ -29,6 +34,8 @@ interface Slot {
   worker: Worker;
   job: Job | undefined;
   limit: Disposable | undefined;
+  /** To be ended after its file. */
+  isSpent: boolean;
 }
 
 /**
@@ -40,6 +47,8 @@ export class MinerPool implements AsyncDisposable {
   readonly #fileMsMax: number;
   readonly #clock: Clock;
   readonly #workerUrl: URL;
+  readonly #rules: RulesInForce | undefined;
+  readonly #heapMegabytes: number;
   readonly #queue: BoundedQueue<Job>;
   readonly #slots = new Set<Slot>();
   readonly #inThread: Miner | undefined;
@@ -52,7 +61,9 @@ export class MinerPool implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#workerUrl = options.worker ?? new URL('./worker.js', import.meta.url);
     this.#queue = new BoundedQueue(Math.max(1, jobs) * queuedPerJob);
-    this.#inThread = jobs === 0 ? new Miner() : undefined;
+    this.#rules = options.rules;
+    this.#heapMegabytes = options.heapMegabytes ?? workerHeapMegabytes;
+    this.#inThread = jobs === 0 ? new Miner(options.rules) : undefined;
   }
 
   /** Resolves when another file is welcome. Whoever reads files should wait for it before reading one. */
@@ -89,13 +100,25 @@ export class MinerPool implements AsyncDisposable {
     await this.#inThread?.[Symbol.asyncDispose]();
   }
 
+  /**
+   * Gives the memory of all workers back: of those that are idle before this resolves, of the others after
+   * their file. New ones are started when they are needed.
+   */
+  async recycle(): Promise<void> {
+    for (const slot of this.#slots) slot.isSpent = true;
+    const idle = [...this.#slots].filter((slot) => slot.job === undefined);
+    await Promise.all(idle.map((slot) => this.#end(slot)));
+    this.#assign();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   #assign(): void {
     while (!this.#isClosed && this.#queue.size > 0) {
-      const slot = [...this.#slots].find((each) => each.job === undefined) ?? this.#start();
+      const slot =
+        [...this.#slots].find((each) => each.job === undefined && !each.isSpent) ?? this.#start();
       if (slot === undefined) return;
       const job = this.#queue.take();
       if (job === undefined) return;
@@ -114,15 +137,17 @@ export class MinerPool implements AsyncDisposable {
   #start(): Slot | undefined {
     if (this.#slots.size >= this.#jobs) return undefined;
     const worker = new Worker(this.#workerUrl, {
-      resourceLimits: { maxOldGenerationSizeMb: workerHeapMegabytes },
+      workerData: { rules: this.#rules },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMegabytes },
     });
-    const slot: Slot = { worker, job: undefined, limit: undefined };
+    const slot: Slot = { worker, job: undefined, limit: undefined, isSpent: false };
     this.#slots.add(slot);
     worker.on('message', (facts: Uint8Array) => {
       const { job } = slot;
       slot.job = undefined;
       slot.limit?.[Symbol.dispose]();
       job?.resolve(facts);
+      if (slot.isSpent) void this.#end(slot);
       this.#assign();
     });
     worker.on('error', (error) =>
@@ -139,6 +164,11 @@ export class MinerPool implements AsyncDisposable {
     job?.reject(new BusError('MINER_FAILED', { path, detail }));
     void slot.worker.terminate();
     this.#assign();
+  }
+
+  async #end(slot: Slot): Promise<void> {
+    this.#drop(slot);
+    await slot.worker.terminate();
   }
 
   #drop(slot: Slot): Job | undefined {

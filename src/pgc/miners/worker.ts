@@ -1,6 +1,7 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.js';
 import { encodeFacts, type FactsLanguage } from '../facts.js';
+import type { RulesInForce } from '../items/rules-in-force.js';
 import { Miner } from './mine.js';
 
 /** What the pool posts; the answer is the encoded facts alone. One file at a time. */
@@ -11,7 +12,9 @@ export interface MineRequest {
 
 assert(parentPort, 'this module runs as a worker of the miner pool');
 const port = parentPort;
-const miner = new Miner();
+// Rules of O2 where a tree has its own.
+const { rules } = (workerData ?? {}) as { rules?: RulesInForce };
+const miner = new Miner(rules);
 
 // A failure is not caught: what WebAssembly leaves behind cannot be trusted, so the thread ends and the
 // pool starts another.

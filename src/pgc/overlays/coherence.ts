@@ -1,139 +1,225 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { BuildNotice } from '../build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
+import { bodyTermsOf } from '../miners/words.js';
 import { Segment } from '../segment.js';
-import { stateOf } from '../shard-build.js';
+import { failedState, reasonOf, stateOf } from '../shard-files.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
+import { Verdicts, type Witness } from './verdicts.js';
 
 /**
  * O7 of every shard: what one file shows by itself, and of what names something else only where no shard
- * answers to the name. It is made anew whenever any shard has changed, out of what the miners noted; no
- * source is read. Throws INDEX_CORRUPT, STORE_UNAVAILABLE.
+ * answers to the name. It is judged anew in every run, out of what the miners noted; no source is read, and
+ * no shard is asked twice what it has answered. Where that fails it has failed in all shards.
  */
 export async function buildCoherence(
   place: IndexPlace,
   shards: readonly ManifestShard[],
   before: Manifest | undefined,
   isForced: boolean,
+  notice: BuildNotice,
 ): Promise<ManifestShard[]> {
-  const version = versionOf(shards);
-  const kept = isForced ? undefined : await keptFiles(place, version, before);
-  const files = kept ?? (await written(place, shards, version));
+  const files = await written(place, shards, isForced ? undefined : before, notice).catch(reasonOf);
   return shards.map((shard) => {
-    const { file, items } = files.get(shard.alias) ?? { file: '', items: 0 };
-    const overlays = { ...shard.overlays, O7: stateOf('O7', items, file) };
-    return { ...shard, items: { ...shard.items, O7: items }, overlays };
+    const O7 = stateIn(shard, files);
+    return {
+      ...shard,
+      items: { ...shard.items, O7: O7.items },
+      overlays: { ...shard.overlays, O7 },
+    };
   });
+}
+
+/** `files`: or why there are none. */
+function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['overlays'][string] {
+  const noted = shard.overlays.O7;
+  // The miners could not note what there is.
+  if (noted?.state === 'failed') return noted;
+  if (typeof files === 'string') return failedState('O7', files);
+  const { file, items } = files.get(shard.alias) ?? { file: '', items: 0 };
+  return stateOf('O7', items, file);
 }
 
 type Files = Map<string, { file: string; items: number }>;
 
-/** Of everything that any O7 depends on. */
-function versionOf(shards: readonly ManifestShard[]): string {
-  const digest = createHash('sha256').update(`${generators.O7.version}\n`);
-  for (const { alias, version } of shards) digest.update(`${alias}\0${version}\n`);
-  return digest.digest('hex').slice(0, 12);
-}
-
-async function keptFiles(
-  place: IndexPlace,
-  version: string,
-  before: Manifest | undefined,
-): Promise<Files | undefined> {
-  const files: Files = new Map();
-  for (const { alias, overlays } of before?.shards ?? []) {
-    const { file = '', items = 0 } = overlays.O7 ?? {};
-    if (!file.endsWith(`.${version}.O7.ovl`)) return undefined;
-    try {
-      await OverlayFile.open(join(place.segments, file));
-    } catch {
-      return undefined;
-    }
-    files.set(alias, { file, items });
-  }
-  return files.size === 0 ? undefined : files;
-}
-
+/** `before`: undefined when nothing of it is to be kept. */
 async function written(
   place: IndexPlace,
   shards: readonly ManifestShard[],
-  version: string,
+  before: Manifest | undefined,
+  notice: BuildNotice,
 ): Promise<Files> {
-  const wanted = new Set<string>();
-  for (const { candidates } of shards) {
-    const file = await OverlayFile.open(join(place.segments, candidates));
-    for (const { rule, subject } of file.items())
-      if (rule === 'mention' || rule === 'option') wanted.add(subject);
+  const candidates = new Map<string, OverlayItem[]>();
+  for (const { alias, candidates: file } of shards) {
+    const found = await OverlayFile.open(join(place.segments, file));
+    candidates.set(alias, [...found.items()]);
   }
-  const known = await namesAmong(place, shards, wanted);
-  const hasKconfig = [...known].some((name) => name.startsWith('CONFIG_'));
+  const answers = await answersOf(place, shards, candidates, before);
+  const served = new Set(before?.shards.map(({ overlays }) => overlays.O7?.file));
   const files: Files = new Map();
-  for (const { alias, version: ofShard, candidates } of shards) {
-    const found = await OverlayFile.open(join(place.segments, candidates));
+  for (const { alias, version: ofShard } of shards) {
+    const items = (candidates.get(alias) ?? []).flatMap((item) => judged(item, answers) ?? []);
+    const file = `${alias}-${ofShard}.${digestOf(items)}.O7.ovl`;
+    files.set(alias, { file, items: items.length });
+    if (served.has(file) && (await isWhole(join(place.segments, file)))) continue;
+    await notice.tell(new Map([[alias, ['O7']]]));
     const writer = new OverlayWriter();
-    let items: (OverlayItem & { overlay: 'O7' })[] = [];
-    const flush = (): void => {
-      const [first] = items;
-      if (first !== undefined)
-        writer.add(
-          first.file_path,
-          first.blob,
-          items.map((item) => ({ ...item, overlay: 7 })),
-        );
-      items = [];
-    };
-    for (const item of found.items()) {
-      if (items[0] !== undefined && items[0].file_path !== item.file_path) flush();
-      const told = judged(item, known, hasKconfig);
-      if (told !== undefined) items.push({ ...told, overlay: 'O7' });
+    for (const its of byFile(items)) {
+      const [{ file_path, blob }] = its;
+      writer.add(
+        file_path,
+        blob,
+        its.map((item) => ({ ...item, overlay: 7 })),
+      );
     }
-    flush();
-    const file = `${alias}-${ofShard}.${version}.O7.ovl`;
-    const { name: generator, version: made } = generators.O7;
-    await writer.write(join(place.segments, file), {
-      overlay: 'O7',
-      alias,
-      generator,
-      version: made,
-    });
-    files.set(alias, { file, items: writer.items });
+    const { name: generator, version } = generators.O7;
+    await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
   }
   return files;
 }
 
-/** Which of these names some shard has a symbol of. */
-async function namesAmong(
-  place: IndexPlace,
-  shards: readonly ManifestShard[],
-  wanted: ReadonlySet<string>,
-): Promise<Set<string>> {
-  const known = new Set<string>();
-  for (const { segment, overlays } of shards) {
-    const index = await Segment.open(join(place.segments, segment));
-    for (const name of index.symbolNames()) if (wanted.has(name)) known.add(name);
-    index.close();
-    // Entries of Kconfig are no code, and stand in O5.
-    const options = overlays.O5?.file ?? '';
-    if (options === '') continue;
-    const file = await OverlayFile.open(join(place.segments, options));
-    for (const { rule, subject } of file.items()) if (rule === 'option') known.add(subject);
-  }
-  return known;
+function digestOf(items: readonly OverlayItem[]): string {
+  const digest = createHash('sha256').update(`${generators.O7.version}\n`);
+  for (const { rule, file_path, line_start, subject, text } of items)
+    digest.update(`${rule}\0${file_path}\0${line_start}\0${subject}\0${text}\n`);
+  return digest.digest('hex').slice(0, 12);
 }
 
+async function isWhole(path: string): Promise<boolean> {
+  return OverlayFile.open(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Items that follow each other in one file. */
+function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][] {
+  const groups: [OverlayItem, ...OverlayItem[]][] = [];
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (last?.[0].file_path === item.file_path) last.push(item);
+    else groups.push([item]);
+  }
+  return groups;
+}
+
+/** What the whole code base says to the notes of the miners. */
+interface Answers {
+  /** Names that some shard has a symbol of, or that stand anywhere in code: fields, too, are none. */
+  known: (name: string) => boolean;
+  knownOption: (name: string) => boolean;
+  /** Exported names that a comment at another place, or a document, speaks of. */
+  documented: (name: string) => boolean;
+  hasKconfig: boolean;
+}
+
+/** What is asked of a shard, before the name that it is asked of. */
+const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
+
+async function answersOf(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  candidates: ReadonlyMap<string, readonly OverlayItem[]>,
+  before: Manifest | undefined,
+): Promise<Answers> {
+  const all = [...candidates.values()].flat();
+  const subjects = (wanted: string): Set<string> =>
+    new Set(all.flatMap(({ rule, subject }) => (rule === wanted ? subject : [])));
+  const [mentioned, made] = [subjects('mention'), subjects('made')];
+  const options = await optionsOf(place, shards);
+  const questionOf = ({ rule, subject }: OverlayItem): string | undefined => {
+    const isAnswered =
+      made.has(subject) ||
+      options.has(subject) ||
+      (rule === 'undocumented' && mentioned.has(subject));
+    const mark = asked[rule as keyof typeof asked] as string | undefined;
+    return mark === undefined || isAnswered ? undefined : `${mark} ${subject}`;
+  };
+  const questions = new Set(all.flatMap((item) => questionOf(item) ?? []));
+  const witnesses = shards.map((shard): Witness => {
+    const { alias, version, segment } = shard;
+    const own = new Set((candidates.get(alias) ?? []).flatMap((item) => questionOf(item) ?? []));
+    return {
+      ...{ version, own },
+      testify: async (wanted) => {
+        const index = await Segment.open(join(place.segments, segment));
+        return wanted.map((question) => testimony(index, question));
+      },
+    };
+  });
+  const verdicts = before === undefined ? new Verdicts() : await Verdicts.read(place.verdicts);
+  const affirmed = await verdicts.ask(questions, witnesses);
+  await verdicts.write(place.verdicts, questions, witnesses);
+  const has = (name: string, mark: string): boolean =>
+    made.has(name) || options.has(name) || affirmed.has(`${mark} ${name}`);
+  return {
+    known: (name) => has(name, asked.mention),
+    knownOption: (name) => has(name, asked.option),
+    documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
+    hasKconfig: options.size > 0,
+  };
+}
+
+/** Entries of Kconfig are no code, and stand in O5. */
+async function optionsOf(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+): Promise<Set<string>> {
+  const options = new Set<string>();
+  for (const { overlays } of shards) {
+    const entries = overlays.O5?.file ?? '';
+    if (entries === '') continue;
+    const file = await OverlayFile.open(join(place.segments, entries));
+    for (const { subject } of file.items((rule) => rule === 'option')) options.add(subject);
+  }
+  return options;
+}
+
+/** A system call is defined by another name than it is called by. */
+const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
+
+function testimony(index: Segment, question: string): boolean {
+  const [mark, name] = [question.slice(0, 1), question.slice(2)];
+  const symbols = index.symbolsNamed(name);
+  if (mark === asked.undocumented) return symbols.some((each) => index.symbol(each).doc !== '');
+  if (symbols.length > 0 || index.scannedNamed(name).length > 0) return true;
+  if (systemCalls.some((prefix) => index.symbolsNamed(`${prefix}${name}`).length > 0)) return true;
+  return mark === asked.mention && standsIn(index, name);
+}
+
+/** Whether any code holds the whole name; its first term is just that. */
+function standsIn(index: Segment, name: string): boolean {
+  const [whole = ''] = bodyTermsOf(name);
+  return index.documentFrequency(whole) > 0;
+}
+
+/** Documents of what was, and code that is nobody's interface. */
+const pastDocument =
+  /(?:^|\/)(?:porting|changes|changelog|history|news|releases?|release-?notes|todo|credits)[\w.-]*$/i;
+const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
+
 /** The item as O7 says it; undefined where something answers to the name. */
-function judged(
-  item: OverlayItem,
-  known: ReadonlySet<string>,
-  hasKconfig: boolean,
-): OverlayItem | undefined {
-  const { rule, subject } = item;
-  if (rule !== 'mention' && rule !== 'option') return item;
-  if (known.has(subject)) return undefined;
-  if (rule === 'mention')
-    return { ...item, rule: 'unknown-name', text: `speaks of ${subject}(), which nothing defines` };
-  // Without any Kconfig the names mean something else.
-  if (!hasKconfig) return undefined;
-  return { ...item, rule: 'unknown-option', text: `uses ${subject}, which no Kconfig defines` };
+function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
+  const { rule, subject, file_path: path } = item;
+  switch (rule) {
+    case 'made':
+      return undefined;
+    case 'undocumented':
+      return answers.documented(subject) || testFolder.test(path) ? undefined : item;
+    case 'mention':
+      if (answers.known(subject) || pastDocument.test(path)) return undefined;
+      return {
+        ...item,
+        rule: 'unknown-name',
+        text: `speaks of ${subject}(), which stands nowhere in the code`,
+      };
+    case 'option':
+      // Without any Kconfig the names mean something else.
+      if (answers.knownOption(subject) || !answers.hasKconfig) return undefined;
+      return { ...item, rule: 'unknown-option', text: `uses ${subject}, which no Kconfig defines` };
+    default:
+      return item;
+  }
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { RuleDigests } from '../fact-store.js';
 import { minerVersion } from '../facts.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 
@@ -31,6 +33,14 @@ export const filedOverlays = [
 ] as const satisfies readonly OverlayName[];
 
 export type FiledOverlay = (typeof filedOverlays)[number];
+
+/** Rules of the tree make another O2 of the same sources. */
+export function generatorVersion(overlay: OverlayName, rules: RuleDigests): string {
+  const { version } = generators[overlay];
+  const own = Object.entries(rules).sort();
+  if (overlay !== 'O2' || own.length === 0) return version;
+  return `${version}+${createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8)}`;
+}
 
 export function overlayNumber(overlay: OverlayName): number {
   return overlayNames.indexOf(overlay) + 1;

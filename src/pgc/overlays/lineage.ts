@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { lineageItems } from '../lineage/items.js';
 import type { History } from '../lineage/history.js';
+import type { BuildNotice } from '../build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
-import { stateOf } from '../shard-build.js';
+import { failedState, reasonOf, stateOf } from '../shard-files.js';
 import type { FileRow } from '../shard-index.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter } from './overlay-file.js';
@@ -12,7 +13,8 @@ const linesMin = 1;
 
 /**
  * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
- * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone.
+ * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone. Where git
+ * fails the overlay has failed, and the calls are served: they are in the segment.
  */
 export async function buildLineage(
   place: IndexPlace,
@@ -20,14 +22,12 @@ export async function buildLineage(
   members: ReadonlyMap<string, readonly FileRow[]>,
   history: History | undefined,
   before: Manifest | undefined,
+  notice: BuildNotice,
 ): Promise<ManifestShard[]> {
   const built: ManifestShard[] = [];
   for (const shard of shards) {
-    const { file, items } =
-      history === undefined
-        ? { file: '', items: 0 }
-        : await historyFile(place, shard, members.get(shard.alias) ?? [], history, before);
-    const O3 = stateOf('O3', shard.calls + items, file);
+    const files = members.get(shard.alias) ?? [];
+    const O3 = await stateIn({ place, history, before, notice }, shard, files);
     built.push({
       ...shard,
       items: { ...shard.items, O3: O3.items },
@@ -37,17 +37,43 @@ export async function buildLineage(
   return built;
 }
 
-async function historyFile(
-  place: IndexPlace,
+interface LineageJob {
+  place: IndexPlace;
+  history: History | undefined;
+  before: Manifest | undefined;
+  notice: BuildNotice;
+}
+
+async function stateIn(
+  job: LineageJob,
   shard: ManifestShard,
   files: readonly FileRow[],
-  history: History,
-  before: Manifest | undefined,
+): Promise<ManifestShard['overlays'][string]> {
+  const { history } = job;
+  if (history === undefined) return stateOf('O3', shard.calls, '');
+  const failed = (reason: string): ManifestShard['overlays'][string] => ({
+    ...failedState('O3', reason),
+    items: shard.calls,
+  });
+  if (history.why === 'broken')
+    return failed(`git failed after ${history.commits} commits: is an object damaged or lost?`);
+  return historyFile({ ...job, history }, shard, files).then(
+    ({ file, items }) => stateOf('O3', shard.calls + items, file),
+    (error: unknown) => failed(reasonOf(error)),
+  );
+}
+
+async function historyFile(
+  { place, history, before, notice }: LineageJob & { history: History },
+  shard: ManifestShard,
+  files: readonly FileRow[],
 ): Promise<{ file: string; items: number }> {
   const file = `${shard.alias}-${shard.version}.${history.commit.slice(0, 12)}.O3.ovl`;
   const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
   const kept = await keptItems(place, known, file);
-  return { file, items: kept ?? (await written(place, shard, file, files, history)) };
+  if (kept !== undefined) return { file, items: kept };
+  await notice.tell(new Map([[shard.alias, ['O3']]]));
+  return { file, items: await written(place, shard, file, files, history) };
 }
 
 async function keptItems(

@@ -121,9 +121,15 @@ export class OverlayFile {
     return new OverlayFile(await readSections(path, layout));
   }
 
-  /** In order of paths and lines. */
-  *items(): Generator<OverlayItem> {
-    for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file);
+  /** In order of paths and lines; texts are read of those whose rule is wanted. */
+  *items(isWanted: (rule: string) => boolean = () => true): Generator<OverlayItem> {
+    const wanted = new Map<number, boolean>();
+    const isOf = (rule: number): boolean => {
+      const is = wanted.get(rule) ?? isWanted(this.#texts.at(rule));
+      wanted.set(rule, is);
+      return is;
+    };
+    for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
   itemsAt(path: string): OverlayItem[] {
@@ -139,11 +145,15 @@ export class OverlayFile {
     return [];
   }
 
-  *#itemsOf(file: number): Generator<OverlayItem> {
-    const file_path = this.#texts.at(this.#paths[file] ?? 0);
-    const blob = this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes);
-    const place = { overlay: this.info.overlay, file_path, blob };
+  *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {
+    const { overlay } = this.info;
+    let place: Pick<OverlayItem, 'overlay' | 'file_path' | 'blob'> | undefined;
     for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1) {
+      if (!isWanted(this.#rows[item * itemWidth] ?? 0)) continue;
+      place ??= {
+        ...{ overlay, file_path: this.#texts.at(this.#paths[file] ?? 0) },
+        blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
+      };
       const row = this.#rows.subarray(item * itemWidth, (item + 1) * itemWidth);
       const text = (column: number): string => this.#texts.at(row[column] ?? 0);
       yield {

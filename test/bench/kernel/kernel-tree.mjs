@@ -26,7 +26,7 @@ export async function kernelTree(given) {
   );
   const tree = path.join(cache, release);
   if (planPaths.every((folder) => existsSync(path.join(tree, folder)))) return tree;
-  if (!existsSync(archive)) await install(release);
+  await sourceArchive();
   // Renamed when whole: what a killed run left behind is never mistaken for a tree.
   const unpacking = temporaryFolder('unpacking', cache);
   const folders = planPaths.map((folder) => `${release}/${folder}`);
@@ -34,6 +34,12 @@ export async function kernelTree(given) {
   rmSync(tree, { recursive: true, force: true });
   renameSync(path.join(unpacking, release), tree);
   return tree;
+}
+
+/** Debian's archive of the kernel; fetched when it is missing. */
+export async function sourceArchive() {
+  if (!existsSync(archive)) await install(release);
+  return archive;
 }
 
 /** Installs cscope when it is missing. Its version. */
@@ -77,7 +83,7 @@ export function shardOf(file) {
   )?.alias;
 }
 
-async function install(name) {
+export async function install(name) {
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const apt = async (...args) => {
     const [command, ...rest] = [...asRoot, 'apt-get', ...args];
@@ -93,7 +99,7 @@ async function install(name) {
   }
 }
 
-async function must(command, args, timeoutMs) {
+export async function must(command, args, timeoutMs) {
   const result = await run(command, args, {
     timeoutMs,
     env: { DEBIAN_FRONTEND: 'noninteractive' },

@@ -139,7 +139,7 @@ describe('the tree of a revision', () => {
       leftOut: {
         '.gitmodules': 'unknown language',
         'link.c': 'symbolic link',
-        'sub.c': 'not a file',
+        'sub.c': 'repository of its own',
       },
     });
   });
@@ -192,7 +192,7 @@ describe('the tree of a revision', () => {
       '../up.c': 'outside the root',
       'x/../up.c': 'outside the root',
       'a.c': 'unreadable',
-      'b\ufffd.c': 'unreadable',
+      'b\ufffd.c': 'name is not UTF-8',
       [Object.keys(leftOut).find((path) => path.startsWith('lll')) ?? 'none']: 'unreadable',
     });
   });

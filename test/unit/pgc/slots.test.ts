@@ -6,7 +6,7 @@ import { openIndex } from '../../../src/pgc/open-index.js';
 import { TemporaryTree } from '../../support/git-tree.js';
 
 const driver = `static int e1000_open(struct net_device *dev) { return 0; }
-static void e1000_tick(void) { log_it(); return use(e1000_open(0)); }
+static void e1000_tick(void) { log_it(); (void)note(); return use((int)e1000_open(0)); }
 static const struct net_device_ops e1000_ops = {
 	.ndo_open = e1000_open,
 	.ndo_stop = &shared_stop,
@@ -43,6 +43,7 @@ test('a function in a structure of operations has a site of its own kind, also i
   const calls = index!.callsFrom(index!.symbolsNamed('e1000_tick')[0]!);
   expect(calls.map(({ callee, unused }) => [callee, unused])).toEqual([
     ['log_it', true],
+    ['note', true],
     ['use', false],
     ['e1000_open', false],
   ]);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blobId, measureLines } from '../../../src/pgc/blob.js';
@@ -131,6 +131,71 @@ describe('a source tree', () => {
       'absent',
       2,
     ]);
+  });
+
+  test('reads no more of a file than is allowed, however it grows', async () => {
+    // Its size is told as 0, as if all of it had been written since.
+    const reader = new ConfinedReader(await realpath('/proc/self'), 1_000);
+    expect(await reader.read('smaps')).toEqual({ refused: 'too large' });
+    expect(reader.readSync('smaps')).toEqual({ refused: 'too large' });
+  });
+
+  test('reads a file of any size to its end', async () => {
+    const files = Object.fromEntries(
+      [0, 1, 4_095, 65_536, 300_001].map((bytes) => [`f${bytes}.c`, Buffer.alloc(bytes, 'a\n')]),
+    );
+    await using tree = await TemporaryTree.create(files);
+    const reader = new ConfinedReader(tree.root, 300_001);
+    for (const [path, bytes] of Object.entries(files)) {
+      expect(await reader.read(path)).toEqual({ bytes });
+      expect(reader.readSync(path)).toEqual({ bytes });
+    }
+  });
+
+  test('lists repositories inside it as such, and does not look into them', async () => {
+    await using library = await TemporaryTree.create({ 'lib.c': 'int lib;\n' });
+    library.commit('library');
+    await using tree = await TemporaryTree.create({ 'a.c': 'int a;\n' });
+    tree.commit('first');
+    tree.git('-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', library.root, 'sub.c');
+    await tree.write({ 'inner/b.c': 'int b;\n' });
+    execFileSync('git', ['init', '-q'], { cwd: join(tree.root, 'inner') });
+    const { files, leftOut, note } = await (await SourceTree.open(tree.root)).list();
+    expect(files.map((file) => file.path)).toEqual(['a.c']);
+    expect(Object.fromEntries(leftOut.map(({ path, reason }) => [path, reason]))).toEqual({
+      '.gitmodules': 'unknown language',
+      inner: 'repository of its own',
+      'sub.c': 'repository of its own',
+    });
+    expect(note).toBe('');
+  });
+
+  test.each([false, true])('lists names that are not UTF-8 (git: %s)', async (hasGit) => {
+    await using tree = await TemporaryTree.create({ 'a.c': 'int a;\n' });
+    const name = Buffer.concat([Buffer.from(`${tree.root}/caf`), Buffer.from([0xe9, 0x2e, 0x63])]);
+    await writeFile(name, 'int b;\n');
+    if (hasGit) tree.git('init', '-q');
+    const { files, leftOut } = await (await SourceTree.open(tree.root)).list();
+    expect(files.map((file) => file.path)).toEqual(['a.c']);
+    expect(leftOut).toEqual([{ path: 'caf\ufffd.c', reason: 'name is not UTF-8' }]);
+  });
+
+  test('says when git cannot list it, and reads it all the same', async () => {
+    await using tree = await TemporaryTree.create({ '.gitignore': 'b.c\n', 'a.c': '', 'b.c': '' });
+    tree.commitAll();
+    await writeFile(join(tree.root, '.git/index'), 'no index');
+    const { files, note } = await (await SourceTree.open(tree.root)).list();
+    expect(files.map((file) => file.path)).toEqual(['a.c', 'b.c']);
+    expect(note).toBe('git cannot list this tree; what it would ignore is read as well');
+  });
+
+  test('of a bare repository needs a revision', async () => {
+    await using tree = await TemporaryTree.create();
+    tree.git('init', '-q', '--bare');
+    await expect((await SourceTree.open(tree.root)).list()).rejects.toMatchObject({
+      code: 'REPO_UNREADABLE',
+      message: expect.stringContaining('--as-of HEAD') as string,
+    });
   });
 
   test('of a folder that is not there cannot be read', async () => {

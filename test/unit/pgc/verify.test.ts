@@ -76,6 +76,15 @@ describe('a citation is valid', () => {
 });
 
 describe('a citation is stale', () => {
+  test('where its text is only in a bare repository, and false where it is not even there', async () => {
+    await using tree = await committed();
+    await using bare = await TemporaryTree.create();
+    bare.git('clone', '-q', '--bare', tree.root, '.');
+    expect(await status(citation, bare.root)).toBe('stale');
+    const other = { ...citation, file_path: 'mm/other.c' };
+    expect(await status(other, bare.root)).toMatch(/^false/);
+  });
+
   test('when lines were added above: it names the new place', async () => {
     await using tree = await committed();
     await tree.write({ 'mm/slab.c': `/* one */\n/* two */\n${slab}` });

@@ -184,7 +184,7 @@ describe('an answer', () => {
     });
   });
 
-  test('says that calls have no author', async () => {
+  test('says that there is no history where there is no git', async () => {
     const { count, errors } = await ask('O3[author=torvalds]');
     expect(count).toBe(0);
     expect(errors).toEqual([

@@ -34,8 +34,8 @@ module_param(debug, int, 0644);
       ['privilege-check', 9, 'info', 'CWE-862'],
       ['user-memory-read', 9, 'medium', 'CWE-20'],
       ['surface-syscall', 1, 'info', ''],
-      ['surface-ioctl', 12, 'info', ''],
       ['surface-parameter', 13, 'info', ''],
+      ['surface-ioctl', 12, 'info', ''],
     ]);
   });
 
@@ -109,7 +109,7 @@ static void work(struct q *q) __must_hold(&q->lock)
 `;
     expect(await found(6, 'c', source)).toEqual([
       ['locking-check', 7, 'lockdep_assert_held(&q->lock)'],
-      ['assertion', 8, 'stops the machine unless q->n > QUEUE_MAX'],
+      ['assertion', 8, 'stops the machine when q->n > QUEUE_MAX'],
       ['assertion', 9, 'does not compile when sizeof(*q) != 8'],
       ['lock-annotation', 5, '__must_hold(&q->lock)'],
       ['bound', 1, '#define QUEUE_MAX 64'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HistoryBuilder, type HistoryCut } from '../../../../src/pgc/lineage/history.js';
-import { lineageItems } from '../../../../src/pgc/lineage/items.js';
+import { changeOf, lineageItems } from '../../../../src/pgc/lineage/items.js';
 import { dayOf, plainLine, plainName, plainSubject } from '../../../../src/pgc/lineage/plain.js';
 
 const noon = Date.UTC(2026, 10, 1, 12) / 1_000;
@@ -29,6 +29,10 @@ describe('lineage items', () => {
         ...{ ...rest, rule: 'history', subject: 'Ann' },
         text: '12 commits by 3 authors since 2026-10-21, last 2026-11-01 by Ann: net: change 0',
       },
+      ...['Ann', 'Ben', 'Cem'].map((subject) => ({
+        ...{ ...rest, rule: 'author', subject },
+        text: `4 of 12 commits by ${subject}`,
+      })),
       {
         ...{ ...rest, rule: 'co-change', subject: 'net/core/dev.c' },
         text: 'changes together with net/core/dev.c (7 of 12 commits)',
@@ -40,6 +44,12 @@ describe('lineage items', () => {
     expect(lineageItems(twelve('shallow'), 'net/a.c')[0]?.text).toBe(
       'at least 12 commits by 3 authors since 2026-10-21 or before, last 2026-11-01 by Ann: net: change 0',
     );
+  });
+
+  test('tell the day of the last change', () => {
+    const [first] = lineageItems(twelve('shallow'), 'net/a.c');
+    expect(changeOf(first?.text ?? '')).toBe('2026-11-01');
+    expect(changeOf('4 of 12 commits by Ann')).toBeUndefined();
   });
 
   test('are none for a file without history', () => {

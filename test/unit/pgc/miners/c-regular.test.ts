@@ -65,7 +65,7 @@ g(struct x y)
 	do { f(1); } while (0);
 }
 `;
-    expect(regular(plain)).toEqual({ text: plain, dropped: [], macros: [] });
+    expect(regular(plain)).toEqual({ text: plain, dropped: [], macros: [], defines: [] });
   });
 });
 
@@ -324,6 +324,6 @@ static inline int ring(void) { return open_ring(); }
   test('stay where a branch is too long to be left out', () => {
     const long = 'f(1);\n'.repeat(alternativeCharsMax);
     const text = `void g(void)\n{\n#if A\n\tif (a) {\n#else\n${long}#endif\n`;
-    expect(regular(text)).toEqual({ text, dropped: [], macros: [] });
+    expect(regular(text)).toEqual({ text, dropped: [], macros: [], defines: [] });
   });
 });

@@ -54,6 +54,143 @@ __attribute__((noreturn)) void stop(void) { for (;;); }
     expect(symbolOf(facts, 'report').signature).toContain('params:2 | returns:void');
   });
 
+  test('a #define within a list hides neither itself nor what stands behind it', async () => {
+    const facts = await mined(
+      'c',
+      `enum {
+	IPPROTO_IP = 0,		/* Dummy protocol for TCP */
+#define IPPROTO_IP		IPPROTO_IP
+	IPPROTO_ICMP = 1,
+#define IPPROTO_ICMP		BIT(IPPROTO_ICMP) /* of
+						   * old */
+	IPPROTO_MAX
+};
+
+static const int sizes[] = {
+	1,
+#define SIZE_BIG 2
+	SIZE_BIG,
+#undef SIZE_BIG
+	rounded(3),
+};
+static int after;
+`,
+    );
+    expect(
+      facts.symbols.map((each) => `${each.kind} ${each.name} ${each.line_start}-${each.line_end}`),
+    ).toEqual([
+      'constant IPPROTO_IP 2-2',
+      'macro IPPROTO_IP 3-3',
+      'constant IPPROTO_ICMP 4-4',
+      'macro IPPROTO_ICMP 5-5',
+      'constant IPPROTO_MAX 7-7',
+      'constant sizes 10-16',
+      'macro SIZE_BIG 12-12',
+      'variable after 17-17',
+    ]);
+    expect(callsOf(facts)).toEqual(['IPPROTO_ICMP → BIT (direct)', '- → rounded (direct)']);
+    expect(symbolOf(facts, 'SIZE_BIG').signature).toBe('macro:SIZE_BIG | value:2');
+    expect(facts.error_bytes).toBe(0);
+  });
+
+  test('what a macro makes within an enum is not called by its arguments', async () => {
+    const facts = await mined(
+      'c',
+      `enum { PINS_BEGIN,
+	F1(SCIFA0_RTS), F5(SIM0_DET),
+	F1(SCIFA0_CTS), PINS_END = F3(4) };
+`,
+    );
+    expect(facts.symbols.map((each) => each.name)).toEqual(['PINS_BEGIN', 'PINS_END']);
+    expect(facts.calls.map((each) => `${each.callee}:${each.line}`)).toEqual([
+      'F1:2',
+      'F5:2',
+      'F1:3',
+      'F3:3',
+    ]);
+  });
+
+  test('fields that a macro makes without a semicolon hide nothing', async () => {
+    const facts = await mined(
+      'c',
+      `struct exception_stacks {
+	ESTACKS_MEMBERS(0, 0)
+};
+struct p_format {
+	__BITFIELD_FIELD(unsigned int opcode : 6,
+	__BITFIELD_FIELD(unsigned int rs : 5,
+	;))
+};
+struct mixed {
+	int a;
+	MORE_FIELDS(uint8_t)
+	u32 (*read)(struct mixed *m);
+	DECLARE_BITMAP(bits, 8);
+	irqreturn_t (*handler)
+		(int irq);
+};
+static int after(void) { return &get(1)->page; }
+`,
+    );
+    expect(facts.symbols.map((each) => `${each.kind} ${each.name}`)).toEqual([
+      'struct exception_stacks',
+      'struct p_format',
+      'struct mixed',
+      'function after',
+    ]);
+    expect(facts.calls.map((each) => `${each.callee}:${each.line}`)).toEqual([
+      'ESTACKS_MEMBERS:2',
+      '__BITFIELD_FIELD:5',
+      'MORE_FIELDS:11',
+      'get:17',
+    ]);
+    expect(symbolOf(facts, 'mixed').signature).toBe('struct:mixed | fields:4');
+  });
+
+  test('a macro without a value does not take the next line for it', async () => {
+    const facts = await mined(
+      'c',
+      `#define GUARD_H  /* once
+                    only */
+#define A_none(v)	/**/
+#define A_zero(v)	= 0
+#define B_none(v)/**/
+#define B_zero(v) // nothing
+#define C_none \t
+#define C_one 1
+static int z(void) { return A_zero(2); }
+`,
+    );
+    expect(facts.symbols.map((each) => `${each.name}:${each.line_start}-${each.line_end}`)).toEqual(
+      [
+        'GUARD_H:1-1',
+        'A_none:3-3',
+        'A_zero:4-4',
+        'B_none:5-5',
+        'B_zero:6-6',
+        'C_none:7-7',
+        'C_one:8-8',
+        'z:9-9',
+      ],
+    );
+    expect(callsOf(facts)).toEqual(['z → A_zero (direct)']);
+  });
+
+  test('an attribute before a pointer to a function, or before the name of a union, hides neither', async () => {
+    const facts = await mined(
+      'c',
+      `typedef void __noreturn (* noret_func_t)(void);
+union __ec_align_offset1 ec_response { int a; };
+typedef struct { int v; } __bpf_percpu_val_align value_t;
+`,
+    );
+    expect(facts.symbols.map((each) => `${each.kind} ${each.name}`)).toEqual([
+      'type noret_func_t',
+      'union ec_response',
+      'type value_t',
+    ]);
+  });
+
   test('system calls and BPF helpers are found under the names they are called by', async () => {
     const facts = await mined(
       'c',

@@ -108,3 +108,86 @@ test('a header is C++ when it holds what C does not know', () => {
   for (const line of ['namespace a {', 'template <class T>', 'class A : B {', 'using a::b;'])
     expect(isCpp(`#pragma once\n${line}\n`)).toBe(true);
 });
+
+test('macros that mark classes and functions hide neither', async () => {
+  const facts = await mined(
+    'cpp',
+    `#if (__cplusplus >= 201103)
+# define API_HAS_MOVE 1
+#endif
+namespace api {
+class API_EXPORT Store : public Base {
+public:
+  API_DECL static std::size_t limit();
+  API_DECL ~Store();
+  API_CONSTEXPR Store(int size)
+    : size_(size)
+  {
+    grow();
+  }
+  Store()
+  {
+    clear();
+  }
+  void* data() const API_NOEXCEPT
+  {
+    return data_;
+  }
+  void put(API_MOVE_ARG(Item) item, int at);
+  STATIC_ASSERT(small);
+  auto operator<=>(const Store& other) const = default;
+};
+API_DECL std::string name_of(const Store& store) API_NOEXCEPT;
+template <typename T>
+bool is_valid(T item, typename enable_if<is_item<T>::value>::type* = 0) { return check(item); }
+}
+`,
+  );
+  expect(facts.error_bytes).toBe(0);
+  expect(
+    facts.symbols.map((each) => [
+      each.kind,
+      each.name,
+      each.line_start,
+      each.line_end,
+      each.declaration,
+    ]),
+  ).toEqual([
+    ['macro', 'API_HAS_MOVE', 2, 2, false],
+    ['module', 'api', 4, 29, false],
+    ['class', 'Store', 5, 25, false],
+    ['method', 'limit', 7, 7, true],
+    ['method', '~Store', 8, 8, true],
+    ['method', 'Store', 9, 13, false],
+    ['method', 'Store', 14, 17, false],
+    ['method', 'data', 18, 21, false],
+    ['method', 'put', 22, 22, true],
+    ['method', 'operator<=>', 24, 24, false],
+    ['function', 'name_of', 26, 26, true],
+    ['function', 'is_valid', 27, 28, false],
+  ]);
+  expect(callsOf(facts)).toEqual([
+    'Store → grow (direct)',
+    'Store → clear (direct)',
+    '- → STATIC_ASSERT (direct)',
+    'is_valid → check (direct)',
+  ]);
+});
+
+test('a class that is defined outside of the one that holds it goes by its own name', async () => {
+  const facts = await mined(
+    'cpp',
+    `template <class Next, bool deflate>
+class stream<Next, deflate>::read_op : public base<Next> {
+  void run();
+};
+template <class T>
+struct select <std::vector<T>, true> {};
+`,
+  );
+  expect(facts.symbols.map((each) => [each.kind, each.container, each.name])).toEqual([
+    ['class', 'stream', 'read_op'],
+    ['method', 'read_op', 'run'],
+    ['struct', '', 'select'],
+  ]);
+});

@@ -208,3 +208,60 @@ for (const key in Object) void key;
     ['class', 'Sink'],
   ]);
 });
+
+test('members that begin with type parameters need no semicolon before them', async () => {
+  const source = `export const get: {
+  <A>(key: string): (self: Store<A>) => Option<A>
+  /**
+   * Both at once.
+   */
+  <
+    A,
+    B extends A
+  >(self: Store<A>, key: B): Option<A>
+  // And with a default.
+
+  <const A = string>(self: A): \`\${A}\`
+  <B>(b: B): { b: B }
+} = dual(2, find)
+const pick =
+  <A>(a: A) =>
+  <B>(b: B): A => use(a, b)
+export type Text = \`Say \\\`class extends \${string}\\\` here\`
+export type * from './types.js'
+export function after(a: number, b: number): boolean {
+  return a
+    < b
+}
+`;
+  const facts = await mined('typescript', source);
+  expect(facts.error_bytes).toBe(0);
+  expect(outline(facts)).toEqual([
+    'constant get exported',
+    'function pick',
+    'type Text exported',
+    'function after exported',
+  ]);
+  expect(symbolOf(facts, 'get')).toMatchObject({ line_start: 1, line_end: 14 });
+  expect(symbolOf(facts, 'pick').line_end).toBe(17);
+  expect(callsOf(facts)).toEqual(['- → dual (direct)', 'pick → use (direct)']);
+  expect(facts.imports).toEqual([{ target: './types.js', names: ['*'], line: 19 }]);
+});
+
+test('elements in elements stay what they are', async () => {
+  const source = `export const Page = () => (
+  <main>
+    <List></List>
+    {items}
+    <Row />
+  </main>
+)
+`;
+  const facts = await mined('tsx', source);
+  expect(facts.error_bytes).toBe(0);
+  expect(callsOf(facts)).toEqual([
+    'Page → main (construct)',
+    'Page → List (construct)',
+    'Page → Row (construct)',
+  ]);
+});

@@ -95,6 +95,16 @@ describe('with a worker that misbehaves', () => {
     expect(await Promise.all(files)).toEqual(['failed', 'mined 1', 'mined 2']);
   });
 
+  test('recycling ends what is idle at once, and what is at work after its file', async () => {
+    await using pool = new MinerPool(2, { worker: moody });
+    expect(await textOf(pool.mine('c', Buffer.from('a')))).toBe('mined a');
+    const open = pool.mine('c', Buffer.from('b'));
+    await pool.recycle();
+    expect(await textOf(open)).toBe('mined b');
+    const more = ['c', 'd', 'e', 'f'].map((text) => textOf(pool.mine('c', Buffer.from(text))));
+    expect(await Promise.all(more)).toEqual(['mined c', 'mined d', 'mined e', 'mined f']);
+  });
+
   test('closing cancels what is being mined and what waits', async () => {
     const pool = new MinerPool(1, { worker: moody });
     const files = Array.from({ length: 2 + queuedPerJob }, () =>

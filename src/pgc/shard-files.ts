@@ -1,0 +1,235 @@
+import { join } from 'node:path';
+import { asBusError } from '../errors/bus-error.js';
+import type { RuleDigests } from './fact-store.js';
+import { decodeFacts, isCode, type FileFacts, type ItemFact, type SymbolFact } from './facts.js';
+import { failedRule } from './items/items.js';
+import type { IndexPlace, ManifestShard } from './manifest.js';
+import {
+  filedOverlays,
+  generators,
+  generatorVersion,
+  overlayNumber,
+  type FiledOverlay,
+} from './overlays/generators.js';
+import { OverlayWriter } from './overlays/overlay-file.js';
+import { segmentLayout, writeSections } from './segment-file.js';
+import { SegmentWriter } from './segment-writer.js';
+import type { OverlayName } from './shapes.js';
+import type { FileRow, ShardInfo } from './shard-index.js';
+
+/** What is to be made of one shard. Plain data: it may go to another thread. */
+export interface ShardOrder {
+  place: IndexPlace;
+  root: string;
+  /** Of the rules of O2, where the tree has its own. */
+  digests: RuleDigests;
+  shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
+  /** What of it stays, and which overlays of that are made anew; undefined: everything is made. */
+  kept: { shard: ManifestShard; anew: readonly FiledOverlay[] } | undefined;
+}
+
+/** A file with its facts as they are stored; undefined where they are lost. */
+export interface MinedFile {
+  file: FileRow;
+  facts: Uint8Array | undefined;
+}
+
+/** The files of one shard in the making: its segment, or overlays of what stays. */
+export class ShardFiles {
+  readonly #order: ShardOrder;
+  readonly #overlays: OverlayWriters;
+  readonly #whole: { segment: SegmentWriter; candidates: OverlayWriter } | undefined;
+  readonly #languages = new Set<string>();
+  #files = 0;
+  #lines = 0;
+
+  constructor(order: ShardOrder) {
+    this.#order = order;
+    this.#overlays = new OverlayWriters(order.kept?.anew ?? filedOverlays, order.digests);
+    this.#whole =
+      order.kept === undefined
+        ? { segment: new SegmentWriter(), candidates: new OverlayWriter() }
+        : undefined;
+  }
+
+  /**
+   * Files come in order of their paths. Returns the positions of those whose facts are lost or damaged; then
+   * none of the batch was added.
+   */
+  add(batch: readonly MinedFile[]): number[] {
+    const facts = batch.map(({ facts }) => decoded(facts));
+    const broken = facts.flatMap((each, position) => (each === undefined ? [position] : []));
+    if (broken.length > 0) return broken;
+    for (const [position, { file }] of batch.entries()) {
+      const its = facts[position];
+      if (its !== undefined) this.#addOne(file, its);
+    }
+    return [];
+  }
+
+  /** Writes them. Throws STORE_UNAVAILABLE for what no overlay can do without. */
+  async finish(): Promise<ManifestShard> {
+    const { place, shard, kept } = this.#order;
+    const made = await this.#overlays.write(place, kept?.shard ?? shard);
+    if (kept !== undefined) {
+      const overlays = { ...kept.shard.overlays, ...made };
+      return { ...kept.shard, items: { ...kept.shard.items, ...countsOf(overlays) }, overlays };
+    }
+    const { O1, O3 } = this.#whole?.segment.items ?? { O1: 0, O3: 0 };
+    const overlays: ManifestShard['overlays'] = {
+      O1: stateOf('O1', O1, ''),
+      O3: stateOf('O3', O3, ''),
+      ...made,
+    };
+    const items = countsOf(overlays);
+    const candidates = `${shard.alias}-${shard.version}.candidates.ovl`;
+    await this.#whole?.candidates.write(join(place.segments, candidates), {
+      ...{ overlay: 'O7', alias: shard.alias, generator: 'candidates' },
+      version: generators.O7.version,
+    });
+    const sections = this.#whole?.segment.finish(this.#info(items));
+    if (sections !== undefined)
+      await writeSections(join(place.segments, shard.segment), segmentLayout, sections);
+    const read = { files: this.#files, lines: this.#lines, items, calls: O3 };
+    return { ...shard, ...read, candidates, overlays };
+  }
+
+  #addOne(file: FileRow, facts: FileFacts): void {
+    this.#files += 1;
+    this.#lines += file.lines;
+    this.#languages.add(file.language);
+    const items = anchored(facts);
+    this.#overlays.add(file, items);
+    if (this.#whole === undefined) return;
+    const { segment, candidates } = this.#whole;
+    if (isCode(file.language)) segment.add(file, facts);
+    const noted = of('O7', items).filter(({ rule }) => rule !== failedRule);
+    candidates.add(file.path, file.blob, noted);
+  }
+
+  #info(overlays: Record<string, number>): ShardInfo {
+    const { place, root, shard } = this.#order;
+    return {
+      agent: shard.alias,
+      alias: shard.alias,
+      project: place.project,
+      root,
+      scope: shard.scope,
+      languages: [...this.#languages].sort(),
+      files: this.#files,
+      lines: this.#lines,
+      version: shard.version,
+      overlays,
+    };
+  }
+}
+
+function decoded(facts: Uint8Array | undefined): FileFacts | undefined {
+  try {
+    return facts && decodeFacts(facts);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writers of several overlays of one shard. */
+class OverlayWriters {
+  readonly #writers: Map<FiledOverlay, OverlayWriter>;
+  readonly #digests: RuleDigests;
+  /** Why one fails: its first failure. */
+  readonly #reasons = new Map<FiledOverlay, string>();
+
+  constructor(layers: readonly FiledOverlay[], digests: RuleDigests) {
+    this.#writers = new Map(layers.map((name) => [name, new OverlayWriter()]));
+    this.#digests = digests;
+  }
+
+  add(file: FileRow, items: readonly Anchored[]): void {
+    for (const [name, writer] of this.#writers) {
+      const its = of(name, items);
+      const failed = its.find(({ rule }) => rule === failedRule);
+      if (failed === undefined) writer.add(file.path, file.blob, its);
+      else if (!this.#reasons.has(name)) this.#reasons.set(name, `${file.path}: ${failed.text}`);
+    }
+  }
+
+  async write(
+    place: IndexPlace,
+    { alias, version: ofShard }: Pick<ManifestShard, 'alias' | 'version'>,
+  ): Promise<ManifestShard['overlays']> {
+    const states: ManifestShard['overlays'] = {};
+    for (const [name, writer] of this.#writers) {
+      const file = `${alias}-${ofShard}.${name}.ovl`;
+      const generator = generators[name].name;
+      const version = generatorVersion(name, this.#digests);
+      const info = { overlay: name, alias, generator, version };
+      const reason =
+        this.#reasons.get(name) ??
+        (await writer.write(join(place.segments, file), info).then(() => '', reasonOf));
+      const state = reason === '' ? stateOf(name, writer.items, file) : failedState(name, reason);
+      states[name] = { ...state, version };
+    }
+    return states;
+  }
+}
+
+type Anchored = ItemFact & { symbol: string };
+
+function of(overlay: OverlayName, items: readonly Anchored[]): Anchored[] {
+  return items.filter((item) => item.overlay === overlayNumber(overlay));
+}
+
+function countsOf(overlays: ManifestShard['overlays']): Record<string, number> {
+  return Object.fromEntries(Object.entries(overlays).map(([name, { items }]) => [name, items]));
+}
+
+export function stateOf(
+  overlay: OverlayName,
+  items: number,
+  file: string,
+): ManifestShard['overlays'][string] {
+  const { name: generator, version } = generators[overlay];
+  return { state: 'ready', generator, version, items, reason: '', file };
+}
+
+/** What is served without it. */
+export function failedState(
+  overlay: OverlayName,
+  reason: string,
+): ManifestShard['overlays'][string] {
+  return { ...stateOf(overlay, 0, ''), state: 'failed', reason };
+}
+
+/** Of what one overlay fails; a run that was interrupted is none of them, and throws on. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = asBusError(error);
+  if (code === 'INTERRUPTED') throw error;
+  return `${code}: ${message}`;
+}
+
+/** Items with the name of the innermost symbol around each. */
+function anchored(facts: FileFacts): Anchored[] {
+  const open: SymbolFact[] = [];
+  let next = 0;
+  const symbols = [...facts.symbols].sort(
+    (a, b) => a.line_start - b.line_start || b.line_end - a.line_end,
+  );
+  return [...facts.items]
+    .sort((a, b) => a.line_start - b.line_start)
+    .map((item) => {
+      for (; next < symbols.length; next += 1) {
+        const symbol = symbols[next];
+        if (symbol === undefined || symbol.line_start > item.line_start) break;
+        open.push(symbol);
+      }
+      while (open.length > 0 && (open.at(-1)?.line_end ?? 0) < item.line_start) open.pop();
+      const around = open.findLast((symbol) => symbol.line_end >= item.line_start);
+      return { ...plainItem(item), symbol: around?.name ?? '' };
+    });
+}
+
+/** Defaults of the decoder stand on its prototype, which a spread does not copy. */
+function plainItem(item: ItemFact): ItemFact {
+  const { overlay, rule, line_start, line_end, text, subject, severity, cwe } = item;
+  return { overlay, rule, line_start, line_end, text, subject, severity, cwe };
+}

@@ -1,0 +1,67 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { IndexPlace, ManifestShard } from './manifest.js';
+
+/**
+ * Removes what is not served: what a killed run left half written, what a failed one has written in vain
+ * (on a full disk the next one needs the space), and what a new index replaces. Only for the process that
+ * holds the lock of the facts.
+ */
+export class Sweeper implements AsyncDisposable {
+  readonly #place: IndexPlace;
+  /** Undefined: it is not known what is served, an older version may know; nothing of it is removed. */
+  #served: readonly ManifestShard[] | undefined;
+
+  private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
+    this.#place = place;
+    this.#served = served;
+  }
+
+  static async begin(
+    place: IndexPlace,
+    served: readonly ManifestShard[] | undefined,
+  ): Promise<Sweeper> {
+    const sweeper = new Sweeper(place, served);
+    await sweeper.#sweep();
+    return sweeper;
+  }
+
+  /** From now on these are served. */
+  async keep(shards: readonly ManifestShard[]): Promise<void> {
+    this.#served = shards;
+    await this.#sweep();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sweep();
+  }
+
+  async #sweep(): Promise<void> {
+    const { folder, segments } = this.#place;
+    await remove(segments, this.#isLeft());
+    await remove(folder, isTemporary);
+  }
+
+  #isLeft(): (name: string) => boolean {
+    if (this.#served === undefined) return isTemporary;
+    const current = new Set(
+      this.#served.flatMap(({ segment, candidates, overlays }) => [
+        ...[segment, candidates],
+        ...Object.values(overlays).map(({ file }) => file),
+      ]),
+    );
+    return (name) => !current.has(name);
+  }
+}
+
+/** What cannot be removed now is no failure of the run: the next one tries again. */
+async function remove(folder: string, isWanted: (name: string) => boolean): Promise<void> {
+  for (const name of await readdir(folder).catch((): string[] => [])) {
+    if (!isWanted(name)) continue;
+    await rm(join(folder, name), { force: true, recursive: true }).catch(() => undefined);
+  }
+}
+
+function isTemporary(name: string): boolean {
+  return name.endsWith('.tmp');
+}

@@ -1,0 +1,103 @@
+// Everything that is bad about a tree, its git, its index or its disk: what `sigma` prints, and what must hold.
+//
+//   npm run campaign:bad-inputs -- [--only WORDS] [--write] [--json]
+//
+// `--only` runs the cases whose name has these words; `--write` writes bad-inputs.md beside this file.
+// Exits with 1 when a claim does not hold. Some cases need root, for a tmpfs, a device or another user: they say so.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { megabytes } from '../bench/kernel/figures.mjs';
+import { Case } from './bad-inputs/case.mjs';
+import { contents } from './bad-inputs/contents.mjs';
+import { damages } from './bad-inputs/damage.mjs';
+import { histories } from './bad-inputs/histories.mjs';
+import { situations } from './bad-inputs/running.mjs';
+
+const parts = {
+  'Files and folders': contents,
+  Git: histories,
+  'A damaged index': damages,
+  'While it is built': situations,
+};
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    write: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const startedMs = performance.now();
+const done = [];
+for (const [part, cases] of Object.entries(parts)) {
+  for (const { name, run } of cases) {
+    if (name.includes(options.only)) done.push(await outcomeOf(part, name, run));
+  }
+}
+report();
+
+async function outcomeOf(part, name, run) {
+  const at = new Case(name);
+  try {
+    await run(at);
+  } catch (error) {
+    at.claim('the case can be run', false, error.stack);
+  } finally {
+    at.remove();
+  }
+  const { steps, claims, skipped } = at;
+  const failed = claims.filter(({ holds }) => !holds);
+  if (!options.json) {
+    const state = skipped !== '' ? 'skipped' : failed.length === 0 ? 'holds' : 'FAILED';
+    process.stdout.write(`${state.padEnd(8)}${name} (${claims.length} claims) ${skipped}\n`);
+    for (const each of failed) process.stdout.write(`          ${each.name}: ${each.detail}\n`);
+  }
+  return { part, name, skipped, steps, claims, failed: failed.length };
+}
+
+function report() {
+  const failed = done.filter((each) => each.failed > 0);
+  const claims = done.reduce((sum, each) => sum + each.claims.length, 0);
+  const skipped = done.filter((each) => each.skipped !== '').length;
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const line = `${done.length} bad inputs, ${claims} claims, ${failed.length} inputs with a claim that does not hold, ${skipped} skipped; ${seconds} s`;
+  if (options.json) process.stdout.write(`${JSON.stringify({ cases: done })}\n`);
+  else process.stdout.write(`\n${line}\n`);
+  if (options.write)
+    writeFileSync(path.join(import.meta.dirname, 'bad-inputs.md'), documentOf(line));
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+function documentOf(line) {
+  const head = [
+    '# Bad inputs',
+    '',
+    'Written by `npm run campaign:bad-inputs -- --write`: what was run, how it ended, what was printed (shortened).',
+    '`REPO` and `HOME` stand for folders of the case. Every tree also holds `src/sentinel.c`, which must be answered from',
+    'whatever else is wrong.',
+    '',
+    line,
+  ];
+  const sections = Object.keys(parts).flatMap((part) => {
+    const its = done.filter((each) => each.part === part);
+    return its.length === 0 ? [] : ['', `## ${part}`, ...its.flatMap(sectionOf)];
+  });
+  return `${[...head, ...sections].join('\n')}\n`;
+}
+
+function sectionOf({ name, skipped, steps, claims }) {
+  const rows = claims.map(
+    ({ name: what, holds }) => `- ${holds ? 'holds' : '**does not hold**'}: ${what}`,
+  );
+  const shown = steps.flatMap(({ command, code, output, wallMs, peakRssBytes }) => [
+    '```console',
+    `$ ${command}`,
+    ...(output === '' ? [] : [output.replaceAll('```', "'''")]),
+    `[exit ${code}, ${(wallMs / 1_000).toFixed(1)} s, ${megabytes(peakRssBytes)}]`,
+    '```',
+  ]);
+  const state = skipped === '' ? [] : ['', `Skipped: ${skipped}.`];
+  return ['', `### ${name}`, ...state, '', ...shown, '', ...rows];
+}
