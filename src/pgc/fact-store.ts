@@ -99,12 +99,6 @@ export class FactStore {
     return gone.length;
   }
 
-  async remove(of: FactsOf): Promise<void> {
-    const key = this.#keyOf(of);
-    this.#known.delete(key);
-    await this.#store.write([{ type: 'del', key }]);
-  }
-
   #keyOf({ language, blob }: FactsOf): string {
     const digest = this.#digests[language];
     const key = factsKey(minerVersion, language, blob);

@@ -117,7 +117,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const built = await buildShards({
     ...{ place, plan, files, before, facts, run, layers, notice },
-    ...{ root: tree.root, digests: rules.digests, jobs: run.jobs },
+    ...{ root: tree.root, digests: rules.digests, writers: run.writers },
   });
   run.progress('history', 0, 0);
   const history = await reading.catch((error: unknown) => {

@@ -14,6 +14,8 @@ export const diskBytesMin = 16 * mebibyte;
 const ownBytes = 320 * mebibyte;
 /** A miner that has loaded its grammars and parsed a large file. */
 const minerBytes = 96 * mebibyte;
+/** A thread with a shard in hand. */
+const writerBytes = 448 * mebibyte;
 /** From this part of the memory on, what can be given back is. */
 const softShare = 0.8;
 /** Giving back costs a start of all miners, or half a second. */
@@ -81,6 +83,13 @@ export class RunBudget implements Disposable {
   jobs(wanted: number): number {
     const fitting = Math.floor((this.memoryBytes - ownBytes) / minerBytes);
     return Math.min(wanted, Math.max(1, fitting));
+  }
+
+  /** Of so many threads that write shards, those that fit; 0: a second one does not, and this one writes. */
+  writers(wanted: number): number {
+    const fitting = Math.floor((this.memoryBytes - ownBytes) / writerBytes);
+    const writers = Math.min(wanted, fitting);
+    return writers < 2 ? 0 : writers;
   }
 
   /** Heap of JavaScript that each of so many threads may use. */

@@ -33,7 +33,7 @@ export interface BuildJob {
   digests: RuleDigests;
   notice: BuildNotice;
   /** Threads that write, at most; 0: this one writes. */
-  jobs: number;
+  writers: number;
 }
 
 /** What is to be done for one shard. */
@@ -63,7 +63,7 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
   const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
-  await using builders = openBuilders(job.jobs, lines);
+  await using builders = openBuilders(job.writers, lines);
   await builders.all(open, async (builder, { shard, kept, layers, files }) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);

@@ -10,6 +10,8 @@ import type { FileRow } from './shard-index.js';
 const linesPerThreadMin = 100_000;
 /** Of JavaScript's own, per thread: a shard of 100 K lines takes a fifth of it. */
 const heapMegabytes = 1_024;
+/** Most of what a shard takes lives for as long as the shard: with V8's default it is copied again and again. */
+const youngMegabytes = 128;
 
 export interface ShardBuilder {
   /**
@@ -141,7 +143,10 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
 
   constructor(module: URL) {
     this.#worker = new Worker(module, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMegabytes,
+        maxYoungGenerationSizeMb: youngMegabytes,
+      },
     });
     this.#worker.on('message', (answer: MakerAnswer) => this.#settle()?.resolve(answer));
     this.#worker.on('error', (error) => this.#die(error));

@@ -71,6 +71,11 @@ export class SourceMining implements AsyncDisposable {
     return this.#request.budget.jobs(wanted);
   }
 
+  /** Threads that write shards; 0: this one. */
+  get writers(): number {
+    return this.#request.budget.writers(this.jobs);
+  }
+
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
     this.progress('list', 0, 0);
     const { files, leftOut, note } = await this.#tree.list();

@@ -23,6 +23,10 @@ describe('the budget of a run', () => {
     using large = new RunBudget(tree.root, { memoryBytes: 8_192 * mebibyte });
     expect([small.jobs(0), small.jobs(1), small.jobs(8)]).toEqual([0, 1, 2]);
     expect(large.jobs(8)).toBe(8);
+    // A shard takes more than a miner, and one thread for it is no better than none.
+    expect([small.writers(8), large.writers(0), large.writers(1), large.writers(4)]).toEqual([
+      0, 0, 0, 4,
+    ]);
     expect([small.heapMegabytes(2), large.heapMegabytes(2)]).toEqual([192, 1_024]);
   });
 
