@@ -19,6 +19,7 @@ import {
   readManifest,
   writeManifest,
   type IndexPlace,
+  type LanguageCount,
   type Manifest,
   type ManifestShard,
 } from './manifest.js';
@@ -68,6 +69,8 @@ export interface IndexReport {
   /** Of git, for O3: commits that were read, and why not all; 0 commits: there is no git. */
   history: { commits: number; is_complete: boolean; why: string };
   lines_total: number;
+  /** By language, those without a grammar too. */
+  languages: Record<string, LanguageCount>;
   elapsed_ms: number;
   peak_rss_bytes: number;
   disk_bytes: number;
@@ -147,6 +150,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     ...{ files_total: files.length, files_mined: run.mined },
     ...{ files_reused: files.length - run.mined, facts_collected },
     ...{ history: historyNote(history), lines_total: linesOf(files) },
+    languages: languagesOf(shards),
     elapsed_ms: Math.round(performance.now() - startedMs),
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
     disk_bytes: await bytesBelow(place.folder),
@@ -194,6 +198,15 @@ function checkWritten(place: IndexPlace, shards: readonly ManifestShard[]): void
   const detail = reasons.find((reason) => /\b(?:ENOSPC|EDQUOT)\b/.test(reason));
   if (detail !== undefined)
     throw new BusError('STORE_UNAVAILABLE', { path: place.segments, detail });
+}
+
+function languagesOf(shards: readonly ManifestShard[]): Record<string, LanguageCount> {
+  const all: Record<string, LanguageCount> = {};
+  for (const [name, its] of shards.flatMap(({ languages }) => Object.entries(languages))) {
+    const sum = (all[name] ??= { files: 0, lines: 0, bytes: 0, error_bytes: 0, scanned: 0 });
+    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += its[key];
+  }
+  return all;
 }
 
 function linesOf(files: readonly FileRow[]): number {

@@ -6,10 +6,22 @@ import { BusError } from '../errors/bus-error.js';
 import { aliasOf, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
-const manifestFormat = 3;
+const manifestFormat = 4;
 
 /** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
 export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
+
+/** How much of one language there is, and how much of it the grammar could not read. */
+const languageSchema = z.object({
+  files: z.number(),
+  lines: z.number(),
+  bytes: z.number(),
+  /** Under nodes that are errors. */
+  error_bytes: z.number(),
+  /** Files with a list of definitions that is too long for more than names and lines. */
+  scanned: z.number(),
+});
+export type LanguageCount = z.infer<typeof languageSchema>;
 
 const planSchema = z.object({
   mode: z.enum(['auto', 'count', 'explicit']),
@@ -32,6 +44,7 @@ const manifestSchema = z.object({
       segment: z.string().regex(/^[\w.-]+\.seg$/),
       files: z.number(),
       lines: z.number(),
+      languages: z.record(z.string(), languageSchema),
       items: z.record(z.string(), z.number()),
       /** Of O3: what the segment holds; the rest is the history. */
       calls: z.number(),

@@ -39,7 +39,7 @@ export class ShardFiles {
   readonly #order: ShardOrder;
   readonly #overlays: OverlayWriters;
   readonly #whole: { segment: SegmentWriter; candidates: OverlayWriter } | undefined;
-  readonly #languages = new Set<string>();
+  readonly #languages: ManifestShard['languages'] = {};
   #files = 0;
   #lines = 0;
 
@@ -90,14 +90,21 @@ export class ShardFiles {
     const sections = this.#whole?.segment.finish(this.#info(items));
     if (sections !== undefined)
       await writeSections(join(place.segments, shard.segment), segmentLayout, sections);
-    const read = { files: this.#files, lines: this.#lines, items, calls: O3 };
-    return { ...shard, ...read, candidates, overlays };
+    const read = { files: this.#files, lines: this.#lines, languages: this.#languages };
+    return { ...shard, ...read, items, calls: O3, candidates, overlays };
   }
 
   #addOne(file: FileRow, facts: FileFacts): void {
     this.#files += 1;
     this.#lines += file.lines;
-    this.#languages.add(file.language);
+    const language = (this.#languages[file.language] ??= {
+      ...{ files: 0, lines: 0, bytes: 0, error_bytes: 0, scanned: 0 },
+    });
+    language.files += 1;
+    language.lines += file.lines;
+    language.bytes += facts.bytes;
+    language.error_bytes += facts.error_bytes;
+    language.scanned += facts.scanned_names.length > 0 ? 1 : 0;
     const items = anchored(facts);
     this.#overlays.add(file, items);
     if (this.#whole === undefined) return;
@@ -115,7 +122,7 @@ export class ShardFiles {
       project: place.project,
       root,
       scope: shard.scope,
-      languages: [...this.#languages].sort(),
+      languages: Object.keys(this.#languages).sort(),
       files: this.#files,
       lines: this.#lines,
       version: shard.version,

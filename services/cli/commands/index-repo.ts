@@ -8,6 +8,7 @@ import {
   readShardRequest,
   type IndexReport,
 } from '../../../src/pgc/index-folder.js';
+import type { LanguageCount } from '../../../src/pgc/manifest.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -117,6 +118,12 @@ function historyOf({ history: { commits, why } }: IndexReport): string {
   return `${commits} commits, not all (${cuts[why] ?? why})`;
 }
 
+function unread({ bytes, error_bytes, files, scanned }: LanguageCount): string {
+  const lists = `${scanned} of ${files} files with lists of which names and lines are kept`;
+  const share = `${((100 * error_bytes) / Math.max(1, bytes)).toFixed(2)} % of the text not understood`;
+  return scanned === 0 ? share : `${share}, ${lists}`;
+}
+
 function render(report: IndexReport): string {
   const rows = report.shards.map((shard) => [
     shard.alias,
@@ -130,6 +137,10 @@ function render(report: IndexReport): string {
     table([['SHARD', 'FILES', 'LINES', ...overlayNames, 'SCOPE'], ...rows]),
     '',
     `${report.files_total} files, ${report.lines_total} lines; ${report.files_mined} mined, ${report.files_reused} reused in ${(report.elapsed_ms / 1_000).toFixed(1)} s; ${Math.round(report.disk_bytes / 1024 / 1024)} MB on disk, ${Math.round(report.peak_rss_bytes / 1024 / 1024)} MB of memory at most`,
+    ...Object.entries(report.languages)
+      .sort(([, one], [, other]) => other.lines - one.lines)
+      .filter(([, { error_bytes, scanned }]) => error_bytes + scanned > 0)
+      .map(([name, its]) => `${name}: ${unread(its)}`),
     ...(leftOut.length > 0 ? [`left out: ${leftOut.join(', ')}`] : []),
     ...(report.history.is_complete ? [] : [`history of git: ${historyOf(report)}`]),
     ...report.notes.map((note) => `note: ${note}`),

@@ -114,7 +114,7 @@ async function index(at, { onLine } = {}) {
 }
 
 function report() {
-  const { shards, files_total, lines_total } = cold.report;
+  const { shards, files_total, lines_total, languages, left_out } = cold.report;
   const rows = [['', 'WALL', 'PEAK MEMORY', 'DISK']];
   if (peer !== undefined)
     rows.push([
@@ -157,6 +157,15 @@ function report() {
   lines.push(
     table(rows),
     `${files_total} files, ${lines_total} lines in ${shards.length} shards; ${counts.join(', ')}`,
+    `under error nodes: ${Object.entries(languages)
+      .filter(([, { error_bytes }]) => error_bytes > 0)
+      .map(([name, its]) => `${name} ${((100 * its.error_bytes) / its.bytes).toFixed(2)} %`)
+      .join(
+        ', ',
+      )}; ${sum(Object.values(languages).map((each) => each.scanned))} files with long lists, by name and line only`,
+    `left out: ${Object.entries(left_out)
+      .map(([reason, count]) => `${count} ${reason}`)
+      .join(', ')}`,
     '',
   );
 }

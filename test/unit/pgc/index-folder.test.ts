@@ -85,6 +85,30 @@ describe('an index', () => {
     ]);
   });
 
+  test('says how much of each language there is, and how much of it could not be read', async () => {
+    const broken = 'int f(void) { return 1 1 1; }\n';
+    const list = Array.from({ length: 2_100 }, (_, at) => `#define REG_${at} ${at}\n`).join('');
+    await using at = await bench({
+      'a/a.c': broken,
+      'a/list.h': list,
+      'b/b.py': 'def g(): pass\n',
+    });
+    const report = await at.index({ shards: 2 });
+    const { c, python, ...others } = report.languages;
+    expect(others).toEqual({});
+    expect(c).toMatchObject({
+      files: 2,
+      lines: 2_101,
+      bytes: broken.length + list.length,
+      scanned: 1,
+    });
+    expect(c?.error_bytes).toBeGreaterThan(0);
+    expect(c?.error_bytes).toBeLessThan(broken.length);
+    expect(python).toEqual({ files: 1, lines: 1, bytes: 14, error_bytes: 0, scanned: 0 });
+    // Shards that are kept are counted too.
+    expect((await at.index()).languages).toEqual(report.languages);
+  });
+
   test('mines only new contents and writes only changed shards when refreshed', async () => {
     await using at = await bench();
     await at.index({ shards: twoShards });
