@@ -371,7 +371,7 @@ export const catalogue = {
     text: '{path} holds no source file in a known language',
     retryable: false,
     exit: 1,
-    next: 'Name the root of a source tree (C, TypeScript, JavaScript or Python).',
+    next: 'Name the root of a source tree; `sigma index REPO --left-out` lists what is not read, and why.',
   },
   PATH_OUTSIDE_ROOT: {
     text: '{path} lies outside {root}',
