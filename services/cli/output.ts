@@ -5,9 +5,9 @@ export interface OutputForm {
   json: boolean;
 }
 
-/** Results on stdout: one JSON document, or the text that the command renders. */
+/** Results on stdout: one JSON document, or the text that the command renders, which holds names and texts of others. */
 export function print(form: OutputForm, value: object, render: () => string): void {
-  const text = form.json ? JSON.stringify(value) : render().trimEnd();
+  const text = form.json ? JSON.stringify(value) : printableText(render().trimEnd());
   process.stdout.write(`${text}\n`);
 }
 

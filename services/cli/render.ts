@@ -1,5 +1,5 @@
 import type { AskAnswer, Citation, LatticeAnswer, TraceAnswer } from '../../src/pgc/shapes.js';
-import { wrap } from './output.js';
+import { printable, wrap } from './output.js';
 
 /** Text for people. Places are `path:line`, which terminals and editors make clickable. */
 
@@ -15,7 +15,7 @@ export function renderAnswer(answer: AskAnswer): string {
 
 export function renderSource(source: Citation, number: number): string {
   const lines = source.line_end > source.line_start ? `-${source.line_end}` : '';
-  const place = `${source.file_path}:${source.line_start}${lines}`;
+  const place = `${printable(source.file_path)}:${source.line_start}${lines}`;
   return `  [${number}] ${place}  ${source.text}  (${source.overlay}, ${source.agent}, similarity ${source.similarity.toFixed(2)})`;
 }
 
@@ -51,8 +51,8 @@ export function renderTrace(answer: TraceAnswer): string {
   if (!answer.found) return renderErrors(answer.errors).join('\n');
   return answer.path
     .map((step, at) => {
-      const call = step.call_site === '' ? '' : `  called at ${step.call_site}`;
-      return `${'  '.repeat(at)}${step.symbol}  ${step.file_path}:${step.line}  [${step.agent}]${call}`;
+      const call = step.call_site === '' ? '' : `  called at ${printable(step.call_site)}`;
+      return `${'  '.repeat(at)}${step.symbol}  ${printable(step.file_path)}:${step.line}  [${step.agent}]${call}`;
     })
     .join('\n');
 }

@@ -23,14 +23,13 @@ export async function callersOf(
     fanOut(ports, signal, (port) => port.callers([symbol])),
   ]);
   const callers = sorted(sites.answers.flat());
+  const failed = merged(definitions.errors, sites.errors);
+  const found = definitions.answers.flat().length + callers.length;
   return {
     symbol,
     definitions: sortedDefinitions(definitions.answers.flat()),
     callers,
-    errors: [
-      ...merged(definitions.errors, sites.errors),
-      ...missing(symbol, definitions.answers.flat().length + callers.length),
-    ],
+    errors: failed.length > 0 ? failed : missing(symbol, found),
   };
 }
 
@@ -55,14 +54,12 @@ export async function calleesOf(
   );
   const expansions = expanded.answers.flat();
   const resolved = await resolveOpen(lattice, expansions, signal);
+  const failed = merged(known.errors, expanded.errors, resolved.errors);
   return {
     symbol,
     definitions,
     callees: sorted(resolved.sites),
-    errors: [
-      ...merged(known.errors, expanded.errors, resolved.errors),
-      ...missing(symbol, definitions.length),
-    ],
+    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
   };
 }
 
@@ -120,6 +117,7 @@ function merged(...lists: CodedError[][]): CodedError[] {
   return [...new Map(lists.flat().map((each) => [`${each.agent} ${each.code}`, each])).values()];
 }
 
+/** Whether there is such a symbol is known only when every shard has answered. */
 function missing(symbol: string, found: number): CodedError[] {
   return found > 0
     ? []

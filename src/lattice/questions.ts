@@ -128,7 +128,9 @@ async function verifyOne(trees: readonly ShardTree[], citation: object): Promise
   return best;
 }
 
-function until(options: AskingOptions): AbortSignal {
-  const deadline = AbortSignal.timeout(Math.max(1, Math.round(options.deadlineMs)));
-  return options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+function until({ deadlineMs, signal }: AskingOptions): AbortSignal {
+  const late = new AbortController();
+  const ms = Math.max(1, Math.round(deadlineMs));
+  setTimeout(() => late.abort(new BusError('DEADLINE_EXCEEDED', { ms })), ms).unref();
+  return signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
 }

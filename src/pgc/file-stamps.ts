@@ -1,6 +1,6 @@
-import { lstatSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstatSync, realpathSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { minerVersion } from './facts.js';
@@ -12,6 +12,8 @@ import type { LeftOut } from './source-tree.js';
 const format = 1;
 /** A file that changed this shortly before it was read may change again within one tick of its clock. */
 const settledMs = 2_000;
+/** Each takes some 200 bytes. */
+const stampsMax = 1_000_000;
 const fileBytesMax = 512 * 1024 * 1024;
 /** What the content decided, so that the same content decides it again. */
 const decidedByContent: readonly string[] = ['binary', 'generated'];
@@ -30,6 +32,7 @@ export class FileStamps {
   readonly #before: ReadonlyMap<string, Entry>;
   /** Taken before the file is read: what is written meanwhile shows the next time. */
   readonly #stamps = new Map<string, string>();
+  readonly #folders = new Map<string, boolean>();
   readonly #now: [path: string, stamp: string, known: Known][] = [];
 
   private constructor(root: string, before: ReadonlyMap<string, Entry>) {
@@ -70,18 +73,31 @@ export class FileStamps {
       this.#now.push([known.path, stamp, known]);
   }
 
-  /** Of this run alone. Throws STORE_UNAVAILABLE. */
+  /** Of this run alone; none where there are too many to be read again. Throws STORE_UNAVAILABLE. */
   async write(path: string): Promise<void> {
+    if (this.#now.length > stampsMax) return rm(path, { force: true });
     const lines = [{ format, miner: minerVersion }, ...this.#now].map((each) =>
       JSON.stringify(each),
     );
     await writeAtomically(path, [gzipSync(lines.join('\n'), { level: 1 })]);
   }
 
+  /** A folder that has become a link is another folder. */
+  #isInPlace(folder: string): boolean {
+    let isInPlace = this.#folders.get(folder);
+    if (isInPlace === undefined) {
+      isInPlace = realpathSync(folder) === folder;
+      this.#folders.set(folder, isInPlace);
+    }
+    return isInPlace;
+  }
+
   /** Undefined for what is no regular file, and for what may still be changing unseen. */
   #stampOf(path: string): string | undefined {
     try {
-      const found = lstatSync(join(this.#root, path), { bigint: true });
+      const place = join(this.#root, path);
+      if (!this.#isInPlace(dirname(place))) return undefined;
+      const found = lstatSync(place, { bigint: true });
       if (!found.isFile() || Number(found.ctimeMs) > this.#startedMs - settledMs) return undefined;
       const { dev, ino, size, mtimeNs, ctimeNs } = found;
       return [dev, ino, size, mtimeNs, ctimeNs].join(' ');

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBusError } from '../errors/bus-error.js';
-import { placeOf, readManifest } from './manifest.js';
+import { placeOf, readManifest, type IndexPlace, type ManifestShard } from './manifest.js';
 import { OverlayFile } from './overlays/overlay-file.js';
 import { Segment } from './segment.js';
 import { realRoot } from './source-tree.js';
@@ -30,37 +30,45 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
   const place = placeOf(root, home);
   const manifest = await readManifest(place, root);
   const files: CheckedFile[] = [];
+  for (const shard of manifest.shards) files.push(...(await checkShard(place, shard)));
+  const named = new Set(files.map(({ file }) => file));
+  const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
+  return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
+}
+
+/** All files of one shard, each read whole and compared with what the manifest says of it. */
+export async function checkShard(
+  place: IndexPlace,
+  { segment, candidates, overlays, version, items, calls }: ManifestShard,
+): Promise<CheckedFile[]> {
+  const files: CheckedFile[] = [];
   const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
     const problem = await look(join(place.segments, file)).catch(
       (error: unknown) => asBusError(error).message,
     );
     files.push({ file, problem });
   };
-  for (const { segment, candidates, overlays, version, items, calls } of manifest.shards) {
-    await check(segment, async (path) => {
-      const { info } = await Segment.open(path);
-      if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
-      return counted('O1', info.overlays.O1 ?? 0, items.O1 ?? 0);
+  await check(segment, async (path) => {
+    const { info } = await Segment.open(path);
+    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+    return counted('O1', info.overlays.O1 ?? 0, items.O1 ?? 0);
+  });
+  await check(candidates, async (path) => {
+    await OverlayFile.open(path);
+    return '';
+  });
+  for (const [name, { file, items: all }] of Object.entries(overlays)) {
+    if (file === '') continue;
+    // The calls of O3 are in the segment.
+    const wanted = name === 'O3' ? all - calls : all;
+    await check(file, async (path) => {
+      const { info, itemCount } = await OverlayFile.open(path);
+      return info.overlay === name
+        ? counted(name, itemCount, wanted)
+        : `it holds ${info.overlay}, not ${name}`;
     });
-    await check(candidates, async (path) => {
-      await OverlayFile.open(path);
-      return '';
-    });
-    for (const [name, { file, items: all }] of Object.entries(overlays)) {
-      if (file === '') continue;
-      // The calls of O3 are in the segment.
-      const wanted = name === 'O3' ? all - calls : all;
-      await check(file, async (path) => {
-        const { info, itemCount } = await OverlayFile.open(path);
-        return info.overlay === name
-          ? counted(name, itemCount, wanted)
-          : `it holds ${info.overlay}, not ${name}`;
-      });
-    }
   }
-  const named = new Set(files.map(({ file }) => file));
-  const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
-  return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
+  return files;
 }
 
 function counted(what: string, items: number, wanted: number): string {

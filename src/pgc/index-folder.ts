@@ -1,7 +1,7 @@
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Scope } from '../base/scope.js';
-import { BusError } from '../errors/bus-error.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import {
   parseShardRequest,
   planShards,
@@ -79,6 +79,9 @@ export interface IndexReport {
   notes: string[];
 }
 
+/** A tree of somebody else may have switched rules off. */
+const ownRulesNote = 'rules of .sigma/security.json are in force; sigma overlay rules lists them';
+
 /**
  * Builds or refreshes the index of a folder. Only new contents are mined, only changed shards are written;
  * the old index is served until the manifest is swapped. A killed run keeps what it mined.
@@ -98,7 +101,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   using budget = new RunBudget(place.folder, request);
   await using opened = await openFacts(place, tree.root, rules.digests);
   const { store, facts } = opened;
-  const before = await readManifest(place, tree.root).catch(() => undefined);
+  const before = await servedBefore(place, tree.root);
   const kept = before?.plan ?? (await keptPlan(place));
   await using sweeper = await Sweeper.begin(place, before?.shards);
   await using notice = await BuildNotice.begin(place);
@@ -128,7 +131,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     throw error;
   });
   const members = membersOf(plan, files);
-  const lineage = await buildLineage(place, built, members, history, before, notice);
+  const ofHistory = layers.includes('O3') ? undefined : before;
+  const lineage = await buildLineage(place, built, members, history, ofHistory, notice);
+  run.throwIfAborted();
   const shards = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
 
   checkWritten(place, shards);
@@ -139,6 +144,8 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   run.throwIfAborted();
   const as_of = tree instanceof RevisionTree ? tree.commit : '';
   const { project } = place;
+  // A swap that fails half-way may have been made.
+  sweeper.release();
   await writeManifest(place, { project, root: tree.root, plan, shards, left_out, as_of });
   await sweeper.keep(shards);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
@@ -155,7 +162,11 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
     disk_bytes: await bytesBelow(place.folder),
     left_out,
-    notes: [...(opened.note === '' ? [] : [opened.note]), ...run.notes],
+    notes: [
+      ...(opened.note === '' ? [] : [opened.note]),
+      ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
+      ...run.notes,
+    ],
   };
 }
 
@@ -172,16 +183,25 @@ async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTr
   return scope.own(await RevisionTree.open(root, asOf, signal));
 }
 
+/** Undefined when there is none, or none that can be read: then everything is written anew. */
+async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
+  return readManifest(place, root).catch((error: unknown) => {
+    const { code } = asBusError(error);
+    if (code === 'INDEX_MISSING' || code === 'INDEX_CORRUPT') return undefined;
+    throw error;
+  });
+}
+
 /** What will be made anew whatever the files hold. */
 function outdated(
   before: Manifest | undefined,
   layers: readonly OverlayName[],
   digests: RuleDigests,
 ): Map<string, OverlayName[]> {
-  const isOutdated = ({ overlays }: ManifestShard, name: OverlayName): boolean =>
+  const isOutdated = ({ overlays, languages }: ManifestShard, name: OverlayName): boolean =>
     layers.includes(name) ||
     overlays[name]?.state !== 'ready' ||
-    overlays[name].version !== generatorVersion(name, digests);
+    overlays[name].version !== generatorVersion(name, digests, Object.keys(languages));
   return new Map(
     before?.shards.map((shard) => [
       shard.alias,
@@ -195,7 +215,9 @@ function checkWritten(place: IndexPlace, shards: readonly ManifestShard[]): void
   const reasons = shards.flatMap(({ overlays }) =>
     Object.values(overlays).map(({ reason }) => reason),
   );
-  const detail = reasons.find((reason) => /\b(?:ENOSPC|EDQUOT)\b/.test(reason));
+  const detail = reasons.find((reason) =>
+    /^STORE_UNAVAILABLE: .*\b(?:ENOSPC|EDQUOT)\b/.test(reason),
+  );
   if (detail !== undefined)
     throw new BusError('STORE_UNAVAILABLE', { path: place.segments, detail });
 }

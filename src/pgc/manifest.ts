@@ -84,6 +84,8 @@ export interface IndexPlace {
   project: string;
   folder: string;
   facts: string;
+  /** An empty store: whoever has it open is the one that indexes. */
+  guard: string;
   segments: string;
   manifest: string;
   /** The plan once more: it alone cannot be had from the tree again, should the manifest be damaged. */
@@ -105,6 +107,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     project,
     folder,
     facts: join(folder, 'facts'),
+    guard: join(folder, 'guard'),
     segments: join(folder, 'segments'),
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { systemClock } from '../base/clock.js';
+import { Scope } from '../base/scope.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { factsLayout } from '../store/layouts.js';
 import { LevelStore } from '../store/level-store.js';
@@ -28,12 +29,27 @@ export async function openFacts(
   root: string,
   digests: RuleDigests,
 ): Promise<OpenedFacts> {
+  const scope = new Scope();
+  try {
+    // Facts that are damaged are removed, and their lock with them: this one stays.
+    scope.own(await levelAt(place.guard));
+    const { store, facts, note } = await openOrAnew(place, digests);
+    scope.own(store);
+    return { store, facts, note, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
+  } catch (error) {
+    await scope[Symbol.asyncDispose]();
+    if (asBusError(error).code !== 'STORE_LOCKED') throw error;
+    throw new BusError('INDEX_BUILDING', { path: root }, { cause: error });
+  }
+}
+
+type Opened = Pick<OpenedFacts, 'store' | 'facts' | 'note'>;
+
+async function openOrAnew(place: IndexPlace, digests: RuleDigests): Promise<Opened> {
   try {
     return await open(place, digests, '');
   } catch (error) {
     const { code, data, message } = asBusError(error);
-    if (code === 'STORE_LOCKED')
-      throw new BusError('INDEX_BUILDING', { path: root }, { cause: error });
     const isDamaged = code === 'STORE_UNAVAILABLE' && damage.test(String(data.detail));
     if (!isDamaged && code !== 'STORE_SCHEMA') throw error;
     await rm(place.facts, { recursive: true, force: true });
@@ -41,15 +57,18 @@ export async function openFacts(
   }
 }
 
-async function open(place: IndexPlace, digests: RuleDigests, note: string): Promise<OpenedFacts> {
-  const store = await LevelStore.open(place.facts, {
-    ...{ layout: factsLayout, clock: systemClock, random: Math.random },
-  });
+async function open(place: IndexPlace, digests: RuleDigests, note: string): Promise<Opened> {
+  const store = await levelAt(place.facts);
   try {
-    const facts = await FactStore.open(store, digests);
-    return { store, facts, note, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    return { store, facts: await FactStore.open(store, digests), note };
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+function levelAt(path: string): Promise<LevelStore> {
+  return LevelStore.open(path, {
+    ...{ layout: factsLayout, clock: systemClock, random: Math.random },
+  });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { BusError } from '../errors/bus-error.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import { placeOf, readManifest, type IndexPlace, type Manifest } from './manifest.js';
 import { OverlayFile } from './overlays/overlay-file.js';
 import { Segment } from './segment.js';
@@ -58,13 +58,27 @@ export async function openIndex(
 
 function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'] {
   const opened = new Map<OverlayName, Promise<OverlayFile[]>>();
-  const open = (name: OverlayName): Promise<OverlayFile[]> =>
+  const filesOf = (name: OverlayName, { shards }: Manifest): Promise<OverlayFile[]> =>
     Promise.all(
-      manifest.shards
+      shards
         .map(({ overlays }) => overlays[name])
         .filter((each) => each?.state === 'ready' && each.file !== '')
         .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''))),
     );
+  const open = async (name: OverlayName): Promise<OverlayFile[]> => {
+    for (let served = manifest, attempt = 1; ; attempt += 1) {
+      try {
+        return await filesOf(name, served);
+      } catch (error) {
+        // A run has ended meanwhile: what it made stands in the manifest that is served now.
+        if (asBusError(error).code !== 'INDEX_MISSING' || attempt >= attemptsMax) {
+          opened.delete(name);
+          throw error;
+        }
+        served = await readManifest(place, manifest.root);
+      }
+    }
+  };
   return (name) => {
     const files = opened.get(name) ?? open(name);
     opened.set(name, files);

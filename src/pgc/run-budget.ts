@@ -1,10 +1,10 @@
-import { statfsSync } from 'node:fs';
+import { statfsSync, type StatsFs } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { BusError } from '../errors/bus-error.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 
 const mebibyte = 1024 * 1024;
 /** With less, the thread that writes has no room beside one miner: 4.5 M lines of drivers need some 450 MiB. */
@@ -92,6 +92,11 @@ export class RunBudget implements Disposable {
     return writers < 2 ? 0 : writers;
   }
 
+  /** Heap of JavaScript for each of so many threads that write: a large shard needs what there is. */
+  writerHeapMegabytes(writers: number): number {
+    return Math.round((this.memoryBytes - ownBytes) / mebibyte / Math.max(1, writers));
+  }
+
   /** Heap of JavaScript that each of so many threads may use. */
   heapMegabytes(jobs: number): number {
     const share = (this.memoryBytes - ownBytes) / mebibyte / Math.max(1, jobs);
@@ -144,18 +149,26 @@ export class RunBudget implements Disposable {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;
     void this.expectDisk(0)
-      .catch((error: unknown) => this.#stop.abort(error))
+      .catch((error: unknown) => this.#stop.abort(asBusError(error)))
       .finally(() => (this.#isMeasuring = false));
   }
 
   #checkFree(bytes: number): void {
-    const { blocks, bavail, bsize } = statfsSync(this.#folder);
+    const { blocks, bavail, bsize } = this.#fileSystem();
     const free = bavail * bsize;
     // Some file systems of networks do not say how large they are.
     if (blocks === 0 || (free >= bytes && free > 0)) return;
     throw this.#noDisk(
       `${megabytes(free)} are free there, at least ${megabytes(Math.max(bytes, freeBytesMin))} are needed`,
     );
+  }
+
+  #fileSystem(): StatsFs {
+    try {
+      return statfsSync(this.#folder);
+    } catch (error) {
+      throw this.#noDisk(error instanceof Error ? error.message : String(error));
+    }
   }
 
   #noDisk(detail: string): BusError {

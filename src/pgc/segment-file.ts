@@ -147,6 +147,12 @@ export async function writeAtomically(path: string, pieces: readonly Uint8Array[
       await handle.close();
     }
     await rename(temporary, path);
+    const folder = await open(dirname(path), 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   } catch (error) {
     await rm(temporary, { force: true });
     throw new BusError(
@@ -154,12 +160,6 @@ export async function writeAtomically(path: string, pieces: readonly Uint8Array[
       { path, detail: error instanceof Error ? error.message : String(error) },
       { cause: error },
     );
-  }
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

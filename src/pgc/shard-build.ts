@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { ownerOf, type ShardPlan } from './shard-plan.js';
 import type { BuildNotice } from './build-notice.js';
 import type { FactStore, RuleDigests } from './fact-store.js';
 import { minerVersion } from './facts.js';
+import { checkShard } from './index-check.js';
 import { filedOverlays, type FiledOverlay } from './overlays/generators.js';
-import { overlayFormat, OverlayFile } from './overlays/overlay-file.js';
+import { overlayFormat } from './overlays/overlay-file.js';
 import { overlayNames, type OverlayName } from './shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from './manifest.js';
 import { segmentFormat } from './segment-file.js';
-import { Segment } from './segment.js';
 import { openBuilders } from './shard-builders.js';
 import type { MinedFile } from './shard-files.js';
 import type { FileRow } from './shard-index.js';
@@ -63,7 +62,11 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
   const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
-  await using builders = openBuilders(job.writers, lines);
+  await using builders = openBuilders(
+    Math.min(job.writers, open.length),
+    lines,
+    job.run.heapMegabytes(job.writers),
+  );
   await builders.all(open, async (builder, { shard, kept, layers, files }) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
@@ -113,18 +116,9 @@ async function keptShard(
 ): Promise<ManifestShard | undefined> {
   const known = before?.shards.find((each) => each.segment === wanted.segment);
   if (known === undefined) return undefined;
-  try {
-    // Reads it whole: `index` is what repairs a damaged segment.
-    await Segment.open(join(place.segments, wanted.segment));
-    for (const file of [
-      known.candidates,
-      ...Object.values(known.overlays).map((each) => each.file),
-    ])
-      if (file !== '') await OverlayFile.open(join(place.segments, file));
-    return { ...known, ...wanted };
-  } catch {
-    return undefined;
-  }
+  // Read whole: `index` is what repairs a damaged file.
+  const files = await checkShard(place, known);
+  return files.every(({ problem }) => problem === '') ? { ...known, ...wanted } : undefined;
 }
 
 /** In batches, each fetched while the one before it is worked on. */

@@ -8,8 +8,6 @@ import type { FileRow } from './shard-index.js';
 
 /** Less work than this is done before a thread has started. */
 const linesPerThreadMin = 100_000;
-/** Of JavaScript's own, per thread: a shard of 100 K lines takes a fifth of it. */
-const heapMegabytes = 1_024;
 /** Most of what a shard takes lives for as long as the shard: with V8's default it is copied again and again. */
 const youngMegabytes = 128;
 
@@ -33,16 +31,17 @@ export interface Builders extends AsyncDisposable {
   ): Promise<void>;
 }
 
-/** As many as the work is worth. `worker`: the compiled one; beside this module unless a test says otherwise. */
+/** As many as the work is worth. `heapMegabytes`: of JavaScript, for each thread. `worker`: the compiled one; beside this module unless a test says otherwise. */
 export function openBuilders(
   threadsMax: number,
   lines: number,
+  heapMegabytes: number,
   worker = new URL('./shard-worker.js', import.meta.url),
 ): Builders {
   const scope = new Scope();
   const threads = Math.min(threadsMax, Math.floor(lines / linesPerThreadMin));
   const makers: ShardMaker[] = Array.from({ length: threads }, () =>
-    scope.own(new ThreadMaker(worker)),
+    scope.own(new ThreadMaker(worker, heapMegabytes)),
   );
   if (makers.length === 0) makers.push(new LocalMaker());
   const builders = makers.map(builderOn);
@@ -140,8 +139,10 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
   readonly #worker: Worker;
   #waiting: Waiting | undefined;
   #death: BusError | undefined;
+  readonly #heapBytes: number;
 
-  constructor(module: URL) {
+  constructor(module: URL, heapMegabytes: number) {
+    this.#heapBytes = heapMegabytes * 1024 * 1024;
     this.#worker = new Worker(module, {
       resourceLimits: {
         maxOldGenerationSizeMb: heapMegabytes,
@@ -190,7 +191,11 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
 
   #die(why: unknown): void {
     const detail = why instanceof Error ? why.message : String(why);
-    this.#death ??= new BusError('MINER_FAILED', { path: 'a shard', detail });
+    const isFull = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const limit = this.#heapBytes;
+    this.#death ??= isFull
+      ? new BusError('TOO_LARGE', { what: 'a shard in the making', bytes: limit, limit })
+      : new BusError('MINER_FAILED', { path: 'a shard', detail });
     this.#settle()?.reject(this.#death);
   }
 }

@@ -70,7 +70,8 @@ export class ShardFiles {
   /** Writes them. Throws STORE_UNAVAILABLE for what no overlay can do without. */
   async finish(): Promise<ManifestShard> {
     const { place, shard, kept } = this.#order;
-    const made = await this.#overlays.write(place, kept?.shard ?? shard);
+    const languages = Object.keys(this.#languages);
+    const made = await this.#overlays.write(place, kept?.shard ?? shard, languages);
     if (kept !== undefined) {
       const overlays = { ...kept.shard.overlays, ...made };
       return { ...kept.shard, items: { ...kept.shard.items, ...countsOf(overlays) }, overlays };
@@ -163,16 +164,19 @@ class OverlayWriters {
   async write(
     place: IndexPlace,
     { alias, version: ofShard }: Pick<ManifestShard, 'alias' | 'version'>,
+    languages: readonly string[],
   ): Promise<ManifestShard['overlays']> {
     const states: ManifestShard['overlays'] = {};
     for (const [name, writer] of this.#writers) {
-      const file = `${alias}-${ofShard}.${name}.ovl`;
+      // O7 is judged when all shards are known; here it can only fail.
+      const file = name === 'O7' ? '' : `${alias}-${ofShard}.${name}.ovl`;
       const generator = generators[name].name;
-      const version = generatorVersion(name, this.#digests);
+      const version = generatorVersion(name, this.#digests, languages);
       const info = { overlay: name, alias, generator, version };
+      const path = join(place.segments, file);
       const reason =
         this.#reasons.get(name) ??
-        (await writer.write(join(place.segments, file), info).then(() => '', reasonOf));
+        (file === '' ? '' : await writer.write(path, info).then(() => '', reasonOf));
       const state = reason === '' ? stateOf(name, writer.items, file) : failedState(name, reason);
       states[name] = { ...state, version };
     }

@@ -47,6 +47,8 @@ export class SourceMining implements AsyncDisposable {
   readonly #stamps: FileStamps | undefined;
   #lines = 0;
   #failures = 0;
+  /** Files of which there are facts, old or new. */
+  #read = 0;
   /** For what has to be mined a second time. */
   #again: MinerPool | undefined;
 
@@ -74,6 +76,11 @@ export class SourceMining implements AsyncDisposable {
   /** Threads that write shards; 0: this one. */
   get writers(): number {
     return this.#request.budget.writers(this.jobs);
+  }
+
+  /** For each of so many threads that write shards. */
+  heapMegabytes(writers: number): number {
+    return this.#request.budget.writerHeapMegabytes(writers);
   }
 
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
@@ -178,7 +185,7 @@ export class SourceMining implements AsyncDisposable {
         this.#failures += 1;
         this.leftOut.push({ path, reason: 'miner failed' });
         // Some files kill a parser; only a worker that fails at most of them is itself broken.
-        if (this.#failures < minerFailuresMax || this.#failures < this.mined) return undefined;
+        if (this.#failures < minerFailuresMax || this.#failures < this.#read) return undefined;
         const detail = error instanceof Error ? error.message : String(error);
         throw new BusError('MINER_FAILED', { path, detail }, { cause: error });
       }
@@ -198,6 +205,7 @@ export class SourceMining implements AsyncDisposable {
       return undefined;
     }
     this.#lines += known.lines;
+    this.#read += 1;
     return known;
   }
 }

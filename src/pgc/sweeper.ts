@@ -32,6 +32,11 @@ export class Sweeper implements AsyncDisposable {
     await this.#sweep();
   }
 
+  /** From now on it is not known which of two indexes is served: nothing of either is removed. */
+  release(): void {
+    this.#served = undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sweep();
   }

@@ -20,7 +20,7 @@ import {
 } from '../../../src/pgc/analysis/security-blast-radius.js';
 import { openIndex, type OpenedTree } from '../../../src/pgc/open-index.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printableText, table, usage } from '../output.js';
+import { print, table, usage } from '../output.js';
 
 /** Rows of one list on a screen; --json has them all. */
 const rowsShown = 40;
@@ -82,7 +82,7 @@ function treeOf(options: RepoOptions): Promise<OpenedTree> {
 }
 
 function show(options: CommonOptions, answer: object, render: () => string): void {
-  print({ json: options.json === true }, answer, () => printableText(render()));
+  print({ json: options.json === true }, answer, render);
 }
 
 function direction(text: string): Direction {

@@ -78,7 +78,7 @@ function renderSites(
       : []),
     ...sites.map(
       (site) =>
-        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${site.definition}` : ''}`,
+        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${printable(site.definition)}` : ''}`,
     ),
     ...renderErrors(errors),
   ].join('\n');

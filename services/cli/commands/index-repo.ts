@@ -9,13 +9,13 @@ import {
   type IndexReport,
 } from '../../../src/pgc/index-folder.js';
 import type { LanguageCount } from '../../../src/pgc/manifest.js';
+import { jobsMax } from '../../../src/pgc/source-mining.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { FailureWith, print, table } from '../output.js';
+import { FailureWith, print, table, printable } from '../output.js';
 import { progressTo } from '../progress.js';
 
-const jobsMax = 64;
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
 const questionShardsMax = 4;
 
@@ -85,7 +85,8 @@ export function addIndexCommand(sigma: Command): void {
         questions: suggestQuestions(shards),
         ...(listed === undefined ? {} : { left_out_paths: listed }),
       };
-      const lines = listed?.map(({ path, reason }) => `  ${JSON.stringify(path)}  ${reason}`) ?? [];
+      const lines =
+        listed?.map(({ path, reason }) => `  ${printable(JSON.stringify(path))}  ${reason}`) ?? [];
       print({ json: options.json === true }, whole, () => [render(whole), ...lines].join('\n'));
     });
 }
@@ -130,7 +131,7 @@ function render(report: IndexReport): string {
     String(shard.files),
     String(shard.lines),
     ...overlayNames.map((overlay) => String(shard.items[overlay] ?? 0)),
-    shard.scope.slice(0, 3).join(' ') + (shard.scope.length > 3 ? ' …' : ''),
+    printable(shard.scope.slice(0, 3).join(' ')) + (shard.scope.length > 3 ? ' …' : ''),
   ]);
   const leftOut = Object.entries(report.left_out).map(([reason, count]) => `${count} ${reason}`);
   return [

@@ -53,13 +53,17 @@ export function addOverlayCommands(sigma: Command): void {
     .action(async (options: OverlayOptions & { layers: string }) => {
       const layers = layersOf(options.layers);
       const { home } = configOf(options);
+      const root = await realRoot(options.repo);
+      // What is served may be of a revision; without an index everything is made, of the work tree.
+      const { as_of } = await readManifest(placeOf(root, home), root).catch(() => ({ as_of: '' }));
       const progress = progressTo(process.stderr);
       const abort = new AbortController();
       process.once('SIGINT', () => abort.abort());
+      process.once('SIGTERM', () => abort.abort());
       try {
         await indexFolder({
           root: options.repo,
-          ...{ home, layers, signal: abort.signal },
+          ...{ home, layers, signal: abort.signal, ...(as_of === '' ? {} : { asOf: as_of }) },
           onProgress: progress.onProgress,
         });
       } finally {

@@ -1,3 +1,4 @@
+import { LinearPattern } from '../items/linear-pattern.js';
 import type { OverlayName } from '../shapes.js';
 import type { Scanner } from './scanner.js';
 
@@ -114,30 +115,9 @@ function checkValue(scanner: Scanner, { field, operator, value }: Condition, at:
 
 function checkPattern(scanner: Scanner, value: string, at: number): void {
   try {
-    new RegExp(value, 'u');
-  } catch {
-    scanner.refuse('expected a regular expression', at);
+    new LinearPattern(value);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    scanner.refuse(`expected a regular expression without references and look-around: ${why}`, at);
   }
-  if (isCostly(value))
-    scanner.refuse(
-      'expected a regular expression without references, and without repeated groups in which something repeats or is chosen',
-      at,
-    );
-}
-
-/** What may take time without end on a text that nearly fits. */
-function isCostly(pattern: string): boolean {
-  // Of each open group, outermost first: whether something in it repeats or is chosen.
-  const groups = [false];
-  const parts = /\\[1-9k]|\\[^]|\[(?:\\[^]|[^\]\\])*\]|[()|]|[*+{]/g;
-  for (const { 0: part, index } of pattern.matchAll(parts)) {
-    if (/^\\[1-9k]/.test(part)) return true;
-    if (part === '(') groups.push(false);
-    else if (part === ')') {
-      const varies = groups.pop() === true;
-      if (varies && /[*+{]/.test(pattern.charAt(index + 1))) return true;
-      if (varies) groups[groups.length - 1] = true;
-    } else if (/^[|*+{]$/.test(part)) groups[groups.length - 1] = true;
-  }
-  return false;
 }

@@ -242,7 +242,7 @@ function errorsOf(operands: readonly Operand[], tree: OpenedTree): CodedError[] 
   const asksHistory = operands.some(({ conditions }) =>
     filterOf(conditions).asksHistory(historyRules),
   );
-  const hasHistory = tree.manifest.shards.some(({ overlays }) => overlays.O3?.file !== '');
+  const hasHistory = tree.manifest.shards.some(({ overlays }) => (overlays.O3?.file ?? '') !== '');
   if (!asksHistory || hasHistory) return errors;
   return [...errors, missing('O3 with a history of git', tree.project)];
 }

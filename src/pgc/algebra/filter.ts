@@ -1,3 +1,4 @@
+import { LinearPattern } from '../items/linear-pattern.js';
 import type { Condition, ConditionField } from './condition.js';
 
 /** What an item says, of whichever overlay. */
@@ -67,7 +68,10 @@ export function filterOf(conditions: readonly Condition[]): Filter {
     asksHistory: (rules) =>
       of('author', 'since', 'until').length > 0 ||
       conditions.some(
-        ({ field, operator, value }) => field === 'rule' && operator === '=' && rules.has(value),
+        (condition) =>
+          condition.field === 'rule' &&
+          condition.operator !== '!=' &&
+          [...rules].some((rule) => testOf(condition)(rule)),
       ),
   };
 }
@@ -97,7 +101,7 @@ function fieldOf(item: ItemFields, field: ConditionField): string | undefined {
 
 function testOf({ field, operator, value }: Condition): (found: string | undefined) => boolean {
   if (operator === '~') {
-    const pattern = new RegExp(value, 'u');
+    const pattern = new LinearPattern(value);
     return (found) => found !== undefined && pattern.test(found);
   }
   const isSame = sameness(field, value);
@@ -119,7 +123,12 @@ function sameness(field: ConditionField, value: string): (found: string) => bool
 
 /** A file, or a folder with all in it; `*` is anything within one name, `**` also over folders. */
 function pathPattern(glob: string): RegExp {
-  const parts = glob.replace(/^\.\//, '').replace(/\/+$/, '').split(/(\*+)/);
+  // Folders below folders are folders below.
+  const plain = glob
+    .replace(/^\.\//, '')
+    .replace(/\/+$/, '')
+    .replace(/(?:\*\*+\/)+/g, '**/');
+  const parts = plain.split(/(\*+)/);
   const source = parts.map((part) => {
     if (!part.startsWith('*')) return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
     return part === '*' ? '[^/]*' : '.*';

@@ -11,11 +11,15 @@ const generatedName = /^(?:mm|reg|ix|smn|cfg)[A-Z]|__/;
 /** A quantity that hardware counts in hexadecimal, too. */
 const countedName = /(?:SIZE|SZ|LEN|LENGTH|NUM|NR|COUNT|CNT|BYTES|WORDS)(?:_|$)/;
 
+/** Nobody writes longer names. */
+const nameCharsMax = 120;
+
 /**
  * Whether a constant is a bound of something, by its name and by what follows the name in its definition: not
  * a register that holds a maximum, nor a code or a mask of one.
  */
 export function isBound(name: string, value: string): boolean {
+  if (name.length > nameCharsMax) return false;
   if (!boundName.test(name) && !boundedQuantity.test(name)) return false;
   // `MIN_750_MV` is a value, and no bound of one.
   if (otherThing.test(name) || generatedName.test(name) || /^M(?:AX|IN)_\d/.test(name))

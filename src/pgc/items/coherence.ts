@@ -2,10 +2,12 @@ import type { ItemFact } from '../facts.js';
 import type { SymbolDraft } from '../miners/draft.js';
 import { splitList } from '../miners/signature.js';
 import { linesOf } from '../miners/document.js';
-import { Items, type ItemSource } from './item.js';
+import { Items, lineHead, type ItemSource } from './item.js';
 
 /** A documented parameter list is looked for this far above its function. */
 const commentCharsMax = 8_000;
+/** The list of what a module offers is read this far. */
+const listCharsMax = 40_000;
 
 /**
  * O7 as far as one text shows it: documented parameters that the signature lacks. And notes that the whole code
@@ -52,6 +54,11 @@ const library = /^pthread_/;
 const past =
   /\b(?:gone|remov\w*|renam\w*|deprecat\w*|replac\w*|no longer|used to|obsolete\w*|old|older|former\w*|previous\w*|historic\w*|was|were|had|instead|killed|died|dropp\w*|delet\w*|earlier|once|originally|does(?:n't| not) exist|no such|nonexist\w*|new|proposed|future|planned|todo|should be)\b/i;
 
+const called =
+  /(?<![\w.>$/:)}\]*%@#,-])([A-Za-z]\w{1,120})\(\)(?![\w{]|[ \t]{0,8}(?:\{|suffix|prefix|variant))/g;
+/** `read_it`, `readIt`; not `read`. */
+const severalParts = /^[A-Za-z][A-Za-z0-9]*?(?:_\w|[a-z0-9][A-Z])/;
+
 /**
  * Names of several parts that prose writes like functions: not those that code shown there holds, which may
  * define them itself, nor those that the text says are gone.
@@ -64,19 +71,20 @@ function mentions({ text, language }: ItemSource, items: Items): void {
     language,
   );
   const code = new Set(
-    lines.flatMap(({ line }, at) => (shown.has(at) ? (line.match(/\w+(?=\s*\()/g) ?? []) : [])),
+    lines.flatMap(({ line }, at) =>
+      shown.has(at) ? (line.match(/\b\w+(?=[ \t]{0,8}\()/g) ?? []) : [],
+    ),
   );
   for (const [at, { line, start }] of lines.entries()) {
     if (!line.includes('()') || shown.has(at)) continue;
-    for (const found of line.matchAll(
-      /(?<![\w.>$/:)}\]*%@#,-])([A-Za-z][A-Za-z0-9]*(?:_+\w+|[a-z0-9][A-Z]\w*))\(\)(?![\w{]|\s*(?:\{|suffix|prefix|variant))/g,
-    )) {
+    let isPast: boolean | undefined;
+    for (const found of line.matchAll(called)) {
       const name = found[1] ?? '';
-      if (seen.has(name) || code.has(name)) continue;
+      if (!severalParts.test(name) || seen.has(name) || code.has(name)) continue;
       if (example.test(name) || family.test(name) || library.test(name)) continue;
       seen.add(name);
-      const around = [lines[at - 1]?.line, line, lines[at + 1]?.line].join(' ');
-      if (past.test(around)) continue;
+      isPast ??= past.test([lines[at - 1]?.line, line, lines[at + 1]?.line].join(' '));
+      if (isPast) continue;
       const from = start + found.index;
       items.add('mention', from, from + found[0].length, `mentions ${name}()`, { subject: name });
     }
@@ -113,7 +121,7 @@ function options({ text }: ItemSource, items: Items): void {
   if (!text.includes('CONFIG_')) return;
   const seen = new Set<string>();
   for (const found of text.matchAll(
-    /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.)*|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
+    /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.){0,4000}|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
   )) {
     if (isCommented(text, found.index)) continue;
     const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanks);
@@ -132,10 +140,12 @@ function makeOptions({ text }: ItemSource, items: Items): void {
     });
   }
   const seen = new Set<string>();
-  for (const found of text.matchAll(
-    /^(?![ \t]*#)(?:[^\n#\\]|\\\n|\\.)*?(?:\$[({]CONFIG_\w+[)}]|^[ \t]*ifn?def[ \t]+CONFIG_\w+)[^\n#]*/gm,
-  ))
-    noteOptions(found[0], found.index, items, seen);
+  for (const { line, start } of linesOf(text)) {
+    const comment = line.search(/(?<!\\)#/);
+    const code = comment < 0 ? line : line.slice(0, comment);
+    if (/\$[({]CONFIG_\w+[)}]|^[ \t]*ifn?def[ \t]+CONFIG_\w/.test(code))
+      noteOptions(code, start, items, seen);
+  }
 }
 
 /** Variables of the build itself, by kbuild. */
@@ -153,7 +163,7 @@ function noteOptions(code: string, at: number, items: Items, seen: Set<string>):
 
 /** A line of a comment: it shows how an option is asked for. */
 function isCommented(text: string, at: number): boolean {
-  return /^\s*\/?\*/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at));
+  return /^\s*\/?\*/.test(lineHead(text, at) ?? '');
 }
 
 function blanks(comment: string): string {
@@ -198,14 +208,23 @@ function undocumented({ text, language, draft }: ItemSource, items: Items): void
 
 /** What a module of Python offers by name; a name alone without an underscore is no promise. */
 function listedNames(text: string): ReadonlySet<string> {
-  const list = /^__all__\s*=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1] ?? '';
+  const open = /^__all__[ \t]*=[ \t]*[[(]/m.exec(text);
+  const from = open === null ? text.length : open.index + open[0].length;
+  const rest = text.slice(from, from + listCharsMax);
+  const list = rest.slice(0, Math.max(0, rest.search(/[\])]/)));
   return new Set(Array.from(list.matchAll(/['"](\w+)['"]/g), ([, name]) => name ?? ''));
 }
 
 /** Even one that says too little to be read as documentation, or stands a blank line away. */
 function hasCommentAbove(text: string, at: number): boolean {
-  const line = text.lastIndexOf('\n', at - 1) + 1;
-  return /\*\/\s*$/.test(text.slice(Math.max(0, line - 200), line));
+  const head = lineHead(text, at);
+  return (
+    head !== undefined &&
+    text
+      .slice(Math.max(0, at - head.length - 200), at - head.length)
+      .trimEnd()
+      .endsWith('*/')
+  );
 }
 
 function documentedParameters(source: ItemSource, items: Items): void {
@@ -215,6 +234,8 @@ function documentedParameters(source: ItemSource, items: Items): void {
     if (language !== 'python' && symbol.wordsStart === symbol.start) continue;
     const list = listOf(symbol.signature);
     const isCut = symbol.signature.endsWith('…');
+    // What is taken apart at once has no name of its own, and any will do.
+    if (splitList(list).some((each) => /^(?:\.{3})?[{[]/.test(each))) continue;
     const has = parameterNames(list, language);
     for (const { name, at } of documented(source, symbol)) {
       // What was cut off the signature may hold it; `...` and parts of a parameter are no names of one.
@@ -225,26 +246,50 @@ function documentedParameters(source: ItemSource, items: Items): void {
   }
 }
 
+/** The first two words: `name - what it does`, `void name`. */
+const kernelDocHead = /^\/\*\*[ \t]*(?:\r?\n[ \t]*\*[ \t]*)?([\w~]+(?:::[\w~]+)*)(?:[ \t]+(\w+))?/;
+
+/** `[from, to)` of the string that a function of Python begins with: nested ones have their own. */
+function docstringOf(text: string, { start, end }: SymbolDraft): [from: number, to: number] {
+  const source = text.slice(start, Math.min(end, start + commentCharsMax));
+  const body = headEnd(source);
+  const [open = '', mark = ''] =
+    /^(?:[ \t]*#[^\n]*)?\s*[rRuU]?("""|''')/.exec(source.slice(body)) ?? [];
+  if (mark === '') return [start, start];
+  const from = body + open.length;
+  const to = source.indexOf(mark, from);
+  return [start + from, start + (to < 0 ? source.length : to)];
+}
+
+/** Behind the colon that ends the head of a function. */
+function headEnd(source: string): number {
+  let depth = 0;
+  // Strings and comments may hold anything.
+  for (const { 0: sign, index } of source.matchAll(
+    /#[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?|[()[\]{}:]/g,
+  )) {
+    if ('([{'.includes(sign)) depth += 1;
+    else if (')]}'.includes(sign)) depth -= 1;
+    else if (sign === ':' && depth <= 0) return index + 1;
+  }
+  return source.length;
+}
+
 function* documented({ text, language }: ItemSource, symbol: SymbolDraft) {
   const isPython = language === 'python';
-  const from = isPython
-    ? symbol.start
-    : Math.max(symbol.wordsStart, symbol.start - commentCharsMax);
-  const to = isPython ? Math.min(symbol.end, symbol.start + commentCharsMax) : symbol.start;
+  const [from, to] = isPython
+    ? docstringOf(text, symbol)
+    : [Math.max(symbol.wordsStart, symbol.start - commentCharsMax), symbol.start];
   const comment = text.slice(from, to);
   const isC = language === 'c' || language === 'cpp';
   if (isC && !comment.startsWith('/**')) return;
   // Only the head of a kernel-doc comment that is of this very function.
-  if (
-    isC &&
-    !new RegExp(`^/\\*\\*\\s*\\n?\\s*\\*?\\s*(?:\\w+\\s+)?${symbol.name}\\b`).test(comment)
-  )
-    return;
+  if (isC && !(kernelDocHead.exec(comment)?.slice(1).includes(symbol.name) === true)) return;
   const pattern = isC
-    ? /^\s*\*\s*@(\w+(?:\.\w+)*):/gm
+    ? /^[ \t]*\*[ \t]*@(\w+(?:\.\w+)*):/gm
     : isPython
-      ? /^\s*:param\s+(?:[\w.[\]]+\s+)?(\w+):/gm
-      : /^\s*\*?\s*@param\s+(?:\{[^}]*\}\s*)?\[?([A-Za-z_$][\w$]*)/gm;
+      ? /^[ \t]*:param[ \t]+(?:[\w.[\]]+[ \t]+)?(\w+):/gm
+      : /^[ \t]*(?:\*[ \t]*)?@param[ \t]+(?:\{[^}]{0,200}\}[ \t]*)?\[?([A-Za-z_$][\w$]*)/gm;
   for (const found of comment.matchAll(pattern)) {
     const name = found[1] ?? '';
     if (isC && /^(?:return|returns|context|note)$/i.test(name)) continue;
@@ -260,7 +305,7 @@ function listOf(signature: string): string {
 
 function parameterNames(list: string, language: ItemSource['language']): Set<string> {
   const names = splitList(list).flatMap((each) => {
-    const plain = each.replace(/\s*=[^]*$/, '');
+    const plain = (each.split('=', 1)[0] ?? '').trimEnd();
     if (language === 'c' || language === 'cpp' || language === 'java') {
       const pointer = /\(\s*\*+\s*(?:\w+\s+)*(\w+)/.exec(plain)?.[1];
       return pointer ?? /([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$/.exec(plain)?.[1] ?? [];

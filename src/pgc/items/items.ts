@@ -9,6 +9,9 @@ import { securityItems } from './security.js';
 
 /** The rule of what stands for the items of an overlay that could not be made. */
 export const failedRule = 'generator-failed';
+/** Larger texts are generated or tables: of a document the beginning is looked at, of others nothing. */
+export const itemCharsMax = 4 * 1024 * 1024;
+const documents: ReadonlySet<string> = new Set(['markdown', 'rst', 'text']);
 
 export interface ItemGenerator {
   overlay: number;
@@ -25,10 +28,12 @@ const itemGenerators: readonly ItemGenerator[] = [
 
 /** What O2 and O4 to O7 say of one text. One that fails leaves the others, and an item of `failedRule`. */
 export function itemsOf(
-  source: ItemSource,
+  whole: ItemSource,
   rules: RulesInForce,
   generators = itemGenerators,
 ): ItemFact[] {
+  if (whole.text.length > itemCharsMax && !documents.has(whole.language)) return [];
+  const source = { ...whole, text: whole.text.slice(0, itemCharsMax) };
   return generators.flatMap(({ overlay, find }) => {
     try {
       return find(source, rules);

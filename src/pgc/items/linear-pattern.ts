@@ -1,10 +1,11 @@
-import { parsePattern, type Edge, type PatternNode, type UnitSet } from './pattern-syntax.js';
+import { parsePattern, type Edge, type PatternNode } from './pattern-syntax.js';
+import { wordUnits, type UnitSet } from './unit-set.js';
 
-/** Steps of a compiled pattern: `(a{50}){50}` asks for 2 500 of them. */
-export const stepsMax = 2_000;
+/** Steps of a compiled pattern: `(a{30}){30}` asks for 900 of them. */
+export const stepsMax = 500;
 
 type Step =
-  | { kind: 'unit'; has: UnitSet }
+  | { kind: 'unit'; set: UnitSet }
   | { kind: 'edge'; edge: Edge }
   /** Goes on at both. */
   | { kind: 'fork'; to: number; or: number }
@@ -21,6 +22,7 @@ export class LinearPattern {
   readonly #steps: Step[] = [];
   /** At which character a step was last gone to, so that none is gone to twice. */
   readonly #seen: Int32Array;
+  #stepsTaken = 0;
 
   /** Throws SyntaxError, which says what is wrong and where. */
   constructor(text: string) {
@@ -29,9 +31,15 @@ export class LinearPattern {
     this.#seen = new Int32Array(this.#steps.length);
   }
 
+  /** Of the last test: at most `stepsMax` for each character, and for the end. */
+  get stepsTaken(): number {
+    return this.#stepsTaken;
+  }
+
   /** Whether it stands anywhere in the text. */
   test(text: string): boolean {
     this.#seen.fill(-1);
+    this.#stepsTaken = 0;
     let states: number[] = [];
     for (let at = 0; at <= text.length; at += 1) {
       const waiting: number[] = [];
@@ -45,7 +53,7 @@ export class LinearPattern {
 
   #takes(state: number, unit: number): boolean {
     const step = this.#steps[state];
-    return step?.kind === 'unit' && step.has(unit);
+    return step?.kind === 'unit' && step.set.has(unit);
   }
 
   /** Goes where no character is needed; the steps that need one are put into `waiting`. True: found. */
@@ -54,6 +62,7 @@ export class LinearPattern {
       const step = this.#steps[state];
       if (step === undefined || this.#seen[state] === at) continue;
       this.#seen[state] = at;
+      this.#stepsTaken += 1;
       if (step.kind === 'found') return true;
       if (step.kind === 'unit') waiting.push(state);
       else if (step.kind === 'fork') open.push(step.or, step.to);
@@ -138,5 +147,5 @@ function holds(edge: Edge, text: string, at: number): boolean {
 }
 
 function isWord(text: string, at: number): boolean {
-  return /\w/.test(text.charAt(at));
+  return at >= 0 && at < text.length && wordUnits.has(text.charCodeAt(at));
 }

@@ -1,7 +1,7 @@
 import type { ItemFact } from '../facts.js';
 import { splitList } from '../miners/signature.js';
 import { isBound } from './bounds.js';
-import { Items, type ItemSource } from './item.js';
+import { Items, lineHead, type ItemSource } from './item.js';
 import { argumentsAt } from './security.js';
 import { statedIn } from './statements.js';
 
@@ -55,7 +55,7 @@ const locks = new Set(
 );
 
 const annotation =
-  /\b(__must_hold|__acquires|__releases|__cond_acquires|__guarded_by|GUARDED_BY|REQUIRES|EXCLUDES)\s*\(\s*([^()]*(?:\([^()]*\)[^()]*)*)\)/g;
+  /\b(__must_hold|__acquires|__releases|__cond_acquires|__guarded_by|GUARDED_BY|REQUIRES|EXCLUDES)[ \t]{0,8}(?=\()/g;
 
 const annotationMark =
   /__(?:must_hold|acquires|releases|cond_acquires|guarded_by)|GUARDED_BY|REQUIRES|EXCLUDES/;
@@ -72,15 +72,14 @@ export function mathematicsItems(source: ItemSource): ItemFact[] {
 
 function conditions({ draft, text }: ItemSource, items: Items): void {
   for (const { callee, at, kind } of draft.calls) {
-    if (kind === 'slot') continue;
+    // Brackets are read of those only that assert something.
+    const isAssertion = Object.hasOwn(assertions, callee) || expectation.test(callee);
+    if (kind === 'slot' || (!isAssertion && !locks.has(callee))) continue;
     const given = argumentsAt(text, at + callee.length) ?? '';
     const end = at + callee.length + given.length;
     const more = { subject: callee };
     if (locks.has(callee)) items.add('locking-check', at, end, `${callee}(${given})`, more);
-    else {
-      const told = asserted(callee, given);
-      if (told !== undefined) items.add('assertion', at, end, told, more);
-    }
+    else items.add('assertion', at, end, asserted(callee, given), more);
   }
   statements(items);
 }
@@ -88,11 +87,19 @@ function conditions({ draft, text }: ItemSource, items: Items): void {
 /** Statements of the language itself are no calls. */
 function statements(items: Items): void {
   const { language, text } = items.source;
-  if (language === 'python' || language === 'java')
-    for (const found of text.matchAll(/^[ \t]*assert\s+([^\n]+)/gm)) {
+  if ((language === 'python' || language === 'java') && text.includes('assert')) {
+    const code = text.replace(asides[language], blanks);
+    for (const found of code.matchAll(/^[ \t]*assert[ \t]/gm)) {
       const at = found.index + found[0].indexOf('assert');
-      items.add('assertion', at, found.index + found[0].length, `asserts ${found[1] ?? ''}`);
+      const line = text.indexOf('\n', at);
+      const end = line < 0 ? text.length : line;
+      const told = text
+        .slice(found.index + found[0].length, end)
+        .trim()
+        .replace(/;$/, '');
+      if (told !== '') items.add('assertion', at, end, `asserts ${told}`);
     }
+  }
   if (language !== 'c' && language !== 'cpp') return;
   for (const found of text.matchAll(/^[ \t]*((?:_S|s)tatic_assert)(?=\s*\()/gm)) {
     const at = found.index + found[0].length;
@@ -109,13 +116,26 @@ function statements(items: Items): void {
   }
 }
 
-/** What a call asserts; undefined when it is none that does. */
-function asserted(callee: string, given: string): string | undefined {
+/** Comments and strings: a line that begins with a word of the language there is no statement. */
+const asides = {
+  python:
+    /"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|#[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?/g,
+  java: /\/\*[^]*?(?:\*\/|$)|"""[^]*?(?:"""|$)|\/\/[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?/g,
+};
+
+function blanks(aside: string): string {
+  return aside.replace(/[^\n]/g, ' ');
+}
+
+const nonNull = /^(?:requireNonNull|checkNotNull)$/;
+
+/** What a call asserts, of those that do. */
+function asserted(callee: string, given: string): string {
   const isExpectation = expectation.test(callee);
   const how = Object.hasOwn(assertions, callee) ? assertions[callee] : undefined;
-  if (how === undefined && !isExpectation) return undefined;
-  const list = splitList(given);
+  const list = withoutMessage(callee, splitList(given));
   if (isExpectation) list.shift();
+  if (nonNull.test(callee)) return `asserts ${list[0] ?? ''} is not null`;
   const [first = '', second = '', ...rest] = list;
   const sign = comparisons.find(([name]) => name.test(callee))?.[1];
   if (sign !== undefined && second !== '') return `${how ?? 'expects'} ${first} ${sign} ${second}`;
@@ -129,6 +149,17 @@ function asserted(callee: string, given: string): string | undefined {
   return `${how ?? ''} ${list.join(', ')}`;
 }
 
+const literal = /^"(?:[^"\\]|\\[^])*"$/;
+
+/** JUnit 4 takes what to say first, JUnit 5 last. */
+function withoutMessage(callee: string, list: string[]): string[] {
+  const [first = '', ...rest] = list;
+  if (!literal.test(first)) return list;
+  if (callee === 'assertTrue') return rest.length === 0 ? list : rest;
+  const isLast = /^"|->|^(?:message|msg|reason)\b/i.test(rest.at(-1) ?? '');
+  return callee === 'assertEquals' && rest.length > 1 && !isLast ? rest : list;
+}
+
 function expected(callee: string, what: string): string {
   if (callee.endsWith('_FALSE')) return `!(${what})`;
   if (callee.endsWith('_NOT_NULL')) return `${what} != NULL`;
@@ -138,12 +169,16 @@ function expected(callee: string, what: string): string {
 function annotations({ text, language }: ItemSource, items: Items): void {
   if ((language !== 'c' && language !== 'cpp') || !annotationMark.test(text)) return;
   for (const found of text.matchAll(annotation)) {
-    const [whole, name = '', what = ''] = found;
-    const line = text.slice(text.lastIndexOf('\n', found.index) + 1, found.index);
+    const [whole, name = ''] = found;
     // Where it is made, and where somebody writes about it.
-    if (/^\s*(?:#|\/?\*|\/\/)/.test(line)) continue;
-    items.add('lock-annotation', found.index, found.index + whole.length, `${name}(${what})`, {
-      subject: what.trim(),
+    if (/^\s*(?:#|\/?\*|\/\/)/.test(lineHead(text, found.index) ?? '')) continue;
+    const at = found.index + whole.length;
+    const what = argumentsAt(text, at) ?? '';
+    const end = at + what.length + 2;
+    // Longer than it is read.
+    if (text.charAt(end - 1) !== ')') continue;
+    items.add('lock-annotation', found.index, end, `${name}(${what.trim()})`, {
+      subject: what,
     });
   }
 }

@@ -5,6 +5,10 @@ import { isHowTo, isTelling, overviewOf } from './prose.js';
 
 /** A module overview stands this near to the top. */
 const overviewCharsMax = 4_000;
+/** Of a section of kernel-doc; its first sentences are what is shown. */
+const docCharsMax = 4_000;
+/** Its end is looked for so far behind its title. */
+const sectionCharsMax = 40_000;
 
 /** Headings of documents that say why, not how. */
 const purposes: readonly (readonly [rule: string, pattern: RegExp])[] = [
@@ -71,13 +75,21 @@ function overview({ text, language, draft }: ItemSource, items: Items): void {
       items.add('overview', lead, whole.length, prose);
     }
   }
-  if (!text.includes('DOC:')) return;
-  for (const found of text.matchAll(/\/\*\*\s*\n\s*\*\s*DOC:\s*([^\n]*)\n([\s\S]*?)\*\//g)) {
-    const [whole, title = '', body = ''] = found;
-    const doc = docOf(`/*${body}*/`, 'jsdoc');
+  if (language !== 'python' && text.includes('DOC:')) docSections(text, items);
+}
+
+function docSections(text: string, items: Items): void {
+  const head = /\/\*\*[ \t]*\r?\n[ \t]*\*[ \t]*DOC:([^\n]*)\n/g;
+  for (let found = head.exec(text); found !== null; found = head.exec(text)) {
+    const rest = text.slice(head.lastIndex, head.lastIndex + sectionCharsMax);
+    const close = rest.indexOf('*/');
+    const body = close < 0 ? rest : rest.slice(0, close);
+    // What belongs to one section is not looked through for another.
+    head.lastIndex += body.length;
+    const doc = docOf(`/*${body.slice(0, docCharsMax)}*/`, 'jsdoc');
     if (!isTelling(doc)) continue;
-    items.add('overview', found.index, found.index + whole.length, `${title}: ${doc}`, {
-      subject: title,
-    });
+    const title = (found[1] ?? '').trim();
+    const end = head.lastIndex + (close < 0 ? 0 : 2);
+    items.add('overview', found.index, end, `${title}: ${doc}`, { subject: title });
   }
 }

@@ -36,21 +36,48 @@ export function operationsItems(source: ItemSource): ItemFact[] {
 
 /** What a script is for, as its head says, and how it wants to be called. */
 function scripts({ text }: ItemSource, items: Items): void {
-  const head = /^(?:#!([^\n]*)\n)?((?:[ \t]*(?:#[^\n]*)?\n)*)/.exec(text);
-  const about = (head?.[2] ?? '')
-    .split('\n')
-    .map((line) => line.replace(/^\s*#+\s?/, '').trim())
+  const head = scriptHead(text);
+  const about = head.lines
+    .map((line) => line.replace(/^#+\s?/, '').trim())
     .filter((line) => /\w/.test(line) && !licence.test(line))
     .join(' ');
-  if (about.split(' ').length >= aboutWordsMin)
-    items.add('script', 0, head?.[0].trimEnd().length ?? 1, about);
+  if (about.split(' ').length >= aboutWordsMin) items.add('script', 0, head.end, about);
   for (const found of text.matchAll(/\b(?:echo|printf|cat)\b[^\n]{0,40}?\b([Uu]sage:[^\n]*)/g)) {
     const at = found.index + found[0].length - (found[1] ?? '').length;
-    const says = (found[1] ?? '').replace(/["'\s]*(?:[12]?>\s*&\s*[12])?[;\s]*$/, '');
+    const says = withoutRedirection(found[1] ?? '');
     if (/:\s*\S/.test(says)) items.add('usage', at, found.index + found[0].length, says);
   }
 }
 
+/** The comment that a script begins with; `end` is an offset. */
+function scriptHead(text: string): { lines: string[]; end: number } {
+  const head = { lines: [] as string[], end: 1 };
+  let number = 0;
+  for (const { line, start, end } of linesOf(text)) {
+    const plain = line.trim();
+    number += 1;
+    if (number > headLinesMax || (plain !== '' && !plain.startsWith('#'))) break;
+    if (plain === '') continue;
+    head.end = end;
+    if (start > 0 || !plain.startsWith('#!')) head.lines.push(plain);
+  }
+  return head;
+}
+
+/** Without the quote that ends it and the channel that it is sent to. */
+function withoutRedirection(says: string): string {
+  const plain = withoutEnd(says, '; \t\r').replace(/[12]?>[ \t]?&[ \t]?[12]$/, '');
+  return withoutEnd(plain, '"\' \t');
+}
+
+function withoutEnd(text: string, signs: string): string {
+  let end = text.length;
+  while (end > 0 && signs.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** The comment that a script begins with is read so far. */
+const headLinesMax = 400;
 const licence =
   /SPDX|copyright|\(c\)|licen[sc]e|all rights reserved|shellcheck|^-\*-|^vim?:|^author/i;
 const aboutWordsMin = 3;
@@ -138,7 +165,7 @@ function isCommand(code: string): boolean {
     !/^\w+[:,;]/.test(code) &&
     !/[\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]/.test(code) &&
     // Sentences.
-    !/^\w+[^|>&;$`"']*[a-z]{2}[.,:]$|[a-z]{3}\.\s+[A-Z][a-z]/.test(code)
+    !/^\w[^|>&;$`"']*[a-z]{2}[.,:]$|[a-z]{3}\.\s+[A-Z][a-z]/.test(code)
   );
 }
 
@@ -148,7 +175,12 @@ interface Parameter {
   mark: string;
   pattern: RegExp;
   what: string;
+  /** Must stand behind it, before the end of the structure. */
+  before?: string;
 }
+
+/** Structures and statements are read this far. */
+const statementCharsMax = 2_000;
 
 const environment: readonly Parameter[] = [
   {
@@ -172,9 +204,9 @@ const kernel: readonly Parameter[] = [
     pattern: /^(?:__setup|early_param|core_param)\s*\(\s*"?([\w.=-]+)"?/gm,
   },
   {
-    ...{ rule: 'sysctl', mark: '.procname', what: 'sysctl' },
     // An entry that nothing handles is a folder.
-    pattern: /\.procname\s*=\s*"([\w.-]+)"(?=[^}]*\.proc_handler)/g,
+    ...{ rule: 'sysctl', mark: '.procname', what: 'sysctl', before: '.proc_handler' },
+    pattern: /\.procname\s*=\s*"([\w.-]+)"/g,
   },
   {
     ...{ rule: 'procfs', mark: 'proc_create', what: 'file in /proc' },
@@ -190,10 +222,13 @@ const kernel: readonly Parameter[] = [
 /** What a program is configured by, as its code reads it. */
 function parameters({ text, language }: ItemSource, items: Items): void {
   const isC = language === 'c' || language === 'cpp';
-  for (const { rule, mark, pattern, what } of isC ? [...environment, ...kernel] : environment) {
+  for (const each of isC ? [...environment, ...kernel] : environment) {
+    const { rule, mark, pattern, what, before } = each;
     if (!text.includes(mark)) continue;
     for (const found of text.matchAll(pattern)) {
       const name = found[1] ?? found[2] ?? '';
+      const end = found.index + found[0].length;
+      if (before !== undefined && !upTo(text, end, '}')?.includes(before)) continue;
       items.add(rule, found.index, found.index + found[0].length, `${what} ${name}`, {
         subject: name,
       });
@@ -202,21 +237,41 @@ function parameters({ text, language }: ItemSource, items: Items): void {
   if (isC && text.includes('module_param')) moduleParameters(text, items);
 }
 
-const described = /^MODULE_PARM_DESC\s*\(\s*(\w+)\s*,\s*([^;]*?)\)\s*;/gm;
+/** What follows an offset, up to a sign that is near enough. */
+function upTo(text: string, at: number, sign: string): string | undefined {
+  const rest = text.slice(at, at + statementCharsMax);
+  const end = rest.indexOf(sign);
+  return end < 0 ? undefined : rest.slice(0, end);
+}
+
+/** The rest of what stands in the brackets of a statement. */
+function restOfStatement(text: string, at: number): string | undefined {
+  const rest = upTo(text, at, ';')?.trimEnd();
+  return rest?.endsWith(')') === true ? rest.slice(0, -1) : undefined;
+}
+
+const described = /^MODULE_PARM_DESC\s*\(\s*(\w+)\s*,/gm;
 const literal = /"((?:[^"\\]|\\[^])*)"/g;
 
-/** With the type and what `MODULE_PARM_DESC` says of it. */
+/** What `MODULE_PARM_DESC` says, by the name of the parameter. */
+function descriptions(text: string): ReadonlyMap<string, string> {
+  const about = new Map<string, string>();
+  for (const found of text.matchAll(described)) {
+    const strings = restOfStatement(text, found.index + found[0].length);
+    if (strings === undefined) continue;
+    const parts = Array.from(strings.matchAll(literal), ([, part]) => part ?? '');
+    about.set(found[1] ?? '', parts.join('').replace(/\\[nt]/g, ' '));
+  }
+  return about;
+}
+
+/** With the type and what is said of it. */
 function moduleParameters(text: string, items: Items): void {
-  const about = new Map(
-    Array.from(text.matchAll(described), ([, name = '', strings = '']) => [
-      name,
-      Array.from(strings.matchAll(literal), ([, part]) => part ?? '')
-        .join('')
-        .replace(/\\[nt]/g, ' '),
-    ]),
-  );
-  for (const found of text.matchAll(/^module_param(\w*)\s*\(\s*(\w+)\s*,\s*([^;]*?)\)\s*;/gm)) {
-    const [whole, form = '', name = '', rest = ''] = found;
+  const about = descriptions(text);
+  for (const found of text.matchAll(/^module_param(\w*)\s*\(\s*(\w+)\s*,/gm)) {
+    const [whole, form = '', name = ''] = found;
+    const rest = restOfStatement(text, found.index + whole.length);
+    if (rest === undefined) continue;
     const [first = '', second = ''] = rest.split(',').map((each) => each.trim());
     const type = /named/.test(form) ? second : /cb|call|string/.test(form) ? '' : first;
     const kind = /^\w+$/.test(type) ? ` (${type})` : '';
@@ -225,7 +280,7 @@ function moduleParameters(text: string, items: Items): void {
     items.add(
       'module-parameter',
       found.index,
-      found.index + whole.length,
+      found.index + whole.length + rest.length + 1,
       `module parameter ${name}${kind}${says}`,
       { subject: name },
     );

@@ -1,21 +1,29 @@
+import {
+  digitUnits,
+  inLineUnits,
+  spaceUnits,
+  UnitSet,
+  wordUnits,
+  type UnitRange,
+} from './unit-set.js';
+
 /** Longer patterns are written by no person, and say nothing that two rules could not. */
 export const patternCharsMax = 400;
 /** `{m,n}`. */
 const repeatsMax = 100;
 
-/** Whether a UTF-16 unit is one of them. */
-export type UnitSet = (unit: number) => boolean;
 export type Edge = 'begin' | 'end' | 'word edge' | 'no word edge';
 
 export type PatternNode =
-  | { kind: 'unit'; has: UnitSet }
+  | { kind: 'unit'; set: UnitSet }
   | { kind: 'edge'; edge: Edge }
   | { kind: 'sequence' | 'choice'; parts: PatternNode[] }
   | { kind: 'repeat'; part: PatternNode; min: number; max: number };
 
 const letters: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v' };
-const classes: Record<string, RegExp> = {
-  ...{ d: /\d/, D: /\D/, w: /\w/, W: /\W/, s: /\s/, S: /\S/ },
+const classes: Record<string, UnitSet> = {
+  ...{ d: digitUnits, w: wordUnits, s: spaceUnits },
+  ...{ D: digitUnits.negated(), W: wordUnits.negated(), S: spaceUnits.negated() },
 };
 const edges: Record<string, Edge> = { b: 'word edge', B: 'no word edge' };
 
@@ -64,7 +72,7 @@ class Parser {
   #repeated(part: PatternNode): PatternNode {
     const at = this.#at;
     const [quantifier, least = '', comma, most = ''] = this.#match(
-      /[*+?]|\{(\d{1,4})(,)?(\d{1,4})?\}/y,
+      /[*+?]|\{(\d+)(?:(,)(\d+)?)?\}/y,
     );
     if (quantifier === undefined) return part;
     if (part.kind === 'edge') this.fail('an edge cannot be repeated', at);
@@ -90,9 +98,9 @@ class Parser {
       case '(':
         return this.#group(at);
       case '[':
-        return { kind: 'unit', has: this.#class(at) };
+        return { kind: 'unit', set: this.#class(at) };
       case '.':
-        return { kind: 'unit', has: setOf(/./) };
+        return { kind: 'unit', set: inLineUnits };
       case '^':
         return { kind: 'edge', edge: 'begin' };
       case '$':
@@ -104,12 +112,12 @@ class Parser {
         return this.fail(`nothing to repeat; a plain ${sign} is written \\${sign}`, at);
       case '\\': {
         const edge = edges[this.#text.charAt(this.#at)];
-        if (edge === undefined) return { kind: 'unit', has: this.#escape() };
+        if (edge === undefined) return { kind: 'unit', set: this.#escape() };
         this.#at += 1;
         return { kind: 'edge', edge };
       }
       default:
-        return { kind: 'unit', has: only(sign) };
+        return { kind: 'unit', set: only(sign) };
     }
   }
 
@@ -126,7 +134,7 @@ class Parser {
     const at = this.#at - 1;
     const sign = this.#next();
     const known = classes[sign];
-    if (known !== undefined) return setOf(known);
+    if (known !== undefined) return known;
     const letter = letters[sign];
     if (letter !== undefined) return only(letter);
     if (sign === '' || /[\w]/.test(sign)) this.fail(`\\${sign} is not known here`, at);
@@ -135,35 +143,36 @@ class Parser {
 
   #class(at: number): UnitSet {
     const isNegated = this.#take('^');
-    const sets: UnitSet[] = [];
+    const ranges: UnitRange[] = [];
     while (!this.#take(']')) {
       if (this.isAtEnd) this.fail('a bracket that nothing closes', at);
-      sets.push(this.#classItem());
+      ranges.push(...this.#classItem());
     }
-    return (unit) => sets.some((has) => has(unit)) !== isNegated;
+    const set = new UnitSet(ranges);
+    return isNegated ? set.negated() : set;
   }
 
-  #classItem(): UnitSet {
+  #classItem(): readonly UnitRange[] {
     const at = this.#at;
     const first = this.#classUnit();
     const [range] = this.#match(/-(?!\])/y);
-    if (range === undefined) return first.has;
+    if (range === undefined) return first.set.ranges;
     const last = this.#classUnit();
     const [from, to] = [first.code, last.code];
     if (from === undefined || to === undefined)
       return this.fail('a range of what is no character', at);
     if (to < from) this.fail('the range is in the wrong order', at);
-    return (unit) => unit >= from && unit <= to;
+    return [[from, to]];
   }
 
-  #classUnit(): { has: UnitSet; code?: number } {
+  #classUnit(): { set: UnitSet; code?: number } {
     const at = this.#at;
     const sign = this.#next();
-    if (sign !== '\\') return { has: only(sign), code: sign.charCodeAt(0) };
-    const has = this.#escape();
+    if (sign !== '\\') return { set: only(sign), code: sign.charCodeAt(0) };
+    const set = this.#escape();
     const escaped = this.#text.charAt(at + 1);
-    if (classes[escaped] !== undefined) return { has };
-    return { has, code: (letters[escaped] ?? escaped).charCodeAt(0) };
+    if (classes[escaped] !== undefined) return { set };
+    return { set, code: (letters[escaped] ?? escaped).charCodeAt(0) };
   }
 
   #next(): string {
@@ -187,10 +196,6 @@ class Parser {
 }
 
 function only(sign: string): UnitSet {
-  const wanted = sign.charCodeAt(0);
-  return (unit) => unit === wanted;
-}
-
-function setOf(pattern: RegExp): UnitSet {
-  return (unit) => pattern.test(String.fromCharCode(unit));
+  const unit = sign.charCodeAt(0);
+  return new UnitSet([[unit, unit]]);
 }

@@ -19,7 +19,7 @@ const howTo = [
 
 /** Lines of a comment that speak of whoever wrote it, or of the text as a file. */
 const aside =
-  /\S+@\S+\.\w|-\*-|pylint|@file\b|\b[A-Z]{2},? \d{5}\b|^\s*(?:#!|!|\/usr\/bin)|^\s*(?:contact|authors?|maintainers?|e-?mail|created|date|version|modified)\b[^.]{0,60}(?::|$)|^\s*(?:\w+ )?(?:written|created|developed|ported|maintained|updated|modified|improved|fixed|tested|added|rewritten|contributed)(?: and \w+)? by\b/i;
+  /\S@[^\s@]+\.\w|-\*-|pylint|@file\b|\b[A-Z]{2},? \d{5}\b|^\s*(?:#!|!|\/usr\/bin)|^\s*(?:contact|authors?|maintainers?|e-?mail|created|date|version|modified)\b[^.]{0,60}(?::|$)|^\s*(?:\w+ )?(?:written|created|developed|ported|maintained|updated|modified|improved|fixed|tested|added|rewritten|contributed)(?: and \w+)? by\b/i;
 /** From the first line of a paragraph that holds it the paragraph is a licence. */
 const legal =
   /licen[cs]e|\bL?GPL|redistribut|free software|\bCOPYING\b|copyri?gh?t|copyrigh\b|\(c\)\s*\d|©|SPDX|all rights reserved|warrant(?:y|ies)|merchantab|as is["\u201d]|permission (?:is hereby|notice|to use, copy)|substantial portions|\bliab(?:le|ility)\b|released under|distributed under|(?<!in )terms (?:of (?:the|use|this)|and conditions)|subject to the|in the hope that|\bGNU\b|software is provided|funded by|contact information|please include|\b(?:software|program|file) (?:is|may be) (?:available to|distributed|provided ["a])/i;
@@ -55,7 +55,7 @@ export function isTelling(doc: string): boolean {
 /** What the comment at the beginning of a file says that the file is; empty when it does not. */
 export function overviewOf(comment: string): string {
   const paragraphs = comment
-    .replace(/^\s*(?:\/\*+|\*+\/?|\/\/+[!/]?|#+!?|[rRuU]?"""|''')/gm, '')
+    .replace(/^[ \t]*(?:\/\*+|\*+\/?|\/\/+[!/]?|#+!?|[rRuU]?"""|''')/gm, '')
     .replace(/"""|'''|\*\/\s*$/g, '')
     .split(/\n\s*\n/)
     .filter((paragraph) => !record.test(paragraph))

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { BusError } from '../../errors/bus-error.js';
 import { grammarLanguages, textLanguages, type FactsLanguage } from '../facts.js';
-import type { ReadableTree } from '../source-tree.js';
+import { ConfinedReader } from '../confined-reader.js';
+import { git } from '../git.js';
+import { RevisionTree } from '../revision-tree.js';
+import { fileBytesMax, type ReadableTree } from '../source-tree.js';
 import { LinearPattern } from './linear-pattern.js';
 import { shippedRules, type RulesInForce } from './rules-in-force.js';
 import { securityRules, severities, type SecurityRule } from './security-rules.js';
@@ -13,6 +16,8 @@ export const ruleFile = '.sigma/security.json';
 export const ruleFileBytesMax = 256 * 1024;
 export const rulesMax = 500;
 const callsMax = 500;
+/** Calls of all rules together. */
+export const ruleCallsMax = 5_000;
 const nameCharsMax = 80;
 const textCharsMax = 160;
 
@@ -63,11 +68,21 @@ type RuleFile = z.infer<typeof fileSchema>;
  * What is shipped, changed by `.sigma/security.json` of the tree: of the revision, where one is read.
  * Throws CONFIG_INVALID, which names the place in the file.
  */
-export async function rulesOf(tree: Pick<ReadableTree, 'read'>): Promise<RulesInForce> {
+export async function rulesOf(tree: Pick<ReadableTree, 'root' | 'read'>): Promise<RulesInForce> {
   const source = await tree.read({ path: ruleFile, language: 'settings' });
   if ('bytes' in source) return readRules(source.bytes);
   if (source.reason === 'absent') return shippedRules;
+  const bytes = source.reason === 'generated' ? await longLined(tree) : undefined;
+  if (bytes !== undefined) return readRules(bytes);
   throw invalid(`it cannot be read: ${source.reason}`);
+}
+
+/** Programs write JSON in one line, which a tree refuses to read as a source. */
+async function longLined(tree: Pick<ReadableTree, 'root'>): Promise<Buffer | undefined> {
+  if (tree instanceof RevisionTree)
+    return git(tree.root, ['cat-file', 'blob', `${tree.commit}:./${ruleFile}`]);
+  const result = await new ConfinedReader(tree.root, fileBytesMax).read(ruleFile);
+  return 'bytes' in result ? result.bytes : undefined;
 }
 
 /**
@@ -78,6 +93,7 @@ export function readRules(bytes: Buffer): RulesInForce {
   if (bytes.length > ruleFileBytesMax)
     throw invalid(`it has ${bytes.length} bytes, and may have ${ruleFileBytesMax}`);
   const file = parse(bytes.toString('utf8'));
+  checkRules(file.rules);
   const offs = offOf(file);
   const own = file.rules.map((rule): SecurityRule => ({ ...rule, origin: ruleFile }));
   const taken = new Set(
@@ -89,6 +105,17 @@ export function readRules(bytes: Buffer): RulesInForce {
     .flatMap(({ id, languages: its }) => its.map((each) => `${each}/${id}`))
     .filter((each) => offs.has(each));
   return { rules, off, digests: digestsOf(rules, off) };
+}
+
+function checkRules(rules: RuleFile['rules']): void {
+  for (const [at, { id }] of rules.entries())
+    if (patternRules.some((rule) => rule.id === id))
+      throw invalid(
+        `rules[${at}].id: ${id} looks for a text, and no rule of calls can take its place`,
+      );
+  const calls = rules.reduce((sum, rule) => sum + new Set(rule.calls).size, 0);
+  if (calls > ruleCallsMax)
+    throw invalid(`rules: they name ${calls} calls, and may name ${ruleCallsMax}`);
 }
 
 /** `language/id` of all that is switched off. */

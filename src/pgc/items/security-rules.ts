@@ -101,9 +101,9 @@ export const securityRules: readonly SecurityRule[] = [
     calls: ['malloc', 'kmalloc', 'kzalloc', 'vmalloc', 'vzalloc', 'kvmalloc', 'alloca'],
     // A variable times a size, a size times a variable, or two variables; `sizeof *p` is no product.
     when:
-      '^[^,]*(?:\\b(?!sizeof\\b)[a-z_][\\w.>-]*(?:\\[[^\\]]*\\])?\\s*\\*\\s*\\(?(?:sizeof\\b|[a-z_]\\w*)' +
-      '|[a-z_]\\w*[^,]*\\)\\s*\\*\\s*\\(?sizeof\\b' +
-      '|\\bsizeof\\s*\\([^()]*(?:\\([^()]*\\))?[^()]*\\)\\s*\\*\\s*\\(?(?!sizeof\\b)[a-z_])',
+      '^[^,]*(?:\\b(?!sizeof\\b)[a-z_][\\w.>-]{0,60}(?:\\[[^\\]]{0,60}\\])?\\s*\\*\\s*\\(?[a-z_]' +
+      '|\\bsizeof\\s*\\([^()]*(?:\\([^()]*\\)[^()]*)?\\)\\s*\\*\\s*\\(?(?!sizeof\\b)[a-z_])' +
+      '|^[^,a-z_]*[a-z_][^,]*\\)\\s*\\*\\s*\\(?sizeof\\b',
     text: 'allocates a product that may overflow',
   },
   {
@@ -225,7 +225,7 @@ export const securityRules: readonly SecurityRule[] = [
   },
   {
     ...{ id: 'shell-command', languages: python, severity: 'high', cwe: 'CWE-78' },
-    calls: ['system', 'popen', 'getoutput', 'getstatusoutput', 'popen2', 'spawnl'],
+    calls: ['system', 'popen', 'getoutput', 'getstatusoutput', 'popen2'],
     on: '^(?:os|commands|subprocess|popen2)$',
     text: 'hands a command line to a shell',
   },
@@ -256,7 +256,14 @@ export const securityRules: readonly SecurityRule[] = [
   },
   {
     ...{ id: 'code-evaluation', languages: es, severity: 'high', cwe: 'CWE-95' },
-    calls: ['eval', 'Function', 'runInThisContext', 'runInNewContext', 'compileFunction'],
+    calls: ['eval', 'Function'],
+    // Others that are called so ask a server, or look something up in a page.
+    on: '^(?:|window|self|global|globalThis)$',
+    text: 'runs text as code',
+  },
+  {
+    ...{ id: 'code-evaluation', languages: es, severity: 'high', cwe: 'CWE-95' },
+    calls: ['runInThisContext', 'runInNewContext', 'compileFunction'],
     text: 'runs text as code',
   },
   {
@@ -268,6 +275,7 @@ export const securityRules: readonly SecurityRule[] = [
   {
     ...{ id: 'script-evaluation', languages: java, severity: 'high', cwe: 'CWE-95' },
     calls: ['eval'],
+    on: '^(?!.*(?:[rR]|[jJ])edis)',
     text: 'runs text as code',
   },
   // --- data that becomes something else
@@ -362,7 +370,7 @@ export const securityRules: readonly SecurityRule[] = [
       'crypto_alloc_shash',
       'crypto_alloc_ahash',
     ],
-    when: '^\\s*["\'](?:md[245]|sha-?1|ripemd\\d*)["\']',
+    when: '^\\s*["\'](?:md[245]|MD[245]|sha-?1|SHA-?1|ripemd\\d*|RIPEMD\\d*)["\']',
     text: 'uses a hash that can be forged',
   },
   {
@@ -377,7 +385,7 @@ export const securityRules: readonly SecurityRule[] = [
       ...['createCipheriv', 'createDecipheriv', 'createCipher', 'createDecipher', 'getInstance'],
       ...['crypto_alloc_skcipher', 'crypto_alloc_cipher'],
     ],
-    when: '^\\s*["\'](?:(?:des|rc[24]|arc4|blowfish|bf)\\b|[\\w-]*ecb|[\\w/()-]*/ECB|(?:ecb|cbc)\\((?:des|arc4)\\))',
+    when: '^\\s*["\'](?:(?:des|DES|rc[24]|RC[24]|arc4|ARCFOUR|[bB]lowfish|bf)\\b|[\\w-]*ecb|[\\w/()-]*/ECB|(?:ecb|cbc)\\((?:des|arc4)\\))',
     text: 'uses a cipher that can be broken',
   },
   {
@@ -406,7 +414,8 @@ export const securityRules: readonly SecurityRule[] = [
     },
     calls: ['random', 'randint', 'randrange', 'choice', 'Intn', 'Int63', 'Int', 'Random'],
     on: '^(?:random|rand|)$',
-    unless: '^[^)]*self',
+    // `rand.Int(rand.Reader, max)` of Go is the other package of that name.
+    unless: '^[^)]*(?:self|rand\\.Reader)',
     text: 'makes numbers that can be guessed',
   },
   {
@@ -460,7 +469,8 @@ export const securityRules: readonly SecurityRule[] = [
     },
     // What makes a file or a folder is held back by the umask; what changes its mode is not.
     calls: ['chmod', 'fchmod', 'fchmodat', 'chmodSync', 'Chmod'],
-    when: '\\b0o?777\\b|\\b0o?666\\b|S_IRWXO|S_IWOTH',
+    // `mode & ~S_IWOTH` takes it away.
+    when: '(?<!~\\s{0,9}(?:\\([^()]{0,80})?(?:stat\\.)?)(?:\\b0o?(?:777|666)\\b|S_IRWXO|S_IWOTH)',
     text: 'lets everybody write',
   },
   {

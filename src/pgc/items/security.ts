@@ -2,16 +2,19 @@ import type { CallDraft } from '../miners/draft.js';
 import { issuerTokens } from '../credentials.js';
 import { grammarLanguages, textLanguages, type FactsLanguage, type ItemFact } from '../facts.js';
 import { Items, type ItemSource } from './item.js';
+import { CodeText } from './code-text.js';
 import { LinearPattern } from './linear-pattern.js';
 import { securityRules, type SecurityRule, type Severity } from './security-rules.js';
 import { slotRules, slotSurface, surfacesOf } from './surfaces.js';
 
-/** Arguments are read this far; what decides stands at their beginning. */
-const argumentCharsMax = 400;
-/** A line is read this far. */
+/** Lines are read in parts of this. */
 const lineCharsMax = 1_000;
+/** The name of a secret begins this close to the word that betrays it. */
+const nameCharsMax = 60;
 /** A value shorter than this is an example. */
 const secretCharsMin = 12;
+
+export { argumentsAt } from './code-text.js';
 
 /** O2 of one text: calls that rules name, where it is open to attack, and secrets, which are never repeated. */
 export function securityItems(
@@ -20,9 +23,10 @@ export function securityItems(
 ): ItemFact[] {
   const items = new Items(source, 2);
   const byCall = rulesFor(source, rules);
+  const code = new CodeText(source);
   for (const call of source.draft.calls) {
     for (const rule of byCall.get(call.callee) ?? []) {
-      if (!applies(rule, call, source.text)) continue;
+      if (!applies(rule, call, code)) continue;
       const { severity, cwe } = rule;
       const on = call.receiver === '' ? '' : `${call.receiver}.`;
       const text = `${on}${call.callee} ${rule.text}`;
@@ -80,56 +84,24 @@ function rulesFor(
   if (byCall === undefined) {
     byCall = new Map();
     for (const rule of rules.filter((each) => each.languages.includes(language)))
-      for (const call of rule.calls) byCall.set(call, [...(byCall.get(call) ?? []), compile(rule)]);
+      for (const call of new Set(rule.calls))
+        byCall.set(call, [...(byCall.get(call) ?? []), compile(rule)]);
     all.set(language, byCall);
   }
   return byCall;
 }
 
-function applies(rule: Compiled, call: CallDraft, text: string): boolean {
+function applies(rule: Compiled, call: CallDraft, code: CodeText): boolean {
   const { on, when, unless } = rule;
   // What is put into a structure is not called there.
   if (call.kind === 'slot') return false;
   if (on !== undefined && !on.test(call.receiver)) return false;
   if (when === undefined && unless === undefined) return true;
-  const given = argumentsAt(text, call.at + call.callee.length);
+  const given = code.argumentsOf(call);
   if (given === undefined) return false;
   if ((when !== undefined && !when.test(given)) || unless?.test(given) === true) return false;
-  if (rule.outsideMacros && isInMacro(text, call.at)) return false;
-  return !rule.unlessConstant || !isConstantText(text, given.trim());
-}
-
-/** In a `#define`, which goes on where a line ends in `\`. */
-function isInMacro(text: string, at: number): boolean {
-  let from = text.lastIndexOf('\n', at - 1) + 1;
-  while (text.charAt(from - 2) === '\\') from = text.lastIndexOf('\n', from - 2) + 1;
-  return /^[ \t]*#[ \t]*define\b/.test(text.slice(from, from + lineCharsMax));
-}
-
-/** A name that this very text gives a literal to, as to an array or a pointer of characters. */
-function isConstantText(text: string, name: string): boolean {
-  if (!/^\w+$/.test(name)) return false;
-  return new RegExp(`\\bchar\\b[^;=(){}]*\\b${name}\\b[^;=(){}]*=\\s*(?:\\w+\\s+)?"`).test(text);
-}
-
-/** What stands in the brackets behind a name; undefined when there are none. */
-export function argumentsAt(text: string, at: number): string | undefined {
-  const open = /\s*(?:<[^()]{0,80}>)?\s*!?\s*\(/y;
-  open.lastIndex = at;
-  if (!open.test(text)) return undefined;
-  const from = open.lastIndex;
-  let depth = 1;
-  let to = from;
-  let isText = false;
-  for (; to < text.length && to < from + argumentCharsMax; to += 1) {
-    const sign = text.charAt(to);
-    if (sign === '"') isText = !isText;
-    else if (sign === '\\') to += 1;
-    else if (isText) continue;
-    else if (sign === '(') depth += 1;
-    else if (sign === ')' && (depth -= 1) === 0) break;
-  }
-  return text.slice(from, to);
+  if (rule.outsideMacros && code.isInMacro(call.at)) return false;
+  return !rule.unlessConstant || !code.isConstant(given.trim());
 }
 
 /** A rule that looks for a text instead of a call. */
@@ -165,7 +137,7 @@ function surfaces(source: ItemSource, items: Items): void {
     for (const found of source.text.matchAll(pattern)) {
       const [whole, name = '', more = ''] = found;
       const at = found.index + whole.length - whole.trimStart().length;
-      if (name === 'NULL' || isCommented(source.text, at)) continue;
+      if (name === 'NULL' || isCommented(source, at)) continue;
       items.add(rule, at, found.index + whole.length, text(name, more), {
         ...{ subject: name, ...gradeOf(rule) },
       });
@@ -179,15 +151,19 @@ function surfaces(source: ItemSource, items: Items): void {
   }
 }
 
+/** Rust begins statements with `*p`, which a line of a comment does not. */
+const slashComment = /^\s*(?:\/\*|\*[\s*/])|(?:^|\s)\/\//;
+const hashComment = /(?:^|\s)#/;
+
 /** What stands before it on its line begins a comment. */
-function isCommented(text: string, at: number): boolean {
+function isCommented({ text, language }: ItemSource, at: number): boolean {
   const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-  return /^\s*\/?\*|(?:^|\s)\/\//.test(before);
+  return (language === 'python' ? hashComment : slashComment).test(before);
 }
 
 const secretWords = /passw(?:or)?d|secret|api_?key|access_?key|auth_?token|private_?key/gi;
 const secretNames =
-  /\b(\w*(?:password|passwd|secret|api_?key|access_?key|auth_?token|private_?key)\w*)["']?\s*(?::|=|:=)\s*["']([^"'\s]+)["']/i;
+  /\b(\w{0,60}(?:password|passwd|secret|api_?key|access_?key|auth_?token|private_?key)\w{0,60})["']?\s*(?::|=|:=)\s*["']([^"'\s]+)["']/i;
 const keyBlocks = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/g;
 const examples =
   /example|changeme|placeholder|your[-_]|xxxx|test|dummy|<|\$\{|%s|\*{3}|^[\w.]+\(|process\.env/i;
@@ -198,7 +174,9 @@ function secrets({ text }: ItemSource, items: Items): void {
   let seen = 0;
   for (const word of text.matchAll(secretWords)) {
     if (word.index < seen) continue;
-    const from = text.lastIndexOf('\n', word.index) + 1;
+    // Of a long line one part after the other, none twice.
+    const lineStart = text.lastIndexOf('\n', word.index) + 1;
+    const from = Math.max(lineStart, seen, word.index - nameCharsMax);
     const line = text.slice(from, from + lineCharsMax).split('\n', 1)[0] ?? '';
     seen = from + line.length;
     const [whole, name = '', value = ''] = secretNames.exec(line) ?? [];

@@ -129,8 +129,9 @@ function* prose({ text, language }: ItemSource): Generator<[from: number, to: nu
   }
   const comments =
     language === 'python'
-      ? /(?:^[ \t]*#[^\n]*\n?)+|"""[\s\S]*?"""|'''[\s\S]*?'''/gm
-      : /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/[^\n]*\n?)+|\/\/[^\n]*/gm;
+      ? /(?:^[ \t]*#[^\n]*\n?){1,400}|"""[\s\S]*?"""|'''[\s\S]*?'''/gm
+      : // Without an end it goes on to the end of the text, and is read once.
+        /\/\*[^]*?(?:\*\/|(?![^]))|(?:^[ \t]*\/\/[^\n]*\n?){1,400}|\/\/[^\n]*/gm;
   for (const found of text.matchAll(comments)) {
     const end = found.index + Math.min(found[0].length, commentCharsMax);
     yield [found.index, end];
@@ -172,7 +173,7 @@ function shown(said: string, pattern: RegExp): string {
 
 /** Ends of sentences (not of `e.g.`), blank lines, and lines that begin something: a tag, a heading, a point. */
 const breaks =
-  /(?<!\b(?:e\.g|i\.e|etc|cf|vs|resp|aka))[.!?](?=\s)|\n[ \t]*(?=\n)|\n[ \t]*(?=@[\w.]+\s*[^\n:]{0,40}:|(?:call(?:ing)?\s+)?(?:context|locking|returns?|note|description|input|output|side effects|proof|todo|fixme|xxx)\s*:|[-o*+]\s|\(?\w{1,2}[.)]\s|%\w+:)/gi;
+  /(?<!\b(?:e\.g|i\.e|etc|cf|vs|resp|aka))[.!?](?=\s)|\n[ \t]*(?=\n)|\n[ \t]*(?=@[\w.]{1,80}[ \t]{0,8}[^\n:]{0,40}:|(?:call(?:ing)?\s+)?(?:context|locking|returns?|note|description|input|output|side effects|proof|todo|fixme|xxx)\s*:|[-o*+]\s|\(?\w{1,2}[.)]\s|%\w+:)/gi;
 
 function* sentencesOf(plain: string): Generator<{ from: number; to: number }> {
   let from = 0;

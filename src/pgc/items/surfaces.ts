@@ -20,7 +20,7 @@ const cSurfaces: readonly Surface[] = [
   {
     rule: 'surface-netlink',
     mark: 'rtnl_register',
-    pattern: /\brtnl_register(?:_module)?\s*\([^;()]*?\b(RTM_\w+)/g,
+    pattern: /\brtnl_register(?:_module)?\s*\([^;()]{0,300}?\b(RTM_\w+)/g,
     text: (name) => `netlink message ${name}`,
   },
   {
@@ -38,7 +38,7 @@ const cSurfaces: readonly Surface[] = [
   {
     rule: 'surface-file-write',
     mark: 'DEVICE_ATTR',
-    pattern: /^(?:static\s+)?DEVICE_ATTR\s*\(\s*\w+,[^,;]*,\s*\w+,\s*(\w+)\s*\)/gm,
+    pattern: /^(?:static\s+)?DEVICE_ATTR\s*\(\s*\w+,[^,;]{0,300},\s*\w+,\s*(\w+)\s*\)/gm,
     text: (name) => `write handler ${name}`,
   },
   {
@@ -46,13 +46,13 @@ const cSurfaces: readonly Surface[] = [
     rule: 'surface-parameter',
     mark: 'module_param',
     pattern:
-      /^module_param\w*\s*\(\s*(\w+)[^;]*,\s*(0[0-7]*[2367][0-7]*|[^,;]*\bS_I(?:W|RWX)[^,;]*)\s*\)\s*;/gm,
+      /^module_param\w*\s{0,50}\(\s{0,50}(\w+)[^;]{0,200},\s{0,50}(?:0[0-7]{0,8}[2367][0-7]{0,8}\s{0,50}|[^,;]{0,100}\bS_I(?:W|RWX)[^,;]{0,100})\)\s{0,50};/gm,
     text: (name) => `module parameter ${name}, which can be written at run time`,
   },
   {
     rule: 'surface-boot',
     mark: '("',
-    pattern: /^(?:__setup|early_param)\s*\(\s*"([^"]+)"/gm,
+    pattern: /^(?:__setup|early_param)\s*\(\s*"([^"\n]{1,200})"/gm,
     text: (name) => `boot parameter ${name}`,
   },
   {
@@ -68,7 +68,7 @@ const esSurfaces: readonly Surface[] = [
     rule: 'surface-http',
     mark: '/',
     pattern:
-      /\b(?:app|router|server|api|fastify)\s*\.\s*(get|post|put|patch|delete|all|use)\s*\(\s*['"`](\/[^'"`]*)/g,
+      /\b(?:app|router|server|api|fastify)\s*\.\s*(get|post|put|patch|delete|all|use)\s*\(\s*['"`](\/[^'"`\n]{0,300})/g,
     text: (verb, path) => `HTTP route ${verb.toUpperCase()} ${path}`,
   },
   {
@@ -95,7 +95,7 @@ const pythonSurfaces: readonly Surface[] = [
   {
     rule: 'surface-http',
     mark: '@',
-    pattern: /^\s*@\w+\.(route|get|post|put|patch|delete)\s*\(\s*['"](\/[^'"]*)/gm,
+    pattern: /^[ \t]*@\w+\.(route|get|post|put|patch|delete)\s*\(\s*['"](\/[^'"\n]{0,300})/gm,
     text: (verb, path) => `HTTP route ${verb === 'route' ? '' : `${verb.toUpperCase()} `}${path}`,
   },
   {
@@ -116,13 +116,14 @@ const goSurfaces: readonly Surface[] = [
   {
     rule: 'surface-http',
     mark: '/',
-    pattern: /\.(HandleFunc|Handle|GET|POST|PUT|DELETE|PATCH)\s*\(\s*"([^"]*\/[^"]*)"/g,
+    pattern:
+      /\.(HandleFunc|Handle|GET|POST|PUT|DELETE|PATCH)\s*\(\s*"([^"\n/]{0,300}\/[^"\n]{0,300})"/g,
     text: (verb, path) => `HTTP route ${/^Handle/.test(verb) ? '' : `${verb} `}${path}`,
   },
   {
     rule: 'surface-cli',
     mark: 'flag.',
-    pattern: /\bflag\.\w+\s*\((?:&\w+,\s*)?\s*"([\w-]+)"/g,
+    pattern: /\bflag\.\w+\s*\(\s*(?:&\w+,\s*)?"([\w-]+)"/g,
     text: (name) => `argument ${name}`,
   },
   {
@@ -137,7 +138,8 @@ const javaSurfaces: readonly Surface[] = [
   {
     rule: 'surface-http',
     mark: 'Mapping',
-    pattern: /@(Get|Post|Put|Patch|Delete|Request)Mapping\s*\(\s*(?:value\s*=\s*)?"([^"]*)"/g,
+    pattern:
+      /@(Get|Post|Put|Patch|Delete|Request)Mapping\s*\(\s*(?:value\s*=\s*)?"([^"\n]{0,300})"/g,
     text: (verb, path) => `HTTP route ${verb === 'Request' ? '' : `${verb.toUpperCase()} `}${path}`,
   },
   {
@@ -158,7 +160,7 @@ const rustSurfaces: readonly Surface[] = [
   {
     rule: 'surface-http',
     mark: '#[',
-    pattern: /#\[(get|post|put|patch|delete)\s*\(\s*"([^"]*)"/g,
+    pattern: /#\[(get|post|put|patch|delete)\s*\(\s*"([^"\n]{0,300})"/g,
     text: (verb, path) => `HTTP route ${verb.toUpperCase()} ${path}`,
   },
   {

@@ -55,7 +55,10 @@ export function readable(text: string): string {
     rewritten
       // `static DECLARE_WORK(a, b);`: without `static` it is a call, with it nothing the grammar knows.
       .replace(/^static(?=\s+[A-Z][A-Z0-9_]*\s*\(\s*\w+\s*,)/gm, blank)
-      .replace(/\b(?:struct|union|enum|unsigned|signed)\b(?=\s+\w+\s*\*?\s*[,)])/g, blankAsArgument)
+      .replace(
+        /\b(?:struct|union|enum|unsigned|signed)\b(?=\s{1,50}\w+(?:\s{0,50}\*)?\s{0,50}[,)])/g,
+        blankAsArgument,
+      )
   );
 }
 
@@ -132,16 +135,8 @@ function argumentsEnd(text: string, at: number): number {
  */
 function withPlainHeads(text: string): string {
   return text.replace(
-    /^((COMPAT_)?SYSCALL(?:32)?_DEFINE|BPF_CALL_)(\d)\(\s*(\w+)\s*(,?)([^;{}]*?)\)(?=\s*\{)/gm,
-    (
-      whole: string,
-      macro: string,
-      compat: string | undefined,
-      _n,
-      name: string,
-      _c,
-      rest: string,
-    ) => {
+    /^((COMPAT_)?SYSCALL(?:32)?_DEFINE|BPF_CALL_)(\d)\(\s{0,50}(\w+)\b(?:\s{0,50},)?([^;{}]{0,1000}?)\)(?=\s{0,100}\{)/gm,
+    (whole: string, macro: string, compat: string | undefined, _n, name: string, rest: string) => {
       const type = macro === 'BPF_CALL_' ? 'u64' : 'long';
       const prefix = macro === 'BPF_CALL_' ? '' : compat === undefined ? 'sys_' : 'compat_sys_';
       let comma = 0;

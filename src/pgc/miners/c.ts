@@ -16,6 +16,9 @@ import { Draft, type CallDraft, type SymbolDraft } from './draft.js';
 import type { Grammar } from './grammar.js';
 import { compact, renderSignature, splitList } from './signature.js';
 
+/** What is called through an expression is looked at if it is no longer than this. */
+const calledCharsMax = 1_000;
+
 export const cQuery = `
 (function_definition) @function
 (declaration) @declaration
@@ -143,7 +146,8 @@ class CMiner {
 
   /** `(name)(…)`, `(*pointer)(…)`, `(*object->pointer)(…)`, `table[i](…)`. */
   #parenthesized(node: Node): void {
-    const source = node.text;
+    if (node.endIndex - node.startIndex > calledCharsMax) return;
+    const source = compact(node.text);
     const plain = /^\(\s*([A-Za-z_]\w*)\s*\)$/.exec(source)?.[1];
     if (plain !== undefined) {
       this.#call(plain, node.startIndex);

@@ -32,7 +32,7 @@ const behindFunction = new RegExp(
 );
 /** `f(API_MOVE_ARG(Type) a, …`: the mark stays, as a type. */
 const ofParameter = new RegExp(
-  `(?:[(,]|\\btypedef\\b)\\s*(?:const\\s+)?${mark}(\\([^(){};]{0,300}\\))(?=\\s*&{0,2}\\s*[A-Za-z_]\\w*\\s*[,)=;])`,
+  `(?:[(,]|\\btypedef\\b)\\s*(?:const\\s+)?${mark}(\\([^(){};]{0,300}\\))(?=\\s{0,50}(?:&{1,2}\\s{0,50})?[A-Za-z_]\\w*\\s{0,50}[,)=;])`,
   'g',
 );
 /** `enable_if<…>::type * = 0`, a parameter without a name: to the grammar a pointer has one. */

@@ -45,7 +45,7 @@ export const cppQuery = `
 
 /** Source that a C compiler would refuse: a header named `.h` that holds any of it is C++. */
 const cppOnly =
-  /^\s*(?:(?:inline\s+)?namespace\s+[\w:]*\s*\{|template\s*<|using\s+(?:namespace\s+)?[\w:]+\s*[;=]|class\s+(?:\w+\s+)?\w+\s*(?:final\s*)?[:{]|(?:public|private|protected)\s*:)/m;
+  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
 
 export function isCpp(text: string): boolean {
   return cppOnly.test(text);

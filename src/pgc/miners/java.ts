@@ -113,7 +113,7 @@ class JavaMiner extends ScopedMiner {
     const modifiers = modifiersOf(node);
     const isConstant =
       node.type === 'constant_declaration' ||
-      /\bstatic\b[^]*\bfinal\b|\bfinal\b[^]*\bstatic\b/.test(modifiers);
+      (/\bstatic\b/.test(modifiers) && /\bfinal\b/.test(modifiers));
     const kind = isConstant ? 'constant' : 'variable';
     const exported = this.#isExported(node);
     for (const [at, each] of node.childrenForFieldName('declarator').entries()) {

@@ -88,8 +88,10 @@ export class Miner implements AsyncDisposable {
     if (isText(language))
       return bytes > parseBytesMax ? unparsed(language, text) : read[language](text);
     const bytesMax = isCFamily(language) ? cParseBytesMax : parseBytesMax;
-    if (bytes > bytesMax || bracketDepthOf(text) > bracketDepthMax) return unparsed(language, text);
+    // Also where it is not parsed: items are made of the same text.
     const readable = language === 'python' ? text : withoutEndlessComments(text);
+    if (bytes > bytesMax || bracketDepthOf(text) > bracketDepthMax)
+      return unparsed(language, readable);
     return parsed[language].mine(await this.#grammar(language), readable);
   }
 

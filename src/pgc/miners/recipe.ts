@@ -119,7 +119,7 @@ export function mineSettings(text: string): Draft {
   let section = '';
   let inScripts = false;
   for (const { line, start, end } of linesOf(text)) {
-    const head = /^\s*\[+([^\]]+)\]+\s*$/.exec(line)?.[1];
+    const head = /^\s*\[+([^[\]]+)\]+\s*$/.exec(line)?.[1];
     if (head !== undefined) section = head.trim();
     if (/^\s*"scripts"\s*:\s*\{/.test(line)) inScripts = true;
     else if (inScripts && /^\s*\}/.test(line)) inScripts = false;
@@ -139,18 +139,23 @@ export function mineSettings(text: string): Draft {
   return draft;
 }
 
-/** Functions of a shell script. */
+const shellHead = /^[ \t]*(?:function[ \t]{1,50})?([A-Za-z_][\w-]*)[ \t]{0,50}\(\)\s{0,50}\{/gm;
+const shellEnd = /^[ \t]*\}/gm;
+
+/** Functions of a shell script, up to the first line that begins with a closing bracket. */
 export function mineShell(text: string): Draft {
   const draft = new Draft(text);
-  for (const found of text.matchAll(
-    /^[ \t]*(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{[\s\S]*?^\s*\}/gm,
-  )) {
-    const name = found[1] ?? '';
-    const at = found.index + found[0].length - found[0].trimStart().length;
+  shellHead.lastIndex = 0;
+  for (let head = shellHead.exec(text); head !== null; head = shellHead.exec(text)) {
+    shellEnd.lastIndex = shellHead.lastIndex;
+    // Where one has no end, none behind it has.
+    if (!shellEnd.test(text)) break;
+    const end = shellEnd.lastIndex;
+    const name = head[1] ?? '';
+    const at = head.index + head[0].length - head[0].trimStart().length;
     const signature = renderSignature('function', name, {});
-    draft.symbols.push(
-      entry(name, 'function', at, found.index + found[0].length, signature, '', false),
-    );
+    draft.symbols.push(entry(name, 'function', at, end, signature, '', false));
+    shellHead.lastIndex = end;
   }
   return draft;
 }

@@ -204,12 +204,14 @@ class RustMiner extends ScopedMiner {
     const tree = node.namedChildren.find((each) => each.type === 'token_tree');
     if (tree === undefined) return;
     const source = blankStrings(tree.text);
-    for (const found of source.matchAll(/(\.\s*|\b\w+\s*::\s*)?\b([A-Za-z_]\w*)\s*(!?)\s*\(/g)) {
+    for (const found of source.matchAll(
+      /(\.\s*|\b\w+\s*::\s*)?\b([A-Za-z_]\w*)\s*(?:(!)\s*)?\(/g,
+    )) {
       const [, before = '', callee = '', bang] = found;
       if (rustKeywords.has(callee)) continue;
       const at = tree.startIndex + found.index + before.length;
       const receiver = before.replace(/\s*::\s*$/, '').replace(/^\..*/, '');
-      const kind = before !== '' && bang === '' ? 'member' : kindOfCall(callee);
+      const kind = before !== '' && bang === undefined ? 'member' : kindOfCall(callee);
       this.draft.call(callee, at, kind, receiver);
     }
   }

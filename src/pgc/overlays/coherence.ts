@@ -158,7 +158,8 @@ async function answersOf(
     known: (name) => has(name, asked.mention),
     knownOption: (name) => has(name, asked.option),
     documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
-    hasKconfig: options.size > 0,
+    // Where an O5 has failed nobody knows all options.
+    hasKconfig: options.size > 0 && shards.every(({ overlays }) => overlays.O5?.state === 'ready'),
   };
 }
 

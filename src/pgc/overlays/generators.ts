@@ -34,10 +34,16 @@ export const filedOverlays = [
 
 export type FiledOverlay = (typeof filedOverlays)[number];
 
-/** Rules of the tree make another O2 of the same sources. */
-export function generatorVersion(overlay: OverlayName, rules: RuleDigests): string {
+/** Rules of the tree for languages of a shard make another O2 of the same sources. */
+export function generatorVersion(
+  overlay: OverlayName,
+  rules: RuleDigests,
+  languages: readonly string[],
+): string {
   const { version } = generators[overlay];
-  const own = Object.entries(rules).sort();
+  const own = Object.entries(rules)
+    .filter(([language]) => languages.includes(language))
+    .sort();
   if (overlay !== 'O2' || own.length === 0) return version;
   return `${version}+${createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8)}`;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { lineageItems } from '../lineage/items.js';
 import type { History } from '../lineage/history.js';
@@ -68,7 +69,10 @@ async function historyFile(
   shard: ManifestShard,
   files: readonly FileRow[],
 ): Promise<{ file: string; items: number }> {
-  const file = `${shard.alias}-${shard.version}.${history.commit.slice(0, 12)}.O3.ovl`;
+  // A history that was cut short is another one than the whole.
+  const { commit, commits, why } = history;
+  const read = createHash('sha256').update(`${commit} ${commits} ${why}`).digest('hex');
+  const file = `${shard.alias}-${shard.version}.${read.slice(0, 12)}.O3.ovl`;
   const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
   const kept = await keptItems(place, known, file);
   if (kept !== undefined) return { file, items: kept };

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { minerVersion } from '../facts.js';
@@ -6,6 +6,8 @@ import { segmentFormat, writeAtomically } from '../segment-file.js';
 
 /** Raised whenever a shard would answer another thing to the same question. */
 const format = 1;
+/** Each takes some eight bytes. */
+const verdictsMax = 20_000_000;
 const fileBytesMax = 256 * 1024 * 1024;
 
 const schema = z.object({
@@ -68,7 +70,7 @@ export class Verdicts {
     return new Set([...questions].filter((each) => !open.has(each)));
   }
 
-  /** Only of these questions and witnesses, which are those of the next time. Throws STORE_UNAVAILABLE. */
+  /** Only of these questions and witnesses, which are those of the next time; none where there are too many. Throws STORE_UNAVAILABLE. */
   async write(
     path: string,
     questions: ReadonlySet<string>,
@@ -87,6 +89,11 @@ export class Verdicts {
         ]),
       ),
     };
+    const count = Object.values(whole.shards).reduce(
+      (sum, { yes, no }) => sum + yes.length + no.length,
+      0,
+    );
+    if (count > verdictsMax) return rm(path, { force: true });
     await writeAtomically(path, [gzipSync(JSON.stringify(whole), { level: 1 })]);
   }
 

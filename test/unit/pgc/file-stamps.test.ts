@@ -1,9 +1,19 @@
-import { appendFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FileStamps } from '../../../src/pgc/file-stamps.js';
+import { placeOf } from '../../../src/pgc/manifest.js';
 import { indexFolder, type IndexReport } from '../../../src/pgc/index-folder.js';
 
 let folder: string;
@@ -12,9 +22,11 @@ const zeroes = join('zeroes', 'a.c');
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sigma-stamps-'));
   root = join(folder, 'tree');
-  for (const name of ['zeroes', 'indexed']) await mkdir(join(root, name), { recursive: true });
+  for (const name of ['zeroes', 'indexed', 'moved'])
+    await mkdir(join(root, name), { recursive: true });
   for (const name of ['same.c', 'longer.c', 'dated.c', 'moved.c', 'gone.c', 'b.c'])
     await writeFile(join(root, name), 'int a;\n');
+  await writeFile(join(root, 'moved/a.c'), 'int a;\n');
   await writeFile(join(root, zeroes), '\0');
   await writeFile(join(root, 'indexed/a.c'), 'int alpha(void) { return beta(); }\n');
   await writeFile(join(root, 'indexed/b.c'), 'int beta(void) { return 1; }\n');
@@ -55,6 +67,14 @@ test('a file that has just changed is not trusted: it may change again within a 
   expect(stamps.recall('fresh.c')).toBeUndefined();
 });
 
+test('a folder that has become a link is another folder', async () => {
+  expect((await remembered('moved/a.c')).recall('moved/a.c')).toEqual(row('moved/a.c'));
+  await rename(join(root, 'moved'), join(folder, 'elsewhere'));
+  await symlink(join(folder, 'elsewhere'), join(root, 'moved'));
+  const stamps = await FileStamps.read(join(folder, 'stamps'), root);
+  expect(stamps.recall('moved/a.c')).toBeUndefined();
+});
+
 test('what was not opened for another reason than its content is tried again', async () => {
   const first = await FileStamps.read(join(folder, 'none'), root);
   first.recall(zeroes);
@@ -81,6 +101,8 @@ test('an index of files that are known is the same, and sees every change', asyn
     ...{ shards, lines_total, left_out },
   });
   const first = await index();
+  const { stamps } = placeOf(tree, join(folder, 'home'));
+  expect((await FileStamps.read(stamps, tree)).recall('a.c')).toMatchObject({ lines: 1 });
   const again = await index();
   expect(served(again)).toEqual(served(first));
   expect(again).toMatchObject({ files_mined: 0, left_out: { generated: 1 }, lines_total: 2 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkIndex } from '../../../src/pgc/index-check.js';
@@ -83,6 +83,17 @@ describe('an index', () => {
       { path: 'notes.xyz', reason: 'unknown language' },
       { path: 'mm/blob.c', reason: 'binary' },
     ]);
+  });
+
+  test('that holds files of another shard is found unsound, and mended by the next run', async () => {
+    await using at = await bench();
+    await at.index({ shards: twoShards });
+    const place = placeOf(at.tree.root, at.home);
+    const [mm, net] = await segmentsOf(at);
+    await copyFile(join(place.segments, net!), join(place.segments, mm!));
+    expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(false);
+    await at.index();
+    expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
   });
 
   test('says how much of each language there is, and how much of it could not be read', async () => {

@@ -78,7 +78,7 @@ test('threads write what this thread writes', async () => {
   const write = async (name: string, threads: number) => {
     const orders = [await orderIn(name, 'one'), await orderIn(name, 'two')];
     const used = new Set<ShardBuilder>();
-    await using builders = openBuilders(threads, lines, worker);
+    await using builders = openBuilders(threads, lines, 512, worker);
     const shards = new Map<string, unknown>();
     await builders.all(orders, async (builder, order) => {
       used.add(builder);
@@ -103,7 +103,7 @@ test.each([
   ['a thread', 1],
 ])('in %s facts that are lost or damaged are asked for again', async (_, threads) => {
   const order = await orderIn(`mended-${threads}`, 'one');
-  await using builders = openBuilders(threads, lines, worker);
+  await using builders = openBuilders(threads, lines, 512, worker);
   const asked: string[] = [];
   const broken = [
     { ...mined[0]!, facts: Buffer.from('no facts') },
@@ -122,7 +122,7 @@ test.each([
 test('a failure in a thread keeps its code, and nothing else is begun', async () => {
   const order = await orderIn('full', 'one');
   await rm(order.place.segments, { recursive: true });
-  await using builders = openBuilders(1, lines, worker);
+  await using builders = openBuilders(1, lines, 512, worker);
   const begun: string[] = [];
   const all = builders.all([order, order], async (builder, { shard }) => {
     begun.push(shard.alias);
@@ -143,7 +143,7 @@ test('a thread that dies fails its shard and does not hang', async () => {
      });`,
   );
   const order = await orderIn('dying', 'one');
-  await using builders = openBuilders(1, lines, pathToFileURL(dying));
+  await using builders = openBuilders(1, lines, 512, pathToFileURL(dying));
   const all = builders.all([order], async (builder) => {
     await builder.build(order, inBatches(mined), nothingToMend);
   });

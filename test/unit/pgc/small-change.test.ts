@@ -27,6 +27,15 @@ const edit = fc.oneof(
   fc.tuple(fc.constant('doc/a.md'), markdown),
   fc.tuple(fc.constant('mm/Kconfig'), kconfig),
   fc.tuple(fc.constantFrom('mm/b.c', 'net/b.c', 'doc/a.md'), fc.constant(undefined)),
+  fc.tuple(fc.constant('net/tool.py'), fc.constantFrom('import os\nos.system(x)\n', undefined)),
+  fc.tuple(
+    fc.constant('.sigma/security.json'),
+    fc.constantFrom(
+      '{"off":["unbounded-copy"]}',
+      '{"off":[{"id":"shell-command","languages":["python"]}]}',
+      undefined,
+    ),
+  ),
 );
 
 async function served(root: string, home: string): Promise<Record<string, string>> {
@@ -44,7 +53,8 @@ async function served(root: string, home: string): Promise<Record<string, string
     const bytes = await readFile(join(place.segments, file));
     return [file, createHash('sha256').update(bytes).digest('hex')] as const;
   });
-  return Object.fromEntries(await Promise.all(entries));
+  const states = shards.map(({ alias, overlays }) => [alias, JSON.stringify(overlays)] as const);
+  return Object.fromEntries([...states, ...(await Promise.all(entries))]);
 }
 
 test('after any sequence of changes the index is what a first run would make', async () => {

@@ -157,6 +157,13 @@ int make(void) { return 0; }
       ],
       ['overview', 10, 'Usage of pages: How pages are used.'],
     ]);
+    const long = `/**\n * DOC: Long\n *\n * It is long.\n${' *\n'.repeat(5_000)} */\n/**\n * DOC: Next\n *\n * It is next.\n */\n`;
+    expect(
+      await found(4, 'c', long, ({ text, line_start, line_end }) => [text, line_start, line_end]),
+    ).toEqual([
+      ['Long: It is long.', 1, 5_005],
+      ['Next: It is next.', 5_006, 5_010],
+    ]);
     expect(
       await found(4, 'c', '/* Makes one thing out of two other things. */\nint f(void);\n'),
     ).toEqual([]);
@@ -214,6 +221,39 @@ void take(struct page *page, void (*cb)(int), int last);
       'def f(a, *rest, b=1):\n    """X.\n\n    :param a: x\n    :param rest: y\n    :param c: z\n    """\n';
     expect(await found(7, 'python', py)).toEqual([
       ['parameter', 6, 'f documents the parameter c, which it does not have'],
+    ]);
+  });
+
+  test('of operators, of functions inside others, and of what is taken apart', async () => {
+    const cpp =
+      '/**\n * operator++ - adds\n * @gone: x\n */\nA& operator++(A& a);\n/**\n * take - takes\n * @gone: x\n */\nint take(int a);\n';
+    expect(await found(7, 'cpp', cpp)).toEqual([
+      ['parameter', 8, 'take documents the parameter gone, which it does not have'],
+    ]);
+    const es =
+      '/**\n * @param options what to do\n * @param {number} options.a x\n */\nfunction f({ a, b }) {}\n';
+    expect(await found(7, 'javascript', es)).toEqual([]);
+    const py = `def outer(a, sep=':', pair=(1, 2)):  # it's "odd"
+    """X.
+
+    :param b: y
+    """
+    def inner(c):
+        """Y.
+
+        :param c: z
+        :param d: z
+        """
+def plain(a):
+    def inner(b):
+        """Z.
+
+        :param b: z
+        """
+`;
+    expect(await found(7, 'python', py)).toEqual([
+      ['parameter', 4, 'outer documents the parameter b, which it does not have'],
+      ['parameter', 10, 'inner documents the parameter d, which it does not have'],
     ]);
   });
 });

@@ -45,6 +45,47 @@ describe('assertions', () => {
     ]);
   });
 
+  test('of Java: neither the message nor the null is what is compared', async () => {
+    const source = `class A { void f() {
+	assertEquals("sum", 4, sum);
+	assertEquals("a", name, "the name");
+	assertEquals(4, sum);
+	assertTrue("is it so", done);
+	requireNonNull(y);
+	checkNotNull(z, "z");
+	/*
+	assert that it is so
+	*/
+	assert x > 0 : "x";
+} }
+`;
+    expect(await found('java', source)).toEqual([
+      ['assertion', 2, 'asserts 4 == sum'],
+      ['assertion', 3, 'asserts "a" == name'],
+      ['assertion', 4, 'asserts 4 == sum'],
+      ['assertion', 5, 'asserts done'],
+      ['assertion', 6, 'asserts y is not null'],
+      ['assertion', 7, 'asserts z is not null'],
+      ['assertion', 11, 'asserts x > 0 : "x"'],
+    ]);
+  });
+
+  test('of Python: statements, and no sentence of a string', async () => {
+    const source = `def f(x):
+    """Tells # it.
+
+    assert that x is small
+    """
+    # it's so
+    assert "'''" in x, "why"
+    assert x
+`;
+    expect(await found('python', source)).toEqual([
+      ['assertion', 7, `asserts "'''" in x, "why"`],
+      ['assertion', 8, 'asserts x'],
+    ]);
+  });
+
   test('annotations of locks, where they are used', async () => {
     const source = `# define __acquires(x) __attribute__((context(x,0,1)))
 /* __releases(a) is what it says */

@@ -102,6 +102,17 @@ module_param_cb(rate, &rate_ops, &rate, 0644);
     ]);
   });
 
+  test('a description in a macro has no text of its own', async () => {
+    const text = `#define DECLARE(name, about) \\
+module_param(name, uint, 0644); \\
+MODULE_PARM_DESC(name, about)
+static int other = "text" ? 1 : 0;
+`;
+    expect(await found('cpp', text)).toEqual([
+      ['module-parameter', 2, 2, 'module parameter name (uint)'],
+    ]);
+  });
+
   test('files that can be read or written, not the folders of them', async () => {
     const text = `static struct ctl_table table[] = {
 	{ .procname = "rate", .data = &rate, .mode = 0644,

@@ -2,7 +2,12 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { indexFolder, type IndexRequest } from '../../../../src/pgc/index-folder.js';
-import { readRules, rulesMax, ruleFileBytesMax } from '../../../../src/pgc/items/rule-file.js';
+import {
+  readRules,
+  ruleCallsMax,
+  rulesMax,
+  ruleFileBytesMax,
+} from '../../../../src/pgc/items/rule-file.js';
 import { shippedRules } from '../../../../src/pgc/items/rules-in-force.js';
 import { openIndex } from '../../../../src/pgc/open-index.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
@@ -76,6 +81,20 @@ describe('a rule file', () => {
       ],
       [{ rules: [{ ...copies, id: 'Copy' }] }, 'rules[0].id: lower case letters'],
       [{ rules: new Array(rulesMax + 1).fill(copies) }, 'rules: Too big'],
+      [{ rules: [{ ...copies, id: 'secret' }] }, 'rules[0].id: secret looks for a text'],
+      [
+        { rules: [{ ...copies, id: 'surface-http', languages: ['python'] }] },
+        'rules[0].id: surface-http looks for a text',
+      ],
+      [
+        {
+          rules: new Array(11).fill({
+            ...copies,
+            calls: Array.from({ length: 500 }, (_, i) => `f${i}`),
+          }),
+        },
+        `rules: they name 5500 calls, and may name ${ruleCallsMax}`,
+      ],
       [{ off: ['unbounded'] }, 'off[0]: no shipped rule is called unbounded'],
       [
         { off: [{ id: 'unbounded-copy', languages: ['python'] }] },
@@ -166,6 +185,21 @@ describe('an index of a tree with rules of its own', () => {
     await at.index({ asOf: 'HEAD' });
     expect(await at.found()).toEqual(shipped);
     await expect(at.index()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+
+  test('may be one long line, in the tree and in a revision; a name that is repeated counts once', async () => {
+    const rules = Array.from({ length: 100 }, (_, i) => ({ ...rawQuery, id: `query-${i}` }));
+    const twice = { ...copies, calls: ['my_copy', 'my_copy'] };
+    await using at = await bench({ ...sources, ...ruled([...rules, twice]) });
+    const commit = at.tree.commit('a long line');
+    const expected = ['a.c:3 my_copy copies as ours do'];
+    const inC = async () => (await at.found()).filter((each) => each.startsWith('a.c'));
+    await at.index();
+    expect(await inC()).toEqual(expected);
+    expect(await at.found()).toHaveLength(101);
+    await at.tree.write({ '.sigma/security.json': '{}' });
+    await at.index({ asOf: commit });
+    expect(await inC()).toEqual(expected);
   });
 
   test('is not begun with a file that is wrong, or not a file', async () => {

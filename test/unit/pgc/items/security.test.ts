@@ -215,3 +215,72 @@ SYSCALL_DEFINE1(always, int, a)
     expect(await found('rust', rust)).toEqual([['unsafe-block', 3, 'low']]);
   });
 });
+
+describe('what only looks like one', () => {
+  test('brackets in characters and other quotes close nothing', async () => {
+    const source = inFunction(
+      "\tsprintf(to, f(')', '\"'), \"%s\");",
+      "\tsystem(a == '\"');",
+      '\t(strcpy)(p, q);',
+    );
+    expect(await found('c', source)).toEqual([
+      ['unbounded-format', 3, 'medium'],
+      ['shell-command', 4, 'high'],
+      ['unbounded-copy', 5, 'high'],
+    ]);
+    const python = `subprocess.run(["grep", '"'])\nsubprocess.run(a, shell=True)\nsubprocess.run(')', shell=True)\n`;
+    expect(await found('python', python)).toEqual([
+      ['shell-option', 2, 'high'],
+      ['shell-option', 3, 'high'],
+    ]);
+    const script = "spawn(`)`, { shell: true });\nspawn('\"');\n";
+    expect(await found('javascript', script)).toEqual([['shell-option', 1, 'high']]);
+  });
+
+  test('a macro of a file from Windows', async () => {
+    const source = '#define DBG(a) \\\r\n\tprintk(a); \\\r\n\tprintk(a)\r\n';
+    expect(await found('c', source)).toEqual([]);
+  });
+
+  test('numbers, servers, masks and programs that do no harm', async () => {
+    const go = `package a
+func f() { rand.Int(rand.Reader, max); rand.Intn(3) }
+`;
+    expect(await found('go', go)).toEqual([['predictable-random', 2, 'low']]);
+    const script = 'redis.eval(a);\neval(a);\nglobalThis.eval(a);\n';
+    expect(await found('javascript', script)).toEqual([
+      ['code-evaluation', 2, 'high'],
+      ['code-evaluation', 3, 'high'],
+    ]);
+    const python = 'os.spawnl(a, b)\nos.chmod(p, m & ~stat.S_IWOTH)\nos.chmod(p, stat.S_IWOTH)\n';
+    expect(await found('python', python)).toEqual([['open-mode', 3, 'medium']]);
+    const java = `class A { void f() {
+  MessageDigest.getInstance("SHA-1");
+  MessageDigest.getInstance("MD5");
+  MessageDigest.getInstance("SHA-256");
+  Cipher.getInstance("DES");
+} }
+`;
+    expect(await found('java', java)).toEqual([
+      ['weak-hash', 2, 'medium'],
+      ['weak-hash', 3, 'medium'],
+      ['weak-cipher', 5, 'high'],
+    ]);
+  });
+
+  test('comments, and statements that begin as they do', async () => {
+    expect(
+      await found('rust', 'fn f() {\n    *p = unsafe { g() };\n    // unsafe { }\n}\n'),
+    ).toEqual([['unsafe-block', 2, 'low']]);
+    const python = 'p.add_argument("--new")\n# p.add_argument("--old")\n';
+    expect(await found('python', python)).toEqual([['surface-cli', 1, 'info']]);
+  });
+
+  test('a secret in a long line is told once, and one behind it as well', async () => {
+    const source = `password = "hunter2hunter2"; ${'secret '.repeat(300)} api_key = "a1b2c3d4e5f6g7"\n`;
+    expect(await found('settings', source)).toEqual([
+      ['secret', 1, 'high'],
+      ['secret', 1, 'high'],
+    ]);
+  });
+});
