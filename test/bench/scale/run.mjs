@@ -79,7 +79,7 @@ const text = [
 process.stdout.write(`${text}\n`);
 if (options.write) {
   const head =
-    '# The whole kernel\n\n`npm run bench:scale -- --write`; medians are of one run.\n\n';
+    '# The whole kernel\n\n`npm run bench:scale -- --write`.\n\n';
   writeFileSync(path.join(import.meta.dirname, 'results.md'), `${head}\`\`\`\n${text}\n\`\`\`\n`);
 }
 process.exitCode = missed.length === 0 ? 0 : 1;
