@@ -78,8 +78,7 @@ const text = [
 ].join('\n');
 process.stdout.write(`${text}\n`);
 if (options.write) {
-  const head =
-    '# The whole kernel\n\n`npm run bench:scale -- --write`.\n\n';
+  const head = '# The whole kernel\n\n`npm run bench:scale -- --write`.\n\n';
   writeFileSync(path.join(import.meta.dirname, 'results.md'), `${head}\`\`\`\n${text}\n\`\`\`\n`);
 }
 process.exitCode = missed.length === 0 ? 0 : 1;
