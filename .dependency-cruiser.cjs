@@ -12,7 +12,8 @@ const layers = {
   transport: ['base', 'errors', 'wire'],
   broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
-  pgc: ['base', 'errors', 'wire', 'store'],
+  model: ['base', 'errors'],
+  pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
 };
 
@@ -28,7 +29,8 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^src/(config|pgc)/',
+  zod: '^src/(config|model|pgc)/',
+  'onnxruntime-node': '^src/model/',
 };
 
 const parts = Object.keys(layers);

@@ -13,6 +13,34 @@ const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 /** With the bus itself, as many as a set of listeners holds. */
 const listenMax = 9;
 
+/** Symbols of one tree that an endpoint is asked about, at most: a kernel has three quarters of a million. */
+const symbolsLimit = 4_000_000;
+
+/** An endpoint that answers `POST {url}/embeddings` as OpenAI's does. */
+const endpointSchema = z.strictObject({
+  url: z
+    .string()
+    .max(2_000)
+    .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host'),
+  model: z.string().min(1).max(200),
+  /** The environment variable that holds its key; the key itself stands nowhere. */
+  keyEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable')
+    .optional(),
+  symbolsMax: z.number().int().min(1).max(symbolsLimit).optional(),
+});
+
+/** No union of zod's: that would say of a wrong endpoint only that it is neither. */
+const embeddingSchema = z.unknown().transform((value, context) => {
+  const its = typeof value === 'object' ? endpointSchema : z.enum(['auto', 'off']);
+  const parsed = its.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const { message, path } of parsed.error.issues)
+    context.addIssue({ code: 'custom', message, path });
+  return z.NEVER;
+});
+
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
 const schema = z.strictObject({
   /** Folder of all state. */
@@ -36,6 +64,8 @@ const schema = z.strictObject({
     .min(64 * 1024)
     .max(4 * 1024 * 1024 * 1024),
   auditFilesMax: z.number().int().min(1).max(1_000),
+  /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
+  embedding: embeddingSchema,
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */
   permissions: permissionsSchema,
 });
@@ -49,7 +79,7 @@ const busPathBytesMax = 96;
 
 /**
  * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
- * SIGMA_LOG, SIGMA_HTTP), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
+ * SIGMA_LOG, SIGMA_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
  * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
@@ -67,12 +97,14 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     auditBytesMax: 64 * 1024 * 1024,
     auditFilesMax: 8,
     permissions: {},
+    embedding: 'auto',
     ...fromFile(home),
     ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
     ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
     ...defined({ identity: identity === undefined ? undefined : path.resolve(identity) }),
     ...defined({ bus: flags.bus, log: flags.log }),
   };
+  merged.embedding = embeddingIn(env, merged.embedding);
   merged.bus ??= busOf(merged.identity) ?? defaultBus(home);
   const parsed = schema.safeParse(merged);
   if (!parsed.success) {
@@ -83,6 +115,18 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     });
   }
   return Object.freeze(parsed.data);
+}
+
+/** Each variable changes what it names; what the file says of the endpoint besides stays. */
+function embeddingIn(env: Env, ofFile: unknown): unknown {
+  const its = {
+    url: nonEmpty(env.SIGMA_EMBEDDING_URL),
+    model: nonEmpty(env.SIGMA_EMBEDDING_MODEL),
+  };
+  const named = nonEmpty(env.SIGMA_EMBEDDING);
+  if (named !== undefined) return named;
+  if (its.url === undefined && its.model === undefined) return ofFile;
+  return { ...(typeof ofFile === 'object' ? ofFile : {}), ...defined(its) };
 }
 
 /** Below `$XDG_STATE_HOME`, or `~/.local/state` without it. */
@@ -145,6 +189,14 @@ function fromFile(home: string): Record<string, unknown> {
 
 function isOffOrLoopback(text: string): boolean {
   return text === 'off' || (parseLoopback(text)?.port ?? 0) > 0;
+}
+
+/** What is embedded is the code of somebody, and a key goes with it. */
+function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, host, username, password, search, hash } = new URL(text);
+  if (username + password + search + hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && parseLoopback(host) !== undefined);
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -1,0 +1,194 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdtemp, readdir, readFile, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../../src/config/config.js';
+import { asBusError } from '../../../src/errors/bus-error.js';
+import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
+import { Engine } from '../../../src/pgc/vectors/engine.js';
+import { tableFingerprint } from '../../../src/pgc/vectors/table-file.js';
+import { configOf, withCommon, type CommonOptions } from '../options.js';
+import { print, printable, table } from '../output.js';
+
+/** Indexes that are looked at; a home has a handful. */
+const indexesMax = 100;
+/** For one text, the start of the model or the way to an endpoint included. */
+const probeMs = 60_000;
+const nodeMin = [20, 19] as const;
+
+/** `absent`: something that one can do without. */
+interface Check {
+  name: string;
+  state: 'ok' | 'absent' | 'broken';
+  detail: string;
+  /** What to do; empty: nothing. */
+  next: string;
+}
+
+interface KnownIndex {
+  root: string;
+  shards: number;
+  /** Shards whose vectors the engine in force can use, and those that have others. */
+  vectors_usable: number;
+  vectors_other: number;
+}
+
+export function addDoctorCommand(sigma: Command): void {
+  withCommon(sigma.command('doctor'))
+    .description('look whether everything is in place here, and say what to do where it is not')
+    .action(async (options: CommonOptions) => {
+      const { checks, indexes } = await examined(options);
+      const is_sound = checks.every(({ state }) => state !== 'broken');
+      print({ json: options.json === true }, { is_sound, checks, indexes }, () =>
+        render(checks, indexes, is_sound),
+      );
+      if (!is_sound) process.exitCode = 1;
+    });
+}
+
+async function examined(
+  options: CommonOptions,
+): Promise<{ checks: Check[]; indexes: KnownIndex[] }> {
+  const checks = [nodeCheck(), await nativeCheck()];
+  let config: Config;
+  try {
+    config = configOf(options);
+  } catch (error) {
+    return { checks: [...checks, broken('settings', error)], indexes: [] };
+  }
+  checks.push(ok('settings', path.join(config.home, 'config.json')), await homeCheck(config.home));
+  await using engine = await Engine.open({
+    ...{ home: config.home, settings: config.embedding, env: process.env },
+  });
+  checks.push(await engineCheck(engine, config));
+  const fingerprint = engine.embedder?.fingerprint ?? tableFingerprint;
+  const { indexes, problems } = await indexesIn(config.home, fingerprint);
+  return { checks: [...checks, ...problems], indexes };
+}
+
+function nodeCheck(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [majorMin, minorMin] = nodeMin;
+  const isNew = major > majorMin || (major === majorMin && minor >= minorMin);
+  if (isNew) return ok('node', process.version);
+  const next = `Install Node ${nodeMin.join('.')} or newer.`;
+  return { name: 'node', state: 'broken', detail: process.version, next };
+}
+
+/** Parts in machine code, which may be of another machine than this. */
+async function nativeCheck(): Promise<Check> {
+  try {
+    await import('../../../src/transport/zeromq.js');
+    await import('../../../src/store/level-store.js');
+    return ok('native parts', 'zeromq and level are loaded');
+  } catch (error) {
+    return { ...broken('native parts', error), next: 'Run npm ci on this machine.' };
+  }
+}
+
+/** Nothing is made that is not there. */
+async function homeCheck(home: string): Promise<Check> {
+  try {
+    if (!existsSync(home)) {
+      let above = path.dirname(home);
+      while (!existsSync(above)) above = path.dirname(above);
+      await access(above, constants.W_OK);
+      return ok('home', `${home} (made when it is needed)`);
+    }
+    await rmdir(await mkdtemp(path.join(home, '.doctor-')));
+    return ok('home', home);
+  } catch (error) {
+    const next = 'Set SIGMA_HOME to a folder that you may write to, or give it free space.';
+    return { ...broken('home', error), next };
+  }
+}
+
+async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check> {
+  const name = 'search by meaning';
+  if (embedding === 'off') return ok(name, 'switched off: search by words alone');
+  if (engine.kind === 'none')
+    return {
+      ...{ name, state: 'absent', detail: `search by words alone: ${engine.lack}` },
+      next: 'Run npm ci without --omit=optional, or name an endpoint in `embedding` of config.json.',
+    };
+  const isEndpoint = engine.kind === 'endpoint';
+  try {
+    const judge = engine.judge;
+    await judge?.embed(['a text'], AbortSignal.timeout(probeMs));
+    const what =
+      judge === undefined ? 'the table alone' : `${judge.fingerprint}, ${judge.dims} numbers`;
+    const lack = engine.lack === '' ? '' : `; ${engine.lack}`;
+    const state = judge !== undefined && engine.embedder !== undefined ? 'ok' : 'absent';
+    return { name, state, detail: `${engine.kind}: ${what}${lack}`, next: '' };
+  } catch (error) {
+    const { message, next } = asBusError(error);
+    // Whoever names an endpoint wants it; the bundled model is a help where it runs.
+    return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
+  }
+}
+
+async function indexesIn(
+  home: string,
+  fingerprint: string,
+): Promise<{ indexes: KnownIndex[]; problems: Check[] }> {
+  const folder = path.join(home, 'pgc');
+  const names = (await readdir(folder).catch((): string[] => [])).sort().slice(0, indexesMax);
+  const indexes: KnownIndex[] = [];
+  const problems: Check[] = [];
+  for (const name of names) {
+    const file = path.join(folder, name, 'manifest.json');
+    // Nothing is served from a folder without one: a first run is on its way, or was killed.
+    if (!existsSync(file)) continue;
+    let root = '';
+    try {
+      root = (JSON.parse(await readFile(file, 'utf8')) as { root: string }).root;
+      const { shards } = await readManifest(placeOf(root, home), root);
+      const known = shards.flatMap(({ vectors }) => vectors?.fingerprint ?? []);
+      const usable = known.filter((each) => each === fingerprint).length;
+      indexes.push({
+        ...{ root, shards: shards.length },
+        ...{ vectors_usable: usable, vectors_other: known.length - usable },
+      });
+    } catch (error) {
+      problems.push({
+        ...broken(`index ${name}`, error),
+        next: `Run sigma index ${root || 'REPO'}.`,
+      });
+    }
+  }
+  return { indexes, problems };
+}
+
+function ok(name: string, detail: string): Check {
+  return { name, state: 'ok', detail, next: '' };
+}
+
+function broken(name: string, error: unknown): Check {
+  const { message, next } = asBusError(error);
+  return { name, state: 'broken', detail: message, next };
+}
+
+function render(
+  checks: readonly Check[],
+  indexes: readonly KnownIndex[],
+  isSound: boolean,
+): string {
+  const marks = { ok: 'ok', absent: '-', broken: 'BROKEN' };
+  return [
+    table(checks.map(({ name, state, detail }) => [name, marks[state], printable(detail)])),
+    ...checks.filter(({ next }) => next !== '').map(({ name, next }) => `  ${name}: ${next}`),
+    ...indexes.map((index) => `index of ${printable(index.root)}: ${vectorsOf(index)}`),
+    isSound ? 'nothing is broken' : 'something is broken: see above',
+  ].join('\n');
+}
+
+function vectorsOf({ root, shards, vectors_usable, vectors_other }: KnownIndex): string {
+  const missing = shards - vectors_usable - vectors_other;
+  const parts = [
+    ...(vectors_usable > 0 ? [`${vectors_usable} with vectors`] : []),
+    ...(vectors_other > 0 ? [`${vectors_other} with vectors of another engine`] : []),
+    ...(missing > 0 ? [`${missing} searched by words alone`] : []),
+  ];
+  const hint = vectors_other > 0 ? `; sigma index ${printable(root)} makes them anew` : '';
+  return `${shards} ${shards === 1 ? 'shard' : 'shards'}, ${parts.join(', ')}${hint}`;
+}

@@ -1,0 +1,43 @@
+import { assert } from '../base/assert.js';
+import type { ModelFiles } from './bundled-model.js';
+import { ModelRunner } from './model-runner.js';
+import type { TableRows } from './token-table.js';
+
+/** What the process of the model is told; each is answered, in their order. */
+export type ModelRequest =
+  | { what: 'load'; files: ModelFiles; threads: number }
+  | { what: 'embed'; texts: readonly string[] }
+  | { what: 'derive' };
+
+export type ModelAnswer =
+  | { vectors: Float32Array }
+  | { table: TableRows; vocabulary: readonly string[] }
+  | { failure: string };
+
+assert(process.connected, 'this module runs as the process of the model');
+let runner: Promise<ModelRunner> | undefined;
+let last: Promise<void> = Promise.resolve();
+
+// Whoever has started it is gone: nobody will ask any more.
+process.on('disconnect', () => process.exit());
+process.on('message', (request: ModelRequest) => {
+  last = last.then(async () => {
+    process.send?.(await answerTo(request));
+  });
+});
+
+async function answerTo(request: ModelRequest): Promise<ModelAnswer> {
+  try {
+    if (request.what === 'load') {
+      runner = ModelRunner.load(request.files, request.threads);
+      await runner;
+      return { vectors: new Float32Array() };
+    }
+    assert(runner, 'the model is loaded first');
+    const loaded = await runner;
+    if (request.what === 'embed') return { vectors: await loaded.embed(request.texts) };
+    return { table: await loaded.derive(), vocabulary: loaded.tokenizer.vocabulary };
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}

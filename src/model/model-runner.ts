@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module';
+import { systemClock } from '../base/clock.js';
+import { bundledModel, readVerified, type ModelFiles } from './bundled-model.js';
+import { toUnitLength } from './embedder.js';
+import { distil, type TableRows } from './token-table.js';
+import { WordPiece } from './word-piece.js';
+
+/** In one run of the model: more texts gain nothing, and all are as wide as the longest. */
+const textsPerRun = 32;
+const tokensPerRun = 4_096;
+/** Pieces of the vocabulary in one run. */
+const piecesPerRun = 512;
+const { dims, tokensMax } = bundledModel;
+
+/** What is used of onnxruntime, which may not be installed. */
+interface Runtime {
+  InferenceSession: {
+    create(
+      model: Uint8Array,
+      options: { intraOpNumThreads: number; interOpNumThreads: number; logSeverityLevel: number },
+    ): Promise<Session>;
+  };
+  Tensor: new (type: 'int64', data: BigInt64Array, shape: readonly number[]) => object;
+}
+interface Session {
+  run(inputs: Record<string, object>): Promise<Record<string, { data: Float32Array }>>;
+}
+
+/**
+ * The bundled model in this process. A run blocks it, and the runtime cannot be loaded by two threads of one
+ * process: whoever has other work to do uses `Minilm`.
+ */
+export class ModelRunner {
+  private constructor(
+    readonly runtime: Runtime,
+    readonly session: Session,
+    readonly tokenizer: WordPiece,
+  ) {}
+
+  /** `threads`: of the runtime. Throws Error for files that are not those that are known. */
+  static async load(files: ModelFiles, threads: number): Promise<ModelRunner> {
+    const [weights, json] = await Promise.all([
+      readVerified(files.weights, bundledModel.weightsSha256),
+      readVerified(files.tokenizer, bundledModel.tokenizerSha256),
+    ]);
+    const tokenizer = WordPiece.fromJson(json.toString());
+    const runtime = createRequire(import.meta.url)(files.runtime) as Runtime;
+    const session = await runtime.InferenceSession.create(weights, {
+      intraOpNumThreads: threads,
+      interOpNumThreads: 1,
+      // Errors only: what it warns of is its own graph.
+      logSeverityLevel: 3,
+    });
+    return new ModelRunner(runtime, session, tokenizer);
+  }
+
+  /** Vectors of length 1, one after the other. */
+  async embed(texts: readonly string[]): Promise<Float32Array> {
+    const rows = texts.map((text, at) => ({ at, ids: this.tokenizer.encode(text, tokensMax) }));
+    // Texts of one run are padded to the longest of them.
+    rows.sort((one, other) => one.ids.length - other.ids.length);
+    const vectors = new Float32Array(texts.length * dims);
+    for (let from = 0; from < rows.length;) {
+      const run = rows.slice(from, from + runLength(rows, from));
+      const pooled = await this.#run(run.map(({ ids }) => ids));
+      for (const [position, { at }] of run.entries()) {
+        const vector = pooled.subarray(position * dims, (position + 1) * dims);
+        vectors.set(toUnitLength(vector), at * dims);
+      }
+      from += run.length;
+    }
+    return vectors;
+  }
+
+  /** The table of single pieces, each read between start and end. Some seven seconds. */
+  async derive(): Promise<TableRows> {
+    const { start, end, vocabulary } = this.tokenizer;
+    const vectors = new Float32Array(vocabulary.length * dims);
+    for (let from = 0; from < vocabulary.length; from += piecesPerRun) {
+      const count = Math.min(piecesPerRun, vocabulary.length - from);
+      const ids = Array.from({ length: count }, (_, at) => [start, from + at, end]);
+      vectors.set(await this.#run(ids), from * dims);
+      // Runs follow one another without a turn of the event loop, and whoever waits may be gone.
+      await systemClock.turn();
+    }
+    return distil(vectors, dims);
+  }
+
+  /** The mean of the last layer over the tokens of each text. */
+  async #run(ids: readonly (readonly number[])[]): Promise<Float32Array> {
+    const width = ids.reduce((widest, each) => Math.max(widest, each.length), 0);
+    const tokens = new BigInt64Array(ids.length * width);
+    const mask = new BigInt64Array(tokens.length);
+    for (const [row, each] of ids.entries())
+      for (const [column, id] of each.entries()) {
+        tokens[row * width + column] = BigInt(id);
+        mask[row * width + column] = 1n;
+      }
+    const tensor = (data: BigInt64Array): object =>
+      new this.runtime.Tensor('int64', data, [ids.length, width]);
+    const output = await this.session.run({
+      input_ids: tensor(tokens),
+      attention_mask: tensor(mask),
+      token_type_ids: tensor(new BigInt64Array(tokens.length)),
+    });
+    const hidden = output.last_hidden_state?.data;
+    if (hidden?.length !== tokens.length * dims) throw new Error('the model gave another shape');
+    const pooled = new Float32Array(ids.length * dims);
+    for (const [row, { length }] of ids.entries())
+      for (let column = 0; column < length; column += 1) {
+        const at = (row * width + column) * dims;
+        for (let dim = 0; dim < dims; dim += 1)
+          pooled[row * dims + dim] =
+            (pooled[row * dims + dim] ?? 0) + (hidden[at + dim] ?? 0) / length;
+      }
+    return pooled;
+  }
+}
+
+/** How many rows from here on go into one run; they become longer. */
+function runLength(rows: readonly { ids: readonly number[] }[], from: number): number {
+  let count = 1;
+  while (count < textsPerRun) {
+    const next = rows[from + count];
+    if (next === undefined || next.ids.length * (count + 1) > tokensPerRun) break;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { asBusError } from '../../errors/bus-error.js';
+import { Reranker } from '../../model/rerank.js';
+import { textCharsMax } from '../../model/word-piece.js';
+import type { IndexPlace, Manifest } from '../manifest.js';
+import type { ShardIndex } from '../shard-index.js';
+import { Engine } from './engine.js';
+import { plainText } from './symbol-text.js';
+import { VectorFile, vectorFileName } from './vector-file.js';
+import { searchAll, VectorIndex, type VectorHit } from './vector-index.js';
+
+/**
+ * Search by meaning over the shards of one index, as far as there are vectors of the engine in force. Without
+ * any, every question gets none, and the warnings say why.
+ */
+export class Semantics {
+  readonly #engine: Engine;
+  readonly #shards: ReadonlyMap<string, VectorIndex>;
+  readonly #reranker: Reranker | undefined;
+
+  private constructor(
+    engine: Engine,
+    shards: ReadonlyMap<string, VectorIndex>,
+    /** Why some or all shards are searched by words alone, and how to mend it. In sentences. */
+    readonly warnings: readonly string[],
+  ) {
+    this.#engine = engine;
+    this.#shards = shards;
+    this.#reranker = engine.judge === undefined ? undefined : new Reranker(engine.judge);
+  }
+
+  /** `engine` stays the caller's to close. A damaged file is a warning. */
+  static async open(
+    place: IndexPlace,
+    manifest: Pick<Manifest, 'shards'>,
+    indexes: readonly ShardIndex[],
+    engine: Engine,
+  ): Promise<Semantics> {
+    const shards = new Map<string, VectorIndex>();
+    const warnings: string[] = [];
+    let others = 0;
+    for (const index of indexes) {
+      const { alias } = index.info;
+      const shard = manifest.shards.find((each) => each.alias === alias);
+      const { vectors } = shard ?? {};
+      if (shard === undefined || vectors === undefined) continue;
+      if (vectors.file !== vectorFileName(shard, engine.embedder?.fingerprint ?? '')) {
+        others += 1;
+        continue;
+      }
+      try {
+        const file = await VectorFile.open(join(place.segments, vectors.file));
+        shards.set(alias, new VectorIndex(file, index, engine.table));
+      } catch (error) {
+        warnings.push(`${alias} is searched by words alone: ${asBusError(error).message}.`);
+      }
+    }
+    if (others > 0) warnings.push(...otherEngine(others, engine));
+    return new Semantics(engine, shards, warnings);
+  }
+
+  /** What reads questions: `bundled`, `endpoint`; empty: their words are all there is. */
+  get reader(): string {
+    return this.isReady || this.canRerank ? this.#engine.kind : '';
+  }
+
+  /** Whether any shard has vectors. */
+  get isReady(): boolean {
+    return this.#shards.size > 0;
+  }
+
+  /** At once, where a table gives it; undefined: it must be waited for, see `embed`, or there is none. */
+  vectorOf(question: string): Float32Array | undefined {
+    return this.isReady ? this.#engine.table?.embedOne(this.#fit(question)) : undefined;
+  }
+
+  /** Undefined without vectors. Throws EMBEDDING_UNAVAILABLE, EMBEDDING_REFUSED, EMBEDDING_INVALID. */
+  async embed(question: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
+    if (!this.isReady) return undefined;
+    const [vector] = (await this.#engine.embedder?.embed([this.#fit(question)], signal)) ?? [];
+    return vector;
+  }
+
+  /** The `k` symbols of a shard that are nearest to a question, best first; none where it has no vectors. */
+  search(alias: string, query: Float32Array, k: number): VectorHit[] {
+    return this.#shards.get(alias)?.search(query, k) ?? [];
+  }
+
+  /** The same over all shards that have vectors. */
+  searchAll(query: Float32Array, k: number): (VectorHit & { alias: string })[] {
+    const aliases = new Map([...this.#shards].map(([alias, index]) => [index, alias]));
+    return searchAll([...this.#shards.values()], query, k).map(({ index, document, score }) => ({
+      ...{ document, score },
+      alias: aliases.get(index) ?? '',
+    }));
+  }
+
+  /** Starts the model, which takes half a second that the first question need not wait. Throws as `embed`. */
+  async warm(signal?: AbortSignal): Promise<void> {
+    if (this.#engine.kind !== 'bundled') return;
+    // What is wrong with it is told to who asks.
+    await this.#engine.judge?.embed(['a'], signal).catch(() => undefined);
+  }
+
+  /** Whether `rerank` will judge anything. */
+  get canRerank(): boolean {
+    return this.#reranker !== undefined;
+  }
+
+  /**
+   * How near each text is to the question by the full model, -1 to 1; undefined: no model, or no time left.
+   * Throws as `embed`.
+   */
+  async rerank(
+    question: string,
+    texts: readonly string[],
+    budgetMs: number,
+    signal?: AbortSignal,
+  ): Promise<(number | undefined)[]> {
+    if (this.#reranker === undefined) return texts.map(() => undefined);
+    const plain = texts.map((text) => this.#fit(text));
+    return this.#reranker.scores(this.#fit(question), plain, budgetMs, signal);
+  }
+
+  #fit(text: string): string {
+    return this.#engine.fit(plainText(text.slice(0, textCharsMax)));
+  }
+}
+
+/** Where vectors were switched off nobody misses them. */
+function otherEngine(shards: number, { embedder, lack }: Engine): string[] {
+  const these = `The vectors of ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+  if (embedder !== undefined)
+    return [`${these} are of another engine and were not used: run sigma index.`];
+  return lack === '' ? [] : [`${these} were not used: ${lack}.`];
+}

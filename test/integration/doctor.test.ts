@@ -1,0 +1,93 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { TemporaryTree } from '../support/git-tree.js';
+import { sigma } from '../support/sigma.js';
+
+let home: TemporaryTree;
+let tree: TemporaryTree;
+beforeEach(async () => {
+  // The settings of each test are in its file.
+  vi.stubEnv('SIGMA_EMBEDDING', '');
+  home = await TemporaryTree.create({ 'config.json': '{"embedding": "off"}' });
+  tree = await TemporaryTree.create({ 'a.c': 'int one(void) { return 1; }\n' });
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await home[Symbol.asyncDispose]();
+  await tree[Symbol.asyncDispose]();
+});
+
+interface Check {
+  name: string;
+  state: string;
+  detail: string;
+  next: string;
+}
+const checkOf = (json: { checks: Check[] }, name: string): Check | undefined =>
+  json.checks.find((each) => each.name === name);
+
+test('where all is in place nothing is broken, and the indexes are listed', async () => {
+  await sigma(home.root, ['index', tree.root]);
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(0);
+  expect(json.is_sound).toBe(true);
+  expect(json.checks.map(({ name, state }: Check) => `${name}: ${state}`)).toEqual([
+    'node: ok',
+    'native parts: ok',
+    'settings: ok',
+    'home: ok',
+    'search by meaning: ok',
+  ]);
+  expect(json.indexes).toEqual([
+    { root: tree.root, shards: 1, vectors_usable: 0, vectors_other: 0 },
+  ]);
+  const { stdout } = await sigma(home.root, ['doctor']);
+  expect(stdout).toContain(`index of ${tree.root}: 1 shard, 1 searched by words alone`);
+  expect(stdout).toContain('nothing is broken');
+});
+
+test('a home that is not there yet is no fault, and stays away', async () => {
+  const elsewhere = path.join(home.root, 'not/yet');
+  const { code, json } = await sigma(elsewhere, ['doctor', '--json']);
+  expect(code).toBe(0);
+  expect(checkOf(json, 'home')?.detail).toBe(`${elsewhere} (made when it is needed)`);
+});
+
+test('an endpoint that is not there is broken: somebody wants it', async () => {
+  const embedding = { url: 'http://127.0.0.1:1/v1', model: 'letters', keyEnv: 'NOT_SET_ANYWHERE' };
+  await home.write({ 'config.json': JSON.stringify({ embedding }) });
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(1);
+  expect(json.is_sound).toBe(false);
+  expect(checkOf(json, 'search by meaning')).toMatchObject({
+    state: 'broken',
+    detail: expect.stringContaining('NOT_SET_ANYWHERE is not set') as string,
+    next: expect.stringContaining('keyEnv') as string,
+  });
+});
+
+test('a setting that cannot be is told, and the rest is looked at all the same', async () => {
+  await home.write({ 'config.json': '{"embeding": "off"}' });
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(1);
+  expect(checkOf(json, 'settings')).toMatchObject({
+    state: 'broken',
+    detail: expect.stringContaining('embeding') as string,
+  });
+  expect(checkOf(json, 'node')?.state).toBe('ok');
+});
+
+test('a damaged index is broken, with what to do', async () => {
+  await sigma(home.root, ['index', tree.root]);
+  const folder = path.join(home.root, 'pgc/odd-000000000000');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'manifest.json'), 'nonsense');
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(1);
+  expect(checkOf(json, 'index odd-000000000000')).toMatchObject({
+    state: 'broken',
+    next: 'Run sigma index REPO.',
+  });
+  expect(json.indexes.length).toBe(1);
+});

