@@ -1,0 +1,97 @@
+import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
+
+/** Lists in one bucket on the average. */
+const bucketLists = 8;
+const fingerprintBytes = 4;
+
+/** 64 bits of a key: the first 32 choose the bucket, the others tell keys of one bucket apart. */
+export interface KeyHash {
+  bucket: number;
+  fingerprint: number;
+}
+
+/** `cyrb53` (bryc, public domain), with all 64 bits of its state. */
+export function hashOf(key: string): KeyHash {
+  let one = 0xdeadbeef;
+  let two = 0x41c6ce57;
+  for (let at = 0; at < key.length; at += 1) {
+    const code = key.charCodeAt(at);
+    one = Math.imul(one ^ code, 2_654_435_761);
+    two = Math.imul(two ^ code, 1_597_334_677);
+  }
+  const first = Math.imul(one ^ (one >>> 16), 2_246_822_507);
+  const second = Math.imul(two ^ (two >>> 16), 2_246_822_507);
+  return {
+    bucket: (second ^ Math.imul(one ^ (one >>> 13), 3_266_489_909)) >>> 0,
+    fingerprint: (first ^ Math.imul(two ^ (two >>> 13), 3_266_489_909)) >>> 0,
+  };
+}
+
+/**
+ * Lists of bytes by their keys, which are not kept: of each only a fingerprint, half the room of the key itself.
+ * One look-up reads one bucket, which matters where a long report asks a hundred shards for a
+ * thousand words. Two keys are taken for one another with a chance of 2⁻³² for each list in a bucket: once in
+ * some ten thousand reports a file has a word that it does not hold.
+ *
+ * `buckets`: where each begins, and the end; their number is a power of two. A list: fingerprint (4 bytes), length
+ * (varint), bytes.
+ */
+export function packHashed(
+  keys: readonly string[],
+  write: (key: number, list: ByteColumn) => void,
+): { buckets: Uint32Array; lists: Buffer } {
+  const bucketCount =
+    2 ** Math.max(0, Math.ceil(Math.log2(Math.max(keys.length, 1) / bucketLists)));
+  const hashes = keys.map(hashOf);
+  const { starts, members } = groupBy(
+    Uint32Array.from(hashes, ({ bucket }) => bucket & (bucketCount - 1)),
+    bucketCount,
+  );
+  const buckets = new Uint32Array(bucketCount + 1);
+  const lists = new ByteColumn(keys.length * 8);
+  const list = new ByteColumn(1_024);
+  for (let bucket = 0; bucket < bucketCount; bucket += 1) {
+    buckets[bucket] = lists.length;
+    for (const key of members.subarray(starts[bucket], starts[bucket + 1])) {
+      list.length = 0;
+      write(key, list);
+      pushFixed(lists, hashes[key]?.fingerprint ?? 0);
+      lists.pushVarint(list.length);
+      lists.append(list.values());
+    }
+  }
+  buckets[bucketCount] = lists.length;
+  return { buckets, lists: lists.values() };
+}
+
+function pushFixed(bytes: ByteColumn, value: number): void {
+  for (let shift = 0; shift < 8 * fingerprintBytes; shift += 8)
+    bytes.push((value >>> shift) & 0xff);
+}
+
+/** Reads `packHashed`. */
+export class HashedLists {
+  readonly #buckets: Uint32Array;
+  readonly #lists: Buffer;
+
+  constructor(buckets: Uint32Array, lists: Buffer) {
+    this.#buckets = buckets;
+    this.#lists = lists;
+  }
+
+  /** Of this key; undefined when there is none. */
+  find({ bucket, fingerprint }: KeyHash): VarintReader | undefined {
+    const at = bucket & (this.#buckets.length - 2);
+    const end = this.#buckets[at + 1] ?? 0;
+    const reader = new VarintReader(this.#lists, this.#buckets[at] ?? end, end);
+    while (!reader.isAtEnd) {
+      const found = this.#lists.readUInt32LE(reader.at);
+      reader.at += fingerprintBytes;
+      const length = reader.next();
+      if (found === fingerprint)
+        return new VarintReader(this.#lists, reader.at, reader.at + length);
+      reader.at += length;
+    }
+    return undefined;
+  }
+}

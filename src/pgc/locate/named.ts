@@ -1,0 +1,222 @@
+import { bodyTermsOf } from '../miners/words.js';
+import { stem } from '../miners/stem.js';
+import { dullness } from './dull-words.js';
+import { stemOf } from './path-index.js';
+import type { Columns, FeatureName } from './features.js';
+import type { ParsedReport } from './report.js';
+import type { Place, WordIndex } from './word-index.js';
+
+/** What is defined in more files than this is not what somebody means. */
+const definersMax = 8;
+/** Files of one name without its ending. */
+const stemFilesMax = 40;
+const callShare = 1.5;
+/** Names a quarter of whose place in the description counts, as the rank of a frame does. */
+const symbolRankShare = 0.25;
+
+/** Something that the report names, with the places that it stands for. */
+export interface Finding {
+  feature: 'frame' | 'symbol' | 'path' | 'file' | 'option';
+  text: string;
+  places: readonly Place[];
+  /** What each of the files gains by it. */
+  value: number;
+}
+
+/** Scores what a report names: functions, files, folders, modules, options. */
+export class NameScores {
+  readonly findings: Finding[] = [];
+  readonly #index: WordIndex;
+  readonly #columns: Columns;
+  readonly #modules: ModuleFiles;
+
+  constructor(index: WordIndex, columns: Columns, modules: ModuleFiles) {
+    this.#index = index;
+    this.#columns = columns;
+    this.#modules = modules;
+  }
+
+  score(report: ParsedReport): void {
+    this.#scoreFrames(report.frames);
+    this.#scoreSymbols(report.symbols);
+    this.#scorePaths(report.paths);
+    this.#scoreStems(report.titleNames);
+    const share = 1 / Math.sqrt(report.drivers.length || 1);
+    for (const driver of report.drivers)
+      for (const [file, part] of this.#modules.of(driver))
+        this.#raise('module', file, share * part);
+    for (const option of report.options)
+      this.#find('option', option, this.#index.definitions(option), 1);
+  }
+
+  /** The nearer to the fault, the more; what is used everywhere and what many files define says little of each. */
+  #scoreFrames(frames: ParsedReport['frames']): void {
+    frames.forEach(({ symbol, path, line, isUncertain }, rank) => {
+      const certainty = (isUncertain ? 0.5 : 1) / Math.sqrt(1 + rank);
+      const places = this.#placesOf(symbol, path, line);
+      this.#find('frame', symbol, places, certainty * this.#rareness(symbol));
+    });
+  }
+
+  #scoreSymbols(symbols: ParsedReport['symbols']): void {
+    symbols.forEach(({ name, isInTitle, isCall }, rank) => {
+      const share = isInTitle ? 1 : 1 / Math.sqrt(1 + symbolRankShare * rank);
+      const value = this.#rareness(name) * (isCall ? callShare : 1) * share;
+      this.#find('symbol', name, this.#definitionsOf(name), value);
+    });
+  }
+
+  #scorePaths(paths: ParsedReport['paths']): void {
+    for (const { path, line } of paths) {
+      const { files, agreement } = filesAt(this.#index, path);
+      const places = files.map((file) => ({ file, line }));
+      this.#find(agreement > 1 ? 'path' : 'file', path, places, 1);
+    }
+  }
+
+  #scoreStems(names: ReadonlyMap<string, number>): void {
+    const sums = new Map<number, number>();
+    for (const [name, weight] of names) {
+      const files = this.#index.paths.filesOfStem(name);
+      if (files.length > stemFilesMax) continue;
+      const share = (weight * dullness(stem(name))) / Math.sqrt(files.length);
+      for (const file of files) sums.set(file, (sums.get(file) ?? 0) + share);
+    }
+    for (const [file, sum] of sums) this.#columns.add('stem', file, Math.log1p(sum));
+  }
+
+  /** A trace that names files means those, and no namesakes of its functions. */
+  #placesOf(symbol: string, path: string, line: number): Place[] {
+    const defined = this.#index.definitions(symbol);
+    if (path === '') return defined;
+    const { files } = filesAt(this.#index, path);
+    const known = defined.filter(({ file }) => files.includes(file));
+    return known.length > 0 ? known : files.map((file) => ({ file, line }));
+  }
+
+  /** Values and macros are found by their words, which know neither lines nor capitals. */
+  #definitionsOf(name: string): Place[] {
+    const defined = this.#index.definitions(name);
+    const [term] = bodyTermsOf(name);
+    if (defined.length > 0 || term === undefined || !/[_A-Z]/.test(name)) return defined;
+    const { length, files, names } = this.#index.gather(term);
+    const found: Place[] = [];
+    for (let at = 0; at < length && found.length <= definersMax; at += 1)
+      if ((names[at] ?? 0) > 0) found.push({ file: files[at] ?? 0, line: 0 });
+    return found;
+  }
+
+  /** 1 of what stands in one file only, a fifth of what stands in a hundred. */
+  #rareness(name: string): number {
+    const [term] = bodyTermsOf(name);
+    const files = term === undefined ? 0 : this.#index.gather(term).length;
+    return 1 / Math.log(Math.E + Math.max(0, files - 1));
+  }
+
+  /** The files of the places share the value, if they are few. */
+  #find(feature: Finding['feature'], text: string, places: readonly Place[], value: number): void {
+    const files = [...new Set(places.map(({ file }) => file))];
+    if (files.length === 0 || files.length > definersMax || this.#columns.without.has(feature))
+      return;
+    const share = value / files.length;
+    this.findings.push({ feature, text, places, value: share });
+    for (const file of files)
+      if (feature === 'path' || feature === 'file') this.#raise(feature, file, share);
+      else this.#columns.add(feature, file, share);
+  }
+
+  #raise(feature: FeatureName, file: number, value: number): void {
+    const column = this.#columns.of(feature);
+    if (column !== undefined) column[file] = Math.max(column[file] ?? 0, value);
+  }
+}
+
+/** Files whose paths agree longest with this one from the end: reports know files below other roots. */
+function filesAt(index: WordIndex, path: string): { files: number[]; agreement: number } {
+  const wanted = path.split(/[/\\]/).filter((part) => part !== '' && part !== '.');
+  const name = `/${wanted.at(-1) ?? ''}`;
+  const namesakes = Array.from(index.paths.filesOfStem(stemOf(name.slice(1)))).filter((file) =>
+    `/${index.path(file)}`.endsWith(name),
+  );
+  const agreeing = namesakes.map((file) => agreementOf(index.path(file).split('/'), wanted));
+  const agreement = Math.max(0, ...agreeing);
+  return { files: namesakes.filter((_, at) => agreeing[at] === agreement), agreement };
+}
+
+function agreementOf(parts: readonly string[], wanted: readonly string[]): number {
+  let agreement = 0;
+  while (
+    agreement < wanted.length &&
+    parts[parts.length - 1 - agreement] === wanted[wanted.length - 1 - agreement]
+  )
+    agreement += 1;
+  return agreement;
+}
+
+/** Folders that have a module of one name. */
+const homesMax = 2;
+const alone = 1;
+const listed = 0.7;
+const besideIt = 0.5;
+
+/** What recipes build modules from: read from all of them when the first is asked for. */
+export class ModuleFiles {
+  readonly #index: WordIndex;
+  #made: Map<string, { folder: string; part: string }[]> | undefined;
+  readonly #partsOf = new Map<string, string[]>();
+
+  constructor(index: WordIndex) {
+    this.#index = index;
+  }
+
+  /** Files that a module of this name is built from, and how sure that is; none where several are called so. */
+  of(name: string): Map<number, number> {
+    const found = new Map<number, number>();
+    const modules = this.#modules().get(stemOf(`${name}.o`)) ?? [];
+    const homes = new Set(modules.map(({ folder }) => folder)).size;
+    if (homes > homesMax) return found;
+    const raise = (file: number, share: number): void => {
+      found.set(file, Math.max(found.get(file) ?? 0, share / homes));
+    };
+    for (const { folder, part } of modules) {
+      const own = this.#sources(folder, part);
+      for (const file of own) raise(file, alone);
+      if (own.length > 0) continue;
+      for (const each of this.#partsOf.get(`${folder}/${part}`) ?? [])
+        for (const file of this.#sources(folder, each)) raise(file, listed);
+      const at = this.#index.paths.folderCalled(folder);
+      for (const file of at === undefined ? [] : this.#index.paths.filesIn(at))
+        raise(file, besideIt);
+    }
+    return found;
+  }
+
+  /** `iwl-io` in a folder, whatever language it is written in; no headers. */
+  #sources(folder: string, part: string): number[] {
+    const whole = `${folder}/${part}`.replace(/^\//, '');
+    const name = whole.slice(whole.lastIndexOf('/') + 1);
+    return Array.from(this.#index.paths.filesOfStem(stemOf(`${name}.o`))).filter((file) => {
+      const path = this.#index.path(file);
+      return path.startsWith(`${whole}.`) && !/\.h\w*$/.test(path);
+    });
+  }
+
+  #modules(): Map<string, { folder: string; part: string }[]> {
+    if (this.#made !== undefined) return this.#made;
+    const made = new Map<string, { folder: string; part: string }[]>();
+    for (const { file, parts, into } of this.#index.steps()) {
+      const path = this.#index.path(file);
+      const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+      for (const object of parts) {
+        if (!object.endsWith('.o')) continue;
+        const part = object.slice(0, -2);
+        const key = stemOf(object.slice(object.lastIndexOf('/') + 1));
+        made.set(key, [...(made.get(key) ?? []), { folder, part }]);
+        const whole = `${folder}/${into}`;
+        this.#partsOf.set(whole, [...(this.#partsOf.get(whole) ?? []), part]);
+      }
+    }
+    this.#made = made;
+    return made;
+  }
+}

@@ -1,0 +1,211 @@
+import { bodyTermsOf } from '../miners/words.js';
+import { inverseFrequency } from '../scorer.js';
+import { dullness } from './dull-words.js';
+import { weights, type Columns, type FeatureName } from './features.js';
+import type { ParsedReport } from './report.js';
+import { wordMax, type Postings, type WordIndex } from './word-index.js';
+
+const parts = ['title', 'prose', 'log', 'frames'] as const;
+type Part = (typeof parts)[number];
+
+/** The features that a part of a report has words for: in texts, and in paths. */
+interface Measures {
+  names?: FeatureName;
+  once?: FeatureName;
+  often?: FeatureName;
+  cover?: FeatureName;
+  folder?: FeatureName;
+  fileShare?: FeatureName;
+  folderShare?: FeatureName;
+}
+const measures: Record<Part, Measures> = {
+  title: {
+    names: 'title_names',
+    once: 'title_text',
+    fileShare: 'title_file_share',
+    folderShare: 'title_folder_share',
+  },
+  prose: {
+    names: 'prose_names',
+    often: 'prose_text',
+    cover: 'prose_cover',
+    folder: 'prose_folder',
+  },
+  log: { names: 'log_names', once: 'log_text' },
+  frames: { once: 'frame_words' },
+};
+/** A word that stands so many words behind the beginning counts half. */
+const halfAt = 60;
+
+/** A term that is looked for, and what it is worth for each feature where it stands. */
+export interface SoughtTerm {
+  term: string;
+  /** As the report writes it. */
+  spelling: string;
+  /** Of title and description alone: weight and rareness. */
+  worth: number;
+  /** Per unit of BM25, in names and in the text; and for standing there at all. Weights are in it. */
+  names: number;
+  once: number;
+  often: number;
+  cover: number;
+}
+
+interface Sought {
+  spelling: string;
+  /** In texts it counts more when it comes again; of paths that tells nothing. */
+  weights: Map<Part, { inTexts: number; inPaths: number }>;
+  worth: number;
+}
+
+/** Scores the parts of a report, term by term: what stands in several of them is looked up once. */
+export class WordScores {
+  readonly #index: WordIndex;
+  readonly #columns: Columns;
+  readonly #sought = new Map<string, Sought>();
+  /** What is attainable: the worth of all terms of a part. */
+  readonly #masses = new Map<Part, number>();
+
+  constructor(index: WordIndex, columns: Columns, report: ParsedReport) {
+    this.#index = index;
+    this.#columns = columns;
+    const { title, prose, log } = report.terms;
+    for (const [term, { count, spelling }] of title) this.#seek('title', term, spelling, count, 1);
+    for (const [term, { count, spelling, place }] of prose)
+      this.#seek('prose', term, spelling, count, 1 / (1 + place / halfAt));
+    for (const [term, { count, spelling }] of log) this.#seek('log', term, spelling, count, 1);
+    for (const [rank, { symbol, isUncertain }] of report.frames.entries()) {
+      const [whole] = bodyTermsOf(symbol);
+      if (whole !== undefined)
+        this.#seek('frames', whole, symbol, 1, (isUncertain ? 0.5 : 1) / Math.sqrt(1 + rank));
+    }
+  }
+
+  /** Fills the columns. Returns what was looked for and stands anywhere. */
+  score(): SoughtTerm[] {
+    for (const [term, sought] of this.#sought) {
+      const found = this.#index.gather(term);
+      // What stands nowhere is worth most: it keeps the cover honest.
+      sought.worth = inverseFrequency(this.#index.fileCount, found.length);
+      for (const [part, { inTexts }] of sought.weights) {
+        const worth = inTexts * sought.worth;
+        this.#masses.set(part, (this.#masses.get(part) ?? 0) + worth);
+        this.#add(found, part, worth);
+      }
+    }
+    for (const part of parts) this.#settle(part);
+    return this.#terms();
+  }
+
+  #add(found: Postings, part: Part, worth: number): void {
+    const { names, once, often, cover } = measures[part];
+    const columns = [
+      [columnOf(this.#columns, names), found.names],
+      [columnOf(this.#columns, once), found.once],
+      [columnOf(this.#columns, often), found.often],
+    ] as const;
+    for (const [column, values] of columns) {
+      if (column === undefined) continue;
+      for (let at = 0; at < found.length; at += 1) {
+        const file = found.files[at] ?? 0;
+        column[file] = (column[file] ?? 0) + worth * (values[at] ?? 0);
+      }
+    }
+    const covered = columnOf(this.#columns, cover);
+    if (covered === undefined) return;
+    for (let at = 0; at < found.length; at += 1) {
+      const file = found.files[at] ?? 0;
+      covered[file] = (covered[file] ?? 0) + worth;
+    }
+  }
+
+  #seek(part: Part, term: string, spelling: string, count: number, weight: number): void {
+    const features = Object.values(measures[part]) as FeatureName[];
+    if (!features.some((feature) => this.#columns.isWanted(feature))) return;
+    const known = this.#sought.get(term) ?? {
+      ...{ spelling, worth: 0 },
+      weights: new Map<Part, { inTexts: number; inPaths: number }>(),
+    };
+    const inPaths = part === 'frames' ? weight : weight * dullness(term);
+    known.weights.set(part, { inTexts: (1 + Math.log(count)) * inPaths, inPaths });
+    this.#sought.set(term, known);
+  }
+
+  #settle(part: Part): void {
+    const mass = this.#masses.get(part) ?? 0;
+    if (mass === 0) return;
+    const root = Math.sqrt(mass * wordMax);
+    const { names, once, often, cover } = measures[part];
+    for (const feature of [names, once, often]) scale(columnOf(this.#columns, feature), root);
+    scale(columnOf(this.#columns, cover), mass);
+    this.#scorePaths(part, root);
+  }
+
+  /** Words that stand in paths: how much of them, and how much of the names of file and folders they are. */
+  #scorePaths(part: Part, root: number): void {
+    const { paths } = this.#index;
+    const { folder, fileShare, folderShare } = measures[part];
+    const named = new Float64Array(fileShare ? paths.fileCount : 0);
+    const placed = new Float64Array(folder || folderShare ? paths.fileCount : 0);
+    if (named.length + placed.length === 0) return;
+    for (const [term, { weights: its }] of this.#sought) {
+      const weight = its.get(part)?.inPaths;
+      const found = weight === undefined ? undefined : paths.word(term);
+      if (weight === undefined || found === undefined) continue;
+      const worth = weight * found.worth;
+      if (named.length > 0)
+        for (const each of found.inName) named[each] = (named[each] ?? 0) + worth;
+      if (placed.length > 0)
+        for (const each of found.inFolder) placed[each] = (placed[each] ?? 0) + worth;
+    }
+    this.#put(folder, placed, () => root);
+    this.#put(fileShare, named, (each) => paths.nameMass[each] ?? 0);
+    this.#put(folderShare, placed, (each) => paths.folderMass[each] ?? 0);
+  }
+
+  #put(
+    feature: FeatureName | undefined,
+    sums: Float64Array,
+    divisorOf: (file: number) => number,
+  ): void {
+    const column = columnOf(this.#columns, feature);
+    if (column === undefined) return;
+    for (let file = 0; file < sums.length; file += 1) {
+      const sum = sums[file] ?? 0;
+      if (sum > 0) column[file] = sum / (divisorOf(file) || 1);
+    }
+  }
+
+  #terms(): SoughtTerm[] {
+    return [...this.#sought].map(([term, { spelling, weights: its, worth }]) => {
+      const inWords = (its.get('title')?.inTexts ?? 0) + (its.get('prose')?.inTexts ?? 0);
+      const sought = {
+        ...{ term, spelling, worth: inWords * worth },
+        ...{ names: 0, once: 0, often: 0, cover: 0 },
+      };
+      for (const [part, { inTexts }] of its) {
+        const mass = this.#masses.get(part) ?? 1;
+        const share = (inTexts * worth) / Math.sqrt(mass * wordMax);
+        const { names, once, often, cover } = measures[part];
+        sought.names += share * this.#weightOf(names);
+        sought.once += share * this.#weightOf(once);
+        sought.often += share * this.#weightOf(often);
+        sought.cover += ((inTexts * worth) / mass) * this.#weightOf(cover);
+      }
+      return sought;
+    });
+  }
+
+  #weightOf(feature: FeatureName | undefined): number {
+    return feature !== undefined && this.#columns.isWanted(feature) ? weights[feature] : 0;
+  }
+}
+
+function columnOf(columns: Columns, feature: FeatureName | undefined): Float64Array | undefined {
+  return feature === undefined ? undefined : columns.of(feature);
+}
+
+function scale(column: Float64Array | undefined, divisor: number): void {
+  if (column === undefined) return;
+  for (let file = 0; file < column.length; file += 1) column[file] = (column[file] ?? 0) / divisor;
+}

@@ -1,0 +1,151 @@
+import { bufferOf, numbersOf, SortedNames } from '../bytes.js';
+import type { FactsLanguage } from '../facts.js';
+import { corrupt, readSections, type SectionLayout } from '../segment-file.js';
+import type { FileRow } from '../shard-index.js';
+import { HashedLists, type KeyHash } from './hashed-lists.js';
+
+/** Raised whenever the layout or the meaning of a section changes. */
+export const wordsFormat = 1;
+
+const names = [
+  'info', // JSON: WordsInfo
+  'pathBlocks', // u32: paths, in the order of the files; see `packSorted`
+  'pathBytes',
+  'fileBlobs', // 20 bytes each
+  'fileRows', // u32: language, lines, length of the text and of the definitions in words
+  'wordBuckets', // u32; see `packHashed`
+  'wordLists', // varints, per posting: gap << 4 | has more << 3 | count in the text, 7: a varint of what is above; more: a varint of the definitions
+  'nameBuckets',
+  'nameLists', // varints, per place: gap of the files, line
+  'steps', // JSON: BuildStep[]
+] as const;
+export const wordsLayout: SectionLayout<(typeof names)[number]> = {
+  magic: 'SIGMAWRD',
+  format: wordsFormat,
+  names,
+};
+const rowWidth = 4;
+const blobBytes = 20;
+export const headBits = 4;
+export const moreBit = 8;
+export const countMax = 7;
+
+export interface WordsInfo {
+  /** Of the shard. */
+  alias: string;
+  version: string;
+  languages: FactsLanguage[];
+}
+
+/** What an option of a recipe builds: `obj-$(CONFIG_IWLWIFI) += iwlwifi.o`. */
+export interface BuildStep {
+  /** Of the shard: the recipe. */
+  file: number;
+  option: string;
+  /** `iwlwifi.o`, `mvm/`. */
+  parts: string[];
+  /** What they become part of: `obj`, or the name of a module. */
+  into: string;
+}
+
+/** Takes one posting: how often the text of a file has the word, and how often the names that it defines. */
+export type PostingVisitor = (file: number, count: number, definitions: number) => void;
+
+/** The words of the files of one shard, read from one file; nothing is decoded before it is asked for. */
+export class WordsFile {
+  readonly info: WordsInfo;
+  readonly fileCount: number;
+  readonly bytes: number;
+  readonly #paths: SortedNames;
+  readonly #blobs: Buffer;
+  readonly #rows: Uint32Array;
+  readonly #words: HashedLists;
+  readonly #names: HashedLists;
+  readonly #steps: Uint8Array;
+
+  private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
+    this.info = JSON.parse(Buffer.from(sections.info).toString()) as WordsInfo;
+    this.#paths = new SortedNames(numbersOf(sections.pathBlocks), bufferOf(sections.pathBytes));
+    this.#blobs = bufferOf(sections.fileBlobs);
+    this.#rows = numbersOf(sections.fileRows);
+    this.#words = listsOf(sections.wordBuckets, sections.wordLists);
+    this.#names = listsOf(sections.nameBuckets, sections.nameLists);
+    this.#steps = sections.steps;
+    this.fileCount = this.#rows.length / rowWidth;
+    this.bytes = sections.info.buffer.byteLength;
+  }
+
+  /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
+  static async open(path: string): Promise<WordsFile> {
+    const sections = await readSections(path, wordsLayout);
+    try {
+      return new WordsFile(sections);
+    } catch (error) {
+      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+    }
+  }
+
+  file(file: number): FileRow {
+    return {
+      path: this.#paths.at(file),
+      blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
+      language: this.language(file),
+      lines: this.#rows[file * rowWidth + 1] ?? 0,
+    };
+  }
+
+  path(file: number): string {
+    return this.#paths.at(file);
+  }
+
+  /** In the order of the files. */
+  paths(): Iterable<string> {
+    return this.#paths.all();
+  }
+
+  language(file: number): FactsLanguage {
+    return this.info.languages[this.#rows[file * rowWidth] ?? 0] ?? 'text';
+  }
+
+  /** In words, of everything in it and of the names that it defines; and its lines. */
+  lengths(file: number): { text: number; definitions: number; lines: number } {
+    const row = file * rowWidth;
+    const [lines = 0, text = 0, definitions = 0] = this.#rows.subarray(row + 1, row + rowWidth);
+    return { text, definitions, lines };
+  }
+
+  /** In the order of the files. */
+  postings(word: KeyHash, visit: PostingVisitor): void {
+    const reader = this.#words.find(word);
+    if (reader === undefined) return;
+    let file = 0;
+    while (!reader.isAtEnd) {
+      const head = reader.next();
+      file += head >>> headBits;
+      let count = head & countMax;
+      if (count === countMax) count += reader.next();
+      visit(file, count, (head & moreBit) === 0 ? 0 : reader.next());
+    }
+  }
+
+  /** In the order of the recipes. */
+  steps(): BuildStep[] {
+    return JSON.parse(Buffer.from(this.#steps).toString()) as BuildStep[];
+  }
+
+  /** Where a symbol of exactly this name is defined. */
+  places(name: KeyHash): { file: number; line: number }[] {
+    const reader = this.#names.find(name);
+    const places: { file: number; line: number }[] = [];
+    let file = 0;
+    while (reader?.isAtEnd === false) {
+      file += reader.next();
+      places.push({ file, line: reader.next() });
+    }
+    return places;
+  }
+}
+
+function listsOf(buckets: Uint8Array, lists: Uint8Array): HashedLists {
+  return new HashedLists(numbersOf(buckets), bufferOf(lists));
+}

@@ -1,0 +1,176 @@
+import { ByteColumn, bytesOf, groupBy, NumberColumn, packSorted, StringColumn } from '../bytes.js';
+import type { FactsLanguage, FileFacts } from '../facts.js';
+import { bodyTermsOf, identifiersOf, wordsOf } from '../miners/words.js';
+import { writeSections } from '../segment-file.js';
+import type { FileRow } from '../shard-index.js';
+import { packHashed } from './hashed-lists.js';
+import {
+  countMax,
+  headBits,
+  moreBit,
+  wordsLayout,
+  type BuildStep,
+  type WordsInfo,
+} from './words-file.js';
+
+/** A name is looked up for its definitions, which these are not: values by the hundred thousand, headings, commands. */
+const unnamedKinds = new Set(['macro', 'constant', 'section', 'step', 'target', 'script', 'unit']);
+
+/** As the miner of recipes renders it. */
+const builtBy = / \| builds:([^|]*?) \| into:(\S+)/;
+
+/** The words of whole files of one shard: of code, documents and recipes alike. */
+export class WordsWriter {
+  readonly #terms = new StringColumn();
+  readonly #names = new StringColumn();
+  readonly #languages = new StringColumn();
+  readonly #paths: string[] = [];
+  readonly #blobs: Buffer[] = [];
+  readonly #rows = new NumberColumn();
+  readonly #steps: BuildStep[] = [];
+  /** Per posting: term, then file, counts in the text and in definitions. */
+  readonly #postingTerms = new NumberColumn();
+  readonly #postings = new NumberColumn();
+  readonly #placeNames = new NumberColumn();
+  readonly #places = new NumberColumn();
+  /** By term, of the current file. */
+  #counts = new Uint32Array(1_024);
+  #definitions = new Uint32Array(1_024);
+  #touched: number[] = [];
+
+  /** Files come in order of their paths. */
+  add(file: FileRow, facts: FileFacts): void {
+    const index = this.#paths.length;
+    const textLength = this.#countText(facts);
+    const definitions = this.#countDefinitions(facts);
+    for (const term of this.#touched) {
+      this.#postingTerms.push(term);
+      for (const number of [index, this.#counts[term] ?? 0, this.#definitions[term] ?? 0])
+        this.#postings.push(number);
+      this.#counts[term] = 0;
+      this.#definitions[term] = 0;
+    }
+    this.#touched = [];
+    this.#addPlaces(index, facts);
+    this.#paths.push(file.path);
+    this.#blobs.push(Buffer.from(file.blob, 'hex'));
+    for (const number of [this.#languages.id(file.language), file.lines, textLength, definitions])
+      this.#rows.push(number);
+  }
+
+  /** Throws STORE_UNAVAILABLE. */
+  async write(path: string, { alias, version }: Omit<WordsInfo, 'languages'>): Promise<void> {
+    const info: WordsInfo = {
+      ...{ alias, version },
+      languages: this.#languages.all() as FactsLanguage[],
+    };
+    const paths = packSorted(this.#paths);
+    const words = this.#pack(this.#terms, this.#postingTerms, (posting, last, list) => {
+      const [file, count, more] = [0, 1, 2].map((at) => this.#postings.at(posting * 3 + at));
+      const small = Math.min(count ?? 0, countMax);
+      list.pushVarint(
+        ((((file ?? 0) - last) << headBits) | (more === 0 ? 0 : moreBit) | small) >>> 0,
+      );
+      if (small === countMax) list.pushVarint((count ?? 0) - countMax);
+      if (more !== 0) list.pushVarint(more ?? 0);
+      return file ?? 0;
+    });
+    const places = this.#pack(this.#names, this.#placeNames, (place, last, list) => {
+      const file = this.#places.at(place * 2);
+      list.pushVarint(file - last);
+      list.pushVarint(this.#places.at(place * 2 + 1));
+      return file;
+    });
+    await writeSections(path, wordsLayout, {
+      info: Buffer.from(JSON.stringify(info)),
+      pathBlocks: bytesOf(paths.blocks),
+      pathBytes: paths.bytes,
+      fileBlobs: Buffer.concat(this.#blobs),
+      fileRows: bytesOf(this.#rows.values()),
+      wordBuckets: bytesOf(words.buckets),
+      wordLists: words.lists,
+      nameBuckets: bytesOf(places.buckets),
+      nameLists: places.lists,
+      steps: Buffer.from(JSON.stringify(this.#steps)),
+    });
+  }
+
+  /** Every word of the text counts once, whatever it stands in; of a text whose words are not known, what was found in it. */
+  #countText(facts: FileFacts): number {
+    let length = 0;
+    const count = (word: string, times: number): void => {
+      this.#mark(this.#terms.id(word), times, 0);
+      length += times;
+    };
+    if (facts.words.length === 0) {
+      for (const { text } of facts.items) for (const word of termsOf(text)) count(word, 1);
+      return length;
+    }
+    const totals = new Uint32Array(facts.words.length);
+    for (const { word, count: counts } of facts.documents)
+      word.forEach((each, at) => (totals[each] = (totals[each] ?? 0) + (counts[at] ?? 0)));
+    facts.words.forEach((word, at) => count(word, totals[at] ?? 0));
+    return length;
+  }
+
+  #countDefinitions(facts: FileFacts): number {
+    let length = 0;
+    for (const { name, declaration } of facts.symbols) {
+      if (declaration) continue;
+      for (const word of wordsOf(name)) {
+        this.#mark(this.#terms.id(word), 0, 1);
+        length += 1;
+      }
+    }
+    return length;
+  }
+
+  #addPlaces(file: number, facts: FileFacts): void {
+    const add = (name: string, line: number): void => {
+      this.#placeNames.push(this.#names.id(name));
+      this.#places.push(file);
+      this.#places.push(line);
+    };
+    for (const { name: symbol, kind, declaration, line_start, signature } of facts.symbols) {
+      if (!declaration && !unnamedKinds.has(kind)) add(symbol, line_start);
+      const [, parts = '', into = ''] = builtBy.exec(signature) ?? [];
+      if (kind === 'step' && into !== '')
+        this.#steps.push({ file, option: symbol, parts: parts.split(/\s+/), into });
+    }
+  }
+
+  #mark(term: number, times: number, definitions: number): void {
+    if (times + definitions === 0) return;
+    if (term >= this.#counts.length) this.#widenTo(term);
+    const [count, defined] = [this.#counts[term] ?? 0, this.#definitions[term] ?? 0];
+    if (count + defined === 0) this.#touched.push(term);
+    this.#counts[term] = count + times;
+    this.#definitions[term] = defined + definitions;
+  }
+
+  #widenTo(term: number): void {
+    const size = Math.max(term + 1, this.#counts.length * 2);
+    const [counts, more] = [new Uint32Array(size), new Uint32Array(size)];
+    counts.set(this.#counts);
+    more.set(this.#definitions);
+    [this.#counts, this.#definitions] = [counts, more];
+  }
+
+  /** `write` adds one row to a list, behind one of file `last`, and returns the file of the row. */
+  #pack(
+    keys: StringColumn,
+    rowKeys: NumberColumn,
+    write: (row: number, last: number, list: ByteColumn) => number,
+  ): ReturnType<typeof packHashed> {
+    const { starts, members } = groupBy(rowKeys.values(), keys.size);
+    return packHashed(keys.all(), (key, list) => {
+      let last = 0;
+      for (const row of members.subarray(starts[key], starts[key + 1]))
+        last = write(row, last, list);
+    });
+  }
+}
+
+function termsOf(text: string): string[] {
+  return identifiersOf(text).flatMap((identifier) => bodyTermsOf(identifier));
+}
