@@ -1,0 +1,128 @@
+// Fits the map from a hit's features to `similarity` (src/pgc/similarity.ts) on the questions in sets/fit-*.json, and
+// prints how well it holds on questions that a fit did not see (five folds, cut by question).
+//
+//   node test/bench/retrieval/fit.mjs [--home SIGMA_HOME] [--only fit-c,fit-py] [--json FILE]
+//
+// A hit is right when it stands in a file of the answers; every hit of a question without an answer is wrong. None of
+// these questions is reported on by run.mjs. With the model the map of judged hits is fitted, with SIGMA_EMBEDDING=off
+// that of hits which only words speak for. Sentences of a manual are asked for (`known`) but not fitted: nobody asks
+// so, and they would make the map too modest.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { table } from '../kernel/figures.mjs';
+import { temporaryFolder } from '../kernel/process.mjs';
+import { fitLogistic, isotonic, isotonicValue, logisticValue } from './maps.mjs';
+import { answersAt, reliability } from './metrics.mjs';
+import { load, openProduct, Searches } from './product.mjs';
+import { fitSets, located, questionSet, unanswerable } from './sets.mjs';
+import { treeOf } from './trees.mjs';
+
+const folds = 5;
+/** Kinds of questions that nobody thought of. */
+const byRule = new Set(['name']);
+
+const { values: options } = parseArgs({
+  options: {
+    home: { type: 'string' },
+    only: { type: 'string', default: fitSets.join(',') },
+    json: { type: 'string' },
+  },
+});
+const home = path.resolve(options.home ?? temporaryFolder('retrieval-fit'));
+const { judgedModel, similarityOf, wordsModel } = await load('src/pgc/similarity.js');
+const isJudged = process.env.SIGMA_EMBEDDING !== 'off';
+const similarityModel = isJudged ? judgedModel : wordsModel;
+const features = Object.keys(similarityModel).filter(
+  (name) => name !== 'intercept' && (isJudged || name !== 'judged'),
+);
+
+const rows = [];
+for (const name of options.only.split(',')) {
+  const { root } = await treeOf(questionSet(name).tree);
+  const set = located(questionSet(name), root);
+  for (const each of set.lost) console.error(`the tree no longer holds ${each}`);
+  const product = await openProduct(root, home);
+  const searches = new Searches(product);
+  const questions = [...set.questions, ...unanswerable('fit-unanswerable', [set.tree])];
+  for (const question of questions.filter(({ kind }) => kind !== 'known'))
+    rows.push(...(await rowsOf(name, searches, question)));
+  await product.close();
+}
+if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows));
+
+const held = heldOut(rows);
+console.log(`${rows.length} hits, ${rows.filter(({ right }) => right).length} of them right`);
+console.log(`committed ${JSON.stringify(similarityModel)}`);
+const model = fitLogistic(rows, features);
+console.log(`fitted    ${JSON.stringify(rounded(model))}`);
+const steps = isotonic(
+  rows.map((row) => ({ score: logisticValue(row, model, features), right: row.right })),
+);
+console.log(`isotonic steps over the fitted map, from and share: ${JSON.stringify(steps)}`);
+show('committed', (row) => similarityOf(row));
+show('fitted, held out', (row) => held.get(row).logistic);
+show('isotonic over fitted, held out', (row) => held.get(row).isotonic);
+
+/** One row a hit: features, what it is of, and whether it is right. */
+async function rowsOf(set, searches, { id, kind = 'none', question, answers }) {
+  return (await searches.hitsOf(question)).map(({ hit, place }) => ({
+    set,
+    id,
+    kind,
+    ...Object.fromEntries(features.map((name) => [name, hit[name]])),
+    right: answersAt(place, answers, 'file').length > 0,
+  }));
+}
+
+/** What maps that were fitted on the other questions say of each hit. */
+function heldOut(all) {
+  const ids = [...new Set(all.map(({ id }) => id))];
+  const foldOf = new Map(ids.map((id, at) => [id, at % folds]));
+  const said = new Map();
+  for (let fold = 0; fold < folds; fold += 1) {
+    const others = all.filter(({ id }) => foldOf.get(id) !== fold);
+    const fitted = fitLogistic(others, features);
+    const scored = (row) => logisticValue(row, fitted, features);
+    const map = isotonic(others.map((row) => ({ score: scored(row), right: row.right })));
+    for (const row of all.filter(({ id }) => foldOf.get(id) === fold))
+      said.set(row, { logistic: scored(row), isotonic: isotonicValue(map, scored(row)) });
+  }
+  return said;
+}
+
+function show(title, statedOf) {
+  const parts = [
+    ['all', rows],
+    ['by hand', rows.filter(({ kind }) => !byRule.has(kind) && kind !== 'none')],
+    ['by rule', rows.filter(({ kind }) => byRule.has(kind))],
+    ['without an answer', rows.filter(({ kind }) => kind === 'none')],
+  ].filter(([, some]) => some.length > 0);
+  const rated = parts.map(([name, some]) => [
+    name,
+    reliability(some.map((row) => ({ stated: statedOf(row), right: row.right }))),
+  ]);
+  const share = (value) => (Number.isNaN(value) ? '-' : value.toFixed(3));
+  console.log(`\n${title}\n`);
+  console.log(
+    table([
+      ['SIMILARITY', 'HITS', 'STATED', 'RIGHT'],
+      ...rated[0][1].tenths.map(({ count, stated, right }, at) => [
+        `${(at / 10).toFixed(1)}–${((at + 1) / 10).toFixed(1)}`,
+        count,
+        share(stated),
+        share(right),
+      ]),
+    ]),
+  );
+  for (const [name, { count, error, brier }] of rated)
+    console.log(
+      `${name}: ${count} hits, expected calibration error ${share(error)}, Brier score ${share(brier)}`,
+    );
+}
+
+function rounded(coefficients) {
+  return Object.fromEntries(
+    Object.entries(coefficients).map(([name, value]) => [name, Number(value.toFixed(2))]),
+  );
+}
