@@ -17,6 +17,7 @@ import {
 } from '../../src/pgc/messages.js';
 import { cardOf } from '../../src/pgc/card.js';
 import { openShards } from '../../src/pgc/open-shards.js';
+import { Engine } from '../../src/pgc/vectors/engine.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -74,17 +75,28 @@ async function interruptible<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `work` with whoever answers: the built index of `repo`, or the manager of the running lattice. */
+/**
+ * Runs `work` with whoever answers: the built index of `repo`, or the manager of the running lattice. `reads`: whether
+ * questions are read by their meaning, for which a model may have to be started.
+ */
 export async function withQuestions<T>(
   config: Config,
   repo: string | undefined,
   work: (questions: Questions) => Promise<T>,
+  reads: 'names' | 'meaning' = 'names',
 ): Promise<T> {
   if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
-  const { shards } = await openShards(repo, config.home);
+  await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
+  const { shards, semantics } = await openShards(repo, config.home, engine);
+  await semantics?.warm();
   const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  return work(new LatticeQuestions(lattice, systemClock, trees));
+  return await work(new LatticeQuestions(lattice, systemClock, trees));
+}
+
+/** What reads questions by their meaning, as configured. Close it. */
+export function openEngine({ home, embedding }: Config): Promise<Engine> {
+  return Engine.open({ home, settings: embedding, env: process.env });
 }
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */

@@ -7,11 +7,13 @@ import { addAskCommands } from './commands/ask.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addBusCommands } from './commands/bus.js';
 import { addDeadCommands } from './commands/dead.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addErrorCommand } from './commands/error.js';
 import { addGraphCommands } from './commands/graph.js';
 import { addIndexCommand } from './commands/index-repo.js';
 import { addKeysCommands } from './commands/keys.js';
 import { addLatticeCommands } from './commands/lattice.js';
+import { addLocateCommand } from './commands/locate.js';
 import { addMailCommands } from './commands/mail.js';
 import { addMetricsCommand } from './commands/metrics.js';
 import { addOverlayCommands } from './commands/overlay.js';
@@ -65,6 +67,7 @@ function program(): Command {
   addOverlayCommands(sigma);
   addAskCommands(sigma);
   addLatticeCommands(sigma);
+  addLocateCommand(sigma);
   addGraphCommands(sigma);
   addAlgebraCommand(sigma);
   addAnalysisCommands(sigma);
@@ -72,6 +75,7 @@ function program(): Command {
   addKeysCommands(sigma);
   addMailCommands(sigma);
   addDeadCommands(sigma);
+  addDoctorCommand(sigma);
   addErrorCommand(sigma);
   sigma.allowExcessArguments().action(() => {
     const [name] = sigma.args;

@@ -8,6 +8,7 @@ import { placeOf } from '../../src/pgc/manifest.js';
 import { realRoot } from '../../src/pgc/source-tree.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { Shard } from '../../src/pgc/shard.js';
+import { Engine } from '../../src/pgc/vectors/engine.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
 
@@ -41,6 +42,7 @@ class Host {
   #manifest = '';
   #seen = '';
   #isLoading = false;
+  #engine: Engine | undefined;
 
   constructor(config: Config, folder: string, log: Logger) {
     this.#config = config;
@@ -60,7 +62,11 @@ class Host {
       this.#manifest = placeOf(await realRoot(this.#folder), home).manifest;
       // Before opening: what is swapped in meanwhile must count as newer.
       const stamp = this.#stamp();
-      const { root, project, shards } = await openShards(this.#folder, home);
+      const engine = await this.#engineInForce();
+      const { root, project, shards, semantics } = await openShards(this.#folder, home, engine);
+      for (const warning of semantics?.warnings ?? []) this.#log.warn({ project }, warning);
+      // The first question shall not wait for the model, nor do without it.
+      await semantics?.warm();
       this.#seen = stamp;
       const planVersion = planVersionOf(shards);
       const wanted = new Map(shards.map((shard) => [agentIdOf(shard.index.info), shard]));
@@ -95,12 +101,22 @@ class Host {
 
   async close(): Promise<void> {
     await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
+    await this.#engine?.[Symbol.asyncDispose]();
+  }
+
+  /** A run of the indexer may have made what the first one found missing. */
+  async #engineInForce(): Promise<Engine> {
+    if (this.#engine?.embedder !== undefined) return this.#engine;
+    await this.#engine?.[Symbol.asyncDispose]();
+    const { home, embedding: settings } = this.#config;
+    this.#engine = await Engine.open({ home, settings, env: process.env });
+    return this.#engine;
   }
 
   #host(id: string, shard: Shard): HostedShard {
     const running = this.#hosted.get(id);
     if (running === undefined) return this.#open(id, shard);
-    if (running.shard.index.info.version === shard.index.info.version) shard.index.close();
+    if (running.shard.version === shard.version) shard.index.close();
     else running.exchange(shard);
     return running;
   }

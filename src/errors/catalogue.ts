@@ -421,6 +421,12 @@ export const catalogue = {
     exit: 1,
     next: 'Use words of the code base: names, paths, messages.',
   },
+  QUESTION_UNREADABLE: {
+    text: 'the question is not text',
+    retryable: false,
+    exit: 2,
+    next: 'Ask in words, in UTF-8; a log or a stack trace may be part of the question.',
+  },
   EMPTY_QUESTION: {
     text: 'the question is empty',
     retryable: false,
@@ -439,11 +445,61 @@ export const catalogue = {
     exit: 1,
     next: 'Ask without --overlays, or choose one that is ready.',
   },
+  OVERLAY_BUILDING: {
+    text: 'overlay {overlay} of {agent} is being built',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again in a moment; the other overlays answer meanwhile.',
+  },
+  OVERLAY_FAILED: {
+    text: 'overlay {overlay} of {agent} could not be built ({reason})',
+    retryable: false,
+    exit: 1,
+    next: 'Look at all with `sigma overlay list`; `sigma index REPO` tries again.',
+  },
   CITATION_MALFORMED: {
     text: 'this is not a citation: {detail}',
     retryable: false,
     exit: 2,
     next: 'Give one citation or an array, with file_path, line_start, line_end and content.',
+  },
+  REPORT_EMPTY: {
+    text: 'the report holds nothing that could be looked for',
+    retryable: false,
+    exit: 2,
+    next: 'Describe the fault in words, or give the log or the stack trace.',
+  },
+  REPORT_UNREADABLE: {
+    text: 'the report cannot be read: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Give a text in UTF-8: a description, a log, a stack trace.',
+  },
+  REPORT_MALFORMED: {
+    text: 'this line is not a report: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Give one JSON object a line: {"id":"1","title":"…","description":"…"}.',
+  },
+
+  // --- embeddings
+  EMBEDDING_UNAVAILABLE: {
+    text: 'the embedding engine {engine} does not answer: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Try again; `sigma doctor` says what is wrong. Search by words works meanwhile.',
+  },
+  EMBEDDING_REFUSED: {
+    text: 'the embedding engine {engine} refuses: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Check url, model and keyEnv of `embedding` in config.json; `sigma doctor` tries them.',
+  },
+  EMBEDDING_INVALID: {
+    text: 'what the embedding engine {engine} answers cannot be used: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Check that `embedding` in config.json names a model for embeddings, and run `sigma doctor`.',
   },
 
   // --- lattice

@@ -1,4 +1,5 @@
 import { BusError } from '../errors/bus-error.js';
+import { hedged } from '../pgc/ask.js';
 import { analyse } from '../pgc/question.js';
 import type { AskAnswer, AskRequest, Citation } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
@@ -55,6 +56,9 @@ function best(answer: AskAnswer): number {
   return Math.max(0, ...answer.sources.map((source) => source.similarity));
 }
 
+/** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
+const sentenceEnd = /(?<=\]\.|sites\.|nearest\.)\s+(?=`)/;
+
 /** The best sources of all answers, and those sentences whose sources are all among them. */
 function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
   const chosen = new Set(
@@ -72,7 +76,7 @@ function merge(answers: AskAnswer[], topK: number): { answer: string; sources: C
       sources.push(source);
       numbers.set(at + 1, sources.length);
     }
-    for (const sentence of answer.answer.split(/(?<=\.)\s+(?=`)/)) {
+    for (const sentence of answer.answer.split(sentenceEnd)) {
       const cited = [...sentence.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
       if (cited.length === 0 || !cited.every((number) => numbers.has(number))) continue;
       sentences.push(
@@ -83,5 +87,5 @@ function merge(answers: AskAnswer[], topK: number): { answer: string; sources: C
       );
     }
   }
-  return { answer: sentences.join(' '), sources };
+  return { answer: hedged(sentences.join(' '), sources), sources };
 }

@@ -1,6 +1,6 @@
 import { firstSentence } from '../pgc/compose.js';
 import { conceptsIn, type Question } from '../pgc/question.js';
-import { inverseFrequency } from '../pgc/retrieve.js';
+import { inverseFrequency } from '../pgc/scorer.js';
 import type { Card, Definition, Reference } from '../pgc/shapes.js';
 import type { Directory } from './directory.js';
 

@@ -324,3 +324,21 @@ export function groupBy(groups: Uint32Array, groupCount: number): Grouped {
   });
   return { starts, members };
 }
+
+/** Views of a section. Little endian, like every machine that Node runs on today. */
+export function numbersOf(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+}
+
+export function shortsOf(bytes: Uint8Array): Uint16Array {
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
+}
+
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** What a view shows, to be written. */
+export function bytesOf(numbers: Uint32Array | Uint16Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}

@@ -1,12 +1,16 @@
+import { commentAbove } from './doc-lines.js';
 import { excerptOf } from './excerpt.js';
+import type { OverlayItem } from './overlays/overlay-file.js';
 import type { Citation } from './shapes.js';
 import type { FileRow, ShardIndex, SymbolRow } from './shard-index.js';
 import { holdsSymbol } from './verify.js';
 
+export type CitedFile = Pick<FileRow, 'path' | 'blob'>;
+
 /** Where verbatim text comes from: the working tree or a git object, never the index. */
 export interface Excerpts {
   /** Lines `from` to `to` (1-based, inclusive, clipped to the file); undefined when it cannot be read. */
-  lines(file: FileRow, from: number, to: number): string[] | undefined;
+  lines(file: CitedFile, from: number, to: number): string[] | undefined;
 }
 
 /** Lines of a definition that are enough to recognise it. */
@@ -28,7 +32,7 @@ export function citeDocument(
     return cite(index, excerpts, {
       overlay: 'O1',
       text: `file:${row.path} | lines:${row.lines} | language:${row.language}`,
-      file,
+      file: row,
       from: blanks + 1,
       to: blanks + symbolLinesMax,
       symbol: '',
@@ -36,24 +40,76 @@ export function citeDocument(
     });
   }
   const row = index.symbol(document);
-  const citeFrom = (from: number): Citation | undefined =>
+  const file = index.file(row.file);
+  const citeLines = (from: number, to: number): Citation | undefined =>
     cite(index, excerpts, {
       overlay: 'O1',
       text: row.signature === '' ? `${row.kind}:${row.name}` : row.signature,
-      file: row.file,
+      file,
       from,
-      to: Math.min(row.line_end, from + symbolLinesMax - 1),
+      to,
       symbol: row.name,
       similarity,
     });
-  const head = citeFrom(row.line_start);
+  const comment = row.doc === '' ? undefined : commentAbove(excerpts, file, row.line_start);
+  if (comment !== undefined) {
+    // What is said of a symbol must stand in what is cited for it.
+    const documented = citeLines(comment, lastLine(row, row.line_start));
+    if (documented?.symbol === row.name) return documented;
+  }
+  const head = citeLines(row.line_start, lastLine(row, row.line_start));
   if (head === undefined || head.symbol !== '' || row.name === '') return head;
-  const named = lineWithName(excerpts, index.file(row.file), row);
-  return named === undefined ? head : citeFrom(named);
+  const named = lineWithName(excerpts, file, row);
+  return named === undefined ? head : citeLines(named, lastLine(row, named));
+}
+
+function lastLine(row: SymbolRow, from: number): number {
+  return Math.min(row.line_end, from + symbolLinesMax - 1);
+}
+
+/** Cites what an item of an overlay speaks of. */
+export function citeItem(
+  index: ShardIndex,
+  excerpts: Excerpts,
+  item: OverlayItem,
+  similarity: number,
+): Citation | undefined {
+  return cite(index, excerpts, {
+    overlay: item.overlay,
+    text: item.text,
+    file: { path: item.file_path, blob: item.blob },
+    from: item.line_start,
+    to: Math.max(item.line_start, item.line_end),
+    symbol: plainName(item.symbol),
+    similarity,
+  });
+}
+
+/** Cites one line of code that holds a text which a program prints. */
+export function citeMessage(
+  index: ShardIndex,
+  excerpts: Excerpts,
+  place: { file: CitedFile; line: number; name: string },
+  similarity: number,
+): Citation | undefined {
+  return cite(index, excerpts, {
+    overlay: 'O1',
+    text: place.name === '' ? 'prints this message' : `${place.name} prints this message`,
+    file: place.file,
+    from: place.line,
+    to: place.line,
+    symbol: '',
+    similarity,
+  });
+}
+
+/** Titles of sections are no names. */
+function plainName(name: string): string {
+  return /^[\w$.:~]+$/.test(name) ? name : '';
 }
 
 /** The name may stand far below decorators and attributes. */
-function lineWithName(excerpts: Excerpts, file: FileRow, row: SymbolRow): number | undefined {
+function lineWithName(excerpts: Excerpts, file: CitedFile, row: SymbolRow): number | undefined {
   const lines = excerpts.lines(file, row.line_start, row.line_end) ?? [];
   const at = lines.findIndex((line) => holdsSymbol(excerptOf([line]).content, row.name));
   return at < 0 ? undefined : row.line_start + at;
@@ -69,7 +125,7 @@ export function citeCall(
   const cited = cite(index, excerpts, {
     overlay: 'O3',
     text: `${call.caller} calls ${call.callee}`,
-    file: call.file,
+    file: index.file(call.file),
     from: call.line,
     to: call.line,
     // The name that stands on the cited line; the text says who calls.
@@ -83,7 +139,7 @@ export function citeCall(
 interface Cited {
   overlay: string;
   text: string;
-  file: number;
+  file: CitedFile;
   from: number;
   to: number;
   symbol: string;
@@ -95,7 +151,7 @@ interface Cited {
  * check them. The symbol is left empty when its name does not stand in the excerpt.
  */
 function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | undefined {
-  const file = index.file(item.file);
+  const { file } = item;
   const lines = excerpts.lines(file, item.from, item.to);
   if (lines === undefined) return undefined;
   const { content, lineCount } = excerptOf(lines);

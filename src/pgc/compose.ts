@@ -1,3 +1,4 @@
+import type { OverlayItem } from './overlays/overlay-file.js';
 import type { SymbolRow } from './shard-index.js';
 
 /** Longer first sentences are cut at a word. */
@@ -14,14 +15,44 @@ const kindWords: Record<string, string> = {
   module: 'module',
 };
 
-/** `` `cma_alloc` (function, mm/cma.c:430): Allocate pages from contiguous area. `` */
-export function describe(symbol: SymbolRow, path: string): string {
+/**
+ * `` `cma_alloc` (function, mm/cma.c:430): Allocate pages from contiguous area ``. Its documentation is told as far
+ * as `shown`, what is cited for it, has it.
+ */
+export function describe(symbol: SymbolRow, path: string, shown: string): string {
   const kind = kindWords[symbol.kind] ?? symbol.kind;
   const where = `${path}:${symbol.line_start}`;
-  // A number in square brackets is a source, and nothing else.
-  const said = firstSentence(symbol.doc, symbol.name).replace(/\[(\d+)\]/g, '($1)');
+  const said = firstSentence(symbol.doc, symbol.name);
+  const told = holds(shown, said) ? `: ${withoutNumbers(said)}` : '';
   const member = symbol.container === '' ? '' : ` of \`${symbol.container}\``;
-  return `\`${symbol.name}\` (${kind}${member}, ${where})${said === '' ? '' : `: ${said}`}`;
+  return `\`${symbol.name}\` (${kind}${member}, ${where})${told}`;
+}
+
+/** `` `README.md:12` (section): Run the tests with npm test ``; `passage`: what of its lines answers. */
+export function describeItem(item: OverlayItem, passage: string | undefined): string {
+  const what = item.rule.replaceAll('-', ' ');
+  const inside = item.symbol === '' || item.overlay === 'O4' ? '' : ` ${placeIn(item.symbol)}`;
+  const weight = item.severity === '' ? '' : `, ${item.severity}`;
+  const weakness = item.cwe === '' ? '' : `, ${item.cwe}`;
+  const said = cut(withoutNumbers(passage ?? item.text).trim());
+  return `\`${item.file_path}:${item.line_start}\` (${what}${inside}${weight}${weakness})${said === '' ? '' : `: ${said}`}`;
+}
+
+/** In a function, or under a title. */
+function placeIn(symbol: string): string {
+  return /^[\w$]+$/.test(symbol) ? `in \`${symbol}\`` : `under “${withoutNumbers(symbol)}”`;
+}
+
+/** Whether every word of a sentence stands in a text, whatever the breaks and marks. */
+function holds(text: string, said: string): boolean {
+  const words = (of: string): string[] => of.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const known = new Set(words(text));
+  return said !== '' && words(said).every((word) => known.has(word));
+}
+
+/** A number in square brackets is a source, and nothing else. */
+function withoutNumbers(text: string): string {
+  return text.replace(/\[(\d+)\]/g, '($1)');
 }
 
 /** The first sentence of a documentation comment, without the name that kernel-doc repeats in front of it. */
@@ -34,9 +65,13 @@ export function firstSentence(doc: string, name: string): string {
   const beforeParameters = said.split(/\s@\w+\s*[:\s]/)[0] ?? said;
   const sentence = /^.*?[.!?](?=\s|$)/.exec(beforeParameters)?.[0] ?? beforeParameters;
   const plain = (sentence.split(nextParagraph)[0] ?? sentence).replace(/[.\s]+$/, '');
-  return plain.length <= sentenceCharsMax
-    ? plain
-    : `${plain.slice(0, sentenceCharsMax).replace(/\s+\S*$/, '')} …`;
+  return cut(plain);
+}
+
+function cut(text: string): string {
+  return text.length <= sentenceCharsMax
+    ? text
+    : `${text.slice(0, sentenceCharsMax).replace(/\s+\S*$/, '')} …`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

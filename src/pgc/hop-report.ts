@@ -39,8 +39,9 @@ export class Report {
     const number = this.#number(`s${node.symbol}`, () =>
       citeDocument(this.index, this.excerpts, node.symbol, this.#similarity(node)),
     );
+    const shown = this.citations[number - 1]?.content ?? '';
     if (number > 0)
-      this.#sentences.push(sentence(describe(row, this.index.file(row.file).path), number));
+      this.#sentences.push(sentence(describe(row, this.index.file(row.file).path, shown), number));
   }
 
   /** The calls from the entry to the place where the question leaves the shard. */

@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBusError } from '../errors/bus-error.js';
+import { WordsFile } from './locate/words-file.js';
 import { placeOf, readManifest, type IndexPlace, type ManifestShard } from './manifest.js';
 import { OverlayFile } from './overlays/overlay-file.js';
 import { Segment } from './segment.js';
 import { realRoot } from './source-tree.js';
+import { VectorFile } from './vectors/vector-file.js';
 
 export interface CheckedFile {
   /** In `segments/`. */
@@ -30,7 +32,10 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
   const place = placeOf(root, home);
   const manifest = await readManifest(place, root);
   const files: CheckedFile[] = [];
-  for (const shard of manifest.shards) files.push(...(await checkShard(place, shard)));
+  for (const shard of manifest.shards) {
+    files.push(...(await checkShard(place, shard)));
+    if (shard.vectors !== undefined) files.push(await checkVectors(place, shard, shard.vectors));
+  }
   const named = new Set(files.map(({ file }) => file));
   const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
   return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
@@ -39,7 +44,7 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
 /** All files of one shard, each read whole and compared with what the manifest says of it. */
 export async function checkShard(
   place: IndexPlace,
-  { segment, candidates, overlays, version, items, calls }: ManifestShard,
+  { segment, candidates, words, overlays, version, items, calls, files: fileCount }: ManifestShard,
 ): Promise<CheckedFile[]> {
   const files: CheckedFile[] = [];
   const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
@@ -57,6 +62,11 @@ export async function checkShard(
     await OverlayFile.open(path);
     return '';
   });
+  await check(words, async (path) => {
+    const { info, fileCount: found } = await WordsFile.open(path);
+    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+    return found === fileCount ? '' : `it holds ${found} files, not ${fileCount}`;
+  });
   for (const [name, { file, items: all }] of Object.entries(overlays)) {
     if (file === '') continue;
     // The calls of O3 are in the segment.
@@ -69,6 +79,25 @@ export async function checkShard(
     });
   }
   return files;
+}
+
+/** Apart from the others: vectors are made anew without the shard. */
+async function checkVectors(
+  place: IndexPlace,
+  { version }: ManifestShard,
+  { file, fingerprint, symbols }: NonNullable<ManifestShard['vectors']>,
+): Promise<CheckedFile> {
+  const problem = await VectorFile.open(join(place.segments, file)).then(
+    ({ info, documents }) => {
+      if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+      if (info.fingerprint !== fingerprint) return `it is of ${info.fingerprint}`;
+      return documents.length === symbols
+        ? ''
+        : `it holds ${documents.length} symbols, not ${symbols}`;
+    },
+    (error: unknown) => asBusError(error).message,
+  );
+  return { file, problem };
 }
 
 function counted(what: string, items: number, wanted: number): string {

@@ -39,6 +39,7 @@ import { overlayNames, type OverlayName } from './shapes.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { Sweeper } from './sweeper.js';
+import { refreshVectors, type VectorRequest } from './vectors/build-vectors.js';
 import { SourceTree, type LeftOut, type ReadableTree, type SourceFile } from './source-tree.js';
 
 /** On disk, of each line; drivers of the kernel take 33, tables less. */
@@ -56,6 +57,8 @@ export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetReque
   layers?: readonly OverlayName[];
   /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
   collects?: boolean;
+  /** What makes vectors; absent: nobody said, and those that are there stay. */
+  embedding?: VectorRequest;
 }
 
 /** What `sigma index --json` prints. */
@@ -134,7 +137,22 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const ofHistory = layers.includes('O3') ? undefined : before;
   const lineage = await buildLineage(place, built, members, history, ofHistory, notice);
   run.throwIfAborted();
-  const shards = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
+  const coherent = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
+  const vectors = await refreshVectors({
+    ...{
+      place,
+      shards: coherent,
+      before,
+      home: request.home,
+      embedding: request.embedding,
+      signal,
+    },
+    progress: (done, total) => run.progress('write', done, total),
+  }).catch((error: unknown) => {
+    run.throwIfAborted();
+    throw error;
+  });
+  const { shards } = vectors;
 
   checkWritten(place, shards);
   await budget.expectDisk(0);
@@ -166,6 +184,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       ...(opened.note === '' ? [] : [opened.note]),
       ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
       ...run.notes,
+      ...vectors.notes,
     ],
   };
 }

@@ -50,6 +50,20 @@ const manifestSchema = z.object({
       calls: z.number(),
       /** File name in `segments/`: what O7 is made of, before it is known what the other shards hold. */
       candidates: z.string().regex(/^[\w.-]+\.ovl$/),
+      /** File name in `segments/`: the words of whole files. */
+      words: z.string().regex(/^[\w.-]+\.words$/),
+      /** Of what explains; absent: searched by words alone. */
+      vectors: z
+        .object({
+          /** Of the embedder that made them. */
+          fingerprint: z.string(),
+          /** File name in `segments/`. */
+          file: z.string().regex(/^[\w.-]+\.vec$/),
+          symbols: z.number(),
+          /** Symbols that have none: there are more than are embedded. */
+          left_out: z.number(),
+        })
+        .optional(),
       overlays: z.record(
         z.string(),
         z.object({

@@ -1,6 +1,6 @@
 import { siteCount } from './index-memory.js';
 import { conceptsIn, type Question } from './question.js';
-import { weigh } from './retrieve.js';
+import { weigh } from './scorer.js';
 import type { ShardIndex } from './shard-index.js';
 
 /** Concepts of a question that one name can be expected to speak of. */
@@ -16,7 +16,7 @@ export class NameMatcher {
     readonly index: ShardIndex,
     readonly question: Question,
   ) {
-    const { masses } = weigh(index, question);
+    const { masses } = weigh([index], question);
     const reachable = question.concepts.map((concept, at) => {
       const stands = concept.variants.some(({ term }) => index.documentFrequency(term) > 0);
       return stands ? (masses[at] ?? 0) : 0;

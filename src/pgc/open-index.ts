@@ -3,15 +3,19 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import { placeOf, readManifest, type IndexPlace, type Manifest } from './manifest.js';
 import { OverlayFile } from './overlays/overlay-file.js';
 import { Segment } from './segment.js';
+import { ShardOverlays } from './shard-overlays.js';
 import type { OverlayName } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
 import { realRoot } from './source-tree.js';
+import { servedVersion } from './vectors/vector-file.js';
 
 export interface OpenedIndex {
   /** Absolute, without links. */
   root: string;
   project: string;
   shards: ShardIndex[];
+  /** Of a shard, by its alias. */
+  overlaysIn: (alias: string) => ShardOverlays;
 }
 
 /** All that is known of a tree: its segments, and overlays that are opened when they are asked for. */
@@ -45,7 +49,11 @@ export async function openIndex(
     try {
       const shards = await openShards(place, manifest, shardsMax);
       const overlay = overlaysOf(place, manifest);
-      return { root, project: manifest.project, shards, manifest, overlay };
+      const overlaysIn = (alias: string): ShardOverlays => {
+        const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
+        return new ShardOverlays(place, { alias, overlays: overlays ?? {} });
+      };
+      return { root, project: manifest.project, shards, overlaysIn, manifest, overlay };
     } catch (error) {
       const isMissing = error instanceof BusError && error.code === 'INDEX_MISSING';
       if (!isMissing) throw error;
@@ -95,12 +103,14 @@ async function openShards(
   const largest = manifest.shards.toSorted((a, b) => b.lines - a.lines).slice(0, shardsMax);
   const wanted = manifest.shards.filter((shard) => largest.includes(shard));
   // One after the other: reading many large files at once only makes all of them late.
-  for (const { alias, scope, segment } of wanted) {
+  for (const shard of wanted) {
+    const { alias, scope, segment } = shard;
     shards.push(
       await Segment.open(join(place.segments, segment), {
         agent: alias,
         alias,
         scope,
+        version: servedVersion(shard),
         project: manifest.project,
         root: manifest.root,
       }),

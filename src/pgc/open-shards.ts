@@ -1,17 +1,41 @@
+import { systemClock } from '../base/clock.js';
 import { Excerpts } from './excerpt.js';
+import { placeOf } from './manifest.js';
 import { openIndex } from './open-index.js';
 import { Shard } from './shard.js';
+import type { SearchPart } from './search.js';
+import type { Engine } from './vectors/engine.js';
+import { Semantics } from './vectors/semantics.js';
 
 export interface OpenedShards {
   /** Absolute, without links. */
   root: string;
   project: string;
   shards: Shard[];
+  /** What reads questions by their meaning; undefined without an engine. */
+  semantics: Semantics | undefined;
 }
 
-/** Every shard of a built index, ready to answer in this process. Throws as `openIndex`. */
-export async function openShards(folder: string, home: string): Promise<OpenedShards> {
-  const { root, project, shards } = await openIndex(folder, home);
+/**
+ * Every shard of a built index, ready to answer in this process. `engine`: what reads questions by their meaning;
+ * it stays the caller's to close. `without`: see `searchParts`. Throws as `openIndex`.
+ */
+export async function openShards(
+  folder: string,
+  home: string,
+  engine?: Engine,
+  without?: ReadonlySet<SearchPart>,
+): Promise<OpenedShards> {
+  const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
   const excerpts = new Excerpts(root);
-  return { root, project, shards: shards.map((index) => new Shard(index, excerpts)) };
+  const semantics = engine && (await Semantics.open(placeOf(root, home), manifest, shards, engine));
+  return {
+    root,
+    project,
+    semantics,
+    shards: shards.map(
+      (index) =>
+        new Shard(index, overlaysIn(index.info.alias), excerpts, systemClock, semantics, without),
+    ),
+  };
 }

@@ -1,4 +1,4 @@
-import { ByteColumn, groupBy, NumberColumn, sortByBytes } from './bytes.js';
+import { ByteColumn, bytesOf, groupBy, NumberColumn, packSorted, sortByBytes } from './bytes.js';
 import { fields, type Field } from './shard-index.js';
 
 /** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
@@ -8,6 +8,15 @@ export const onceBit = 1 << fields.length;
 export const documentsMax = 2 ** (32 - fieldBits) - 1;
 /** Lists that follow each other from one known place; each says how long it is. */
 export const blockLists = 16;
+/** In any file that can be searched, with these names. */
+export const termSections = [
+  'termBlocks', // u32: sorted terms; see `packSorted`
+  'termBytes', // front-coded
+  'postingStarts', // u32: of every 16th list
+  'postings', // varints, per term: bytes, documents, then (gap << 6 | all counts are 1 | field mask), a count per field
+  'lengths', // u16: five per document, at most 65 535
+] as const;
+export type TermSection = (typeof termSections)[number];
 /** A longer field is as long as this; beyond it length says nothing more. */
 const lengthMax = 0xffff;
 
@@ -66,10 +75,10 @@ export class PostingWriter {
   }
 
   /**
-   * Terms in the order of their bytes, and their lists in that order: length in bytes, number of
-   * documents, postings. `starts`: of every `blockLists`th list.
+   * Sections that `PackedTerms` reads: terms in the order of their bytes, and their lists in that order: length
+   * in bytes, number of documents, postings. `postingStarts`: of every `blockLists`th list.
    */
-  finish(): { terms: string[]; starts: Uint32Array; postings: Buffer; lengths: Uint16Array } {
+  finish(): Record<TermSection, Uint8Array> {
     const terms = sortByBytes([...this.#ids.keys()]);
     const starts = new Uint32Array(Math.ceil(terms.length / blockLists));
     const grouped = groupBy(this.#postingTerms.values(), terms.length);
@@ -86,11 +95,15 @@ export class PostingWriter {
       postings.pushVarint(members.length);
       postings.append(list.values());
     });
+    const table = packSorted(terms);
     return {
-      terms,
-      starts,
+      termBlocks: bytesOf(table.blocks),
+      termBytes: table.bytes,
+      postingStarts: bytesOf(starts),
       postings: postings.values(),
-      lengths: Uint16Array.from(this.#lengths.values(), (each) => Math.min(each, lengthMax)),
+      lengths: bytesOf(
+        Uint16Array.from(this.#lengths.values(), (each) => Math.min(each, lengthMax)),
+      ),
     };
   }
 

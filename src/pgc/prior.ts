@@ -43,9 +43,13 @@ export function isAside(path: string): boolean {
   return asideFolder.test(path) || asideFile.test(path);
 }
 
-/** Whether the question speaks of tests and their like, or names a path among them. */
+/**
+ * Whether the question speaks of tests and their like, or names a path among them. How to run the tests is
+ * written elsewhere.
+ */
 export function wantsAsides(question: Question): boolean {
-  return asideWords.test(question.text) || question.paths.some((path) => isAside(path));
+  const speaksOf = asideWords.test(question.text) && !question.concerns.has('O5');
+  return speaksOf || question.paths.some((path) => isAside(path));
 }
 
 /** How much a document explains, whatever is asked: 0 to 1, by its kind, its documentation and its place. */

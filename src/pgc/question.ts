@@ -1,12 +1,19 @@
+import { isText } from '../base/text.js';
 import { BusError } from '../errors/bus-error.js';
+import { concernsOf } from './concerns.js';
 import { abbreviationsOf, alternativesOf } from './lexicon.js';
 import { wordsOf } from './miners/words.js';
-import type { QueryIntent } from './shapes.js';
+import type { OverlayName, QueryIntent } from './shapes.js';
 
 /** Longer questions are cut, with a warning: a bug report fits, a whole log does not help. */
 export const questionCharsMax = 20_000;
 /** Concepts beyond these cost time and add nothing: the first ones of a question carry it. */
 export const conceptsMax = 64;
+
+/** Shorter texts stand in any program. */
+const messageCharsMin = 10;
+/** Lines that are compared with the strings of the code. */
+const messagesMax = 200;
 
 export type Intent = 'definition' | 'usage' | 'mechanism' | 'location' | 'comparison' | 'general';
 
@@ -24,11 +31,15 @@ export interface Concept {
 export interface Question {
   text: string;
   intent: Intent;
+  /** Overlays that its words ask for. */
+  concerns: ReadonlySet<OverlayName>;
   /** What looks like a symbol of the code base, exactly as written. */
   identifiers: string[];
   paths: string[];
   /** Text in quotation marks. */
   quoted: string[];
+  /** What a program may have printed: quoted text, and the lines of a question of several lines. */
+  messages: string[];
   /** Everything above, for `query_intent`. */
   entities: string[];
   scope: string;
@@ -42,6 +53,8 @@ const identifierWeight = 3;
 /** A part of an identifier says little once the whole of it is known. */
 const identifierPartWeight = 0.25;
 const lightWeight = 0.3;
+/** A name of a product or a protocol, in the middle of a sentence, is what it is about. */
+const properWeight = 1.5;
 
 const stopWords = new Set(
   (
@@ -76,7 +89,7 @@ const intents: [Intent, RegExp][] = [
   ['definition', /^\s*what (?:is|are|does)\b/i],
 ];
 
-/** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION. */
+/** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
   let text = raw.trim();
@@ -84,6 +97,7 @@ export function analyse(raw: string): Question {
     text = text.slice(0, questionCharsMax);
     warnings.push(`The question was cut to its first ${questionCharsMax} characters.`);
   }
+  if (!isText(text)) throw new BusError('QUESTION_UNREADABLE');
   if (!/[\p{L}\p{N}]/u.test(text)) throw new BusError('EMPTY_QUESTION');
   // The offset of a stack frame (`+0x1f/0x90`) reads like a path.
   const unframed = text.replace(/\+0x[0-9a-f]+\/0x[0-9a-f]+/gi, ' ');
@@ -102,9 +116,11 @@ export function analyse(raw: string): Question {
   return {
     text,
     intent: intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general',
+    concerns: concernsOf(text),
     identifiers,
     paths,
     quoted,
+    messages: messagesIn(text, quoted),
     entities: unique([...identifiers, ...paths, ...quoted, ...names]),
     scope: paths.join(' ') || scopeIn(text),
     concepts,
@@ -136,6 +152,15 @@ export function conceptsIn(question: Question, text: string): Map<number, number
     if (trust > 0) found.set(at, trust);
   });
   return found;
+}
+
+function messagesIn(text: string, quoted: readonly string[]): string[] {
+  const lines = text.split('\n');
+  const printed = lines.length > 1 ? lines.map((line) => line.trim()) : [];
+  return unique([...quoted, ...printed].filter((line) => line.length >= messageCharsMin)).slice(
+    0,
+    messagesMax,
+  );
 }
 
 function identifiersIn(text: string, paths: string[]): string[] {
@@ -172,7 +197,7 @@ function identifiersIn(text: string, paths: string[]): string[] {
 function conceptsOf(text: string, identifiers: string[]): Concept[] {
   const known = new Set(identifiers);
   const byWord = new Map<string, Concept>();
-  const tokens = text.match(/[A-Za-z_$][\w$]*|\d+/g) ?? [];
+  const tokens = text.match(/[\p{L}_$][\p{L}\p{N}_$]*|\d+/gu) ?? [];
   const lower = tokens.map((token) => token.toLowerCase());
   tokens.forEach((token, at) => {
     const word = lower[at] ?? '';
@@ -202,7 +227,8 @@ function conceptsOf(text: string, identifiers: string[]): Concept[] {
       ...abbreviationsOf(word, lower[at + 1] ?? ''),
       ...abbreviationsOf(lower[at - 1] ?? '', word),
     ];
-    const weight = lightWords.has(word) ? lightWeight : 1;
+    const isProper = at > 0 && /^\p{Lu}/u.test(token);
+    const weight = lightWords.has(word) ? lightWeight : isProper ? properWeight : 1;
     const variants = variantsOf(word, phrase);
     if (variants.length > 0) raise(byWord, { word, weight, isName: false, variants });
   });

@@ -2,6 +2,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BusError } from '../errors/bus-error.js';
 import { crc32 } from '../wire/crc.js';
+import { termSections } from './posting-writer.js';
 
 /**
  * The container of a segment. Little endian.
@@ -47,11 +48,7 @@ export const sectionNames = [
   'nameSymbols', // u32: symbols in the order of their names, definitions first
   'nameCalls', // u32: calls in the order of their names
   'slotRows', // u32: name, caller + 1, file, line, structure.field; in the order of the names
-  'termBlocks', // u32: sorted terms
-  'termBytes', // front-coded
-  'postingStarts', // u32: of every 16th list
-  'postings', // varints, per term: bytes, documents, then (gap << 6 | all counts are 1 | field mask), a count per field
-  'lengths', // u16: five per document, at most 65 535
+  ...termSections,
   'scannedBlocks', // u32: names of long lists of definitions, sorted
   'scannedNames', // front-coded
   'scannedPlaces', // u32: file, line; in their order

@@ -1,5 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import {
+  bytesOf,
   groupBy,
   NumberColumn,
   packSorted,
@@ -12,12 +13,8 @@ import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './f
 import { bodyTermsOf, eachIdentifier, wordsOf } from './miners/words.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
-import { fields, type Field, type FileRow, type ShardInfo } from './shard-index.js';
+import { fieldOf, type Field, type FileRow, type ShardInfo } from './shard-index.js';
 
-const fieldOf = Object.fromEntries(fields.map((name, field) => [name, field])) as Record<
-  (typeof fields)[number],
-  Field
->;
 export const callKinds = ['direct', 'member', 'construct'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
@@ -104,7 +101,7 @@ export class SegmentWriter {
     );
     sortByPlace(callsByName, calls.rows);
     const scanned = this.#scannedColumns();
-    const [nameTable, termTable] = [packSorted(sorted), packSorted(search.terms)];
+    const nameTable = packSorted(sorted);
     const textTable = packStrings(this.#texts.all());
     const paths = Uint32Array.from(this.#paths.keys());
     paths.sort((a, b) => compare(this.#paths[a] ?? '', this.#paths[b] ?? ''));
@@ -127,11 +124,7 @@ export class SegmentWriter {
       nameSymbols: bytesOf(symbolsByName.members),
       nameCalls: bytesOf(callsByName.members),
       slotRows: bytesOf(this.#slotsByName(sortedId)),
-      termBlocks: bytesOf(termTable.blocks),
-      termBytes: termTable.bytes,
-      postingStarts: bytesOf(search.starts),
-      postings: search.postings,
-      lengths: new Uint8Array(search.lengths.buffer),
+      ...search,
       scannedBlocks: bytesOf(scanned.names.blocks),
       scannedNames: scanned.names.bytes,
       scannedPlaces: bytesOf(scanned.places),
@@ -172,6 +165,9 @@ export class SegmentWriter {
       if (symbol === undefined) continue;
       this.#addSymbol(file, symbol, isHeader);
       this.#countTerms(pathTerms, fieldOf.path);
+      // What stands around it is as good as a folder.
+      if (symbol.container !== '')
+        this.#countTerms(this.#termsOf(wordsOf(symbol.container)), fieldOf.path);
       this.#countTerms(this.#termsOf(wordsOf(symbol.name)), fieldOf.name);
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
@@ -354,10 +350,6 @@ function interleave(first: Uint32Array, others: Uint32Array, width: number): Uin
     rows.set(others.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);
   });
   return rows;
-}
-
-function bytesOf(numbers: Uint32Array): Uint8Array {
-  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
 function compare(a: string, b: string): number {

@@ -1,5 +1,4 @@
-import { lowerBound, SortedNames, StringTable, VarintReader } from './bytes.js';
-import { blockLists, fieldBits, onceBit } from './posting-writer.js';
+import { bufferOf, lowerBound, numbersOf, SortedNames, StringTable } from './bytes.js';
 import {
   corrupt,
   readSections,
@@ -10,7 +9,6 @@ import {
 import { callKinds, declarationFlag, exportedFlag, unusedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
 import {
-  fields,
   type CallRow,
   type Field,
   type FileRow,
@@ -20,6 +18,7 @@ import {
   type SymbolOutline,
   type SymbolRow,
 } from './shard-index.js';
+import { PackedTerms } from './term-index.js';
 
 const blobBytes = 20;
 const symbolWidth = 8;
@@ -38,19 +37,16 @@ export class Segment implements ShardIndex {
   readonly #blobs: Buffer;
   readonly #symbolFlags: Uint8Array;
   readonly #callKinds: Uint8Array;
-  readonly #postings: Uint8Array;
   readonly #numbers: Record<NumberSection, Uint32Array>;
-  readonly #lengths: Uint16Array;
   readonly #scanned: SortedNames;
   readonly #names: SortedNames;
-  readonly #terms: SortedNames;
+  readonly #terms: PackedTerms;
   readonly #texts: StringTable;
   /** Names that were called last, by the end of their numbers. */
   readonly #recent: string[] = [];
   readonly #recentIds = new Int32Array(recentNames).fill(-1);
   /** There are some twenty. */
   readonly #kinds = new Map<number, string>();
-  readonly #averages: number[];
 
   /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
   private constructor(sections: Sections, place: Partial<ShardInfo>) {
@@ -59,21 +55,17 @@ export class Segment implements ShardIndex {
     this.#numbers = Object.fromEntries(
       numberSections.map((name) => [name, numbersOf(sections[name])]),
     ) as Record<NumberSection, Uint32Array>;
-    const { lengths } = sections;
-    this.#lengths = new Uint16Array(lengths.buffer, lengths.byteOffset, lengths.byteLength / 2);
     this.#scanned = new SortedNames(this.#numbers.scannedBlocks, bufferOf(sections.scannedNames));
     this.#blobs = bufferOf(sections.fileBlobs);
     this.#symbolFlags = sections.symbolFlags;
     this.#callKinds = sections.callKinds;
-    this.#postings = sections.postings;
     this.#names = new SortedNames(this.#numbers.nameBlocks, bufferOf(sections.nameBytes));
-    this.#terms = new SortedNames(this.#numbers.termBlocks, bufferOf(sections.termBytes));
+    this.#terms = new PackedTerms(sections);
     this.#texts = new StringTable(this.#numbers.textOffsets, bufferOf(sections.textBytes));
     this.fileCount = sections.fileBlobs.length / blobBytes;
     this.symbolCount = sections.symbolFlags.length;
     this.documentCount = this.fileCount + this.symbolCount;
     this.bytes = sections.info.buffer.byteLength;
-    this.#averages = this.#averageLengths();
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
@@ -143,6 +135,12 @@ export class Segment implements ShardIndex {
       declaration: (flags & declarationFlag) !== 0,
       doc: this.#texts.at(rows[at + 7] ?? 0),
     };
+  }
+
+  fileOf(document: number): number {
+    return document < this.symbolCount
+      ? (this.#numbers.symbolRows[document * symbolWidth + 2] ?? 0)
+      : document - this.symbolCount;
   }
 
   outline(symbol: number): SymbolOutline {
@@ -249,40 +247,23 @@ export class Segment implements ShardIndex {
   }
 
   terms(): { term: string; documents: number }[] {
-    const reader = new VarintReader(this.#postings, 0, this.#postings.length);
-    return Array.from(this.#terms.all(), (term) => {
-      const { documents, end } = listHead(reader);
-      reader.at = end;
-      return { term, documents };
-    });
+    return this.#terms.terms();
   }
 
   documentFrequency(term: string): number {
-    return this.#list(term)?.documents ?? 0;
+    return this.#terms.documentFrequency(term);
   }
 
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void {
-    const list = this.#list(term);
-    if (list === undefined) return;
-    const reader = new VarintReader(this.#postings, list.start, list.end);
-    let document = 0;
-    while (!reader.isAtEnd) {
-      const head = reader.next();
-      const isOnce = (head & onceBit) !== 0;
-      document += head >>> fieldBits;
-      for (let field = 0; field < fields.length; field += 1) {
-        if ((head & (1 << field)) === 0) continue;
-        visit(document, field as Field, isOnce ? 1 : reader.next());
-      }
-    }
+    this.#terms.postings(term, visit);
   }
 
   length(document: number, field: Field): number {
-    return this.#lengths[document * fields.length + field] ?? 0;
+    return this.#terms.length(document, field);
   }
 
   averageLength(field: Field): number {
-    return this.#averages[field] ?? 0;
+    return this.#terms.averageLength(field);
   }
 
   /** The memory goes with the last reference; nothing else is held open. */
@@ -341,33 +322,6 @@ export class Segment implements ShardIndex {
     const { nameSymbols, symbolRows } = this.#numbers;
     return symbolRows[(nameSymbols[at] ?? 0) * symbolWidth] ?? 0;
   }
-
-  #list(term: string): PostingList | undefined {
-    const id = this.#terms.position(term);
-    if (id === undefined) return undefined;
-    const start = this.#numbers.postingStarts[Math.floor(id / blockLists)] ?? 0;
-    const reader = new VarintReader(this.#postings, start, this.#postings.length);
-    let list = listHead(reader);
-    for (let at = id % blockLists; at > 0; at -= 1) {
-      reader.at = list.end;
-      list = listHead(reader);
-    }
-    return list;
-  }
-
-  #averageLengths(): number[] {
-    const lengths = this.#lengths;
-    return fields.map((_, field) => {
-      let sum = 0;
-      let having = 0;
-      for (let at = field; at < lengths.length; at += fields.length) {
-        const length = lengths[at] ?? 0;
-        sum += length;
-        if (length > 0) having += 1;
-      }
-      return sum / Math.max(having, 1);
-    });
-  }
 }
 
 const numberSections = [
@@ -384,35 +338,11 @@ const numberSections = [
   'nameSymbols',
   'nameCalls',
   'slotRows',
-  'termBlocks',
-  'postingStarts',
   'scannedBlocks',
   'scannedPlaces',
   'textOffsets',
 ] as const satisfies readonly SectionName[];
 type NumberSection = (typeof numberSections)[number];
-
-/** Segments are little endian, like every machine that Node runs on today. */
-function numbersOf(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** Where the postings of one term stand, in bytes. */
-interface PostingList {
-  documents: number;
-  start: number;
-  end: number;
-}
-
-function listHead(reader: VarintReader): PostingList {
-  const bytes = reader.next();
-  const documents = reader.next();
-  return { documents, start: reader.at, end: reader.at + bytes };
-}
 
 /** The positions that have this key, where keys ascend. */
 function boundsOf(

@@ -5,6 +5,7 @@ import type { FactStore, RuleDigests } from './fact-store.js';
 import { minerVersion } from './facts.js';
 import { checkShard } from './index-check.js';
 import { filedOverlays, type FiledOverlay } from './overlays/generators.js';
+import { wordsFormat } from './locate/words-file.js';
 import { overlayFormat } from './overlays/overlay-file.js';
 import { overlayNames, type OverlayName } from './shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from './manifest.js';
@@ -144,7 +145,9 @@ async function* minedFiles(
 
 /** Digest of everything that goes into a segment. */
 function versionOf(files: readonly FileRow[], digests: RuleDigests): string {
-  const digest = createHash('sha256').update(`${minerVersion} ${segmentFormat} ${overlayFormat}\n`);
+  const digest = createHash('sha256').update(
+    `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat}\n`,
+  );
   for (const { path, blob } of files) digest.update(`${path}\0${blob}\n`);
   for (const language of [...new Set(files.map((file) => file.language))].sort())
     if (digests[language] !== undefined) digest.update(`${language}\0${digests[language]}\n`);

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { asBusError } from '../errors/bus-error.js';
+import { AbbreviationMiner } from './abbreviations.js';
 import type { RuleDigests } from './fact-store.js';
 import { decodeFacts, isCode, type FileFacts, type ItemFact, type SymbolFact } from './facts.js';
 import { failedRule } from './items/items.js';
+import { WordsWriter } from './locate/words-writer.js';
 import type { IndexPlace, ManifestShard } from './manifest.js';
 import {
   filedOverlays,
@@ -11,7 +13,7 @@ import {
   overlayNumber,
   type FiledOverlay,
 } from './overlays/generators.js';
-import { OverlayWriter } from './overlays/overlay-file.js';
+import { OverlayWriter, type PlacedItem } from './overlays/overlay-file.js';
 import { segmentLayout, writeSections } from './segment-file.js';
 import { SegmentWriter } from './segment-writer.js';
 import type { OverlayName } from './shapes.js';
@@ -38,7 +40,9 @@ export interface MinedFile {
 export class ShardFiles {
   readonly #order: ShardOrder;
   readonly #overlays: OverlayWriters;
-  readonly #whole: { segment: SegmentWriter; candidates: OverlayWriter } | undefined;
+  readonly #whole:
+    { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter } | undefined;
+  readonly #abbreviations = new AbbreviationMiner();
   readonly #languages: ManifestShard['languages'] = {};
   #files = 0;
   #lines = 0;
@@ -48,7 +52,11 @@ export class ShardFiles {
     this.#overlays = new OverlayWriters(order.kept?.anew ?? filedOverlays, order.digests);
     this.#whole =
       order.kept === undefined
-        ? { segment: new SegmentWriter(), candidates: new OverlayWriter() }
+        ? {
+            segment: new SegmentWriter(),
+            candidates: new OverlayWriter(false),
+            words: new WordsWriter(),
+          }
         : undefined;
   }
 
@@ -88,11 +96,13 @@ export class ShardFiles {
       ...{ overlay: 'O7', alias: shard.alias, generator: 'candidates' },
       version: generators.O7.version,
     });
+    const words = `${shard.alias}-${shard.version}.words`;
+    await this.#whole?.words.write(join(place.segments, words), shard);
     const sections = this.#whole?.segment.finish(this.#info(items));
     if (sections !== undefined)
       await writeSections(join(place.segments, shard.segment), segmentLayout, sections);
     const read = { files: this.#files, lines: this.#lines, languages: this.#languages };
-    return { ...shard, ...read, items, calls: O3, candidates, overlays };
+    return { ...shard, ...read, items, calls: O3, candidates, words, overlays };
   }
 
   #addOne(file: FileRow, facts: FileFacts): void {
@@ -106,10 +116,11 @@ export class ShardFiles {
     language.bytes += facts.bytes;
     language.error_bytes += facts.error_bytes;
     language.scanned += facts.scanned_names.length > 0 ? 1 : 0;
-    const items = anchored(facts);
+    const items = placed(facts, !isCode(file.language));
     this.#overlays.add(file, items);
     if (this.#whole === undefined) return;
-    const { segment, candidates } = this.#whole;
+    const { segment, candidates, words } = this.#whole;
+    words.add(file, facts);
     if (isCode(file.language)) segment.add(file, facts);
     const noted = of('O7', items).filter(({ rule }) => rule !== failedRule);
     candidates.add(file.path, file.blob, noted);
@@ -128,6 +139,7 @@ export class ShardFiles {
       lines: this.#lines,
       version: shard.version,
       overlays,
+      abbreviations: this.#abbreviations.found(),
     };
   }
 }
@@ -152,7 +164,7 @@ class OverlayWriters {
     this.#digests = digests;
   }
 
-  add(file: FileRow, items: readonly Anchored[]): void {
+  add(file: FileRow, items: readonly PlacedItem[]): void {
     for (const [name, writer] of this.#writers) {
       const its = of(name, items);
       const failed = its.find(({ rule }) => rule === failedRule);
@@ -184,9 +196,7 @@ class OverlayWriters {
   }
 }
 
-type Anchored = ItemFact & { symbol: string };
-
-function of(overlay: OverlayName, items: readonly Anchored[]): Anchored[] {
+function of(overlay: OverlayName, items: readonly PlacedItem[]): PlacedItem[] {
   return items.filter((item) => item.overlay === overlayNumber(overlay));
 }
 
@@ -218,25 +228,35 @@ export function reasonOf(error: unknown): string {
   return `${code}: ${message}`;
 }
 
-/** Items with the name of the innermost symbol around each. */
-function anchored(facts: FileFacts): Anchored[] {
-  const open: SymbolFact[] = [];
+/** Items with the name of the innermost symbol around each, and with its words where that is a section of a text. */
+function placed(facts: FileFacts, isText: boolean): PlacedItem[] {
+  const open: { symbol: SymbolFact; at: number }[] = [];
   let next = 0;
-  const symbols = [...facts.symbols].sort(
-    (a, b) => a.line_start - b.line_start || b.line_end - a.line_end,
-  );
+  const symbols = facts.symbols
+    .map((symbol, at) => ({ symbol, at }))
+    .sort(
+      (a, b) => a.symbol.line_start - b.symbol.line_start || b.symbol.line_end - a.symbol.line_end,
+    );
   return [...facts.items]
     .sort((a, b) => a.line_start - b.line_start)
     .map((item) => {
       for (; next < symbols.length; next += 1) {
-        const symbol = symbols[next];
-        if (symbol === undefined || symbol.line_start > item.line_start) break;
-        open.push(symbol);
+        const each = symbols[next];
+        if (each === undefined || each.symbol.line_start > item.line_start) break;
+        open.push(each);
       }
-      while (open.length > 0 && (open.at(-1)?.line_end ?? 0) < item.line_start) open.pop();
-      const around = open.findLast((symbol) => symbol.line_end >= item.line_start);
-      return { ...plainItem(item), symbol: around?.name ?? '' };
+      while (open.length > 0 && (open.at(-1)?.symbol.line_end ?? 0) < item.line_start) open.pop();
+      const around = open.findLast(({ symbol }) => symbol.line_end >= item.line_start);
+      const plain = { ...plainItem(item), symbol: around?.symbol.name ?? '' };
+      const isWhole =
+        around?.symbol.line_start === item.line_start && around.symbol.line_end === item.line_end;
+      return isText && isWhole ? { ...plain, body: bodyOf(facts, around.at) } : plain;
     });
+}
+
+function bodyOf(facts: FileFacts, symbol: number): [term: string, count: number][] {
+  const { word = [], count = [] } = facts.documents[symbol] ?? {};
+  return word.map((each, at) => [facts.words[each] ?? '', count[at] ?? 0]);
 }
 
 /** Defaults of the decoder stand on its prototype, which a spread does not copy. */

@@ -1,4 +1,6 @@
+import type { Abbreviation } from './abbreviations.js';
 import type { FactsLanguage } from './facts.js';
+import type { TermIndex } from './term-index.js';
 
 /**
  * What an opened index of one shard can be asked. Ids are dense and valid for this index version only.
@@ -6,11 +8,10 @@ import type { FactsLanguage } from './facts.js';
  * Documents, the units of search: document `i < symbols` is symbol `i`; document `symbols + f` is what
  * lies outside all symbols in file `f`.
  */
-export interface ShardIndex {
+export interface ShardIndex extends TermIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
   readonly fileCount: number;
-  readonly documentCount: number;
 
   file(file: number): FileRow;
   fileAt(path: string): number | undefined;
@@ -19,6 +20,8 @@ export interface ShardIndex {
   importsOf(file: number): ImportRow[];
 
   symbol(symbol: number): SymbolRow;
+  /** Where a document stands. */
+  fileOf(document: number): number;
   /** What it is, without its texts: whoever looks at all symbols reads those only of some. */
   outline(symbol: number): SymbolOutline;
   /** All names, those of outlines at their numbers. */
@@ -47,13 +50,6 @@ export interface ShardIndex {
   /** All terms with document frequencies, for cards. */
   terms(): { term: string; documents: number }[];
 
-  documentFrequency(term: string): number;
-  /** Calls `visit` for each document that has the term, in ascending order, once per field it stands in. */
-  postings(term: string, visit: (document: number, field: Field, count: number) => void): void;
-  length(document: number, field: Field): number;
-  /** Over the documents that have the field at all. */
-  averageLength(field: Field): number;
-
   close(): void;
 }
 
@@ -62,6 +58,10 @@ export const fields = ['name', 'path', 'signature', 'doc', 'body'] as const;
 export type FieldName = (typeof fields)[number];
 /** Position in `fields`. */
 export type Field = 0 | 1 | 2 | 3 | 4;
+export const fieldOf = Object.fromEntries(fields.map((name, field) => [name, field])) as Record<
+  FieldName,
+  Field
+>;
 
 export interface ShardInfo {
   agent: string;
@@ -77,6 +77,8 @@ export interface ShardInfo {
   version: string;
   /** Items per ready overlay. */
   overlays: Record<string, number>;
+  /** What its texts write short and explain. */
+  abbreviations: Abbreviation[];
 }
 
 export interface FileRow {

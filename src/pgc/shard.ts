@@ -6,7 +6,9 @@ import { cardOf } from './card.js';
 import type { Excerpts } from './citation.js';
 import { definitionsOf } from './definitions.js';
 import { hop } from './hop.js';
-import { Retriever } from './retrieve.js';
+import { Search, type SearchPart } from './search.js';
+import type { ShardOverlays } from './shard-overlays.js';
+import type { Semantics } from './vectors/semantics.js';
 import type { ShardIndex } from './shard-index.js';
 import type {
   AskAnswer,
@@ -26,17 +28,25 @@ export const anchorsMax = 5_000;
 /** One opened index, answering in this process. */
 export class Shard implements ShardPort {
   readonly agent: string;
-  readonly #retriever: Retriever;
+  readonly search: Search;
   readonly #cache = new AnswerCache();
   #card: Card | undefined;
 
   constructor(
     readonly index: ShardIndex,
+    readonly overlays: ShardOverlays,
     readonly excerpts: Excerpts,
     readonly clock: Clock = systemClock,
+    semantics?: Semantics,
+    without?: ReadonlySet<SearchPart>,
   ) {
     this.agent = index.info.agent;
-    this.#retriever = new Retriever(index);
+    this.search = new Search(index, overlays, semantics, without);
+  }
+
+  /** Of everything that its answers come from. */
+  get version(): string {
+    return this.search.version;
   }
 
   async card(): Promise<Card> {
@@ -45,13 +55,12 @@ export class Shard implements ShardPort {
 
   async ask(request: AskRequest): Promise<AskAnswer> {
     const { index, excerpts, clock } = this;
-    const parts = { index, excerpts, clock, retriever: this.#retriever, cache: this.#cache };
-    return Promise.resolve(ask(parts, request));
+    return ask({ index, excerpts, clock, search: this.search, cache: this.#cache }, request);
   }
 
   async hop(request: HopRequest): Promise<HopAnswer> {
     const startedMs = this.clock.monotonicMs();
-    const answer = hop(this.index, this.excerpts, this.#retriever, request);
+    const answer = hop(this.index, this.excerpts, this.search.retriever, request);
     const elapsed_ms = Math.round((this.clock.monotonicMs() - startedMs) * 100) / 100;
     return Promise.resolve({ ...answer, elapsed_ms });
   }

@@ -1,42 +1,79 @@
 /**
- * How relevant a hit is, as a probability: of hits with similarity s, a share s answers the question.
- *
- * The coefficients are fitted by `test/bench/similarity/fit.mjs` (maximum likelihood, logistic) on
- * known-item questions: the documentation of a symbol is the question, and the symbol, searched
- * without its documentation, is the one relevant answer; a shard that does not hold it must answer low.
- * README.md has the reliability table on code that the fit did not see.
+ * How relevant a source is, as a probability: of sources with similarity s, a share s stands in a file that answers
+ * the question. Logistic maps of what a search knows of its hits, fitted by `test/bench/retrieval/fit.mjs`
+ * (maximum likelihood, no weight below zero) on questions with known answers; `test/bench/retrieval/results.md` has
+ * the reliability on questions that were not fitted, README.md how to fit anew.
  */
-export interface Features {
+export interface Evidence {
   /** Share of the question's idf mass whose concepts stand in the document, times its prior, 0 to 1. */
   coverage: number;
-  /** Score over that of the shard's best document: what others answer better is answered there. */
-  lead: number;
-  /** 1: an identifier of the question is this symbol's very name. */
+  /** BM25 score of the file around it over the score that no file can exceed, 0 to 1. */
+  context: number;
+  /** Share of the question's mass that is this very thing's name. */
   exact: number;
+  /** Score less that of the best hit in another file, -1 to 1: who stands alone is rarely wrong. */
+  margin: number;
+  /** What the hits in the same file have of the scores of all. */
+  share: number;
+  /** Share of the question's mass whose concepts stand anywhere in what was searched. */
+  known: number;
+  /** Cosine of the model that has read both; absent: there was none, or no time. */
+  judged?: number;
 }
 
-export interface SimilarityModel {
-  intercept: number;
-  coverage: number;
-  lead: number;
-  exact: number;
-}
+const features = ['coverage', 'context', 'exact', 'margin', 'share', 'known'] as const;
+type Feature = (typeof features)[number] | 'judged';
+export type SimilarityModel = Readonly<Record<'intercept' | Feature, number>>;
 
-export const similarityModel: SimilarityModel = {
-  intercept: -8.17,
-  coverage: 5.87,
-  lead: 2.99,
-  exact: 2.05,
+/** Where no model has judged. */
+export const wordsModel: SimilarityModel = {
+  intercept: -7.66,
+  coverage: 1.74,
+  context: 3.06,
+  exact: 0.01,
+  margin: 0.54,
+  share: 4.13,
+  known: 2.59,
+  judged: 0,
 };
 
-/** No hit is certain: a name may match and the question still mean something else. */
+export const judgedModel: SimilarityModel = {
+  intercept: -9.14,
+  coverage: 0,
+  context: 2.81,
+  exact: 0,
+  margin: 0.86,
+  share: 3.29,
+  known: 2.78,
+  judged: 6.92,
+};
+
+/** No source is certain: the words may match and the question still mean something else. */
 export const similarityMax = 0.99;
 
-export function similarityOf(features: Features, model: SimilarityModel = similarityModel): number {
-  const logit =
-    model.intercept +
-    model.coverage * features.coverage +
-    model.lead * features.lead +
-    model.exact * features.exact;
+export function similarityOf(evidence: Evidence): number {
+  const { judged = 0 } = evidence;
+  const model = evidence.judged === undefined ? wordsModel : judgedModel;
+  const said = features.reduce((sum, name) => sum + model[name] * evidence[name], 0);
+  return probability(model.intercept + said + model.judged * judged);
+}
+
+/** What is known of a symbol that a hop enters at: it may have been found by no search. */
+export interface EntryEvidence {
+  coverage: number;
+  exact: number;
+  /** Score over that of the shard's best symbol: what others answer better is answered there. */
+  lead: number;
+}
+
+export const entryModel = { intercept: -6.05, coverage: 3.78, lead: 2.14, exact: 2.02 };
+
+/** Of symbols: a share s of those with similarity s is the one that answers. */
+export function entrySimilarity({ coverage, lead, exact }: EntryEvidence): number {
+  const { intercept, coverage: ofCoverage, lead: ofLead, exact: ofExact } = entryModel;
+  return probability(intercept + ofCoverage * coverage + ofLead * lead + ofExact * exact);
+}
+
+function probability(logit: number): number {
   return Math.min(similarityMax, 1 / (1 + Math.exp(-logit)));
 }

@@ -50,8 +50,8 @@ export class Sweeper implements AsyncDisposable {
   #isLeft(): (name: string) => boolean {
     if (this.#served === undefined) return isTemporary;
     const current = new Set(
-      this.#served.flatMap(({ segment, candidates, overlays }) => [
-        ...[segment, candidates],
+      this.#served.flatMap(({ segment, candidates, words, vectors, overlays }) => [
+        ...[segment, candidates, words, vectors?.file ?? ''],
         ...Object.values(overlays).map(({ file }) => file),
       ]),
     );

@@ -92,13 +92,27 @@ describe('what a built index answers without a broker', () => {
     expectFailure(ran, 1, 'NOT_FOUND');
   });
 
-  test('only the wanted overlays are consulted, and a missing one is said', async () => {
+  test('only the wanted overlays are consulted', async () => {
     const { json } = await local('ask', 'nic_setup_rx_ring', '--overlays', 'O1,O4');
     expect(new Set(json.sources.map((source: { overlay: string }) => source.overlay))).toEqual(
       new Set(['O1']),
     );
-    expect(json.errors.map((error: { code: string }) => error.code)).toContain('OVERLAY_MISSING');
-    expect(json.overlay_warnings.join()).toContain('O4');
+    expect(json.errors).toEqual([]);
+    expect(json.metadata.engine).toBe('extractive');
+  });
+
+  test('a question of - is read from standard input, as far as a question may be long', async () => {
+    const log = `who calls nic_log?\n${'nothing of note happened here\n'.repeat(2_000)}`;
+    const asked = ['ask', '-', '--repo', repository.root, '--json'];
+    const { json, code } = await sigma(repository.home, asked, { input: log });
+    expect(code).toBe(0);
+    expect(json.overlay_warnings.join()).toContain('cut to its first 20000 characters');
+    expect(json.sources.length).toBeGreaterThan(0);
+    const binary = await sigma(repository.home, asked, {
+      input: '\u0000\u0001\u0002x'.repeat(100),
+    });
+    expectFailure(binary, 2, 'QUESTION_UNREADABLE');
+    expectFailure(await sigma(repository.home, asked, { input: ' \n' }), 2, 'EMPTY_QUESTION');
   });
 
   test('callers and callees name every site', async () => {

@@ -65,7 +65,8 @@ function environment(home: string): NodeJS.ProcessEnv {
     NOTIFY_SOCKET: _notify,
     ...inherited
   } = process.env;
-  return { ...inherited, SIGMA_HOME: home };
+  // A table takes ten seconds in each new home; what is about vectors says so.
+  return { SIGMA_EMBEDDING: 'off', ...inherited, SIGMA_HOME: home };
 }
 
 function parsed(text: string): unknown {

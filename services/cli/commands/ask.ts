@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { questionCharsMax } from '../../../src/pgc/question.js';
 import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openShards } from '../../../src/pgc/open-shards.js';
-import { askAgent, withClient, withQuestions } from '../connect.js';
+import { beginningOf } from '../input.js';
+import { askAgent, openEngine, withClient, withQuestions } from '../connect.js';
 import {
   configOf,
   duration,
@@ -17,6 +19,8 @@ import { renderAnswer } from '../render.js';
 
 const deadlineMsDefault = 30_000;
 const sourcesMax = 10;
+/** A character takes four bytes at most; one more than is read, so that the cut is told. */
+const questionBytesMax = 4 * questionCharsMax + 4;
 
 interface AskOptions extends CommonOptions {
   overlays?: string[];
@@ -29,13 +33,14 @@ interface AskOptions extends CommonOptions {
 export function addAskCommands(sigma: Command): void {
   withCommon(sigma.command('ask').argument('<question>'))
     .description('ask the code base; the answer carries its sources')
+    .addHelpText('after', '\nA question of - is read from standard input: a log, a stack trace.')
     .option('--overlays <names>', 'only these, for example O1,O3', list)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--agent <alias>', 'ask one shard')
     .option('--repo <dir>', 'ask the built index of this tree, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(async (question: string, options: AskOptions) => {
-      report(options, await ask(requestOf(question, options), options));
+      report(options, await ask(requestOf(await textOf(question), options), options));
     });
 
   withCommon(sigma.command('query').argument('<agent>').argument('<question>'))
@@ -60,6 +65,11 @@ export function addAskCommands(sigma: Command): void {
     );
 }
 
+/** `-` is standard input; what is beyond a question's length is not read. */
+async function textOf(question: string): Promise<string> {
+  return question === '-' ? (await beginningOf('-', questionBytesMax)).text : question;
+}
+
 /** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, UNKNOWN_OVERLAY. */
 function requestOf(question: string, options: { overlays?: string[]; topK: number }): AskRequest {
   if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
@@ -73,15 +83,20 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
   const config = configOf(options);
   const { agent, repo, deadline } = options;
   if (agent === undefined)
-    return withQuestions(config, repo, (questions) =>
-      questions.ask(request, { deadlineMs: deadline }),
+    return withQuestions(
+      config,
+      repo,
+      (questions) => questions.ask(request, { deadlineMs: deadline }),
+      'meaning',
     );
   if (repo === undefined)
     return withClient(config, (client) => askAgent(client, agent, request, deadline));
-  const { shards } = await openShards(repo, config.home);
+  await using engine = await openEngine(config);
+  const { shards, semantics } = await openShards(repo, config.home, engine);
+  await semantics?.warm();
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
-  return shard.ask(request);
+  return await shard.ask(request);
 }
 
 function report(options: CommonOptions, answer: AskAnswer): void {

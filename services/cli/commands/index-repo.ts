@@ -49,7 +49,7 @@ export function addIndexCommand(sigma: Command): void {
       size,
     )
     .action(async (repo: string, options: IndexOptions) => {
-      const { home } = configOf(options);
+      const { home, embedding } = configOf(options);
       if (options.check === true) return check(repo, home, options);
       const abort = new AbortController();
       process.once('SIGINT', () => abort.abort());
@@ -67,6 +67,7 @@ export function addIndexCommand(sigma: Command): void {
           ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
           ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
           collects: options.gc === true,
+          embedding: { settings: embedding, env: process.env },
           ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
           onProgress: progress.onProgress,
           signal: abort.signal,

@@ -1,10 +1,23 @@
-import { NumberColumn, packStrings, StringColumn, StringTable } from '../bytes.js';
+import {
+  bufferOf,
+  bytesOf,
+  lowerBound,
+  NumberColumn,
+  numbersOf,
+  packStrings,
+  StringColumn,
+  StringTable,
+} from '../bytes.js';
 import type { ItemFact } from '../facts.js';
+import { wordsOf } from '../miners/words.js';
+import { PostingWriter, termSections } from '../posting-writer.js';
 import { readSections, writeSections, type SectionLayout } from '../segment-file.js';
 import type { OverlayName } from '../shapes.js';
+import { fieldOf, type Field } from '../shard-index.js';
+import { PackedTerms } from '../term-index.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const overlayFormat = 1;
+export const overlayFormat = 2;
 
 const names = [
   'info', // JSON: OverlayInfo
@@ -14,6 +27,7 @@ const names = [
   'itemRows', // u32: rule, first line, last line, symbol, text, subject, severity, CWE
   'textOffsets', // u32
   'textBytes',
+  ...termSections, // document i is item i; of none where nobody searches
 ] as const;
 const layout: SectionLayout<(typeof names)[number]> = {
   magic: 'SIGMAOVL',
@@ -43,8 +57,16 @@ export interface OverlayItem extends Omit<ItemFact, 'overlay'> {
   symbol: string;
 }
 
+/** An item as it is written. */
+export interface PlacedItem extends ItemFact {
+  symbol: string;
+  /** Index terms of its lines with their counts, where `text` does not hold all that they say. */
+  body?: readonly (readonly [term: string, count: number])[];
+}
+
 /** The items of one overlay of one shard, in order of paths and lines. */
 export class OverlayWriter {
+  readonly #postings = new PostingWriter();
   readonly #texts = new StringColumn();
   readonly #fileRows = new NumberColumn();
   readonly #blobs: Buffer[] = [];
@@ -52,12 +74,15 @@ export class OverlayWriter {
   readonly #itemRows = new NumberColumn();
   readonly #rules = new Map<string, number>();
 
+  /** `isSearched`: questions look for its items by their words. */
+  constructor(readonly isSearched = true) {}
+
   get items(): number {
     return this.#itemRows.length / itemWidth;
   }
 
   /** Files come in order of their paths; those without an item are not kept. */
-  add(path: string, blob: string, items: readonly (ItemFact & { symbol: string })[]): void {
+  add(path: string, blob: string, items: readonly PlacedItem[]): void {
     if (items.length === 0) return;
     this.#fileRows.push(this.#texts.id(path));
     this.#blobs.push(Buffer.from(blob, 'hex'));
@@ -69,6 +94,7 @@ export class OverlayWriter {
       this.#itemRows.push(item.line_end);
       for (const text of [item.symbol, item.text, item.subject, item.severity, item.cwe])
         this.#itemRows.push(this.#texts.id(text));
+      if (this.isSearched) this.#index(path, item);
     }
   }
 
@@ -80,13 +106,29 @@ export class OverlayWriter {
     const whole: OverlayInfo = { ...info, rules };
     return writeSections(path, layout, {
       info: Buffer.from(JSON.stringify(whole)),
-      fileRows: bytesOf(this.#fileRows),
+      fileRows: bytesOf(this.#fileRows.values()),
       fileBlobs: Buffer.concat(this.#blobs),
-      fileItems: bytesOf(this.#fileItems),
-      itemRows: bytesOf(this.#itemRows),
-      textOffsets: new Uint8Array(texts.offsets.buffer),
+      fileItems: bytesOf(this.#fileItems.values()),
+      itemRows: bytesOf(this.#itemRows.values()),
+      textOffsets: bytesOf(texts.offsets),
       textBytes: texts.bytes,
+      ...this.#postings.finish(),
     });
+  }
+
+  /** Names and rules stand where names and signatures of symbols do: one search reads all. */
+  #index(path: string, { symbol, subject, rule, text, body = [] }: PlacedItem): void {
+    this.#count(`${subject} ${symbol}`, fieldOf.name);
+    this.#count(path, fieldOf.path);
+    this.#count(rule, fieldOf.signature);
+    this.#count(text, fieldOf.doc);
+    for (const [term, count] of body)
+      this.#postings.count(this.#postings.term(term), fieldOf.body, count);
+    this.#postings.endDocument();
+  }
+
+  #count(text: string, field: Field): void {
+    for (const term of wordsOf(text)) this.#postings.count(this.#postings.term(term), field, 1);
   }
 }
 
@@ -95,6 +137,8 @@ export class OverlayFile {
   readonly info: OverlayInfo;
   readonly fileCount: number;
   readonly itemCount: number;
+  /** Document i is item i. */
+  readonly terms: PackedTerms;
   readonly #paths: Uint32Array;
   readonly #blobs: Buffer;
   readonly #starts: Uint32Array;
@@ -107,11 +151,8 @@ export class OverlayFile {
     this.#blobs = Buffer.from(sections.fileBlobs);
     this.#starts = numbersOf(sections.fileItems);
     this.#rows = numbersOf(sections.itemRows);
-    const bytes = sections.textBytes;
-    this.#texts = new StringTable(
-      numbersOf(sections.textOffsets),
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    );
+    this.#texts = new StringTable(numbersOf(sections.textOffsets), bufferOf(sections.textBytes));
+    this.terms = new PackedTerms(sections);
     this.fileCount = this.#paths.length;
     this.itemCount = this.#rows.length / itemWidth;
   }
@@ -132,6 +173,21 @@ export class OverlayFile {
     for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
+  /** Throws a RangeError for one that is not there. */
+  item(item: number): OverlayItem {
+    if (item < 0 || item >= this.itemCount) throw new RangeError(`no item ${item}`);
+    return this.#itemIn(this.#placeOf(this.fileOf(item)), item);
+  }
+
+  /** Position of the file that an item stands in. */
+  fileOf(item: number): number {
+    return lowerBound(this.fileCount, (file) => this.#starts[file + 1] ?? 0, item + 1);
+  }
+
+  path(file: number): string {
+    return this.#texts.at(this.#paths[file] ?? 0);
+  }
+
   itemsAt(path: string): OverlayItem[] {
     let low = 0;
     let high = this.fileCount - 1;
@@ -146,36 +202,35 @@ export class OverlayFile {
   }
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {
-    const { overlay } = this.info;
-    let place: Pick<OverlayItem, 'overlay' | 'file_path' | 'blob'> | undefined;
-    for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1) {
-      if (!isWanted(this.#rows[item * itemWidth] ?? 0)) continue;
-      place ??= {
-        ...{ overlay, file_path: this.#texts.at(this.#paths[file] ?? 0) },
-        blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
-      };
-      const row = this.#rows.subarray(item * itemWidth, (item + 1) * itemWidth);
-      const text = (column: number): string => this.#texts.at(row[column] ?? 0);
-      yield {
-        ...place,
-        rule: text(0),
-        line_start: row[1] ?? 0,
-        line_end: row[2] ?? 0,
-        symbol: text(3),
-        text: text(4),
-        subject: text(5),
-        severity: text(6),
-        cwe: text(7),
-      };
-    }
+    let place: Place | undefined;
+    for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1)
+      if (isWanted(this.#rows[item * itemWidth] ?? 0))
+        yield this.#itemIn((place ??= this.#placeOf(file)), item);
+  }
+
+  #placeOf(file: number): Place {
+    return {
+      overlay: this.info.overlay,
+      file_path: this.path(file),
+      blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
+    };
+  }
+
+  #itemIn(place: Place, item: number): OverlayItem {
+    const row = this.#rows.subarray(item * itemWidth, (item + 1) * itemWidth);
+    const text = (column: number): string => this.#texts.at(row[column] ?? 0);
+    return {
+      ...place,
+      rule: text(0),
+      line_start: row[1] ?? 0,
+      line_end: row[2] ?? 0,
+      symbol: text(3),
+      text: text(4),
+      subject: text(5),
+      severity: text(6),
+      cwe: text(7),
+    };
   }
 }
 
-function bytesOf(column: NumberColumn): Uint8Array {
-  const values = column.values();
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-}
-
-function numbersOf(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
+type Place = Pick<OverlayItem, 'overlay' | 'file_path' | 'blob'>;

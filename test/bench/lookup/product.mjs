@@ -20,7 +20,9 @@ const { systemClock } = await load('src/base/clock.js');
 export async function openProduct({ root, home }) {
   const tree = await openIndex(root, home);
   const excerpts = new Excerpts(tree.root);
-  const ports = tree.shards.map((index) => new Shard(index, excerpts));
+  const ports = tree.shards.map(
+    (index) => new Shard(index, tree.overlaysIn(index.info.alias), excerpts),
+  );
   const cards = await Promise.all(ports.map((port) => port.card()));
   const questions = new LatticeQuestions(new Lattice(ports, cards), systemClock);
   return { tree, excerpts, ports, questions };

@@ -28,6 +28,7 @@ const info: ShardInfo = {
   lines: 60,
   version: 'v1',
   overlays: { O1: 5, O3: 5 },
+  abbreviations: [],
 };
 
 function symbolFact(name: string, line_start: number, more: Partial<SymbolFact> = {}): SymbolFact {

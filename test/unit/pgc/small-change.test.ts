@@ -42,8 +42,8 @@ async function served(root: string, home: string): Promise<Record<string, string
   const place = placeOf(root, home);
   const { shards } = await readManifest(place, root);
   const named = shards
-    .flatMap(({ segment, candidates, overlays }) => [
-      ...[segment, candidates],
+    .flatMap(({ segment, candidates, words, overlays }) => [
+      ...[segment, candidates, words],
       ...Object.values(overlays).map(({ file }) => file),
     ])
     .filter(Boolean)

@@ -1,0 +1,33 @@
+import type { CitedFile, Excerpts } from './citation.js';
+
+/** A longer comment is not what documents one symbol. */
+const commentLinesMax = 60;
+/** Between a comment and its definition: decorators, attributes, the type in a line of its own. */
+const betweenLinesMax = 4;
+
+const oneLineComment = /^\s*(?:\/\/|#(?![[!])|\/\*.*\*\/\s*$)/;
+const between =
+  /^\s*(?:@\w|#\[|\[\[|template\b|export\b|static\b|inline\b|const\b|extern\b|[A-Z_]+\b|\w+(?:\s*\*)?\s*$)/;
+
+/** First line of the comment above a definition (1-based); undefined when there is none. */
+export function commentAbove(
+  excerpts: Excerpts,
+  file: CitedFile,
+  definition: number,
+): number | undefined {
+  const first = Math.max(1, definition - commentLinesMax);
+  const lines = excerpts.lines(file, first, definition - 1) ?? [];
+  let at = lines.length - 1;
+  for (let skipped = 0; skipped < betweenLinesMax; skipped += 1, at -= 1) {
+    const line = lines[at] ?? '';
+    if (line.trimEnd().endsWith('*/') || oneLineComment.test(line) || !between.test(line)) break;
+  }
+  const last = lines[at] ?? '';
+  if (oneLineComment.test(last)) {
+    while (at > 0 && oneLineComment.test(lines[at - 1] ?? '')) at -= 1;
+    return first + at;
+  }
+  if (!last.trimEnd().endsWith('*/')) return undefined;
+  while (at >= 0 && !(lines[at] ?? '').includes('/*')) at -= 1;
+  return at < 0 ? undefined : first + at;
+}

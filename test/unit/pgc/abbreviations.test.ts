@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import {
+  AbbreviationMiner,
+  Abbreviations,
+  withAbbreviations,
+} from '../../../src/pgc/abbreviations.js';
+import { analyse } from '../../../src/pgc/question.js';
+
+function mined(...texts: string[]): string[] {
+  const miner = new AbbreviationMiner();
+  for (const text of texts) miner.read(text);
+  return miner.found().map(({ short, long }) => `${short}=${long}`);
+}
+
+test.each([
+  ['The contiguous memory allocator (CMA) hands out pages.', ['cma=contiguous memory allocator']],
+  ['See LTR (latency tolerance reporting) for more.', ['ltr=latency tolerance reporting']],
+  ['Uses a breadth-first search (BFS).', ['bfs=breadth-first search']],
+  // The letters are not in it, or not in this order.
+  ['The page allocator (CMA) hands out pages.', []],
+  ['It returns a value (OK) at once.', []],
+  ['A remark (see below) is none.', []],
+  ['A name (foo_bar) is none.', []],
+])('%s', (text, expected) => {
+  expect(mined(text)).toEqual(expected);
+});
+
+test('what is not spelled by first letters has to be explained twice', () => {
+  const text = 'The interrupt throttle rate (ITHR) is low.';
+  expect(mined(text)).toEqual([]);
+  expect(mined(text, text)).toEqual(['ithr=interrupt throttle rate']);
+});
+
+test('a question is read with what the code base writes short, in either direction', () => {
+  const known = new Abbreviations([{ short: 'cma', long: 'contiguous memory allocator' }]);
+  const terms = (question: string, word: string): string[] =>
+    withAbbreviations(analyse(question), known)
+      .concepts.find((each) => each.word === word)!
+      .variants.map(({ term }) => term);
+  expect(terms('how does the contiguous memory allocator start', 'contiguous')).toContain('cma');
+  expect(terms('how does the contiguous allocator start', 'contiguous')).not.toContain('cma');
+  expect(terms('how does cma start', 'cma')).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^contig/)]),
+  );
+});
