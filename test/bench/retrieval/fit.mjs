@@ -50,6 +50,9 @@ for (const name of options.only.split(',')) {
   await product.close();
 }
 if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows));
+const unread = rows.filter((row) => features.some((name) => row[name] === undefined));
+if (unread.length > 0)
+  throw new Error(`the model has not judged ${unread.length} hits: is it installed?`);
 
 const held = heldOut(rows);
 console.log(`${rows.length} hits, ${rows.filter(({ right }) => right).length} of them right`);
