@@ -6,7 +6,7 @@ import { BusError } from '../errors/bus-error.js';
 import { aliasOf, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
-const manifestFormat = 4;
+const manifestFormat = 5;
 
 /** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
 export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;

@@ -24,7 +24,9 @@ const judgedMax = 10;
 const judgedMs = 250;
 /** Hits that are found by their words before the model chooses. */
 const foundMin = 40;
-const textCharsMax = 300;
+/** What the model reads of each: its time goes with the words, and more of them tell it no more. */
+const symbolCharsMax = 80;
+const itemCharsMax = 160;
 /** Best hits that are compared by their files. */
 const comparedMax = 20;
 /** What a cosine adds to a score; texts that have nothing to do with a question have this one. */
@@ -163,9 +165,10 @@ export class Search {
   }
 
   #textOf(each: Unrated): string {
-    if (each.kind === 'item') return `${each.item.symbol} ${each.item.text}`.slice(0, textCharsMax);
-    const path = this.index.file(each.file).path;
-    return each.symbol === undefined ? path : `${symbolText(this.index, each.symbol)} ${path}`;
+    if (each.kind === 'item') return `${each.item.symbol} ${each.item.text}`.slice(0, itemCharsMax);
+    const path = this.index.file(each.file).path.split('/').slice(-2).join('/');
+    if (each.symbol === undefined) return path;
+    return `${symbolText(this.index, each.symbol).slice(0, symbolCharsMax)} ${path}`;
   }
 
   #itemSearch(name: OverlayName, file: OverlayFile): ItemSearch {

@@ -24,7 +24,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 4;
+export const segmentFormat = 5;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;

@@ -1,5 +1,3 @@
-import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { idOf, rowBytesMax, rowOf, rowsIn } from '../../../src/pgc/locate/batch.js';
@@ -10,6 +8,9 @@ import {
   type LocatedFile,
 } from '../../../src/pgc/locate/locate.js';
 import { reportCharsMax, reportOf } from '../../../src/pgc/locate/report.js';
+import { rerankerOf, type Reranker } from '../../../src/pgc/vectors/judge.js';
+import { openEngine } from '../connect.js';
+import { beginningOf, bytesOf } from '../input.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
 
@@ -38,34 +39,43 @@ export function addLocateCommand(sigma: Command): void {
         throw usage('sigma locate needs --repo DIR, the tree whose built index is searched');
       if (batch !== undefined && file !== '-')
         throw usage('give either one report or --batch, not both');
-      const locator = await Locator.open(repo, configOf(options).home);
-      if (batch !== undefined) return locateAll(locator, batch, options);
-      const answer = await locateOne(locator, file, options);
+      const config = configOf(options);
+      const locator = await Locator.open(repo, config.home);
+      await using engine = await openEngine(config);
+      const reranker = await rerankerOf(engine);
+      if (batch !== undefined) return await locateAll({ locator, reranker }, batch, options);
+      const answer = await locateOne({ locator, reranker }, file, options);
       print({ json: options.json === true }, answer, () => render(answer));
       if (answer.files.length === 0) process.exitCode = 1;
     });
 }
 
+/** What answers: the words of the files, and the model that reads the best of them, where there is one. */
+interface Located {
+  locator: Locator;
+  reranker: Reranker | undefined;
+}
+
 async function locateOne(
-  locator: Locator,
+  { locator, reranker }: Located,
   file: string,
   { limit }: LocateCommandOptions,
 ): Promise<LocateAnswer> {
-  const { text, isCut } = await readReport(file);
-  const answer = await locator.locate(reportOf(text), { limit });
+  const { text, isCut } = await beginningOf(file, reportBytesMax);
+  const answer = await locator.locate(reportOf(text), { limit, ...(reranker && { reranker }) });
   if (isCut) answer.warnings.push(`only the first ${reportBytesMax} bytes were read`);
   return answer;
 }
 
 /** Rows go out as they are answered, in the order of the lines; a line that is no report does not stop the others. */
 async function locateAll(
-  locator: Locator,
+  located: Located,
   batch: string,
   { limit }: LocateCommandOptions,
 ): Promise<void> {
   let failed = 0;
   for await (const line of rowsIn(bytesOf(batch))) {
-    const row = await rowAnswer(locator, line, limit);
+    const row = await rowAnswer(located, line, limit);
     if ('error' in row) failed += 1;
     await writeLine(JSON.stringify(row));
   }
@@ -73,7 +83,7 @@ async function locateAll(
 }
 
 async function rowAnswer(
-  locator: Locator,
+  { locator, reranker }: Located,
   line: string | undefined,
   limit: number,
 ): Promise<object> {
@@ -83,7 +93,10 @@ async function rowAnswer(
         ...{ what: 'a line', bytes: rowBytesMax + 1, limit: rowBytesMax },
       });
     const { id, report } = rowOf(line);
-    const answer = await locator.locate(report, { limit, isBrief: true });
+    const answer = await locator.locate(report, {
+      ...{ limit, isBrief: true },
+      ...(reranker && { reranker }),
+    });
     const { files, shards, agents_asked, elapsed_ms } = answer;
     const plain = files.map(({ path, score, agent }) => ({ path, score, agent }));
     return { id, files: plain, shards, agents_asked, elapsed_ms };
@@ -98,31 +111,6 @@ async function rowAnswer(
 async function writeLine(line: string): Promise<void> {
   if (process.stdout.write(`${line}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
-}
-
-async function readReport(file: string): Promise<{ text: string; isCut: boolean }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of bytesOf(file)) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > reportBytesMax) break;
-  }
-  const all = Buffer.concat(chunks);
-  return {
-    text: all.subarray(0, reportBytesMax).toString('utf8'),
-    isCut: all.length > reportBytesMax,
-  };
-}
-
-/** Of a file, or of standard input. Throws USAGE for one that cannot be read. */
-async function* bytesOf(file: string): AsyncGenerator<Buffer> {
-  const stream: Readable = file === '-' ? process.stdin : createReadStream(file);
-  try {
-    for await (const chunk of stream) yield chunk as Buffer;
-  } catch {
-    throw usage(`${file} cannot be read`);
-  }
 }
 
 function render({ files, shards, agents_asked, elapsed_ms, warnings }: LocateAnswer): string {

@@ -1,3 +1,4 @@
+import { isText } from '../../base/text.js';
 import { BusError } from '../../errors/bus-error.js';
 import { bodyTermsOf, identifiersOf } from '../miners/words.js';
 import { framesMax, framesOf, isGeneric, isInnermostLast, type Frame } from './frames.js';
@@ -70,7 +71,8 @@ export function reportOf(text: string): Report {
 
 /** Throws REPORT_UNREADABLE for what is no text, and REPORT_EMPTY for what holds no word. */
 export function parseReport({ title, description }: Report): ParsedReport {
-  checkText(title + description.slice(0, reportCharsMax));
+  if (!isText(title + description.slice(0, reportCharsMax)))
+    throw new BusError('REPORT_UNREADABLE', { detail: 'it is not text' });
   const reading = new Reading(title.slice(0, titleCharsMax));
   if (title.length > titleCharsMax) reading.read(title.slice(titleCharsMax, reportCharsMax));
   reading.read(description.slice(0, reportCharsMax));
@@ -81,19 +83,6 @@ export function parseReport({ title, description }: Report): ParsedReport {
   if (isEmpty && parsed.frames.length + parsed.paths.length === 0)
     throw new BusError('REPORT_EMPTY');
   return parsed;
-}
-
-/** Of so many signs at most one tenth may be control characters or broken: the rest is a picture, not a text. */
-function checkText(text: string): void {
-  let strange = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0xfffd || code === 0 || (code < 0x20 && code !== 9 && code !== 10 && code !== 13))
-      strange += 1;
-  }
-  // Escape sequences of a terminal are no reason to refuse a log.
-  if (strange > 16 && strange * 10 > text.length)
-    throw new BusError('REPORT_UNREADABLE', { detail: 'it is not text' });
 }
 
 const optionPattern = /\bCONFIG_[A-Z0-9_]{2,80}/g;

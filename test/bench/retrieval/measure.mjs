@@ -1,6 +1,7 @@
 // One set of questions over one tree: what each way of searching finds, and what the product states of its sources.
 import { performance } from 'node:perf_hooks';
 import { mean, percentile } from '../kernel/figures.mjs';
+import { heldSentences } from './held.mjs';
 import { hitAt, judged, ndcgAt, reciprocalRank } from './metrics.mjs';
 import { askProduct, placeOf, topK, verifiedAmong } from './product.mjs';
 import { bm25OfFiles, bm25OfFunctions, ripgrep, textsBelow } from './text-search.mjs';
@@ -43,6 +44,9 @@ export async function measureSet({ set, root, product, ablations }) {
     ].map(judgedWay),
     sources: set.questions.map(({ id, answers: key }) =>
       sourcesOf(product, answers.get(id), { id, key }),
+    ),
+    sentences: [...answers].flatMap(([id, answer]) =>
+      heldSentences(answer).map((each) => ({ id, ...each })),
     ),
   };
 }

@@ -28,7 +28,8 @@ export async function openProduct(root, home) {
   if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
   const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
   const engine = await Engine.open({ home, settings, env: process.env });
-  const { shards } = await openShards(root, home, engine);
+  const { shards, semantics } = await openShards(root, home, engine);
+  await semantics.warm();
   const cards = await Promise.all(shards.map((shard) => shard.card()));
   const known = new Map();
   const questionsWithout = async (without) => {

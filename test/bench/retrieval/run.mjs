@@ -15,6 +15,7 @@ import { openProduct } from './product.mjs';
 import {
   calibration,
   describeMachine,
+  heldText,
   kindsTable,
   treesTable,
   unansweredText,
@@ -73,6 +74,7 @@ show('Sure', calibrated.text);
 for (const { name, sources } of measured) show(`Sure, ${name}`, calibration(sources).text);
 show('Without an answer', unansweredText(answerless));
 show('True', verifiedText(verified));
+show('Held', heldText(measured));
 machine.figures.load_average_at_end = loadavg();
 if (options.json !== undefined) {
   const report = { machine: machine.figures, measured, answerless, verified, calibrated };
