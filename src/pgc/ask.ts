@@ -97,6 +97,8 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
   // What nobody asked for by name is missed in the warnings alone.
   if (named.length > 0) errors.push(...gaps.filter(isOfOverlay).map(fail));
   const warnings = [...question.warnings, ...gaps.map(missed)];
+  if (weighing.known === 0)
+    warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
   const [best] = found;
   if (best !== undefined && answers(found)) draft.write(found);

@@ -130,6 +130,12 @@ test('what nothing answers has no sources and says NOT_FOUND', async () => {
   expect(answer.answer).toBe('Nothing in drivers answers the question.');
 });
 
+test('a question in another script has no answer and says why', async () => {
+  const answer = await ask('Где выделяется кольцо дескрипторов?');
+  expect(codes(answer)).toEqual(['NOT_FOUND']);
+  expect(answer.overlay_warnings).toEqual(['No word of the question stands anywhere in drivers.']);
+});
+
 test('an empty question is an answer with its code, not an exception', async () => {
   expect(codes(await ask('   '))).toEqual(['EMPTY_QUESTION']);
 });
