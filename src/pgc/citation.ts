@@ -44,7 +44,7 @@ export function citeDocument(
   const citeLines = (from: number, to: number): Citation | undefined =>
     cite(index, excerpts, {
       overlay: 'O1',
-      text: row.signature === '' ? `${row.kind}:${row.name}` : row.signature,
+      text: renderedSymbol(row),
       file,
       from,
       to,
@@ -61,6 +61,12 @@ export function citeDocument(
   if (head === undefined || head.symbol !== '' || row.name === '') return head;
   const named = lineWithName(excerpts, file, row);
   return named === undefined ? head : citeLines(named, lastLine(row, named));
+}
+
+/** Its signature, with what it belongs to: that may stand far above the cited lines. */
+function renderedSymbol({ signature, kind, name, container }: SymbolRow): string {
+  const said = signature === '' ? `${kind}:${name}` : signature;
+  return container === '' ? said : `${said} | in:${container}`;
 }
 
 function lastLine(row: SymbolRow, from: number): number {
