@@ -71,7 +71,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<AskAnsw
 
 interface Fresh {
   answer: AskAnswer;
-  /** Whether every excerpt could be read: what could not may be there the next time. */
+  /** Whether all was read that should be: what could not may be there the next time. */
   isWhole: boolean;
 }
 
@@ -88,7 +88,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
     return { answer, isWhole: true };
   }
   const choice = chooseOverlays(parts.search, named);
-  const { found, weighing, gaps } = await parts.search.find(
+  const { found, weighing, gaps, isJudged } = await parts.search.find(
     question,
     choice.wanted,
     hitsPerSource * topK,
@@ -96,7 +96,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
   const errors = choice.errors.map(fail);
   // What nobody asked for by name is missed in the warnings alone.
   if (named.length > 0) errors.push(...gaps.filter(isOfOverlay).map(fail));
-  const warnings = [...question.warnings, ...gaps.map(missed)];
+  const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
@@ -113,7 +113,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
     overlay_warnings: warnings,
     errors,
   };
-  return { answer, isWhole: draft.isWhole && gaps.length === 0 };
+  return { answer, isWhole: draft.isWhole && gaps.length === 0 && isJudged };
 }
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */

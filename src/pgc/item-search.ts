@@ -1,5 +1,5 @@
 import type { OverlayFile, OverlayItem } from './overlays/overlay-file.js';
-import { isAside, wantsAsides } from './prior.js';
+import { placePrior, wantsAsides } from './prior.js';
 import type { Question } from './question.js';
 import { Ranking } from './ranking.js';
 import {
@@ -33,7 +33,6 @@ const priors: Record<OverlayName, { asked: number; unasked: number }> = {
 /** What was done, not what is: it has the words of everything. */
 const chroniclePrior = 0.6;
 const chronicle = /(?:^|\/)(?:change_?logs?|changes|news|history|releases?|todo)(?:\.\w+)?$/i;
-const asidePrior = 0.5;
 /** Their lines hold what nobody may be shown. */
 const unquotable = /^secret/;
 
@@ -62,8 +61,8 @@ export class ItemSearch {
       const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
       const path = this.#file.path(this.#file.fileOf(document));
-      const aside = !isAsideWanted && isAside(path) ? asidePrior : 1;
-      const prior = kind * aside * (chronicle.test(path) ? chroniclePrior : 1);
+      const prior =
+        kind * placePrior(path, isAsideWanted) * (chronicle.test(path) ? chroniclePrior : 1);
       const item = this.#file.item(document);
       if (unquotable.test(item.rule)) continue;
       const named = { ...match, exact: names.get(item.subject) ?? 0 };

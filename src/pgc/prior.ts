@@ -52,12 +52,17 @@ export function wantsAsides(question: Question): boolean {
   return speaksOf || question.paths.some((path) => isAside(path));
 }
 
+/** What stands aside explains less, unless that is what is asked for. */
+export function placePrior(path: string, isAsideWanted: boolean): number {
+  return !isAsideWanted && isAside(path) ? asidePrior : 1;
+}
+
 /** How much a document explains, whatever is asked: 0 to 1, by its kind, its documentation and its place. */
 export function priorOf(index: ShardIndex, document: number, isAsideWanted: boolean): number {
   const isSymbol = document < index.symbolCount;
   const row = isSymbol ? index.symbol(document) : undefined;
   const { path } = index.file(row?.file ?? document - index.symbolCount);
-  const place = !isAsideWanted && isAside(path) ? asidePrior : 1;
+  const place = placePrior(path, isAsideWanted);
   if (row === undefined) return place * fileLevelPrior;
   const silent = hasStatements.has(row.kind) ? undocumentedPrior : undocumentedDataPrior;
   const documented = index.length(document, docField) > 0 ? 1 : silent;

@@ -38,8 +38,6 @@ export const tellingShare = 0.01;
 
 export interface SearchOptions {
   limit: number;
-  /** The document whose doc field does not count: its text is the question (calibration only). */
-  withoutDocOf?: number;
   /** Of all that is searched together; by default of this index alone. */
   weighing?: Weighing;
   /** Documents that are returned besides, whatever their words. */
@@ -62,7 +60,7 @@ export class Retriever {
   search(question: Question, options: SearchOptions): Hit[] {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
-    const found = [...this.#scorer.read(question, weighing, options.withoutDocOf), ...exact.keys()];
+    const found = [...this.#scorer.read(question, weighing), ...exact.keys()];
     const limit = Math.min(options.limit, hitsMax);
     const hits = this.#best(question, found, exact, limit, options.also ?? []);
     this.#scorer.forget();

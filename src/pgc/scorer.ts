@@ -105,8 +105,8 @@ export class Scorer {
     this.#trust = new Float32Array(index.documentCount);
   }
 
-  /** Documents that hold anything of the question, in no order. `withoutDocOf`: its doc field does not count. */
-  read(question: Question, weighing: Weighing, withoutDocOf?: number): readonly number[] {
+  /** Documents that hold anything of the question, in no order. */
+  read(question: Question, weighing: Weighing): readonly number[] {
     this.forget();
     this.#total = weighing.total || 1;
     question.concepts.forEach((concept, at) => {
@@ -117,7 +117,6 @@ export class Scorer {
       const groups: number[] = [];
       for (const { term, trust } of concept.variants) {
         this.#index.postings(term, (document, field, count) => {
-          if (document === withoutDocOf && field === fieldOf.doc) return;
           if (this.#trust[document] === 0) touched.push(document);
           const group = this.#groups.of(document);
           const inGroup = this.#groupFrequency[group] ?? 0;

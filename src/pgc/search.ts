@@ -44,6 +44,8 @@ export interface SearchResult {
   weighing: Weighing;
   /** What was wanted and could not be consulted: overlays, and whoever reads the question by its meaning. */
   gaps: BusError[];
+  /** Whether the model has read all that it should: a machine that is too busy may leave it no time. */
+  isJudged: boolean;
 }
 
 /** What a search can do without, to show what it is good for. */
@@ -52,20 +54,25 @@ export type SearchPart = (typeof searchParts)[number];
 
 /** Searches symbols and items of one shard as one collection; one question at a time. */
 export class Search {
-  readonly retriever: Retriever;
   readonly #items = new Map<OverlayName, ItemSearch>();
-  readonly #abbreviations: Abbreviations;
+  #retriever: Retriever | undefined;
+  #abbreviations: Abbreviations | undefined;
 
   constructor(
     readonly index: ShardIndex,
     readonly overlays: ShardOverlays,
     readonly semantics?: Semantics,
     readonly without: ReadonlySet<SearchPart> = new Set(),
-  ) {
-    const hasContext = !without.has('context');
-    this.retriever = new Retriever(index, hasContext);
-    const known = without.has('abbreviations') ? [] : index.info.abbreviations;
-    this.#abbreviations = new Abbreviations(known);
+  ) {}
+
+  /** Made when it is wanted: who opens a hundred shards asks a few. */
+  get retriever(): Retriever {
+    return (this.#retriever ??= new Retriever(this.index, !this.without.has('context')));
+  }
+
+  /** Why some or all shards are searched by words alone, in sentences. */
+  get warnings(): readonly string[] {
+    return this.semantics?.warnings ?? [];
   }
 
   /** What reads the question beside its words; empty: nothing. */
@@ -84,6 +91,9 @@ export class Search {
     wanted: ReadonlySet<OverlayName>,
     limit: number,
   ): Promise<SearchResult> {
+    this.#abbreviations ??= new Abbreviations(
+      this.without.has('abbreviations') ? [] : this.index.info.abbreviations,
+    );
     const question = withAbbreviations(asked, this.#abbreviations);
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
@@ -98,9 +108,11 @@ export class Search {
       this.#itemSearch(name, file).search(question, weighing, most),
     );
     const candidates = inTurn(ordered(hits, items), new Set(also));
-    const cosines = await orGap(this.#judge(asked, candidates.slice(0, judgedMax)), [], gaps);
+    const first = candidates.slice(0, judgedMax);
+    const cosines = await orGap(this.#judge(asked, first), [], gaps);
+    const isJudged = cosines.every((each) => each !== undefined);
     const found = this.#compared(judgedBy(cosines, candidates), weighing.known);
-    return { found: found.slice(0, limit), weighing, gaps };
+    return { found: found.slice(0, limit), weighing, gaps, isJudged };
   }
 
   async #files(
@@ -132,7 +144,7 @@ export class Search {
   async #judge(
     question: Question,
     candidates: readonly Unrated[],
-  ): Promise<(number | undefined)[]> {
+  ): Promise<readonly (number | undefined)[]> {
     if (this.semantics?.canRerank !== true || this.without.has('judge')) return [];
     const texts = candidates.map((each) => this.#textOf(each));
     return this.semantics.rerank(question.text, texts, judgedMs);

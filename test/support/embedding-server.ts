@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 export interface AskedOf {
   model: string;
@@ -20,6 +21,8 @@ export class EmbeddingServer implements AsyncDisposable {
   /** Taken from the front, one a request. */
   readonly misbehaves: Misbehaviour[] = [];
   dims = 26;
+  /** How long each answer takes. */
+  delayMs = 0;
   readonly #server: Server;
 
   private constructor() {
@@ -51,6 +54,7 @@ export class EmbeddingServer implements AsyncDisposable {
     const { model, input } = JSON.parse(Buffer.concat(chunks).toString()) as AskedOf;
     const { authorization } = request.headers;
     this.requests.push({ model, input, authorization, path: request.url ?? '' });
+    await setTimeout(this.delayMs);
     const wrong = this.misbehaves.shift();
     if (wrong !== undefined && 'hangs' in wrong) return;
     if (wrong !== undefined && 'raw' in wrong) return void response.end(wrong.raw);

@@ -8,7 +8,8 @@ import {
   type LocatedFile,
 } from '../../../src/pgc/locate/locate.js';
 import { reportCharsMax, reportOf } from '../../../src/pgc/locate/report.js';
-import { rerankerOf, type Reranker } from '../../../src/pgc/vectors/judge.js';
+import type { Reranker } from '../../../src/pgc/locate/reranker.js';
+import { judgeOf, warmUp } from '../../../src/pgc/vectors/judge.js';
 import { openEngine } from '../connect.js';
 import { beginningOf, bytesOf } from '../input.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -42,7 +43,8 @@ export function addLocateCommand(sigma: Command): void {
       const config = configOf(options);
       const locator = await Locator.open(repo, config.home);
       await using engine = await openEngine(config);
-      const reranker = await rerankerOf(engine);
+      await warmUp(engine);
+      const reranker = judgeOf(engine);
       if (batch !== undefined) return await locateAll({ locator, reranker }, batch, options);
       const answer = await locateOne({ locator, reranker }, file, options);
       print({ json: options.json === true }, answer, () => render(answer));

@@ -101,13 +101,18 @@ function isNumber(token: string): boolean {
  */
 const camelBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/;
 
-function splitTerms(identifier: string, stops: ReadonlySet<string>): string[] {
+export function partsOf(identifier: string): string[] {
   const parts: string[] = [];
   for (const chunk of identifier.split('_')) {
     if (chunk === '') continue;
     if (/[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}/.test(chunk)) parts.push(...chunk.split(camelBoundary));
     else parts.push(chunk);
   }
+  return parts;
+}
+
+function splitTerms(identifier: string, stops: ReadonlySet<string>): string[] {
+  const parts = partsOf(identifier);
   const terms = new Set<string>();
   if (parts.length > 1) terms.add(stem(identifier.toLowerCase()));
   for (const part of parts) {

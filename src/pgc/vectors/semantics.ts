@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { asBusError } from '../../errors/bus-error.js';
-import { Reranker } from '../../model/rerank.js';
-import { textCharsMax } from '../../model/word-piece.js';
+import type { Reranker } from '../locate/reranker.js';
 import type { IndexPlace, Manifest } from '../manifest.js';
 import type { ShardIndex } from '../shard-index.js';
 import { Engine } from './engine.js';
-import { plainText } from './symbol-text.js';
+import { fitted, judgeOf, warmUp } from './judge.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
 import { searchAll, VectorIndex, type VectorHit } from './vector-index.js';
 
@@ -26,7 +25,7 @@ export class Semantics {
   ) {
     this.#engine = engine;
     this.#shards = shards;
-    this.#reranker = engine.judge === undefined ? undefined : new Reranker(engine.judge);
+    this.#reranker = judgeOf(engine);
   }
 
   /** `engine` stays the caller's to close. A damaged file is a warning. */
@@ -71,13 +70,14 @@ export class Semantics {
 
   /** At once, where a table gives it; undefined: it must be waited for, see `embed`, or there is none. */
   vectorOf(question: string): Float32Array | undefined {
-    return this.isReady ? this.#engine.table?.embedOne(this.#fit(question)) : undefined;
+    return this.isReady ? this.#engine.table?.embedOne(fitted(this.#engine, question)) : undefined;
   }
 
   /** Undefined without vectors. Throws EMBEDDING_UNAVAILABLE, EMBEDDING_REFUSED, EMBEDDING_INVALID. */
   async embed(question: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
     if (!this.isReady) return undefined;
-    const [vector] = (await this.#engine.embedder?.embed([this.#fit(question)], signal)) ?? [];
+    const [vector] =
+      (await this.#engine.embedder?.embed([fitted(this.#engine, question)], signal)) ?? [];
     return vector;
   }
 
@@ -95,11 +95,9 @@ export class Semantics {
     }));
   }
 
-  /** Starts the model, which takes half a second that the first question need not wait. Throws as `embed`. */
+  /** Starts the model, which takes half a second that the first question need not wait. */
   async warm(signal?: AbortSignal): Promise<void> {
-    if (this.#engine.kind !== 'bundled') return;
-    // What is wrong with it is told to who asks.
-    await this.#engine.judge?.embed(['a'], signal).catch(() => undefined);
+    await warmUp(this.#engine, signal);
   }
 
   /** Whether `rerank` will judge anything. */
@@ -116,14 +114,9 @@ export class Semantics {
     texts: readonly string[],
     budgetMs: number,
     signal?: AbortSignal,
-  ): Promise<(number | undefined)[]> {
+  ): Promise<readonly (number | undefined)[]> {
     if (this.#reranker === undefined) return texts.map(() => undefined);
-    const plain = texts.map((text) => this.#fit(text));
-    return this.#reranker.scores(this.#fit(question), plain, budgetMs, signal);
-  }
-
-  #fit(text: string): string {
-    return this.#engine.fit(plainText(text.slice(0, textCharsMax)));
+    return this.#reranker.scores(question, texts, budgetMs, signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { partsOf } from '../miners/words.js';
 import type { ShardIndex, SymbolOutline } from '../shard-index.js';
 
 /** What says what a program does, with documentation or without. */
@@ -24,18 +25,10 @@ export function symbolText(index: ShardIndex, symbol: number): string {
 
 /** Of a question or a passage: the names in it are read as words. */
 export function plainText(text: string): string {
-  return text.replace(/\w{2,64}/g, (word) => (isJoined.test(word) ? inWords(word) : word));
+  return text.replace(/\w{2,64}/g, inWords);
 }
-
-const isJoined = /_|[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}/;
-/** As the words of the index are cut: see `miners/words.ts`. */
-const camelBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/;
 
 /** `dma_alloc_coherent` and `dmaAllocCoherent` in three words. */
 export function inWords(name: string): string {
-  return name
-    .split('_')
-    .filter((chunk) => chunk !== '')
-    .flatMap((chunk) => (isJoined.test(chunk) ? chunk.split(camelBoundary) : [chunk]))
-    .join(' ');
+  return partsOf(name).join(' ');
 }

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { indexFolder } from '../../../../src/pgc/index-folder.js';
+import { openShards, type OpenedShards } from '../../../../src/pgc/open-shards.js';
+import type { AskAnswer } from '../../../../src/pgc/shapes.js';
+import { Engine } from '../../../../src/pgc/vectors/engine.js';
+import { judgeOf } from '../../../../src/pgc/vectors/judge.js';
+import { EmbeddingServer } from '../../../support/embedding-server.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+
+const key = 'AKIAIOSFODNN7EXAMPLE';
+const password = 'Tr0ub4dorAndThree';
+
+let tree: TemporaryTree;
+let home: TemporaryTree;
+let server: EmbeddingServer;
+beforeEach(async () => {
+  tree = await TemporaryTree.create({
+    'page.c': '/* Releases the memory of a page. */\nvoid free_page(struct page *p) { drop(p); }\n',
+  });
+  home = await TemporaryTree.create();
+  server = await EmbeddingServer.open();
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await tree[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+const engineOf = (model: string): Promise<Engine> =>
+  Engine.open({ home: home.root, settings: { url: server.url, model }, env: {} });
+
+async function opened(engine: Engine): Promise<OpenedShards> {
+  await using indexer = await EmbeddingServer.open();
+  const settings = { url: indexer.url, model: 'letters' };
+  await indexFolder({
+    root: tree.root,
+    home: home.root,
+    jobs: 0,
+    embedding: { settings, env: {} },
+  });
+  return openShards(tree.root, home.root, engine);
+}
+
+function ask({ shards }: OpenedShards, question: string): Promise<AskAnswer> {
+  return shards[0]!.ask({ question, overlays: [], top_k: 5 });
+}
+
+test('no credential of a report or of a file is sent to an endpoint, however it is spelt', async () => {
+  await using engine = await engineOf('letters');
+  const texts = [`the api_key="${key}" of the card`, `db_password = '${password}'`, 'page'];
+  const scores = await judgeOf(engine)!.scores(
+    `login fails with --password ${password}`,
+    texts,
+    1e6,
+  );
+  expect(scores).toHaveLength(3);
+  expect(scores.every((each) => each !== undefined)).toBe(true);
+  const sent = server.texts.join('\n').replace(/\s/g, '');
+  expect(sent).toContain('loginfails');
+  expect(sent).toContain('ofthecard');
+  expect(sent).not.toContain(key);
+  expect(sent).not.toContain(password);
+});
+
+test('no credential of a question is sent to an endpoint', async () => {
+  await using engine = await engineOf('letters');
+  const shards = await opened(engine);
+  await ask(shards, `who frees a page when the db_password="${password}" is set?`);
+  const sent = server.texts.join('\n').replace(/\s/g, '');
+  expect(sent).toContain('whofreesapage');
+  expect(sent).not.toContain(password);
+});
+
+test('an answer that the model had no time to judge is not kept', async () => {
+  await using engine = await engineOf('letters');
+  const shards = await opened(engine);
+  server.delayMs = 300;
+  const unjudged = await ask(shards, 'Who releases the memory of a page?');
+  expect(unjudged.sources[0]?.symbol).toBe('free_page');
+  server.delayMs = 0;
+  const judged = await ask(shards, 'Who releases the memory of a page?');
+  expect(judged.metadata.cached).toBe(false);
+  expect(judged.sources[0]?.similarity).not.toBe(unjudged.sources[0]?.similarity);
+  const again = await ask(shards, 'Who releases the memory of a page?');
+  expect(again).toMatchObject({ metadata: { cached: true }, sources: judged.sources });
+});
+
+test('vectors of another engine are not used, and the answer says so', async () => {
+  await using engine = await engineOf('others');
+  const { overlay_warnings, sources } = await ask(await opened(engine), 'Who releases a page?');
+  expect(sources[0]?.symbol).toBe('free_page');
+  expect(overlay_warnings).toEqual([
+    'The vectors of 1 shard are of another engine and were not used: run sigma index.',
+  ]);
+});
