@@ -38,7 +38,7 @@ async function opened(engine: Engine): Promise<OpenedShards> {
     jobs: 0,
     embedding: { settings, env: {} },
   });
-  return openShards(tree.root, home.root, engine);
+  return await openShards(tree.root, home.root, engine);
 }
 
 function ask({ shards }: OpenedShards, question: string): Promise<AskAnswer> {
