@@ -94,9 +94,9 @@ export async function withQuestions<T>(
   return await work(new LatticeQuestions(lattice, systemClock, trees));
 }
 
-/** What reads questions by their meaning, as configured. Close it. */
+/** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */
 export function openEngine({ home, embedding }: Config): Promise<Engine> {
-  return Engine.open({ home, settings: embedding, env: process.env });
+  return Engine.open({ home, settings: embedding, env: process.env, starts: true });
 }
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */

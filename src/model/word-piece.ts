@@ -23,7 +23,8 @@ const tokenizerShape = z.object({
     unk_token: z.literal(unknownToken),
     continuing_subword_prefix: z.literal(prefix),
     max_input_chars_per_word: z.literal(wordCharsMax),
-    vocab: z.record(z.string(), z.number().int().min(0).max(piecesMax)),
+    // Read by hand: there are many.
+    vocab: z.custom<object>((value) => typeof value === 'object' && value !== null),
   }),
 });
 
@@ -73,7 +74,11 @@ export class WordPiece {
   static fromJson(json: string): WordPiece {
     const { vocab } = tokenizerShape.parse(JSON.parse(json)).model;
     const vocabulary: string[] = [];
-    for (const [piece, id] of Object.entries(vocab)) vocabulary[id] = piece;
+    for (const [piece, id] of Object.entries(vocab) as [string, unknown][]) {
+      if (typeof id !== 'number' || !(id >= 0 && id <= piecesMax && Number.isInteger(id)))
+        throw new Error(`the vocabulary gives ${JSON.stringify(piece)} no number`);
+      vocabulary[id] = piece;
+    }
     return new WordPiece(Array.from(vocabulary, (piece: string | undefined) => piece ?? ''));
   }
 

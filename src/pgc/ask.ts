@@ -28,7 +28,7 @@ const answerMin = 0.03;
 const clearMin = 0.35;
 const unclear = 'Nothing here clearly answers the question; this is nearest.';
 /** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
-const hitsPerSource = 4;
+export const hitsPerSource = 4;
 
 /** What one shard needs to answer. */
 export interface AskParts {

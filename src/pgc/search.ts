@@ -1,4 +1,5 @@
 import { Abbreviations, withAbbreviations } from './abbreviations.js';
+import { callSupport } from './call-support.js';
 import { asBusError, type BusError } from '../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from './overlays/overlay-file.js';
@@ -49,7 +50,14 @@ export interface SearchResult {
 }
 
 /** What a search can do without, to show what it is good for. */
-export const searchParts = ['abbreviations', 'context', 'items', 'vectors', 'judge'] as const;
+export const searchParts = [
+  'abbreviations',
+  'context',
+  'items',
+  'vectors',
+  'judge',
+  'edges',
+] as const;
 export type SearchPart = (typeof searchParts)[number];
 
 /** Searches symbols and items of one shard as one collection; one question at a time. */
@@ -111,7 +119,8 @@ export class Search {
     const first = candidates.slice(0, judgedMax);
     const cosines = await orGap(this.#judge(asked, first), [], gaps);
     const isJudged = cosines.every((each) => each !== undefined);
-    const found = this.#compared(judgedBy(cosines, candidates), weighing.known);
+    const judged = this.#supported(judgedBy(cosines, candidates));
+    const found = this.#compared(judged, weighing.known);
     return { found: found.slice(0, limit), weighing, gaps, isJudged };
   }
 
@@ -148,6 +157,17 @@ export class Search {
     if (this.semantics?.canRerank !== true || this.without.has('judge')) return [];
     const texts = candidates.map((each) => this.#textOf(each));
     return this.semantics.rerank(question.text, texts, judgedMs);
+  }
+
+  /** With what each gains from those that it calls, or that call it. */
+  #supported(found: readonly Unrated[]): Unrated[] {
+    if (this.without.has('edges')) return [...found];
+    const symbols = found.map((each) => ({
+      symbol: each.kind === 'symbol' ? each.symbol : undefined,
+      score: each.score,
+    }));
+    const gains = callSupport(this.index, symbols);
+    return found.map((each, at) => raised(each, gains[at] ?? 0));
   }
 
   /** In order, with what all hits together say of each. */
@@ -207,9 +227,12 @@ function judgedBy(
   if (cosines.every((each) => each === undefined)) return [...candidates];
   return candidates.map((each, at) => {
     const judged = cosines[at] ?? unjudged;
-    const gain = judgeWeight * (judged - unjudged);
-    return { ...each, judged, standing: each.standing + gain, score: each.score + gain };
+    return { ...raised(each, judgeWeight * (judged - unjudged)), judged };
   });
+}
+
+function raised(each: Unrated, gain: number): Unrated {
+  return { ...each, standing: each.standing + gain, score: each.score + gain };
 }
 
 function ordered(hits: readonly Hit[], items: readonly ItemHit[]): Unrated[] {

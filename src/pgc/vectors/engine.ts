@@ -28,6 +28,8 @@ export interface EngineOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** A table that was not derived yet is, from the model: not while somebody waits for an answer. */
   derives?: boolean;
+  /** Starts the model while the caller opens what it will read; `warmUp` waits for it. */
+  starts?: boolean;
   signal?: AbortSignal;
   model?: MinilmOptions;
 }
@@ -65,6 +67,8 @@ export class Engine implements AsyncDisposable {
     }
     const found = findBundledModel();
     const model = 'files' in found ? scope.own(new Minilm(found.files, options.model)) : undefined;
+    // What is wrong with it is told to who asks.
+    if (options.starts === true) model?.embed(['a']).catch(() => undefined);
     let lack =
       'missing' in found
         ? `${found.missing} is not installed: run npm ci, or name an endpoint`

@@ -6,7 +6,7 @@ import type { ShardIndex } from '../shard-index.js';
 import { Engine } from './engine.js';
 import { fitted, judgeOf, warmUp } from './judge.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
-import { searchAll, VectorIndex, type VectorHit } from './vector-index.js';
+import { VectorIndex, type VectorHit } from './vector-index.js';
 
 /**
  * Search by meaning over the shards of one index, as far as there are vectors of the engine in force. Without
@@ -84,15 +84,6 @@ export class Semantics {
   /** The `k` symbols of a shard that are nearest to a question, best first; none where it has no vectors. */
   search(alias: string, query: Float32Array, k: number): VectorHit[] {
     return this.#shards.get(alias)?.search(query, k) ?? [];
-  }
-
-  /** The same over all shards that have vectors. */
-  searchAll(query: Float32Array, k: number): (VectorHit & { alias: string })[] {
-    const aliases = new Map([...this.#shards].map(([alias, index]) => [index, alias]));
-    return searchAll([...this.#shards.values()], query, k).map(({ index, document, score }) => ({
-      ...{ document, score },
-      alias: aliases.get(index) ?? '',
-    }));
   }
 
   /** Starts the model, which takes half a second that the first question need not wait. */

@@ -25,21 +25,13 @@ export interface CodeHit {
   score: number;
 }
 
-/**
- * The `limit` best of all codes that score more than `floor`, best first. Scores lie between -1 and 1 and
- * only order the rows.
- */
-export function scanCodes(
-  codes: Uint8Array,
-  query: PreparedQuery,
-  limit: number,
-  floor = -Infinity,
-): CodeHit[] {
+/** The `limit` best of all codes, best first. Scores lie between -1 and 1 and only order the rows. */
+export function scanCodes(codes: Uint8Array, query: PreparedQuery, limit: number): CodeHit[] {
   const { sums, scale, bytes } = query;
   const words = wordsOf(codes);
   const rows = Math.floor(codes.length / bytes);
   const end = bytes << 8;
-  const best = new BestRows(Math.min(limit, rows), scale === 0 ? -Infinity : floor / scale);
+  const best = new BestRows(Math.min(limit, rows));
   for (let row = 0, at = 0; row < rows; row += 1) {
     let score = 0;
     // Four bytes a step: half the time of one by one, for this is most of a search.
@@ -104,9 +96,9 @@ class BestRows {
   readonly #limit: number;
   #kept: { row: number; score: number }[] = [];
 
-  constructor(limit: number, floor: number) {
+  constructor(limit: number) {
     this.#limit = limit;
-    this.floor = limit > 0 ? floor : Infinity;
+    this.floor = limit > 0 ? -Infinity : Infinity;
   }
 
   offer(row: number, score: number): void {

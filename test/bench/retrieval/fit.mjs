@@ -3,8 +3,9 @@
 //
 //   node test/bench/retrieval/fit.mjs [--home SIGMA_HOME] [--only fit-c,fit-py] [--json FILE]
 //
-// A hit is right when it stands in a file of the answers; every hit of a question without an answer is wrong. None of
-// these questions is reported on by run.mjs. With the model the map of judged hits is fitted, with SIGMA_EMBEDDING=off
+// What is fitted are the hits that an answer would cite, of all shards together: the best by the map itself, which is
+// therefore fitted again until it chooses what it was fitted on. A hit is right when it stands in a file of the answers;
+// every hit of a question without an answer is wrong. None of these questions is reported on by run.mjs. With the model the map of judged hits is fitted, with SIGMA_EMBEDDING=off
 // that of hits which only words speak for. Sentences of a manual are asked for (`known`) but not fitted: nobody asks
 // so, and they would make the map too modest.
 import { writeFileSync } from 'node:fs';
@@ -14,11 +15,13 @@ import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { fitLogistic, isotonic, isotonicValue, logisticValue } from './maps.mjs';
 import { answersAt, reliability } from './metrics.mjs';
-import { load, openProduct, Searches } from './product.mjs';
+import { load, openProduct, Searches, topK } from './product.mjs';
 import { fitSets, located, questionSet, unanswerable } from './sets.mjs';
 import { treeOf } from './trees.mjs';
 
 const folds = 5;
+/** Fits and choices in turn; they agree long before. */
+const turns = 8;
 /** Kinds of questions that nobody thought of. */
 const byRule = new Set(['name']);
 
@@ -37,7 +40,7 @@ const features = Object.keys(similarityModel).filter(
   (name) => name !== 'intercept' && (isJudged || name !== 'judged'),
 );
 
-const rows = [];
+const all = [];
 for (const name of options.only.split(',')) {
   const { root } = await treeOf(questionSet(name).tree);
   const set = located(questionSet(name), root);
@@ -46,18 +49,18 @@ for (const name of options.only.split(',')) {
   const searches = new Searches(product);
   const questions = [...set.questions, ...unanswerable('fit-unanswerable', [set.tree])];
   for (const question of questions.filter(({ kind }) => kind !== 'known'))
-    rows.push(...(await rowsOf(name, searches, question)));
+    all.push(...(await rowsOf(name, searches, question)));
   await product.close();
 }
-if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows));
-const unread = rows.filter((row) => features.some((name) => row[name] === undefined));
+if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(all));
+const unread = all.filter((row) => features.some((name) => row[name] === undefined));
 if (unread.length > 0)
   throw new Error(`the model has not judged ${unread.length} hits: is it installed?`);
 
-const held = heldOut(rows);
+const { rows, model } = fitted();
+const held = heldOut();
 console.log(`${rows.length} hits, ${rows.filter(({ right }) => right).length} of them right`);
 console.log(`committed ${JSON.stringify(similarityModel)}`);
-const model = fitLogistic(rows, features);
 console.log(`fitted    ${JSON.stringify(rounded(model))}`);
 const steps = isotonic(
   rows.map((row) => ({ score: logisticValue(row, model, features), right: row.right })),
@@ -67,29 +70,53 @@ show('committed', (row) => similarityOf(row));
 show('fitted, held out', (row) => held.get(row).logistic);
 show('isotonic over fitted, held out', (row) => held.get(row).isotonic);
 
-/** One row a hit: features, what it is of, and whether it is right. */
+/** One row a hit: features, what it is of, where, and whether it is right. */
 async function rowsOf(set, searches, { id, kind = 'none', question, answers }) {
   return (await searches.hitsOf(question)).map(({ hit, place }) => ({
     set,
     id,
     kind,
+    path: place.path,
     ...Object.fromEntries(features.map((name) => [name, hit[name]])),
     right: answersAt(place, answers, 'file').length > 0,
   }));
 }
 
-/** What maps that were fitted on the other questions say of each hit. */
-function heldOut(all) {
+/** The map, and the hits that it would cite. */
+function fitted() {
+  let model = similarityModel;
+  let rows = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    rows = cited((row) => logisticValue(row, model, features));
+    model = fitLogistic(rows, features);
+  }
+  return { rows, model };
+}
+
+/** The best hits of each question, those of other files first. */
+function cited(statedOf) {
   const ids = [...new Set(all.map(({ id }) => id))];
+  return ids.flatMap((id) => {
+    const some = all.filter((row) => row.id === id);
+    const sorted = some.sort((one, other) => statedOf(other) - statedOf(one));
+    const isFirst = (row) => sorted.find(({ path }) => path === row.path) === row;
+    const others = sorted.filter((row) => !isFirst(row));
+    return [...sorted.filter(isFirst), ...others].slice(0, topK);
+  });
+}
+
+/** What maps that were fitted on the other questions say of each hit. */
+function heldOut() {
+  const ids = [...new Set(rows.map(({ id }) => id))];
   const foldOf = new Map(ids.map((id, at) => [id, at % folds]));
   const said = new Map();
   for (let fold = 0; fold < folds; fold += 1) {
-    const others = all.filter(({ id }) => foldOf.get(id) !== fold);
-    const fitted = fitLogistic(others, features);
-    const scored = (row) => logisticValue(row, fitted, features);
-    const map = isotonic(others.map((row) => ({ score: scored(row), right: row.right })));
-    for (const row of all.filter(({ id }) => foldOf.get(id) === fold))
-      said.set(row, { logistic: scored(row), isotonic: isotonicValue(map, scored(row)) });
+    const others = rows.filter(({ id }) => foldOf.get(id) !== fold);
+    const map = fitLogistic(others, features);
+    const scored = (row) => logisticValue(row, map, features);
+    const steps = isotonic(others.map((row) => ({ score: scored(row), right: row.right })));
+    for (const row of rows.filter(({ id }) => foldOf.get(id) === fold))
+      said.set(row, { logistic: scored(row), isotonic: isotonicValue(steps, scored(row)) });
   }
   return said;
 }

@@ -11,12 +11,14 @@ const dist = path.resolve(import.meta.dirname, '../../../dist');
 export const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
 const { openShards } = await load('src/pgc/open-shards.js');
+const { hitsPerSource } = await load('src/pgc/ask.js');
 const { searchParts } = await load('src/pgc/search.js');
 const { Engine } = await load('src/pgc/vectors/engine.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
 const { analyse } = await load('src/pgc/question.js');
 const { Lattice } = await load('src/lattice/query.js');
 const { LatticeQuestions } = await load('src/lattice/questions.js');
+export const { sentenceEnd } = await load('src/lattice/ask.js');
 const { systemClock } = await load('src/base/clock.js');
 
 /**
@@ -109,7 +111,7 @@ export class Searches {
     const question = analyse(text);
     const hits = [];
     for (const { index, search, wanted } of this.#shards) {
-      const { found } = await search.find(question, wanted, topK);
+      const { found } = await search.find(question, wanted, hitsPerSource * topK);
       hits.push(...found.map((hit) => ({ hit, place: placeOfHit(index, hit) })));
     }
     return hits;

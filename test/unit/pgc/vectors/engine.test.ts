@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findBundledModel } from '../../../../src/model/bundled-model.js';
 import { dot } from '../../../../src/model/embedder.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { Engine } from '../../../../src/pgc/vectors/engine.js';
 import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
+import { CompiledModule } from '../../../support/compiled-module.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const isMissing = 'missing' in findBundledModel();
 let home: TemporaryTree;
 beforeEach(async () => {
@@ -62,35 +58,21 @@ test('without a model that runs an index is made all the same, and says what it 
 
 describe.skipIf(isMissing)('with the bundled model (skipped where it is not installed)', () => {
   test('a table is derived once and kept; a damaged one is derived again', async () => {
-    const folder = mkdtempSync(path.join(root, 'node_modules/.model-'));
-    try {
-      await build({
-        configFile: false,
-        logLevel: 'silent',
-        build: {
-          ssr: path.join(root, 'src/model/model-process.ts'),
-          outDir: folder,
-          emptyOutDir: true,
-          rolldownOptions: { output: { entryFileNames: 'process.mjs' } },
-        },
-      });
-      const model = { module: pathToFileURL(path.join(folder, 'process.mjs')) };
-      const open = (derives: boolean): Promise<Engine> =>
-        Engine.open({ ...{ home: home.root, settings: 'auto', env: {}, derives }, model });
-      // What a run that was killed has left is no table.
-      await writeTable(home.root, tinyTable(), tinyVocabulary);
-      const bytes = await readFile(tablePath(home.root));
-      await writeFile(tablePath(home.root), bytes.subarray(0, bytes.length - 8));
-      await using derived = await open(true);
-      expect(derived.lack).toBe('');
-      await using kept = await open(false);
-      const embed = (engine: Engine, text: string): Float32Array => engine.table!.embedOne(text);
-      expect(embed(kept, 'release a socket')).toEqual(embed(derived, 'release a socket'));
-      const [asked, near, far] = ['free the memory', 'release memory pages', 'parse json text'];
-      const cosine = (text: string): number => dot(embed(kept, asked), embed(kept, text));
-      expect(cosine(near)).toBeGreaterThan(cosine(far) + 0.2);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using compiled = await CompiledModule.of('src/model/model-process.ts');
+    const model = { module: compiled.url };
+    const open = (derives: boolean): Promise<Engine> =>
+      Engine.open({ ...{ home: home.root, settings: 'auto', env: {}, derives }, model });
+    // What a run that was killed has left is no table.
+    await writeTable(home.root, tinyTable(), tinyVocabulary);
+    const bytes = await readFile(tablePath(home.root));
+    await writeFile(tablePath(home.root), bytes.subarray(0, bytes.length - 8));
+    await using derived = await open(true);
+    expect(derived.lack).toBe('');
+    await using kept = await open(false);
+    const embed = (engine: Engine, text: string): Float32Array => engine.table!.embedOne(text);
+    expect(embed(kept, 'release a socket')).toEqual(embed(derived, 'release a socket'));
+    const [asked, near, far] = ['free the memory', 'release memory pages', 'parse json text'];
+    const cosine = (text: string): number => dot(embed(kept, asked), embed(kept, text));
+    expect(cosine(near)).toBeGreaterThan(cosine(far) + 0.2);
   }, 180_000);
 });
