@@ -1,6 +1,11 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { BusError } from '../../src/errors/bus-error.js';
 import { usage } from './output.js';
+
+/** What sets colours in a terminal: left in, it becomes part of the word behind it. */
+// eslint-disable-next-line no-control-regex
+const colours = /(?:\u001b\[|\u009b)[0-9;?]{0,40}[A-Za-z]/g;
 
 /** Of a file, or of standard input for `-`. Throws USAGE for one that cannot be read. */
 export async function* bytesOf(file: string): AsyncGenerator<Buffer> {
@@ -13,7 +18,19 @@ export async function* bytesOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Its beginning, as far as `bytesMax` bytes go. Throws USAGE. */
+/** All of it. Throws USAGE, and TOO_LARGE for more than `bytesMax`; `what` it is. */
+export async function wholeOf(file: string, bytesMax: number, what: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of bytesOf(file)) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new BusError('TOO_LARGE', { what, bytes, limit: bytesMax });
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Its beginning as far as `bytesMax` bytes go, without colours. Throws USAGE. */
 export async function beginningOf(
   file: string,
   bytesMax: number,
@@ -26,5 +43,6 @@ export async function beginningOf(
     if (bytes > bytesMax) break;
   }
   const all = Buffer.concat(chunks);
-  return { text: all.subarray(0, bytesMax).toString('utf8'), isCut: all.length > bytesMax };
+  const text = all.subarray(0, bytesMax).toString('utf8').replace(colours, '');
+  return { text, isCut: all.length > bytesMax };
 }

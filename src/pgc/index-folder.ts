@@ -14,6 +14,7 @@ import { isBelow } from './confined-reader.js';
 import { BuildNotice } from './build-notice.js';
 import type { RuleDigests } from './fact-store.js';
 import {
+  filesOf,
   keptPlan,
   placeOf,
   readManifest,
@@ -24,7 +25,7 @@ import {
   type ManifestShard,
 } from './manifest.js';
 import { rulesOf } from './items/rule-file.js';
-import { writeAtomically } from './segment-file.js';
+import { settle, writeAtomically } from './segment-file.js';
 import type { History } from './lineage/history.js';
 import { historyOf } from './lineage/read-history.js';
 import { buildCoherence } from './overlays/coherence.js';
@@ -146,6 +147,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       home: request.home,
       embedding: request.embedding,
       signal,
+      threads: run.writers,
     },
     progress: (done, total) => run.progress('write', done, total),
   }).catch((error: unknown) => {
@@ -162,6 +164,11 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   run.throwIfAborted();
   const as_of = tree instanceof RevisionTree ? tree.commit : '';
   const { project } = place;
+  const served = new Set(before?.shards.flatMap(filesOf));
+  await settle(
+    place.segments,
+    shards.flatMap(filesOf).filter((file) => !served.has(file)),
+  );
   // A swap that fails half-way may have been made.
   sweeper.release();
   await writeManifest(place, { project, root: tree.root, plan, shards, left_out, as_of });

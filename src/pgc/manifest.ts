@@ -93,6 +93,18 @@ export interface Manifest extends z.infer<typeof manifestSchema> {
 }
 export type ManifestShard = Manifest['shards'][number];
 
+/** Everything in `segments/` that a shard is read from. */
+export function filesOf({
+  segment,
+  candidates,
+  words,
+  vectors,
+  overlays,
+}: ManifestShard): string[] {
+  const others = Object.values(overlays).map(({ file }) => file);
+  return [segment, candidates, words, vectors?.file ?? '', ...others].filter((file) => file !== '');
+}
+
 /** Where the index of one tree lives: a function of the real path of its root. */
 export interface IndexPlace {
   project: string;

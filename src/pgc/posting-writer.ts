@@ -1,5 +1,6 @@
-import { ByteColumn, bytesOf, groupBy, NumberColumn, packSorted, sortByBytes } from './bytes.js';
+import { ByteColumn, bytesOf, groupBy, NumberColumn } from './bytes.js';
 import { fields, type Field } from './shard-index.js';
+import { packSorted, sortByBytes } from './sorted-names.js';
 
 /** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
 export const fieldBits = fields.length + 1;
@@ -13,16 +14,24 @@ export const termSections = [
   'termBlocks', // u32: sorted terms; see `packSorted`
   'termBytes', // front-coded
   'postingStarts', // u32: of every 16th list
-  'postings', // varints, per term: bytes, documents, then (gap << 6 | all counts are 1 | field mask), a count per field
-  'lengths', // u16: five per document, at most 65 535
+  'postings', // varints, per term: documents, bytes where there are several, then postings; see `PostingWriter`
+  'lengths', // u8: five per document; 255: one of the long ones
+  'longLengths', // u32: position in `lengths`, length of at most 65 535; in their order
 ] as const;
 export type TermSection = (typeof termSections)[number];
 /** A longer field is as long as this; beyond it length says nothing more. */
 const lengthMax = 0xffff;
+export const shortLengthMax = 0xff;
+/** Documents one after the other with the same fields, before a number stands for them. */
+const runMin = 2;
 
 /**
  * Inverts documents that come in ascending order: postings are kept as they come, in columns, and sorted by
  * their terms once (Witten, Moffat, Bell, 1999, 5.2). A list for each term would be millions of small objects.
+ *
+ * A posting: `gap << 6 | all counts are 1 | field mask`, then a count per field where they are not all 1. A mask
+ * without fields stands for a run: so many documents follow, one after the other, in the fields of the posting
+ * before with counts of 1; all functions of a file have the words of its path.
  */
 export class PostingWriter {
   readonly #ids = new Map<string, number>();
@@ -75,8 +84,8 @@ export class PostingWriter {
   }
 
   /**
-   * Sections that `PackedTerms` reads: terms in the order of their bytes, and their lists in that order: length
-   * in bytes, number of documents, postings. `postingStarts`: of every `blockLists`th list.
+   * Sections that `PackedTerms` reads: terms in the order of their bytes, and their lists in that order: number
+   * of documents, length in bytes where there are several, postings. `postingStarts`: of every `blockLists`th list.
    */
   finish(): Record<TermSection, Uint8Array> {
     const terms = sortByBytes([...this.#ids.keys()]);
@@ -91,8 +100,9 @@ export class PostingWriter {
       const members = grouped.members.subarray(grouped.starts[id], grouped.starts[id + 1]);
       list.length = 0;
       this.#list(members, list);
-      postings.pushVarint(list.length);
       postings.pushVarint(members.length);
+      // Most terms stand in one document, which says by itself where it ends.
+      if (members.length > 1) postings.pushVarint(list.length);
       postings.append(list.values());
     });
     const table = packSorted(terms);
@@ -101,23 +111,37 @@ export class PostingWriter {
       termBytes: table.bytes,
       postingStarts: bytesOf(starts),
       postings: postings.values(),
-      lengths: bytesOf(
-        Uint16Array.from(this.#lengths.values(), (each) => Math.min(each, lengthMax)),
-      ),
+      ...packLengths(this.#lengths.values()),
     };
   }
 
   #list(members: Uint32Array, list: ByteColumn): void {
     const counted = this.#counted.values();
     let last = 0;
+    let before = 0;
+    let run = 0;
+    const endRun = (): void => {
+      if (run > runMin) list.pushVarint((run << fieldBits) >>> 0);
+      else for (let each = 0; each < run; each += 1) list.pushVarint((1 << fieldBits) | before);
+      run = 0;
+    };
     for (const posting of members) {
       const start = this.#postingStarts.at(posting);
       const end = this.#postingStarts.at(posting + 1);
       const document = this.#postingDocuments.at(posting);
-      list.pushVarint((((document - last) << fieldBits) | (counted[start] ?? 0)) >>> 0);
-      for (let at = start + 1; at < end; at += 1) list.push(counted[at] ?? 0);
+      const bits = counted[start] ?? 0;
+      const gap = document - last;
       last = document;
+      if (gap === 1 && bits === before && (bits & onceBit) !== 0) {
+        run += 1;
+        continue;
+      }
+      endRun();
+      before = bits;
+      list.pushVarint(((gap << fieldBits) | bits) >>> 0);
+      for (let at = start + 1; at < end; at += 1) list.push(counted[at] ?? 0);
     }
+    endRun();
   }
 
   #write(term: number): void {
@@ -146,4 +170,16 @@ export class PostingWriter {
     seen.set(this.#seen);
     [this.#counts, this.#seen] = [counts, seen];
   }
+}
+
+function packLengths(all: Uint32Array): Record<'lengths' | 'longLengths', Uint8Array> {
+  const long = new NumberColumn();
+  const lengths = new Uint8Array(all.length);
+  all.forEach((length, at) => {
+    lengths[at] = Math.min(length, shortLengthMax);
+    if (length < shortLengthMax) return;
+    long.push(at);
+    long.push(Math.min(length, lengthMax));
+  });
+  return { lengths, longLengths: bytesOf(long.values()) };
 }

@@ -1,5 +1,5 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { BusError } from '../errors/bus-error.js';
 import { crc32 } from '../wire/crc.js';
 import { termSections } from './posting-writer.js';
@@ -24,35 +24,37 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 5;
+export const segmentFormat = 6;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
 
+/** Tables are those of `packRows` where a column is named; else u32. */
 export const sectionNames = [
   'info', // JSON: ShardInfo
-  'fileRows', // u32: path, language, lines
+  'kinds', // JSON: of symbols
+  'fileRows', // path, language, lines; words
   'fileBlobs', // 20 bytes each
-  'fileSymbols', // u32: first symbol of each file, and the end
-  'filesByPath', // u32: files in order of their paths
-  'importStarts', // u32: first import of each file, and the end
-  'importRows', // u32: target, line, first name, end of names
-  'importNames', // u32: texts
-  'symbolRows', // u32: name, kind, file, first line, last line, signature, container, doc
-  'symbolFlags', // u8: 1 exported, 2 declaration
-  'callRows', // u32: name, caller + 1, file, line, receiver; grouped by caller
-  'callKinds', // u8: kind, and 128 where what it returns is not looked at
-  'callStarts', // u32: first call of each symbol, and the end; file-level calls follow
-  'nameBlocks', // u32: sorted names of symbols and callees; see `packSorted`
+  'fileSymbols', // first symbol of each file, and the end
+  'filesByPath', // files in order of their paths
+  'importStarts', // first import of each file, and the end
+  'importRows', // columns: target, line, first name
+  'importNames', // texts
+  'symbolRows', // columns: name, kind, flags, file, first line, lines after it, signature, container, doc
+  'callRows', // columns: name, caller, line, receiver, kind and flags; in order of the callers, outside of symbols last
+  'outsideCalls', // first call outside of all symbols of each file, and the end
+  'nameBlocks', // sorted names of symbols and callees; see `packSorted`
   'nameBytes', // front-coded
-  'nameSymbols', // u32: symbols in the order of their names, definitions first
-  'nameCalls', // u32: calls in the order of their names
-  'slotRows', // u32: name, caller + 1, file, line, structure.field; in the order of the names
+  'nameSymbols', // column: symbols in the order of their names, definitions first
+  'nameCalls', // column: calls in the order of their names
+  'slotRows', // columns: name, caller + 1, file, line, structure.field; in the order of the names
   ...termSections,
-  'scannedBlocks', // u32: names of long lists of definitions, sorted
+  'scannedBlocks', // names of long lists of definitions, sorted
   'scannedNames', // front-coded
-  'scannedPlaces', // u32: file, line; in their order
-  'textOffsets', // u32: all other strings
+  'scannedPlaces', // columns: file, line; in their order
+  'labelOffsets', // column: what comes again and again: containers, receivers, fields
+  'labelBytes',
+  'textOffsets', // column: all other strings
   'textBytes',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
@@ -63,7 +65,13 @@ export const segmentLayout: SectionLayout<SectionName> = {
   names: sectionNames,
 };
 
-/** Written beside its place, synced, then renamed: a reader sees the whole file or none. */
+/** Files that reach the disk at once. */
+const settledAtOnce = 8;
+
+/**
+ * Written beside its place, then renamed: a reader sees the whole file or none. A new one survives a power cut
+ * from `settle` on; until then nothing names it. One that takes the place of another survives it at once.
+ */
 export async function writeSections<Name extends string>(
   path: string,
   layout: SectionLayout<Name>,
@@ -94,8 +102,26 @@ export async function writeSections<Name extends string>(
     24,
   );
   head.writeUInt32LE(crc32(head.subarray(0, 28)), 28);
-  await writeAtomically(path, [head, ...filled]);
+  const isNew = await access(path).then(
+    () => false,
+    () => true,
+  );
+  if (isNew) await writeInPlace(path, [head, ...filled]);
+  else await writeAtomically(path, [head, ...filled]);
   return offset;
+}
+
+/**
+ * Brings new files of a folder to the disk, before something names them. Together: one by one each would wait
+ * twice for the journal of the file system. Throws STORE_UNAVAILABLE.
+ */
+export async function settle(folder: string, names: readonly string[]): Promise<void> {
+  const queue = names.values();
+  const work = async (): Promise<void> => {
+    for (const name of queue) await syncOne(join(folder, name), 'r+');
+  };
+  await Promise.all(Array.from({ length: settledAtOnce }, work));
+  if (names.length > 0) await syncOne(folder, 'r');
 }
 
 /** Throws INDEX_CORRUPT for anything but a whole file of this layout; INDEX_MISSING when absent. */
@@ -132,32 +158,49 @@ export async function readSections<Name extends string>(
   return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
 }
 
-/** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. */
+/** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. Throws STORE_UNAVAILABLE. */
 export async function writeAtomically(path: string, pieces: readonly Uint8Array[]): Promise<void> {
+  await writeInPlace(path, pieces, (handle) => handle.sync());
+  await syncOne(dirname(path), 'r');
+}
+
+async function writeInPlace(
+  path: string,
+  pieces: readonly Uint8Array[],
+  end: (handle: FileHandle) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const handle = await open(temporary, 'w', 0o600);
     try {
       for (const piece of pieces) await handle.writeFile(piece);
-      await handle.sync();
+      await end(handle);
     } finally {
       await handle.close();
     }
     await rename(temporary, path);
-    const folder = await open(dirname(path), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new BusError(
-      'STORE_UNAVAILABLE',
-      { path, detail: error instanceof Error ? error.message : String(error) },
-      { cause: error },
-    );
+    throw unavailable(path, error);
   }
+}
+
+async function syncOne(path: string, mode: 'r' | 'r+'): Promise<void> {
+  try {
+    const handle = await open(path, mode);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw unavailable(path, error);
+  }
+}
+
+function unavailable(path: string, cause: unknown): BusError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new BusError('STORE_UNAVAILABLE', { path, detail }, { cause });
 }
 
 export function corrupt(path: string, detail: string, cause?: unknown): BusError {

@@ -1,28 +1,24 @@
 import { BusError } from '../errors/bus-error.js';
-import {
-  bytesOf,
-  groupBy,
-  NumberColumn,
-  packSorted,
-  packStrings,
-  sortByBytes,
-  StringColumn,
-  type Grouped,
-} from './bytes.js';
+import { bytesOf, groupBy, lowerBound, NumberColumn, StringColumn, type Grouped } from './bytes.js';
 import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
 import { bodyTermsOf, eachIdentifier, wordsOf } from './miners/words.js';
+import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
 import { fieldOf, type Field, type FileRow, type ShardInfo } from './shard-index.js';
+import { packSorted, sortByBytes } from './sorted-names.js';
+import { packStrings } from './string-table.js';
 
 export const callKinds = ['direct', 'member', 'construct'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
 /** Beside the kind of a call. */
-export const unusedFlag = 128;
+export const unusedFlag = 4;
 
 /** Sections in the making: the rows of `segment-file.ts`, as columns that grow. */
 export class SegmentWriter {
+  readonly #kinds = new StringColumn();
+  readonly #labels = new StringColumn();
   readonly #texts = new StringColumn();
   readonly #names = new StringColumn();
   readonly #postings = new PostingWriter();
@@ -33,18 +29,25 @@ export class SegmentWriter {
   readonly #fileRows = new NumberColumn();
   readonly #fileSymbols = new NumberColumn();
   readonly #importStarts = new NumberColumn();
-  readonly #importRows = new NumberColumn();
+  readonly #imports = columns('target', 'line', 'firstName');
   readonly #importNames = new NumberColumn();
-  /** Name ids of the order in which they came; replaced by sorted ids at the end. */
-  readonly #symbolNames = new NumberColumn();
-  readonly #symbolRows = new NumberColumn();
-  readonly #symbolFlags: number[] = [];
-  readonly #callNames = new NumberColumn();
-  readonly #callCallers = new NumberColumn();
-  readonly #callRows = new NumberColumn();
-  readonly #callKinds: number[] = [];
-  readonly #slotNames = new NumberColumn();
-  readonly #slotRows = new NumberColumn();
+  /** Names by the order in which they came; replaced by sorted ones at the end. */
+  readonly #symbols = columns(
+    ...([
+      'name',
+      'kind',
+      'flags',
+      'file',
+      'line',
+      'rest',
+      'signature',
+      'container',
+      'doc',
+    ] as const),
+  );
+  /** `caller`: counted from one, 0 outside of all symbols. */
+  readonly #calls = columns('name', 'caller', 'file', 'line', 'receiver', 'kind');
+  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** What lies outside all symbols, until all symbols are known: their documents come last. */
   readonly #rests: { path: number[]; words: number[]; counts: number[] }[] = [];
@@ -54,8 +57,8 @@ export class SegmentWriter {
     const index = this.#paths.length;
     this.#paths.push(file.path);
     this.#blobs.push(Buffer.from(file.blob, 'hex'));
-    this.#fileSymbols.push(this.#symbolFlags.length);
-    this.#importStarts.push(this.#importRows.length / 4);
+    this.#fileSymbols.push(this.#symbolCount);
+    this.#importStarts.push(this.#imports.line.length);
     for (const number of [this.#texts.id(file.path), this.#texts.id(file.language), file.lines]) {
       this.#fileRows.push(number);
     }
@@ -65,92 +68,88 @@ export class SegmentWriter {
     facts.scanned_names.forEach((name, at) =>
       this.#scanned.push({ name, file: index, line: facts.scanned_lines[at] ?? 0 }),
     );
-    if (this.#symbolFlags.length + this.#paths.length > documentsMax) {
+    if (this.#symbolCount + this.#paths.length > documentsMax) {
       throw new BusError('TOO_LARGE', {
         what: 'a shard',
-        bytes: this.#symbolFlags.length,
+        bytes: this.#symbolCount,
         limit: documentsMax,
       });
     }
   }
 
+  get #symbolCount(): number {
+    return this.#symbols.name.length;
+  }
+
   /** O1: symbols, scanned names and imports. O3: call sites, and functions that structures of operations hold. */
   get items(): { O1: number; O3: number } {
     return {
-      O1: this.#symbolFlags.length + this.#scanned.length + this.#importRows.length / 4,
-      O3: this.#callKinds.length + this.#slotNames.length,
+      O1: this.#symbolCount + this.#scanned.length + this.#imports.line.length,
+      O3: this.#calls.name.length + this.#slots.name.length,
     };
   }
 
   finish(info: ShardInfo): Sections {
     this.#addRests();
-    this.#fileSymbols.push(this.#symbolFlags.length);
-    this.#importStarts.push(this.#importRows.length / 4);
+    this.#fileSymbols.push(this.#symbolCount);
+    this.#importStarts.push(this.#imports.line.length);
     const names = this.#names.all();
     const sorted = sortByBytes([...names]);
     const rank = new Map(sorted.map((name, at) => [name, at]));
     const sortedId = Uint32Array.from(names, (name) => rank.get(name) ?? 0);
-    const symbolNames = this.#symbolNames.values().map((id) => sortedId[id] ?? 0);
-    const callNames = this.#callNames.values().map((id) => sortedId[id] ?? 0);
-    const search = this.#postings.finish();
-    const calls = this.#callColumns(callNames);
-    const symbolsByName = this.#definitionsFirst(groupBy(symbolNames, sorted.length));
-    const callsByName = groupBy(
-      Uint32Array.from(calls.order, (call) => callNames[call] ?? 0),
-      sorted.length,
-    );
-    sortByPlace(callsByName, calls.rows);
+    const inOrder = (ids: NumberColumn): Uint32Array => ids.values().map((id) => sortedId[id] ?? 0);
+    const symbolNames = inOrder(this.#symbols.name);
+    const calls = this.#callColumns(inOrder(this.#calls.name));
+    const callsByName = groupBy(calls.name, sorted.length);
+    sortByPlace(callsByName, calls);
     const scanned = this.#scannedColumns();
     const nameTable = packSorted(sorted);
-    const textTable = packStrings(this.#texts.all());
+    const labels = packStrings(this.#labels.all());
+    const texts = packStrings(this.#texts.all());
     const paths = Uint32Array.from(this.#paths.keys());
     paths.sort((a, b) => compare(this.#paths[a] ?? '', this.#paths[b] ?? ''));
+    const { name: _, ...ofSymbols } = this.#symbols;
     return {
       info: Buffer.from(JSON.stringify(info)),
+      kinds: Buffer.from(JSON.stringify(this.#kinds.all())),
       fileRows: bytesOf(this.#fileRows.values()),
       fileBlobs: Buffer.concat(this.#blobs),
       fileSymbols: bytesOf(this.#fileSymbols.values()),
       filesByPath: bytesOf(paths),
       importStarts: bytesOf(this.#importStarts.values()),
-      importRows: bytesOf(this.#importRows.values()),
+      importRows: packRows(valuesOf(this.#imports)),
       importNames: bytesOf(this.#importNames.values()),
-      symbolRows: bytesOf(interleave(symbolNames, this.#symbolRows.values(), 7)),
-      symbolFlags: Uint8Array.from(this.#symbolFlags),
-      callRows: bytesOf(calls.rows),
-      callKinds: calls.kinds,
-      callStarts: bytesOf(calls.starts),
+      symbolRows: packRows([symbolNames, ...valuesOf(ofSymbols)]),
+      callRows: packRows([calls.name, calls.caller, calls.line, calls.receiver, calls.kind]),
+      outsideCalls: bytesOf(this.#outsideStarts(calls)),
       nameBlocks: bytesOf(nameTable.blocks),
       nameBytes: nameTable.bytes,
-      nameSymbols: bytesOf(symbolsByName.members),
-      nameCalls: bytesOf(callsByName.members),
-      slotRows: bytesOf(this.#slotsByName(sortedId)),
-      ...search,
+      nameSymbols: packRows([this.#definitionsFirst(groupBy(symbolNames, sorted.length)).members]),
+      nameCalls: packRows([callsByName.members]),
+      slotRows: packRows(this.#slotsByName(inOrder(this.#slots.name), sorted.length)),
+      ...this.#postings.finish(),
       scannedBlocks: bytesOf(scanned.names.blocks),
       scannedNames: scanned.names.bytes,
-      scannedPlaces: bytesOf(scanned.places),
-      textOffsets: bytesOf(textTable.offsets),
-      textBytes: textTable.bytes,
+      scannedPlaces: packRows([scanned.files, scanned.lines]),
+      labelOffsets: labels.offsets,
+      labelBytes: labels.bytes,
+      textOffsets: texts.offsets,
+      textBytes: texts.bytes,
     };
   }
 
   #addImports(facts: FileFacts): void {
     for (const each of facts.imports) {
-      const first = this.#importNames.length;
+      this.#imports.firstName.push(this.#importNames.length);
       for (const name of each.names) this.#importNames.push(this.#texts.id(name));
-      for (const number of [
-        this.#texts.id(each.target),
-        each.line,
-        first,
-        this.#importNames.length,
-      ]) {
-        this.#importRows.push(number);
-      }
+      this.#imports.target.push(this.#texts.id(each.target));
+      this.#imports.line.push(each.line);
     }
   }
 
   /** Returns the shard's id of each symbol of the facts; ids follow the order of the text. */
   #addSymbols(file: number, row: FileRow, facts: FileFacts): number[] {
-    const base = this.#symbolFlags.length;
+    const base = this.#symbolCount;
     const order = facts.symbols.map((_, index) => index);
     order.sort((a, b) => (facts.symbols[a]?.line_start ?? 0) - (facts.symbols[b]?.line_start ?? 0));
     const idOf: number[] = [];
@@ -186,111 +185,94 @@ export class SegmentWriter {
   #addSymbol(file: number, symbol: SymbolFact, isHeader: boolean): void {
     // Whoever includes a header sees its static functions too.
     const exported = symbol.exported || isHeader;
-    this.#symbolFlags.push(
-      (exported ? exportedFlag : 0) | (symbol.declaration ? declarationFlag : 0),
-    );
-    this.#symbolNames.push(this.#names.id(symbol.name));
-    for (const number of [
-      this.#texts.id(symbol.kind),
-      file,
-      symbol.line_start,
-      symbol.line_end,
-      this.#texts.id(symbol.signature),
-      this.#texts.id(symbol.container),
-      this.#texts.id(symbol.doc),
-    ]) {
-      this.#symbolRows.push(number);
-    }
+    const { name, kind, flags, file: files, line, rest, signature, container, doc } = this.#symbols;
+    name.push(this.#names.id(symbol.name));
+    kind.push(this.#kinds.id(symbol.kind));
+    flags.push((exported ? exportedFlag : 0) | (symbol.declaration ? declarationFlag : 0));
+    files.push(file);
+    line.push(symbol.line_start);
+    rest.push(symbol.line_end - symbol.line_start);
+    signature.push(this.#texts.id(symbol.signature));
+    container.push(this.#labels.id(symbol.container));
+    doc.push(this.#texts.id(symbol.doc));
   }
 
   #addCalls(file: number, facts: FileFacts, idOf: readonly number[]): void {
     for (const call of facts.calls) {
-      const caller = call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1;
-      if (call.kind === 'slot') {
-        this.#slotNames.push(this.#names.id(call.callee));
-        const row = [caller, file, call.line, this.#texts.id(call.receiver)];
-        for (const number of row) this.#slotRows.push(number);
-        continue;
-      }
-      this.#callNames.push(this.#names.id(call.callee));
-      this.#callCallers.push(caller);
+      const rows = call.kind === 'slot' ? this.#slots : this.#calls;
+      rows.name.push(this.#names.id(call.callee));
+      rows.caller.push(call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1);
+      rows.file.push(file);
+      rows.line.push(call.line);
+      rows.receiver.push(this.#labels.id(call.receiver));
+      if (call.kind === 'slot') continue;
       const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
-      this.#callKinds.push(kind | (call.unused ? unusedFlag : 0));
-      for (const number of [file, call.line, this.#texts.id(call.receiver)]) {
-        this.#callRows.push(number);
-      }
+      this.#calls.kind.push(kind | (call.unused ? unusedFlag : 0));
     }
   }
 
-  /** Calls grouped by caller in order of the text; those at file level come last. */
-  #callColumns(names: Uint32Array): {
-    rows: Uint32Array;
-    kinds: Uint8Array;
-    starts: Uint32Array;
-    order: Uint32Array;
-  } {
-    const symbols = this.#symbolFlags.length;
-    const groups = this.#callCallers
-      .values()
-      .map((caller) => (caller === 0 ? symbols : caller - 1));
+  /** Calls in order of their callers, within a caller in that of the text; those at file level come last. */
+  #callColumns(name: Uint32Array): CallColumns {
+    const symbols = this.#symbolCount;
+    const { caller: callers, file, line, receiver, kind } = this.#calls;
+    const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
     const { starts, members: order } = groupBy(groups, symbols + 1);
     for (let caller = 0; caller < symbols; caller += 1) {
-      order
-        .subarray(starts[caller], starts[caller + 1])
-        .sort((a, b) => this.#lineOf(a) - this.#lineOf(b) || a - b);
+      const its = order.subarray(starts[caller], starts[caller + 1]);
+      if (its.length > 1) its.sort((a, b) => line.at(a) - line.at(b) || a - b);
     }
-    const rows = new Uint32Array(order.length * 5);
-    const kinds = new Uint8Array(order.length);
-    order.forEach((call, at) => {
-      rows[at * 5] = names[call] ?? 0;
-      rows[at * 5 + 1] = this.#callCallers.at(call);
-      rows.set(this.#callRows.values().subarray(call * 3, call * 3 + 3), at * 5 + 2);
-      kinds[at] = this.#callKinds[call] ?? 0;
+    const inOrder = (values: Uint32Array): Uint32Array => order.map((call) => values[call] ?? 0);
+    return {
+      ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
+      ...{ line: inOrder(line.values()), receiver: inOrder(receiver.values()) },
+      kind: inOrder(kind.values()),
+    };
+  }
+
+  #outsideStarts({ caller, file }: CallColumns): Uint32Array {
+    let at = lowerBound(caller.length, (call) => caller[call] ?? 0, this.#symbolCount);
+    return Uint32Array.from({ length: this.#paths.length + 1 }, (_, each) => {
+      while (at < file.length && (file[at] ?? 0) < each) at += 1;
+      return at;
     });
-    return { rows, kinds, starts: starts.subarray(0, symbols + 1), order };
   }
 
   /** In the order of their names, within a name in that of the text. */
-  #slotsByName(sortedId: Uint32Array): Uint32Array {
-    const names = this.#slotNames.values().map((id) => sortedId[id] ?? 0);
-    const { members } = groupBy(names, sortedId.length);
-    const rows = new Uint32Array(members.length * 5);
-    members.forEach((slot, at) => {
-      rows[at * 5] = names[slot] ?? 0;
-      rows.set(this.#slotRows.values().subarray(slot * 4, slot * 4 + 4), at * 5 + 1);
-    });
-    return rows;
+  #slotsByName(name: Uint32Array, nameCount: number): Uint32Array[] {
+    const { members } = groupBy(name, nameCount);
+    const { name: _, ...others } = this.#slots;
+    return [name, ...valuesOf(others)].map((values) => members.map((slot) => values[slot] ?? 0));
   }
 
   /** By name; one name keeps the order of the files and their lines. */
-  #scannedColumns(): { names: ReturnType<typeof packSorted>; places: Uint32Array } {
+  #scannedColumns(): {
+    names: ReturnType<typeof packSorted>;
+    files: Uint32Array;
+    lines: Uint32Array;
+  } {
     const distinct = new StringColumn();
     const ids = Uint32Array.from(this.#scanned, ({ name }) => distinct.id(name));
     const { starts, members } = groupBy(ids, distinct.size);
     const names: string[] = [];
-    const places = new NumberColumn();
+    const places = columns('file', 'line');
     for (const name of sortByBytes(distinct.all())) {
       const id = distinct.id(name);
       for (const member of members.subarray(starts[id], starts[id + 1])) {
         const { file = 0, line = 0 } = this.#scanned[member] ?? {};
         names.push(name);
-        places.push(file);
-        places.push(line);
+        places.file.push(file);
+        places.line.push(line);
       }
     }
-    return { names: packSorted(names), places: places.values() };
-  }
-
-  #lineOf(call: number): number {
-    return this.#callRows.at(call * 3 + 1);
+    const [files, lines] = [places.file.values(), places.line.values()];
+    return { names: packSorted(names), files, lines };
   }
 
   #definitionsFirst(grouped: Grouped): Grouped {
-    const rank = (symbol: number): number => (this.#symbolFlags[symbol] ?? 0) & declarationFlag;
+    const rank = (symbol: number): number => this.#symbols.flags.at(symbol) & declarationFlag;
     for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-      grouped.members
-        .subarray(grouped.starts[name], grouped.starts[name + 1])
-        .sort((a, b) => rank(a) - rank(b) || a - b);
+      const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
+      if (its.length > 1) its.sort((a, b) => rank(a) - rank(b) || a - b);
     }
     return grouped;
   }
@@ -333,23 +315,27 @@ export class SegmentWriter {
 }
 
 /** Call ids of each name in order of file and line: file-level calls would otherwise stand at the end. */
-function sortByPlace(grouped: Grouped, rows: Uint32Array): void {
-  const fileOf = (call: number): number => rows[call * 5 + 2] ?? 0;
-  const lineOf = (call: number): number => rows[call * 5 + 3] ?? 0;
+function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
+  const fileOf = (call: number): number => file[call] ?? 0;
+  const lineOf = (call: number): number => line[call] ?? 0;
   for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-    grouped.members
-      .subarray(grouped.starts[name], grouped.starts[name + 1])
-      .sort((a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
+    const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
+    if (its.length > 1) its.sort((a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
   }
 }
 
-function interleave(first: Uint32Array, others: Uint32Array, width: number): Uint32Array {
-  const rows = new Uint32Array(first.length + others.length);
-  first.forEach((value, row) => {
-    rows[row * (width + 1)] = value;
-    rows.set(others.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);
-  });
-  return rows;
+type CallColumns = Record<'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind', Uint32Array>;
+
+function columns<Name extends string>(...names: Name[]): Record<Name, NumberColumn> {
+  return Object.fromEntries(names.map((name) => [name, new NumberColumn()])) as Record<
+    Name,
+    NumberColumn
+  >;
+}
+
+/** In the order in which they were named. */
+function valuesOf(named: Record<string, NumberColumn>): Uint32Array[] {
+  return Object.values(named).map((column) => column.values());
 }
 
 function compare(a: string, b: string): number {

@@ -1,4 +1,4 @@
-import { bufferOf, lowerBound, numbersOf, SortedNames, StringTable } from './bytes.js';
+import { between, boundsOf, bufferOf, numbersOf } from './bytes.js';
 import {
   corrupt,
   readSections,
@@ -6,7 +6,8 @@ import {
   type SectionName,
   type Sections,
 } from './segment-file.js';
-import { callKinds, declarationFlag, exportedFlag, unusedFlag } from './segment-writer.js';
+import { CallTable } from './call-table.js';
+import { declarationFlag, exportedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
 import {
   type CallRow,
@@ -18,13 +19,17 @@ import {
   type SymbolOutline,
   type SymbolRow,
 } from './shard-index.js';
+import { PackedRows } from './packed-rows.js';
+import { SortedNames } from './sorted-names.js';
+import { StringTable } from './string-table.js';
 import { PackedTerms } from './term-index.js';
 
 const blobBytes = 20;
-const symbolWidth = 8;
-const callWidth = 5;
-/** Names that stay decoded. */
-const recentNames = 4_096;
+/** Columns of the tables, in their order. */
+const symbolColumn = {
+  ...{ name: 0, kind: 1, flags: 2, file: 3, line: 4, rest: 5, signature: 6, container: 7, doc: 8 },
+} as const;
+const importColumn = { target: 0, line: 1, firstName: 2 } as const;
 
 /** One shard, read from one file: typed views over one buffer, strings decoded when asked for. */
 export class Segment implements ShardIndex {
@@ -35,18 +40,15 @@ export class Segment implements ShardIndex {
   readonly bytes: number;
 
   readonly #blobs: Buffer;
-  readonly #symbolFlags: Uint8Array;
-  readonly #callKinds: Uint8Array;
   readonly #numbers: Record<NumberSection, Uint32Array>;
+  readonly #rows: Record<RowSection, PackedRows>;
   readonly #scanned: SortedNames;
   readonly #names: SortedNames;
+  readonly #calls: CallTable;
   readonly #terms: PackedTerms;
+  readonly #labels: StringTable;
   readonly #texts: StringTable;
-  /** Names that were called last, by the end of their numbers. */
-  readonly #recent: string[] = [];
-  readonly #recentIds = new Int32Array(recentNames).fill(-1);
-  /** There are some twenty. */
-  readonly #kinds = new Map<number, string>();
+  readonly #kinds: readonly string[];
 
   /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
   private constructor(sections: Sections, place: Partial<ShardInfo>) {
@@ -55,16 +57,25 @@ export class Segment implements ShardIndex {
     this.#numbers = Object.fromEntries(
       numberSections.map((name) => [name, numbersOf(sections[name])]),
     ) as Record<NumberSection, Uint32Array>;
+    this.#rows = Object.fromEntries(
+      Object.entries(rowSections).map(([name, width]) => [
+        name,
+        new PackedRows(sections[name as RowSection], width),
+      ]),
+    ) as Record<RowSection, PackedRows>;
+    this.#kinds = JSON.parse(Buffer.from(sections.kinds).toString()) as string[];
     this.#scanned = new SortedNames(this.#numbers.scannedBlocks, bufferOf(sections.scannedNames));
     this.#blobs = bufferOf(sections.fileBlobs);
-    this.#symbolFlags = sections.symbolFlags;
-    this.#callKinds = sections.callKinds;
     this.#names = new SortedNames(this.#numbers.nameBlocks, bufferOf(sections.nameBytes));
     this.#terms = new PackedTerms(sections);
-    this.#texts = new StringTable(this.#numbers.textOffsets, bufferOf(sections.textBytes));
+    this.#labels = new StringTable(sections.labelOffsets, bufferOf(sections.labelBytes));
+    this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
     this.fileCount = sections.fileBlobs.length / blobBytes;
-    this.symbolCount = sections.symbolFlags.length;
+    this.symbolCount = this.#rows.symbolRows.length;
     this.documentCount = this.fileCount + this.symbolCount;
+    this.#calls = new CallTable(sections, this.#names, this.#labels, {
+      ...{ files: this.fileCount, symbols: this.symbolCount, fileOf: (id) => this.fileOf(id) },
+    });
     this.bytes = sections.info.buffer.byteLength;
   }
 
@@ -108,51 +119,53 @@ export class Segment implements ShardIndex {
   }
 
   importsOf(file: number): ImportRow[] {
-    const { importStarts, importRows, importNames } = this.#numbers;
+    const { importRows } = this.#rows;
+    const { importStarts, importNames } = this.#numbers;
     return range(importStarts, file).map((row) => {
-      const names = importNames.subarray(importRows[row * 4 + 2], importRows[row * 4 + 3]);
+      const isLast = row + 1 === importRows.length;
+      const end = isLast ? importNames.length : importRows.at(row + 1, importColumn.firstName);
+      const names = importNames.subarray(importRows.at(row, importColumn.firstName), end);
       return {
-        target: this.#texts.at(importRows[row * 4] ?? 0),
+        target: this.#texts.at(importRows.at(row, importColumn.target)),
         names: Array.from(names, (name) => this.#texts.at(name)),
-        line: importRows[row * 4 + 1] ?? 0,
+        line: importRows.at(row, importColumn.line),
       };
     });
   }
 
   symbol(symbol: number): SymbolRow {
-    const rows = this.#numbers.symbolRows;
-    const at = symbol * symbolWidth;
-    const flags = this.#symbolFlags[symbol] ?? 0;
+    const rows = this.#rows.symbolRows;
+    const flags = rows.at(symbol, symbolColumn.flags);
+    const line = rows.at(symbol, symbolColumn.line);
     return {
-      name: this.#names.at(rows[at] ?? 0),
-      kind: this.#texts.at(rows[at + 1] ?? 0),
-      file: rows[at + 2] ?? 0,
-      line_start: rows[at + 3] ?? 0,
-      line_end: rows[at + 4] ?? 0,
-      signature: this.#texts.at(rows[at + 5] ?? 0),
-      container: this.#texts.at(rows[at + 6] ?? 0),
+      name: this.#names.at(rows.at(symbol, symbolColumn.name)),
+      kind: this.#kinds[rows.at(symbol, symbolColumn.kind)] ?? '',
+      file: rows.at(symbol, symbolColumn.file),
+      line_start: line,
+      line_end: (line + rows.at(symbol, symbolColumn.rest)) >>> 0,
+      signature: this.#texts.at(rows.at(symbol, symbolColumn.signature)),
+      container: this.#labels.at(rows.at(symbol, symbolColumn.container)),
       exported: (flags & exportedFlag) !== 0,
       declaration: (flags & declarationFlag) !== 0,
-      doc: this.#texts.at(rows[at + 7] ?? 0),
+      doc: this.#texts.at(rows.at(symbol, symbolColumn.doc)),
     };
   }
 
   fileOf(document: number): number {
     return document < this.symbolCount
-      ? (this.#numbers.symbolRows[document * symbolWidth + 2] ?? 0)
+      ? this.#rows.symbolRows.at(document, symbolColumn.file)
       : document - this.symbolCount;
   }
 
   outline(symbol: number): SymbolOutline {
-    const rows = this.#numbers.symbolRows;
-    const at = symbol * symbolWidth;
-    const flags = this.#symbolFlags[symbol] ?? 0;
+    const rows = this.#rows.symbolRows;
+    const flags = rows.at(symbol, symbolColumn.flags);
     return {
-      name: rows[at] ?? 0,
-      kind: this.#kind(rows[at + 1] ?? 0),
+      name: rows.at(symbol, symbolColumn.name),
+      kind: this.#kinds[rows.at(symbol, symbolColumn.kind)] ?? '',
       exported: (flags & exportedFlag) !== 0,
       declaration: (flags & declarationFlag) !== 0,
-      documented: !this.#texts.isEmpty(rows[at + 7] ?? 0),
+      documented: !this.#texts.isEmpty(rows.at(symbol, symbolColumn.doc)),
     };
   }
 
@@ -166,54 +179,35 @@ export class Segment implements ShardIndex {
 
   symbolsNamed(name: string): number[] {
     const id = this.#names.position(name);
-    return id === undefined ? [] : Array.from(this.#symbolsOf(id));
+    return id === undefined ? [] : this.#symbolsOf(id);
   }
 
   callsFrom(symbol: number): CallRow[] {
-    return range(this.#numbers.callStarts, symbol).map((call) => this.#call(call));
+    return this.#calls.from(symbol);
   }
 
-  /** They come last. */
   callsOutside(): CallRow[] {
-    const first = this.#numbers.callStarts[this.symbolCount] ?? 0;
-    const count = this.#callKinds.length - first;
-    return Array.from({ length: count }, (_, at) => this.#call(first + at));
+    return this.#calls.outside();
   }
 
   callsTo(name: string): CallRow[] {
-    const id = this.#names.position(name);
-    if (id === undefined) return [];
-    const { nameCalls, callRows } = this.#numbers;
-    const nameAt = (at: number): number => callRows[(nameCalls[at] ?? 0) * callWidth] ?? 0;
-    const calls = nameCalls.subarray(...boundsOf(id, nameCalls.length, nameAt));
-    return Array.from(calls, (call) => this.#call(call, name));
+    return this.#calls.to(name);
   }
 
   slotsOf(name: string): CallRow[] {
-    const id = this.#names.position(name);
-    if (id === undefined) return [];
-    const { slotRows } = this.#numbers;
-    const nameAt = (at: number): number => slotRows[at * callWidth] ?? 0;
-    const [first, end] = boundsOf(id, slotRows.length / callWidth, nameAt);
-    return Array.from({ length: end - first }, (_, slot) => {
-      const at = (first + slot) * callWidth;
-      return {
-        callee: name,
-        caller: (slotRows[at + 1] ?? 0) - 1,
-        file: slotRows[at + 2] ?? 0,
-        line: slotRows[at + 3] ?? 0,
-        kind: 'slot',
-        unused: false,
-        receiver: this.#texts.at(slotRows[at + 4] ?? 0),
-      };
-    });
+    return this.#calls.slotsOf(name);
+  }
+
+  /** All of them, in the order of their names. */
+  slots(): Iterable<CallRow> {
+    return this.#calls.slots();
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {
-    const { scannedPlaces } = this.#numbers;
+    const { scannedPlaces } = this.#rows;
     return this.#scanned.find(name).map((at) => ({
-      file: scannedPlaces[at * 2] ?? 0,
-      line: scannedPlaces[at * 2 + 1] ?? 0,
+      file: scannedPlaces.at(at, 0),
+      line: scannedPlaces.at(at, 1),
     }));
   }
 
@@ -223,25 +217,22 @@ export class Segment implements ShardIndex {
   }
 
   defines(): string[] {
+    const { symbolRows } = this.#rows;
     const names: string[] = [];
     for (const [id, symbols] of this.#symbolGroups())
-      if (symbols.some((symbol) => this.#symbolFlags[symbol] === exportedFlag))
+      if (symbols.some((symbol) => symbolRows.at(symbol, symbolColumn.flags) === exportedFlag))
         names.push(this.#names.at(id));
     return names;
   }
 
   unresolved(): { name: string; sites: number }[] {
-    const { nameCalls, callRows } = this.#numbers;
+    const { symbolRows } = this.#rows;
     const found: { name: string; sites: number }[] = [];
-    for (let at = 0; at < nameCalls.length;) {
-      const first = at;
-      const idAt = (): number => callRows[(nameCalls[at] ?? 0) * callWidth] ?? 0;
-      const id = idAt();
-      while (at < nameCalls.length && idAt() === id) at += 1;
+    for (const [id, sites] of this.#calls.sites()) {
       const isDefined = this.#symbolsOf(id).some(
-        (symbol) => ((this.#symbolFlags[symbol] ?? 0) & declarationFlag) === 0,
+        (symbol) => (symbolRows.at(symbol, symbolColumn.flags) & declarationFlag) === 0,
       );
-      if (!isDefined) found.push({ name: this.#names.at(id), sites: at - first });
+      if (!isDefined) found.push({ name: this.#names.at(id), sites });
     }
     return found;
   }
@@ -271,56 +262,27 @@ export class Segment implements ShardIndex {
     return;
   }
 
-  /** `callee`: where it is known already. */
-  #call(call: number, callee?: string): CallRow {
-    const rows = this.#numbers.callRows;
-    const at = call * callWidth;
-    return {
-      callee: callee ?? this.#callee(rows[at] ?? 0),
-      caller: (rows[at + 1] ?? 0) - 1,
-      file: rows[at + 2] ?? 0,
-      line: rows[at + 3] ?? 0,
-      kind: callKinds[(this.#callKinds[call] ?? 0) & ~unusedFlag] ?? 'direct',
-      unused: ((this.#callKinds[call] ?? 0) & unusedFlag) !== 0,
-      receiver: this.#texts.at(rows[at + 4] ?? 0),
-    };
-  }
-
-  /** What is called is called again soon; to read a name takes those before it in its block. */
-  #callee(id: number): string {
-    const place = id % recentNames;
-    if (this.#recentIds[place] !== id) {
-      this.#recentIds[place] = id;
-      this.#recent[place] = this.#names.at(id);
-    }
-    return this.#recent[place] ?? '';
-  }
-
   /** Definitions first. */
-  #symbolsOf(id: number): Uint32Array {
-    const { nameSymbols } = this.#numbers;
-    return nameSymbols.subarray(...boundsOf(id, nameSymbols.length, (at) => this.#nameAt(at)));
+  #symbolsOf(id: number): number[] {
+    const { nameSymbols } = this.#rows;
+    const places = between(boundsOf(id, nameSymbols.length, (at) => this.#nameAt(at)));
+    return places.map((at) => nameSymbols.at(at));
   }
 
-  #kind(text: number): string {
-    const kind = this.#kinds.get(text) ?? this.#texts.at(text);
-    this.#kinds.set(text, kind);
-    return kind;
-  }
-
-  *#symbolGroups(): Generator<[name: number, symbols: Uint32Array]> {
-    const { nameSymbols } = this.#numbers;
+  *#symbolGroups(): Generator<[name: number, symbols: number[]]> {
+    const { nameSymbols } = this.#rows;
     for (let at = 0; at < nameSymbols.length;) {
-      const first = at;
+      const symbols: number[] = [];
       const id = this.#nameAt(at);
-      while (at < nameSymbols.length && this.#nameAt(at) === id) at += 1;
-      yield [id, nameSymbols.subarray(first, at)];
+      for (; at < nameSymbols.length && this.#nameAt(at) === id; at += 1)
+        symbols.push(nameSymbols.at(at));
+      yield [id, symbols];
     }
   }
 
   #nameAt(at: number): number {
-    const { nameSymbols, symbolRows } = this.#numbers;
-    return symbolRows[(nameSymbols[at] ?? 0) * symbolWidth] ?? 0;
+    const { nameSymbols, symbolRows } = this.#rows;
+    return symbolRows.at(nameSymbols.at(at), symbolColumn.name);
   }
 }
 
@@ -329,32 +291,22 @@ const numberSections = [
   'fileSymbols',
   'filesByPath',
   'importStarts',
-  'importRows',
   'importNames',
-  'symbolRows',
-  'callRows',
-  'callStarts',
   'nameBlocks',
-  'nameSymbols',
-  'nameCalls',
-  'slotRows',
   'scannedBlocks',
-  'scannedPlaces',
-  'textOffsets',
 ] as const satisfies readonly SectionName[];
 type NumberSection = (typeof numberSections)[number];
 
-/** The positions that have this key, where keys ascend. */
-function boundsOf(
-  key: number,
-  count: number,
-  keyAt: (position: number) => number,
-): [first: number, end: number] {
-  return [lowerBound(count, keyAt, key), lowerBound(count, keyAt, key + 1)];
-}
+/** With their numbers of columns. */
+const rowSections = {
+  importRows: Object.keys(importColumn).length,
+  symbolRows: Object.keys(symbolColumn).length,
+  nameSymbols: 1,
+  scannedPlaces: 2,
+} as const satisfies Partial<Record<SectionName, number>>;
+type RowSection = keyof typeof rowSections;
 
 function range(starts: Uint32Array, group: number): number[] {
   const first = starts[group] ?? 0;
-  const end = starts[group + 1] ?? first;
-  return Array.from({ length: Math.max(end - first, 0) }, (_, at) => first + at);
+  return between([first, starts[group + 1] ?? first]);
 }

@@ -121,6 +121,8 @@ export class ShardFiles {
     if (this.#whole === undefined) return;
     const { segment, candidates, words } = this.#whole;
     words.add(file, facts);
+    for (const { doc } of facts.symbols) this.#abbreviations.read(doc);
+    for (const { text } of of('O4', items)) this.#abbreviations.read(text);
     if (isCode(file.language)) segment.add(file, facts);
     const noted = of('O7', items).filter(({ rule }) => rule !== failedRule);
     candidates.add(file.path, file.blob, noted);

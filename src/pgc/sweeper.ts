@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IndexPlace, ManifestShard } from './manifest.js';
+import { filesOf, type IndexPlace, type ManifestShard } from './manifest.js';
 
 /**
  * Removes what is not served: what a killed run left half written, what a failed one has written in vain
@@ -49,12 +49,7 @@ export class Sweeper implements AsyncDisposable {
 
   #isLeft(): (name: string) => boolean {
     if (this.#served === undefined) return isTemporary;
-    const current = new Set(
-      this.#served.flatMap(({ segment, candidates, words, vectors, overlays }) => [
-        ...[segment, candidates, words, vectors?.file ?? ''],
-        ...Object.values(overlays).map(({ file }) => file),
-      ]),
-    );
+    const current = new Set(this.#served.flatMap(filesOf));
     return (name) => !current.has(name);
   }
 }

@@ -1,6 +1,13 @@
-import { bufferOf, numbersOf, shortsOf, SortedNames, VarintReader } from './bytes.js';
-import { blockLists, fieldBits, onceBit, type TermSection } from './posting-writer.js';
+import { bufferOf, numbersOf, VarintReader } from './bytes.js';
+import {
+  blockLists,
+  fieldBits,
+  onceBit,
+  shortLengthMax,
+  type TermSection,
+} from './posting-writer.js';
 import { fields, type Field } from './shard-index.js';
+import { SortedNames } from './sorted-names.js';
 
 /** Documents with fields, found by their terms. Ids are dense. */
 export interface TermIndex {
@@ -13,12 +20,7 @@ export interface TermIndex {
   averageLength(field: Field): number;
 }
 
-/** Where the postings of one term stand, in bytes. */
-interface PostingList {
-  documents: number;
-  start: number;
-  end: number;
-}
+const fieldMask = onceBit - 1;
 
 /** A term index as it stands in a file: nothing is decoded before it is asked for. */
 export class PackedTerms implements TermIndex {
@@ -26,7 +28,8 @@ export class PackedTerms implements TermIndex {
   readonly #terms: SortedNames;
   readonly #starts: Uint32Array;
   readonly #postings: Uint8Array;
-  readonly #lengths: Uint16Array;
+  readonly #lengths: Uint8Array;
+  readonly #longLengths: Uint32Array;
   #averages: number[] | undefined;
 
   /** Of any file that has these sections. */
@@ -34,7 +37,8 @@ export class PackedTerms implements TermIndex {
     this.#terms = new SortedNames(numbersOf(sections.termBlocks), bufferOf(sections.termBytes));
     this.#starts = numbersOf(sections.postingStarts);
     this.#postings = sections.postings;
-    this.#lengths = shortsOf(sections.lengths);
+    this.#lengths = sections.lengths;
+    this.#longLengths = numbersOf(sections.longLengths);
     this.documentCount = this.#lengths.length / fields.length;
   }
 
@@ -42,60 +46,83 @@ export class PackedTerms implements TermIndex {
   terms(): { term: string; documents: number }[] {
     const reader = new VarintReader(this.#postings, 0, this.#postings.length);
     return Array.from(this.#terms.all(), (term) => {
-      const { documents, end } = listHead(reader);
-      reader.at = end;
+      const documents = reader.next();
+      reader.at = endOf(reader, documents);
       return { term, documents };
     });
   }
 
   documentFrequency(term: string): number {
-    return this.#list(term)?.documents ?? 0;
+    return this.#list(term)?.next() ?? 0;
   }
 
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void {
-    const list = this.#list(term);
-    if (list === undefined) return;
-    const reader = new VarintReader(this.#postings, list.start, list.end);
+    const reader = this.#list(term);
+    if (reader === undefined) return;
+    const documents = reader.next();
+    if (documents > 1) reader.next();
     let document = 0;
-    while (!reader.isAtEnd) {
+    let mask = 0;
+    for (let read = 0; read < documents; read += 1) {
       const head = reader.next();
+      if ((head & fieldMask) === 0) {
+        const run = head >>> fieldBits;
+        for (let each = 0; each < run; each += 1) {
+          document += 1;
+          for (let field = 0; field < fields.length; field += 1)
+            if ((mask & (1 << field)) !== 0) visit(document, field as Field, 1);
+        }
+        read += run - 1;
+        continue;
+      }
+      mask = head & fieldMask;
       const isOnce = (head & onceBit) !== 0;
       document += head >>> fieldBits;
       for (let field = 0; field < fields.length; field += 1) {
-        if ((head & (1 << field)) === 0) continue;
+        if ((mask & (1 << field)) === 0) continue;
         visit(document, field as Field, isOnce ? 1 : reader.next());
       }
     }
   }
 
   length(document: number, field: Field): number {
-    return this.#lengths[document * fields.length + field] ?? 0;
+    const at = document * fields.length + field;
+    const length = this.#lengths[at] ?? 0;
+    return length < shortLengthMax ? length : this.#longLength(at);
   }
 
   averageLength(field: Field): number {
     return (this.#averages ??= this.#averageLengths())[field] ?? 0;
   }
 
-  #list(term: string): PostingList | undefined {
+  /** Begins at the number of documents. */
+  #list(term: string): VarintReader | undefined {
     const id = this.#terms.position(term);
     if (id === undefined) return undefined;
     const start = this.#starts[Math.floor(id / blockLists)] ?? 0;
     const reader = new VarintReader(this.#postings, start, this.#postings.length);
-    let list = listHead(reader);
-    for (let at = id % blockLists; at > 0; at -= 1) {
-      reader.at = list.end;
-      list = listHead(reader);
+    for (let at = id % blockLists; at > 0; at -= 1) reader.at = endOf(reader, reader.next());
+    return reader;
+  }
+
+  #longLength(at: number): number {
+    const long = this.#longLengths;
+    let low = 0;
+    let high = long.length >>> 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((long[middle * 2] as number) < at) low = middle + 1;
+      else high = middle;
     }
-    return list;
+    return long[low * 2 + 1] ?? 0;
   }
 
   #averageLengths(): number[] {
-    const lengths = this.#lengths;
     return fields.map((_, field) => {
       let sum = 0;
       let having = 0;
-      for (let at = field; at < lengths.length; at += fields.length) {
-        const length = lengths[at] ?? 0;
+      for (let document = 0; document < this.documentCount; document += 1) {
+        const length = this.length(document, field as Field);
         sum += length;
         if (length > 0) having += 1;
       }
@@ -104,8 +131,15 @@ export class PackedTerms implements TermIndex {
   }
 }
 
-function listHead(reader: VarintReader): PostingList {
-  const bytes = reader.next();
-  const documents = reader.next();
-  return { documents, start: reader.at, end: reader.at + bytes };
+/** Where a list of so many documents ends, whose number was just read. */
+function endOf(reader: VarintReader, documents: number): number {
+  if (documents > 1) {
+    const bytes = reader.next();
+    return reader.at + bytes;
+  }
+  if (documents === 0) return reader.at;
+  const head = reader.next();
+  if ((head & onceBit) === 0)
+    for (let mask = head & fieldMask; mask > 0; mask &= mask - 1) reader.next();
+  return reader.at;
 }

@@ -8,11 +8,14 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { megabytes } from '../bench/kernel/figures.mjs';
+import { megabytes, table } from '../bench/kernel/figures.mjs';
+import { claimOf } from './bad-inputs/answers.mjs';
 import { Case } from './bad-inputs/case.mjs';
 import { contents } from './bad-inputs/contents.mjs';
 import { damages } from './bad-inputs/damage.mjs';
 import { histories } from './bad-inputs/histories.mjs';
+import { questions } from './bad-inputs/questions.mjs';
+import { reports } from './bad-inputs/reports.mjs';
 import { situations } from './bad-inputs/running.mjs';
 
 const parts = {
@@ -20,7 +23,12 @@ const parts = {
   Git: histories,
   'A damaged index': damages,
   'While it is built': situations,
+  Questions: questions,
+  Reports: reports,
 };
+
+/** What every case asks in the end; where it ends well the claims say enough. */
+const routine = /^sigma (?:callers sentinel_count|verify --repo \S+ ANSWER$|index \S+ --check$)/;
 
 const { values: options } = parseArgs({
   options: {
@@ -47,14 +55,22 @@ async function outcomeOf(part, name, run) {
   } finally {
     at.remove();
   }
-  const { steps, claims, skipped } = at;
+  const { steps, claims, rows, skipped } = at;
   const failed = claims.filter(({ holds }) => !holds);
   if (!options.json) {
     const state = skipped !== '' ? 'skipped' : failed.length === 0 ? 'holds' : 'FAILED';
     process.stdout.write(`${state.padEnd(8)}${name} (${claims.length} claims) ${skipped}\n`);
     for (const each of failed) process.stdout.write(`          ${each.name}: ${each.detail}\n`);
+    if (rows.length > 0) process.stdout.write(`${table(tableOf(rows))}\n`);
   }
-  return { part, name, skipped, steps, claims, failed: failed.length };
+  return { part, name, skipped, steps, claims, rows, failed: failed.length };
+}
+
+function tableOf(rows) {
+  const cells = rows.map(({ input, exit, end, ms, peakRssBytes }) => [
+    ...[input, String(exit), end, String(ms), megabytes(peakRssBytes)],
+  ]);
+  return [['INPUT', 'EXIT', 'ENDS WITH', 'MS', 'MEMORY'], ...cells];
 }
 
 function report() {
@@ -62,7 +78,7 @@ function report() {
   const claims = done.reduce((sum, each) => sum + each.claims.length, 0);
   const skipped = done.filter((each) => each.skipped !== '').length;
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
-  const line = `${done.length} bad inputs, ${claims} claims, ${failed.length} inputs with a claim that does not hold, ${skipped} skipped; ${seconds} s`;
+  const line = `${done.length} bad inputs, ${claims} claims, ${failed.length} inputs with a claim that does not hold, ${skipped} skipped; ${seconds} s${slowestOf(done.flatMap(({ rows }) => rows))}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ cases: done })}\n`);
   else process.stdout.write(`\n${line}\n`);
   if (options.write)
@@ -70,8 +86,12 @@ function report() {
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-/** What every case asks in the end; where it ends well the claims say enough. */
-const routine = /^sigma (?:callers sentinel_count|verify --repo \S+ ANSWER$|index \S+ --check$)/;
+function slowestOf(rows) {
+  const [slowest] = rows.toSorted((one, other) => other.ms - one.ms);
+  if (slowest === undefined) return '';
+  const memory = megabytes(Math.max(...rows.map(({ peakRssBytes }) => peakRssBytes)));
+  return `\n${rows.length} questions and reports: the slowest took ${slowest.ms} ms (${slowest.input}), the largest ${memory}`;
+}
 
 function documentOf(line) {
   const head = [
@@ -90,10 +110,12 @@ function documentOf(line) {
   return `${[...head, ...sections].join('\n')}\n`;
 }
 
-function sectionOf({ name, skipped, steps, claims }) {
-  const rows = claims.map(
-    ({ name: what, holds }) => `- ${holds ? 'holds' : '**does not hold**'}: ${what}`,
-  );
+function sectionOf({ name, skipped, steps, claims, rows }) {
+  const inTable = new Set(rows.map(({ input, end }) => claimOf(input, end)));
+  const claimed = claims
+    .filter(({ name: what, holds }) => !holds || !inTable.has(what))
+    .map(({ name: what, holds }) => `- ${holds ? 'holds' : '**does not hold**'}: ${what}`);
+  const listed = rows.length === 0 ? [] : ['```text', table(tableOf(rows)), '```', ''];
   const telling = steps.filter(({ command, code }) => code !== 0 || !routine.test(command));
   const shown = telling.flatMap(({ command, code, output, wallMs, peakRssBytes }) => [
     '```console',
@@ -103,5 +125,5 @@ function sectionOf({ name, skipped, steps, claims }) {
     '```',
   ]);
   const state = skipped === '' ? [] : ['', `Skipped: ${skipped}.`];
-  return ['', `### ${name}`, ...state, '', ...shown, '', ...rows];
+  return ['', `### ${name}`, ...state, '', ...shown, '', ...listed, ...claimed];
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { questionCharsMax } from '../../../src/pgc/question.js';
+import { analyse, questionCharsMax } from '../../../src/pgc/question.js';
 import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openShards } from '../../../src/pgc/open-shards.js';
@@ -19,8 +19,10 @@ import { renderAnswer } from '../render.js';
 
 const deadlineMsDefault = 30_000;
 const sourcesMax = 10;
-/** A character takes four bytes at most; one more than is read, so that the cut is told. */
-const questionBytesMax = 4 * questionCharsMax + 4;
+/** One more than is read, so that the cut is told. */
+const sentCharsMax = questionCharsMax + 1;
+/** A character takes four bytes at most. */
+const questionBytesMax = 4 * sentCharsMax;
 
 interface AskOptions extends CommonOptions {
   overlays?: string[];
@@ -70,9 +72,13 @@ async function textOf(question: string): Promise<string> {
   return question === '-' ? (await beginningOf('-', questionBytesMax)).text : question;
 }
 
-/** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, UNKNOWN_OVERLAY. */
-function requestOf(question: string, options: { overlays?: string[]; topK: number }): AskRequest {
-  if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
+/**
+ * Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, QUESTION_UNREADABLE,
+ * UNKNOWN_OVERLAY.
+ */
+function requestOf(text: string, options: { overlays?: string[]; topK: number }): AskRequest {
+  const question = text.trim().slice(0, sentCharsMax);
+  analyse(question);
   const overlays = (options.overlays ?? []).map((each) => each.toUpperCase());
   const unknown = overlays.find((each) => !(overlayNames as readonly string[]).includes(each));
   if (unknown !== undefined) throw new BusError('UNKNOWN_OVERLAY', { overlay: unknown });

@@ -41,8 +41,8 @@ export function addLocateCommand(sigma: Command): void {
       if (batch !== undefined && file !== '-')
         throw usage('give either one report or --batch, not both');
       const config = configOf(options);
-      const locator = await Locator.open(repo, config.home);
       await using engine = await openEngine(config);
+      const locator = await Locator.open(repo, config.home);
       await warmUp(engine);
       const reranker = judgeOf(engine);
       if (batch !== undefined) return await locateAll({ locator, reranker }, batch, options);
@@ -77,7 +77,8 @@ async function locateAll(
 ): Promise<void> {
   let failed = 0;
   for await (const line of rowsIn(bytesOf(batch))) {
-    const row = await rowAnswer(located, line, limit);
+    // Some editors put the mark of the encoding in front.
+    const row = await rowAnswer(located, line?.replace(/^\ufeff/, ''), limit);
     if ('error' in row) failed += 1;
     await writeLine(JSON.stringify(row));
   }

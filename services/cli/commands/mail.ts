@@ -1,11 +1,12 @@
-import { buffer as wholeOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
+import { wholeOf } from '../input.js';
 import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable, printableText, table } from '../output.js';
 
@@ -55,7 +56,8 @@ export function addMailCommands(sigma: Command): void {
     .option('--reply <duration>', 'wait so long for the answer and print it', duration)
     .option('--timeout <duration>', 'how long to try', duration)
     .action(async (to: string, message: string, options: SendOptions) => {
-      const body = message === '-' ? await wholeOf(process.stdin) : Buffer.from(message);
+      const body =
+        message === '-' ? await wholeOf('-', frameBytesMax, 'the message') : Buffer.from(message);
       const id = options.id ?? newId('message');
       let hint = `Sent again with --id ${printable(id)}, it is stored once.`;
       await withClient(

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { Verdict } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
+import { wholeOf } from '../input.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { print, usage } from '../output.js';
+import { print } from '../output.js';
 
 const deadlineMsDefault = 60_000;
 const inputBytesMax = 16 * 1024 * 1024;
@@ -33,32 +33,15 @@ export function addVerifyCommand(sigma: Command): void {
 }
 
 async function readInput(file: string): Promise<unknown> {
-  let text: string;
+  const bytes = await wholeOf(file, inputBytesMax, 'the input');
   try {
-    text = file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof BusError) throw error;
-    throw usage(`${file} cannot be read`);
-  }
-  try {
-    return JSON.parse(text);
+    // Without the mark of the encoding, which some shells write in front.
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     throw new BusError('CITATION_MALFORMED', {
       detail: error instanceof Error ? error.message : 'not JSON',
     });
   }
-}
-
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-    if (bytes > inputBytesMax)
-      throw new BusError('TOO_LARGE', { what: 'the input', bytes, limit: inputBytesMax });
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Also what `ask --json` and `lattice query --json` print may be given as it is. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { BusError } from '../../errors/bus-error.js';
+import type { BusError } from '../../errors/bus-error.js';
 import { ConfinedReader, isInnerPath } from '../confined-reader.js';
 import { isCode } from '../facts.js';
 import type { ShardIndex } from '../shard-index.js';
+import { invalidSettings, readSettings } from '../tree-settings.js';
 
 /** Where a tree declares its layers, relative to its root. */
 export const layersFile = '.sigma/layers.json';
@@ -43,7 +44,7 @@ export async function layeringOf(root: string, shards: readonly ShardIndex[]): P
 
 /** The text of a layers file. The longest path that holds a file decides. Throws CONFIG_INVALID. */
 export function declaredLayers(text: string): Layering {
-  const { layers, allowed } = parse(text);
+  const { layers, allowed } = readSettings(layersFile, text, declaredSchema);
   const owners = new Map<string, string>();
   for (const [at, { name, paths }] of layers.entries()) {
     if (layers.findIndex((each) => each.name === name) !== at)
@@ -112,23 +113,6 @@ function ownerOf(owners: ReadonlyMap<string, string>, path: string): string | un
   }
 }
 
-function parse(text: string): z.infer<typeof declaredSchema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw invalid(error instanceof Error ? error.message : 'not JSON');
-  }
-  const parsed = declaredSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = (issue?.path ?? [])
-    .map((each) => (typeof each === 'number' ? `[${each}]` : `.${String(each)}`))
-    .join('')
-    .replace(/^\./, '');
-  throw invalid(`${place === '' ? 'the whole' : place}: ${issue?.message ?? 'not valid'}`);
-}
-
 function invalid(detail: string): BusError {
-  return new BusError('CONFIG_INVALID', { detail: `${layersFile}: ${detail}` });
+  return invalidSettings(layersFile, detail);
 }

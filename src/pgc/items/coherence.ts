@@ -1,8 +1,8 @@
-import type { ItemFact } from '../facts.js';
+import type { FactsLanguage, ItemFact } from '../facts.js';
 import type { SymbolDraft } from '../miners/draft.js';
 import { splitList } from '../miners/signature.js';
-import { linesOf } from '../miners/document.js';
-import { Items, lineHead, type ItemSource } from './item.js';
+import { fenceAfter, linesOf } from '../miners/document.js';
+import { isCommented, Items, lineHead, type ItemSource } from './item.js';
 
 /** A documented parameter list is looked for this far above its function. */
 const commentCharsMax = 8_000;
@@ -92,21 +92,21 @@ function mentions({ text, language }: ItemSource, items: Items): void {
 }
 
 /** Numbers of the lines that show code: in fences, behind `::` and directives for code, or made like it. */
-function literalLines(lines: readonly string[], language: string): Set<number> {
+function literalLines(lines: readonly string[], language: FactsLanguage): Set<number> {
   const found = new Set<number>();
-  let fence = false;
+  let fence = '';
   /** Indentation of the line that announced code. */
   let literal: number | undefined;
   for (const [at, line] of lines.entries()) {
     const indent = line.length - line.trimStart().length;
-    const isFence = /^\s{0,3}(?:`{3,}|~{3,})/.test(line);
-    if (isFence) fence = !fence;
+    const before = fence;
+    fence = fenceAfter(fence, line, language);
     if (literal !== undefined && line.trim() !== '' && indent <= literal) literal = undefined;
     const looksLikeCode =
       /[;{}]\s*$|^\s*#\s*(?:define|include|if)|^(?: {4,}|\t)\S+\(\)\s*$|->\s|\s=\s|\||^\s*[<>+-]/;
     const isIndented = language !== 'rst' && /^(?: {8,}|\t)/.test(line);
-    if (fence || isFence || literal !== undefined || isIndented || looksLikeCode.test(line))
-      found.add(at);
+    const isFenced = before !== '' || fence !== '';
+    if (isFenced || literal !== undefined || isIndented || looksLikeCode.test(line)) found.add(at);
     else if (
       language === 'rst' &&
       /::\s*$|^\s*\.\. (?:code|code-block|literalinclude|parsed-literal)::/.test(line)
@@ -117,13 +117,14 @@ function literalLines(lines: readonly string[], language: string): Set<number> {
 }
 
 /** Of the preprocessor and of the macros that ask for an option; what strings and comments say is no use. */
-function options({ text }: ItemSource, items: Items): void {
+function options(source: ItemSource, items: Items): void {
+  const { text } = source;
   if (!text.includes('CONFIG_')) return;
   const seen = new Set<string>();
   for (const found of text.matchAll(
     /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.){0,4000}|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
   )) {
-    if (isCommented(text, found.index)) continue;
+    if (isCommented(source, found.index)) continue;
     const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanks);
     noteOptions(code, found.index, items, seen);
   }
@@ -159,11 +160,6 @@ function noteOptions(code: string, at: number, items: Items, seen: Set<string>):
     const from = at + found.index;
     items.add('option', from, from + found[0].length, `uses ${name}`, { subject: name });
   }
-}
-
-/** A line of a comment: it shows how an option is asked for. */
-function isCommented(text: string, at: number): boolean {
-  return /^\s*\/?\*/.test(lineHead(text, at) ?? '');
 }
 
 function blanks(comment: string): string {

@@ -66,3 +66,13 @@ export function lineHead(text: string, at: number): string | undefined {
   const line = head.lastIndexOf('\n') + 1;
   return line === 0 && from > 0 ? undefined : head.slice(line);
 }
+
+/** Rust begins statements with `*p`, which a line of a comment does not. */
+const slashComment = /^\s*(?:\/\*|\*[\s*/])|(?:^|\s)\/\//;
+const hashComment = /(?:^|\s)#/;
+
+/** What stands before it on its line begins a comment. */
+export function isCommented({ text, language }: ItemSource, at: number): boolean {
+  const comment = language === 'python' ? hashComment : slashComment;
+  return comment.test(lineHead(text, at) ?? '');
+}

@@ -1,6 +1,6 @@
 import type { ItemFact } from '../facts.js';
 import { Items, type ItemSource } from './item.js';
-import { linesOf } from '../miners/document.js';
+import { fenceAfter, linesOf } from '../miners/document.js';
 
 const commandWord =
   /^(?:\$\s+)?(?:sudo\s+)?(?:npm|npx|node|yarn|pnpm|make|cmake|ninja|meson|cargo|go|python3?|pip3?|docker|podman|kubectl|helm|git|systemctl|journalctl|apt(?:-get)?|dnf|yum|curl|wget|modprobe|insmod|echo|cat|mount|cd|mkdir|cp|export|install|java|mvn|gradle|gcc|clang|sysctl|sigma|\.\/[\w./-]+)\b/;
@@ -83,7 +83,7 @@ const licence =
 const aboutWordsMin = 3;
 
 /** Commands in code of documents, and numbered steps. */
-function procedures({ text }: ItemSource, items: Items): void {
+function procedures({ text, language }: ItemSource, items: Items): void {
   let steps: { start: number; end: number; lines: string[]; next: number } | undefined;
   const close = (): void => {
     if (steps !== undefined && isProcedure(steps.lines))
@@ -97,10 +97,10 @@ function procedures({ text }: ItemSource, items: Items): void {
   };
   let fence = '';
   for (const { line, start, end } of linesOf(text)) {
-    const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (mark !== undefined) fence = fence === '' ? mark : '';
+    const before = fence;
+    fence = fenceAfter(fence, line, language);
     const code = fence !== '' || /^(?: {4,}|\t)\S/.test(line) ? line.trim() : '';
-    if (mark === undefined && isCommand(code))
+    if (fence === before && isCommand(code))
       items.add('command', start, end, code.replace(/^\$\s+/, ''), { subject: firstWord(code) });
     const step = /^\s{0,8}(\d{1,2})[.)]\s+(\S.*)$/.exec(line);
     if (step !== null && fence === '') {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { BusError } from '../../errors/bus-error.js';
+import type { BusError } from '../../errors/bus-error.js';
 import { grammarLanguages, textLanguages, type FactsLanguage } from '../facts.js';
 import { ConfinedReader } from '../confined-reader.js';
 import { git } from '../git.js';
 import { RevisionTree } from '../revision-tree.js';
 import { fileBytesMax, type ReadableTree } from '../source-tree.js';
+import { invalidSettings, readSettings } from '../tree-settings.js';
 import { LinearPattern } from './linear-pattern.js';
 import { shippedRules, type RulesInForce } from './rules-in-force.js';
 import { securityRules, severities, type SecurityRule } from './security-rules.js';
@@ -92,7 +93,7 @@ async function longLined(tree: Pick<ReadableTree, 'root'>): Promise<Buffer | und
 export function readRules(bytes: Buffer): RulesInForce {
   if (bytes.length > ruleFileBytesMax)
     throw invalid(`it has ${bytes.length} bytes, and may have ${ruleFileBytesMax}`);
-  const file = parse(bytes.toString('utf8'));
+  const file = readSettings(ruleFile, bytes.toString('utf8'), fileSchema);
   checkRules(file.rules);
   const offs = offOf(file);
   const own = file.rules.map((rule): SecurityRule => ({ ...rule, origin: ruleFile }));
@@ -175,23 +176,6 @@ function textOf(
   return JSON.stringify([here, off.filter((each) => each.startsWith(`${language}/`))]);
 }
 
-function parse(text: string): RuleFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw invalid(error instanceof Error ? error.message : 'not JSON');
-  }
-  const parsed = fileSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = (issue?.path ?? [])
-    .map((each) => (typeof each === 'number' ? `[${each}]` : `.${String(each)}`))
-    .join('')
-    .replace(/^\./, '');
-  throw invalid(`${place === '' ? 'the whole' : place}: ${issue?.message ?? 'not valid'}`);
-}
-
 function invalid(detail: string): BusError {
-  return new BusError('CONFIG_INVALID', { detail: `${ruleFile}: ${detail}` });
+  return invalidSettings(ruleFile, detail);
 }

@@ -1,7 +1,7 @@
 import type { CallDraft } from '../miners/draft.js';
 import { issuerTokens } from '../credentials.js';
 import { grammarLanguages, textLanguages, type FactsLanguage, type ItemFact } from '../facts.js';
-import { Items, type ItemSource } from './item.js';
+import { isCommented, Items, type ItemSource } from './item.js';
 import { CodeText } from './code-text.js';
 import { LinearPattern } from './linear-pattern.js';
 import { securityRules, type SecurityRule, type Severity } from './security-rules.js';
@@ -149,16 +149,6 @@ function surfaces(source: ItemSource, items: Items): void {
     const { rule, text } = found;
     items.add(rule, call.at, call.at + 1, text, { subject: call.callee, ...gradeOf(rule) });
   }
-}
-
-/** Rust begins statements with `*p`, which a line of a comment does not. */
-const slashComment = /^\s*(?:\/\*|\*[\s*/])|(?:^|\s)\/\//;
-const hashComment = /(?:^|\s)#/;
-
-/** What stands before it on its line begins a comment. */
-function isCommented({ text, language }: ItemSource, at: number): boolean {
-  const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-  return (language === 'python' ? hashComment : slashComment).test(before);
 }
 
 const secretWords = /passw(?:or)?d|secret|api_?key|access_?key|auth_?token|private_?key/gi;

@@ -1,11 +1,12 @@
-import { bufferOf, numbersOf, SortedNames } from '../bytes.js';
+import { bufferOf, numbersOf } from '../bytes.js';
 import type { FactsLanguage } from '../facts.js';
 import { corrupt, readSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
+import { SortedNames } from '../sorted-names.js';
 import { HashedLists, type KeyHash } from './hashed-lists.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const wordsFormat = 1;
+export const wordsFormat = 2;
 
 const names = [
   'info', // JSON: WordsInfo

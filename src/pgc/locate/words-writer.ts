@@ -1,8 +1,9 @@
-import { ByteColumn, bytesOf, groupBy, NumberColumn, packSorted, StringColumn } from '../bytes.js';
+import { ByteColumn, bytesOf, groupBy, NumberColumn, StringColumn } from '../bytes.js';
 import type { FactsLanguage, FileFacts } from '../facts.js';
 import { bodyTermsOf, identifiersOf, wordsOf } from '../miners/words.js';
 import { writeSections } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
+import { packSorted } from '../sorted-names.js';
 import { packHashed } from './hashed-lists.js';
 import {
   countMax,

@@ -1,3 +1,4 @@
+import type { FactsLanguage } from '../facts.js';
 import { sentences } from './comment.js';
 import { Draft } from './draft.js';
 import { renderSignature } from './signature.js';
@@ -24,10 +25,9 @@ export function mineMarkdown(text: string): Draft {
   let fence = '';
   let previous = { text: '', start: 0 };
   for (const { line, start, end } of linesOf(text)) {
-    const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (mark !== undefined && (fence === '' || mark.startsWith(fence))) {
-      fence = fence === '' ? mark : '';
-    } else if (fence === '') {
+    const before = fence;
+    fence = fenceAfter(fence, line, 'markdown');
+    if (before === '' && fence === '') {
       const atx = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line);
       const setext = /^\s{0,3}(=+|-+)\s*$/.exec(line);
       if (atx !== null) add(found, atx[2] ?? '', (atx[1] ?? '').length, start, end);
@@ -112,6 +112,17 @@ function proseOf(body: string): string {
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/(?::\w+)+:`([^`]*)`|``([^`]*)``|`([^`]*)`_?/g, '$1$2$3')
     .replace(/(\*\*|__)(.*?)\1/g, '$2');
+}
+
+/**
+ * The mark of the fence around the code that follows this line; empty: none follows. `fence`: the same before the line,
+ * which is a fence itself where the two differ. In reStructuredText such a line is below a title.
+ */
+export function fenceAfter(fence: string, line: string, language: FactsLanguage): string {
+  if (language === 'rst') return '';
+  const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+  if (mark === undefined || !mark.startsWith(fence)) return fence;
+  return fence === '' ? mark : '';
 }
 
 export function* linesOf(text: string): Generator<{ line: string; start: number; end: number }> {

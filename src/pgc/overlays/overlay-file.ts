@@ -1,31 +1,24 @@
-import {
-  bufferOf,
-  bytesOf,
-  lowerBound,
-  NumberColumn,
-  numbersOf,
-  packStrings,
-  StringColumn,
-  StringTable,
-} from '../bytes.js';
+import { bufferOf, bytesOf, lowerBound, NumberColumn, numbersOf, StringColumn } from '../bytes.js';
 import type { ItemFact } from '../facts.js';
 import { wordsOf } from '../miners/words.js';
+import { PackedRows, packRows } from '../packed-rows.js';
 import { PostingWriter, termSections } from '../posting-writer.js';
 import { readSections, writeSections, type SectionLayout } from '../segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../shard-index.js';
+import { packStrings, StringTable } from '../string-table.js';
 import { PackedTerms } from '../term-index.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const overlayFormat = 2;
+export const overlayFormat = 3;
 
 const names = [
   'info', // JSON: OverlayInfo
   'fileRows', // u32: path; in order of the paths
   'fileBlobs', // 20 bytes each
   'fileItems', // u32: first item of each file, and the end
-  'itemRows', // u32: rule, first line, last line, symbol, text, subject, severity, CWE
-  'textOffsets', // u32
+  'itemRows', // columns: rule, first line, lines after it, symbol, text, subject, severity, CWE; see `packRows`
+  'textOffsets', // column
   'textBytes',
   ...termSections, // document i is item i; of none where nobody searches
 ] as const;
@@ -34,7 +27,7 @@ const layout: SectionLayout<(typeof names)[number]> = {
   format: overlayFormat,
   names,
 };
-const itemWidth = 8;
+const itemColumns = 8;
 const blobBytes = 20;
 
 export interface OverlayInfo {
@@ -71,14 +64,14 @@ export class OverlayWriter {
   readonly #fileRows = new NumberColumn();
   readonly #blobs: Buffer[] = [];
   readonly #fileItems = new NumberColumn();
-  readonly #itemRows = new NumberColumn();
+  readonly #items = Array.from({ length: itemColumns }, () => new NumberColumn());
   readonly #rules = new Map<string, number>();
 
   /** `isSearched`: questions look for its items by their words. */
   constructor(readonly isSearched = true) {}
 
   get items(): number {
-    return this.#itemRows.length / itemWidth;
+    return this.#items[0]?.length ?? 0;
   }
 
   /** Files come in order of their paths; those without an item are not kept. */
@@ -89,11 +82,12 @@ export class OverlayWriter {
     this.#fileItems.push(this.items);
     for (const item of [...items].sort((a, b) => a.line_start - b.line_start)) {
       this.#rules.set(item.rule, (this.#rules.get(item.rule) ?? 0) + 1);
-      this.#itemRows.push(this.#texts.id(item.rule));
-      this.#itemRows.push(item.line_start);
-      this.#itemRows.push(item.line_end);
-      for (const text of [item.symbol, item.text, item.subject, item.severity, item.cwe])
-        this.#itemRows.push(this.#texts.id(text));
+      const { symbol, text, subject, severity, cwe } = item;
+      const texts = [symbol, text, subject, severity, cwe].map((each) => this.#texts.id(each));
+      const lines = [item.line_start, item.line_end - item.line_start];
+      [this.#texts.id(item.rule), ...lines, ...texts].forEach((number, column) =>
+        this.#items[column]?.push(number),
+      );
       if (this.isSearched) this.#index(path, item);
     }
   }
@@ -109,8 +103,8 @@ export class OverlayWriter {
       fileRows: bytesOf(this.#fileRows.values()),
       fileBlobs: Buffer.concat(this.#blobs),
       fileItems: bytesOf(this.#fileItems.values()),
-      itemRows: bytesOf(this.#itemRows.values()),
-      textOffsets: bytesOf(texts.offsets),
+      itemRows: packRows(this.#items.map((column) => column.values())),
+      textOffsets: texts.offsets,
       textBytes: texts.bytes,
       ...this.#postings.finish(),
     });
@@ -142,7 +136,7 @@ export class OverlayFile {
   readonly #paths: Uint32Array;
   readonly #blobs: Buffer;
   readonly #starts: Uint32Array;
-  readonly #rows: Uint32Array;
+  readonly #rows: PackedRows;
   readonly #texts: StringTable;
 
   private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
@@ -150,11 +144,11 @@ export class OverlayFile {
     this.#paths = numbersOf(sections.fileRows);
     this.#blobs = Buffer.from(sections.fileBlobs);
     this.#starts = numbersOf(sections.fileItems);
-    this.#rows = numbersOf(sections.itemRows);
-    this.#texts = new StringTable(numbersOf(sections.textOffsets), bufferOf(sections.textBytes));
+    this.#rows = new PackedRows(sections.itemRows, itemColumns);
+    this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
     this.terms = new PackedTerms(sections);
     this.fileCount = this.#paths.length;
-    this.itemCount = this.#rows.length / itemWidth;
+    this.itemCount = this.#rows.length;
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
@@ -204,8 +198,7 @@ export class OverlayFile {
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {
     let place: Place | undefined;
     for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1)
-      if (isWanted(this.#rows[item * itemWidth] ?? 0))
-        yield this.#itemIn((place ??= this.#placeOf(file)), item);
+      if (isWanted(this.#rows.at(item))) yield this.#itemIn((place ??= this.#placeOf(file)), item);
   }
 
   #placeOf(file: number): Place {
@@ -217,13 +210,13 @@ export class OverlayFile {
   }
 
   #itemIn(place: Place, item: number): OverlayItem {
-    const row = this.#rows.subarray(item * itemWidth, (item + 1) * itemWidth);
-    const text = (column: number): string => this.#texts.at(row[column] ?? 0);
+    const text = (column: number): string => this.#texts.at(this.#rows.at(item, column));
+    const line_start = this.#rows.at(item, 1);
     return {
       ...place,
       rule: text(0),
-      line_start: row[1] ?? 0,
-      line_end: row[2] ?? 0,
+      line_start,
+      line_end: (line_start + this.#rows.at(item, 2)) >>> 0,
       symbol: text(3),
       text: text(4),
       subject: text(5),

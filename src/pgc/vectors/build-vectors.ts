@@ -8,13 +8,15 @@ import { Segment } from '../segment.js';
 import type { ShardIndex } from '../shard-index.js';
 import { CodeCache } from './code-cache.js';
 import { Engine, type EngineOptions } from './engine.js';
+import { batchSize, chosen, writeTableVectors, type Vectors } from './shard-vectors.js';
 import { codeBytes, writeCode } from './sign-codes.js';
-import { explains, symbolText } from './symbol-text.js';
+import { symbolText } from './symbol-text.js';
 import { tableFingerprint } from './table-file.js';
 import { shortFingerprint, VectorFile, vectorFileName } from './vector-file.js';
+import { VectorThreads } from './vector-threads.js';
 
-/** Texts that are embedded at once; between two batches others have their turn. */
-const batchSize = 256;
+/** With less to do, a thread has hardly started when all is done. */
+const itemsPerThread = 50_000;
 
 /** Texts of symbols that are gone are remembered too, for another branch may have them. */
 const cachedShare = 2;
@@ -32,9 +34,9 @@ export interface VectorJob {
   embedding: VectorRequest | undefined;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
+  /** At most so many make them with a table; below 2: this one does. */
+  threads: number;
 }
-
-type Vectors = NonNullable<ManifestShard['vectors']>;
 
 interface Refreshed {
   shards: ManifestShard[];
@@ -65,7 +67,11 @@ export async function refreshVectors(job: VectorJob): Promise<Refreshed> {
 async function builtBy(job: VectorJob, engine: Engine, embedder: Embedder): Promise<Refreshed> {
   const { place, shards } = job;
   const cache = await cacheOf(place, embedder);
-  const maker = new VectorMaker(job, engine, embedder, cache);
+  const kept = new Map<ManifestShard, Vectors | undefined>();
+  for (const shard of shards) kept.set(shard, await keptVectors(job, shard, embedder.fingerprint));
+  const ahead =
+    embedder instanceof TokenTable ? await madeAhead(job, kept, engine.symbolsMax) : undefined;
+  const maker = new VectorMaker(job, engine, embedder, cache, { kept, ahead });
   const built: ManifestShard[] = [];
   for (const shard of shards) {
     job.progress(built.length, shards.length);
@@ -74,6 +80,31 @@ async function builtBy(job: VectorJob, engine: Engine, embedder: Embedder): Prom
   const symbols = built.reduce((sum, { vectors }) => sum + (vectors?.symbols ?? 0), 0);
   await cache?.trim(cachedShare * symbols + cachedMin);
   return { shards: built, notes: maker.notes() };
+}
+
+/**
+ * What is missing, by several threads: each shard as if it had all the room alone, which it has but for the
+ * largest trees. Undefined where one thread is enough.
+ */
+async function madeAhead(
+  { place, shards, home, signal, progress, threads }: VectorJob,
+  kept: ReadonlyMap<ManifestShard, Vectors | undefined>,
+  room: number,
+): Promise<ReadonlyMap<string, Vectors> | undefined> {
+  const missing = shards.filter((shard) => (kept.get(shard)?.left_out ?? 1) > 0);
+  const items = missing.reduce((sum, { items: its }) => sum + (its.O1 ?? 0), 0);
+  const worth = Math.min(threads, missing.length, Math.floor(items / itemsPerThread));
+  if (worth < 2) return undefined;
+  await using workers = new VectorThreads(worth, home);
+  const made = new Map<string, Vectors>();
+  const orders = missing.map(({ alias, version, segment }) => ({
+    ...{ segments: place.segments, shard: { alias, version, segment }, room },
+  }));
+  await workers.all(orders, signal, ({ shard }, vectors) => {
+    progress(made.size, shards.length);
+    made.set(shard.alias, vectors);
+  });
+  return made;
 }
 
 async function keptIn(job: VectorJob, fingerprint?: string): Promise<ManifestShard[]> {
@@ -114,7 +145,14 @@ async function keptVectors(
   return file?.info.version === version ? vectors : undefined;
 }
 
+/** What need not be made: of the run before, and of threads, by the alias of the shard. */
+interface Present {
+  kept: ReadonlyMap<ManifestShard, Vectors | undefined>;
+  ahead: ReadonlyMap<string, Vectors> | undefined;
+}
+
 class VectorMaker {
+  readonly #present: Present;
   readonly #job: VectorJob;
   readonly #engine: Engine;
   readonly #embedder: Embedder;
@@ -123,7 +161,14 @@ class VectorMaker {
   #leftOut = 0;
   #failure = '';
 
-  constructor(job: VectorJob, engine: Engine, embedder: Embedder, cache: CodeCache | undefined) {
+  constructor(
+    job: VectorJob,
+    engine: Engine,
+    embedder: Embedder,
+    cache: CodeCache | undefined,
+    present: Present,
+  ) {
+    this.#present = present;
     this.#job = job;
     this.#engine = engine;
     this.#embedder = embedder;
@@ -132,8 +177,7 @@ class VectorMaker {
   }
 
   async vectorsOf(shard: ManifestShard): Promise<Vectors | undefined> {
-    const { fingerprint } = this.#embedder;
-    const kept = await keptVectors(this.#job, shard, fingerprint);
+    const kept = this.#present.kept.get(shard);
     if (kept !== undefined && (kept.left_out === 0 || this.#room <= kept.symbols)) {
       this.#room = Math.max(0, this.#room - kept.symbols);
       this.#leftOut += kept.left_out;
@@ -163,6 +207,26 @@ class VectorMaker {
   }
 
   async #made(shard: ManifestShard): Promise<Vectors | undefined> {
+    const made =
+      this.#embedder instanceof TokenTable
+        ? await this.#byTable(shard, this.#embedder)
+        : await this.#byTexts(shard);
+    this.#room -= made.symbols;
+    this.#leftOut += made.left_out;
+    return made.symbols === 0 ? undefined : made;
+  }
+
+  async #byTable(shard: ManifestShard, table: TokenTable): Promise<Vectors> {
+    const made = this.#present.ahead?.get(shard.alias);
+    if (made !== undefined && made.symbols <= this.#room) return made;
+    const { segments } = this.#job.place;
+    return writeTableVectors({ segments, shard, room: this.#room }, table, async () => {
+      this.#job.signal.throwIfAborted();
+      await systemClock.turn();
+    });
+  }
+
+  async #byTexts(shard: ManifestShard): Promise<Vectors> {
     const { alias, version, segment } = shard;
     const { place } = this.#job;
     const index = await Segment.open(join(place.segments, segment));
@@ -173,14 +237,13 @@ class VectorMaker {
     // The endpoint has changed its dimensions: what the cache gave before it was asked does not fit.
     if (codes.length !== wanted.length * codeBytes(dims))
       codes = await this.#codesOf(index, wanted);
-    this.#room -= wanted.length;
-    this.#leftOut += leftOut;
-    if (wanted.length === 0) return undefined;
     const { fingerprint } = this.#embedder;
-    const file = vectorFileName(shard, fingerprint);
+    const file = wanted.length === 0 ? '' : vectorFileName(shard, fingerprint);
+    const made = { fingerprint, file, symbols: wanted.length, left_out: leftOut };
+    if (file === '') return made;
     const info = { alias, version, fingerprint, dims };
     await VectorFile.write(join(place.segments, file), info, wanted, codes);
-    return { fingerprint, file, symbols: wanted.length, left_out: leftOut };
+    return made;
   }
 
   async #codesOf(index: ShardIndex, documents: Uint32Array): Promise<Uint8Array> {
@@ -212,17 +275,4 @@ class VectorMaker {
     await this.#cache?.add(entries, this.#embedder.dims);
     return texts.map((text, at) => known[at] ?? made.get(text) ?? new Uint8Array());
   }
-}
-
-/** What explains, in the order of the documents; where there is no room for all, what is documented comes first. */
-function chosen(index: ShardIndex, room: number): { wanted: Uint32Array; leftOut: number } {
-  const documented: number[] = [];
-  const others: number[] = [];
-  for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
-    const outline = index.outline(symbol);
-    if (explains(outline)) (outline.documented ? documented : others).push(symbol);
-  }
-  const all = documented.concat(others);
-  const wanted = Uint32Array.from(all.slice(0, Math.max(0, room))).sort();
-  return { wanted, leftOut: all.length - wanted.length };
 }

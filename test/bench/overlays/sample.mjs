@@ -9,10 +9,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { SortedNames, StringTable } from '../../../dist/src/pgc/bytes.js';
-import { placeOf } from '../../../dist/src/pgc/manifest.js';
 import { openIndex } from '../../../dist/src/pgc/open-index.js';
-import { readSections, segmentLayout } from '../../../dist/src/pgc/segment-file.js';
 import { overlayNames } from '../../../dist/src/pgc/shapes.js';
 
 /** Source lines shown before and after the cited ones. */
@@ -20,8 +17,6 @@ const linesAround = 4;
 /** Of a long range only the beginning and the end are shown. */
 const headLines = 24;
 const tailLines = 4;
-/** Numbers in one row of `slotRows`: name, caller + 1, file, line, text of the receiver. */
-const slotWidth = 5;
 
 const { values: options } = parseArgs({
   options: {
@@ -85,7 +80,7 @@ async function* itemsOf(tree, overlay) {
   }
   if (overlay === 'O3') {
     for (const shard of tree.shards) yield* callsOf(shard);
-    yield* await slotsOf(tree);
+    for (const shard of tree.shards) yield* slotsOf(shard);
   }
   for (const file of await tree.overlay(overlay))
     for (const item of file.items()) yield { rule: item.rule, read: () => item };
@@ -135,25 +130,8 @@ function* callsOf(shard) {
     yield { rule: `call:${row.kind}`, read: () => callItem(shard, row) };
 }
 
-/** The segments list slots by the name of the function; all of them only by reading the section. */
-async function slotsOf(tree) {
-  const { segments } = placeOf(tree.root, home);
-  const slots = [];
-  for (const [at, shard] of tree.shards.entries()) {
-    const file = path.join(segments, tree.manifest.shards[at].segment);
-    const sections = await readSections(file, segmentLayout);
-    const names = new SortedNames(numbersOf(sections.nameBlocks), bufferOf(sections.nameBytes));
-    const texts = new StringTable(numbersOf(sections.textOffsets), bufferOf(sections.textBytes));
-    const rows = numbersOf(sections.slotRows);
-    for (let row = 0; row < rows.length; row += slotWidth) {
-      const [name, caller, file, line, receiver] = rows.subarray(row, row + slotWidth);
-      const slot = { kind: 'slot', caller: caller - 1, file, line, unused: false };
-      const read = () =>
-        callItem(shard, { ...slot, callee: names.at(name), receiver: texts.at(receiver) });
-      slots.push({ rule: 'slot', read });
-    }
-  }
-  return slots;
+function* slotsOf(shard) {
+  for (const slot of shard.slots()) yield { rule: 'slot', read: () => callItem(shard, slot) };
 }
 
 function callItem(shard, { callee, caller, file, line, kind, unused, receiver }) {
@@ -166,14 +144,6 @@ function callItem(shard, { callee, caller, file, line, kind, unused, receiver })
       : `${from} calls ${callee}${receiver === '' ? '' : ` on ${receiver}`}`;
   const place = { overlay: 'O3', rule, file_path, line_start: line, line_end: line, blob };
   return { ...place, symbol: callee, text, caller: from, unused };
-}
-
-function bufferOf(bytes) {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function numbersOf(bytes) {
-  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 }
 
 /** Marsaglia's xorshift over 32 bits, after a multiplicative scramble of the seed; in [0, 1). */

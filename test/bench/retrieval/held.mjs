@@ -1,7 +1,6 @@
 // Does an answer say anything that its sources do not hold? Pure.
+import { sentenceEnd } from './product.mjs';
 
-/** A sentence begins with what it is about and ends with its sources; what it quotes may have full stops. */
-const sentenceEnd = /(?<=\]\.|sites\.|nearest\.)\s+(?=`)/;
 const apology = /^Nothing here clearly answers the question; this is nearest\.$/;
 
 /** The sentences of an answer: `{ sentence, missing }`, `missing` being words that stand in none of its sources. */

@@ -9,7 +9,10 @@ const read = (name) =>
 /** What is reported, by the name that `--only` takes. */
 export const reportSets = { self: 'report-self', c: 'report-c', py: 'report-py' };
 /** What the calibration is fitted on: other trees, and other questions about this one. */
-export const fitSets = ['fit-self', 'fit-c', 'fit-lua', 'fit-py'];
+export const fitSets = [
+  ...['fit-self', 'fit-c', 'fit-lua', 'fit-py'],
+  ...['fit-curl', 'fit-hg', 'fit-js'],
+];
 
 /** `{ name, tree, questions: [{ id, kind, question, answers: [{ path, symbol?, says? }] }] }`: `says` quotes the line that answers. */
 export function questionSet(name) {

@@ -48,6 +48,29 @@ const releases = {
     sha256: '164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61',
     without: ['doc'],
   },
+  curl: {
+    source: 'curl',
+    release: '7.88.1',
+    sha256: 'cdb38b72e36bc5d33d5b8810f8018ece1baa29a8f215b4495e495ded82bbf3c7',
+    only: ['include', 'lib', 'src'],
+    // The manual as a C string, and what automake makes of Makefile.am.
+    without: ['src/tool_hugehelp.c', 'lib/Makefile.in', 'src/Makefile.in'],
+  },
+  mercurial: {
+    source: 'mercurial',
+    release: '6.3.2',
+    sha256: 'cfe6eeb5dd893ab32c0b79c1531aac420773e0fc837a35db3d4d92703df45a98',
+    only: ['mercurial', 'hgext'],
+    // Manuals, the pages of hgweb, others' libraries, and what mercurial/pure has in Python too.
+    without: ['helptext', 'templates', 'thirdparty', 'cext'].map((each) => `mercurial/${each}`),
+  },
+  nodejs: {
+    source: 'nodejs',
+    release: '18.20.4+dfsg',
+    sha256: '6ce58062c71eae37d9c5ac31eeaeff9c2d48561d21c2849179d056c9c1bd9ebc',
+    only: ['lib'],
+    without: [],
+  },
   python: {
     source: 'python3.11',
     release: '3.11.2',
@@ -121,7 +144,7 @@ async function archiveOf({ source, release, sha256 }) {
     run('apt-get', [...options, ...args], { timeoutMs: fetchMsMax, cwd: folder });
   process.stderr.write(`fetching the source of ${source} ${release}\n`);
   await apt('update');
-  const fetched = await apt('source', '--download-only', source);
+  const fetched = await apt('source', '--download-only', '--tar-only', source);
   const file = readdirSync(folder).find((each) => each.startsWith(`${source}_${release}.orig.tar`));
   if (file === undefined)
     throw new Error(`Debian no longer has ${source} ${release}: ${fetched.stderr.slice(-300)}`);

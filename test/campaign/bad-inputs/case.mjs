@@ -28,6 +28,8 @@ export class Case {
   /** `{ command, code, output, wallMs, peakRssBytes }`, in the order of running. */
   steps = [];
   claims = [];
+  /** `{ input, exit, end, ms, peakRssBytes }` of what is one of many, see answers.mjs. */
+  rows = [];
   /** Set when the machine does not permit what the case is about. */
   skipped = '';
 

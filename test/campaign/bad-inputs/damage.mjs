@@ -4,7 +4,8 @@ import path from 'node:path';
 import { systemClock } from '../../../dist/src/base/clock.js';
 import { LevelStore } from '../../../dist/src/store/level-store.js';
 
-const damageTo = {
+/** What happens to a file, by how it is told. */
+export const damageTo = {
   'a flipped bit': (file) => {
     const bytes = readFileSync(file);
     bytes[Math.floor(bytes.length / 2)] ^= 0x01;

@@ -1,46 +1,31 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBundledModel, readVerified } from '../../../src/model/bundled-model.js';
 import { dot } from '../../../src/model/embedder.js';
 import { Minilm } from '../../../src/model/minilm.js';
+import { CompiledModule } from '../../support/compiled-module.js';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const found = findBundledModel();
 const files = 'files' in found ? found.files : { weights: '', tokenizer: '', runtime: '' };
-let folder: string;
-let module: URL;
+let compiled: CompiledModule;
 
 beforeAll(async () => {
-  // Inside the repository, so that it finds the packages it imports.
-  folder = mkdtempSync(path.join(root, 'node_modules/.model-'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    build: {
-      ssr: path.join(root, 'src/model/model-process.ts'),
-      outDir: folder,
-      emptyOutDir: true,
-      rolldownOptions: { output: { entryFileNames: 'process.mjs' } },
-    },
-  });
-  module = pathToFileURL(path.join(folder, 'process.mjs'));
+  compiled = await CompiledModule.of('src/model/model-process.ts');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => compiled[Symbol.dispose]());
 
 /** A process that does as it is told in a few lines of JavaScript. */
 async function processThat(name: string, text: string): Promise<URL> {
-  const file = path.join(folder, `${name}.mjs`);
+  const file = path.join(compiled.folder, `${name}.mjs`);
   await writeFile(file, text);
   return pathToFileURL(file);
 }
 
 describe.skipIf('missing' in found)('the bundled model (skipped where it is not installed)', () => {
   test('sentences of one meaning are nearer than others, beside whatever they are read', async () => {
-    await using model = new Minilm(files, { module });
+    await using model = new Minilm(files, { module: compiled.url });
     const texts = ['a dog runs in the park', 'a puppy plays outside', 'the lock protects the list'];
     const [dog, puppy, lock] = await model.embed(texts);
     expect(dog!.length).toBe(384);
@@ -52,7 +37,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('many texts, long ones and empty ones come back in their order', async () => {
-    await using model = new Minilm(files, { module });
+    await using model = new Minilm(files, { module: compiled.url });
     const texts: string[] = Array.from({ length: 70 }, (_, at) =>
       at % 2 === 0 ? 'rain' : 'a mutex',
     );
@@ -64,15 +49,15 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('two that ask at once are both answered', async () => {
-    await using model = new Minilm(files, { module });
+    await using model = new Minilm(files, { module: compiled.url });
     const [one, other] = await Promise.all([model.embed(['b']), model.embed(['c', 'd'])]);
     expect([one.length, other.length]).toEqual([1, 2]);
   });
 
   test('files that are not the known ones are refused', async () => {
-    const weights = path.join(folder, 'other.onnx');
+    const weights = path.join(compiled.folder, 'other.onnx');
     await writeFile(weights, 'something else');
-    await using model = new Minilm({ ...files, weights }, { module });
+    await using model = new Minilm({ ...files, weights }, { module: compiled.url });
     await expect(model.embed(['a'])).rejects.toMatchObject({
       code: 'EMBEDDING_UNAVAILABLE',
       message: expect.stringContaining('its SHA-256 differs') as string,
@@ -80,7 +65,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('whoever wants no more is not kept waiting', async () => {
-    await using model = new Minilm(files, { module });
+    await using model = new Minilm(files, { module: compiled.url });
     const abort = new AbortController();
     const waiting = model.embed(['a'], abort.signal);
     const why = new Error('enough');
@@ -92,7 +77,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
 test('a runtime that cannot be loaded is said', async () => {
   await using model = new Minilm(
     { weights: '/nowhere', tokenizer: '/nowhere', runtime: '/' },
-    { module },
+    { module: compiled.url },
   );
   await expect(model.embed(['a'])).rejects.toMatchObject({
     code: 'EMBEDDING_UNAVAILABLE',
@@ -176,7 +161,7 @@ test('the package that is missing is named', () => {
 });
 
 test('a file is read when it is the one that is expected', async () => {
-  const file = path.join(folder, 'some.txt');
+  const file = path.join(compiled.folder, 'some.txt');
   await writeFile(file, 'abc');
   const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   expect((await readVerified(file, sha256)).toString()).toBe('abc');

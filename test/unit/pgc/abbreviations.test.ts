@@ -5,6 +5,7 @@ import {
   withAbbreviations,
 } from '../../../src/pgc/abbreviations.js';
 import { analyse } from '../../../src/pgc/question.js';
+import { indexedTree } from '../../support/indexed-tree.js';
 
 function mined(...texts: string[]): string[] {
   const miner = new AbbreviationMiner();
@@ -41,5 +42,19 @@ test('a question is read with what the code base writes short, in either directi
   expect(terms('how does the contiguous allocator start', 'contiguous')).not.toContain('cma');
   expect(terms('how does cma start', 'cma')).toEqual(
     expect.arrayContaining([expect.stringMatching(/^contig/)]),
+  );
+});
+
+test('a shard knows what its comments and documents write short', async () => {
+  const files = {
+    'lib/table.c': '/* Reads the block allocation table (BAT). */\nint load(void) { return 0; }\n',
+    'lib/README.md': '# Tables\n\nThe cluster remap journal (CRJ) is read first.\n',
+  };
+  await using tree = await indexedTree(files, ['lib']);
+  expect(tree.shards[0]!.index.info.abbreviations).toEqual(
+    expect.arrayContaining([
+      { short: 'bat', long: 'block allocation table' },
+      { short: 'crj', long: 'cluster remap journal' },
+    ]),
   );
 });

@@ -1,39 +1,24 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFacts } from '../../../src/pgc/facts.js';
 import { placeOf } from '../../../src/pgc/manifest.js';
 import { Miner } from '../../../src/pgc/miners/mine.js';
 import { openBuilders, type ShardBuilder } from '../../../src/pgc/shard-builders.js';
 import type { MinedFile, ShardOrder } from '../../../src/pgc/shard-files.js';
+import { CompiledModule } from '../../support/compiled-module.js';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Worth two threads. */
 const lines = 250_000;
-let built: string;
-let worker: URL;
+let worker: CompiledModule;
 let home: string;
 let mined: (MinedFile & { facts: Uint8Array })[];
 
 beforeAll(async () => {
-  // Inside the repository, so that it finds the packages it imports.
-  built = mkdtempSync(path.join(root, 'node_modules/.worker-'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    build: {
-      ssr: path.join(root, 'src/pgc/shard-worker.ts'),
-      outDir: built,
-      emptyOutDir: true,
-      rolldownOptions: { output: { entryFileNames: 'worker.mjs' } },
-    },
-  });
-  worker = pathToFileURL(path.join(built, 'worker.mjs'));
+  worker = await CompiledModule.of('src/pgc/shard-worker.ts');
   home = await mkdtemp(path.join(tmpdir(), 'sigma-builders-'));
   await using miner = new Miner();
   mined = [];
@@ -45,7 +30,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  rmSync(built, { recursive: true, force: true });
+  worker[Symbol.dispose]();
   await rm(home, { recursive: true });
 });
 
@@ -78,7 +63,7 @@ test('threads write what this thread writes', async () => {
   const write = async (name: string, threads: number) => {
     const orders = [await orderIn(name, 'one'), await orderIn(name, 'two')];
     const used = new Set<ShardBuilder>();
-    await using builders = openBuilders(threads, lines, 512, worker);
+    await using builders = openBuilders(threads, lines, 512, worker.url);
     const shards = new Map<string, unknown>();
     await builders.all(orders, async (builder, order) => {
       used.add(builder);
@@ -103,7 +88,7 @@ test.each([
   ['a thread', 1],
 ])('in %s facts that are lost or damaged are asked for again', async (_, threads) => {
   const order = await orderIn(`mended-${threads}`, 'one');
-  await using builders = openBuilders(threads, lines, 512, worker);
+  await using builders = openBuilders(threads, lines, 512, worker.url);
   const asked: string[] = [];
   const broken = [
     { ...mined[0]!, facts: Buffer.from('no facts') },
@@ -122,7 +107,7 @@ test.each([
 test('a failure in a thread keeps its code, and nothing else is begun', async () => {
   const order = await orderIn('full', 'one');
   await rm(order.place.segments, { recursive: true });
-  await using builders = openBuilders(1, lines, 512, worker);
+  await using builders = openBuilders(1, lines, 512, worker.url);
   const begun: string[] = [];
   const all = builders.all([order, order], async (builder, { shard }) => {
     begun.push(shard.alias);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { packSorted, SortedNames, sortByBytes } from '../../../src/pgc/bytes.js';
+import { packSorted, SortedNames, sortByBytes } from '../../../src/pgc/sorted-names.js';
 
 const opened = (names: readonly string[]): SortedNames => {
   const { blocks, bytes } = packSorted(names);

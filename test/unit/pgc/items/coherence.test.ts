@@ -61,6 +61,10 @@ const files = {
     '/*',
     ' * IS_BUILTIN(CONFIG_FOO) is how to ask.',
     ' */',
+    '// Or IS_ENABLED(CONFIG_FOO).',
+    'void g(int *p) {',
+    '\t*p = IS_ENABLED(CONFIG_NOT_THERE);',
+    '}',
   ),
   'lib/tests/api_test.c': lines('int helper(int a) { return a; }', 'EXPORT_SYMBOL(helper);'),
   'tools/run.sh': lines('#!/bin/sh', 'run_all() {', '\techo', '}'),
@@ -132,6 +136,7 @@ describe('O7 of a whole tree', () => {
     expect(of('unknown-option')).toEqual([
       ['lib/use.c', 4, 'CONFIG_MISSING'],
       ['lib/use.c', 9, 'CONFIG_ABSENT'],
+      ['lib/use.c', 16, 'CONFIG_NOT_THERE'],
       ['Makefile', 3, 'CONFIG_GONE'],
       ['Makefile', 7, 'CONFIG_ALSO_GONE'],
     ]);

@@ -61,6 +61,16 @@ describe('documents', () => {
       commands.map((line, at) => ['command', at + 3, at + 3, line.replace(/^\$ /, '')]),
     );
   });
+
+  test('a fence ends with its own mark, and a title that looks like one is none', async () => {
+    const text = '````\nmake one\n```\nmake two\n````\nmake three\n~~~\nmake four\n~~~\n';
+    expect(await found('markdown', text)).toEqual([
+      ['command', 2, 2, 'make one'],
+      ['command', 4, 4, 'make two'],
+      ['command', 8, 8, 'make four'],
+    ]);
+    expect(await found('rst', 'First\n~~~~~\nmake one\n\nSecond\n~~~~~~\n')).toEqual([]);
+  });
 });
 
 test('what a script is for, and how it wants to be called', async () => {

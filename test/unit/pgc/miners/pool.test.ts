@@ -1,12 +1,8 @@
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { decodeFacts } from '../../../../src/pgc/facts.js';
 import { MinerPool, queuedPerJob } from '../../../../src/pgc/miners/pool.js';
+import { CompiledModule } from '../../../support/compiled-module.js';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
 
 async function textOf(facts: Promise<Uint8Array>): Promise<string> {
@@ -20,26 +16,14 @@ test('without workers files are mined in this thread', async () => {
 });
 
 describe('with the real worker', () => {
-  let folder = '';
+  let worker: CompiledModule;
   beforeAll(async () => {
-    // Inside the repository, so that it finds the packages it imports.
-    folder = mkdtempSync(path.join(root, 'node_modules/.worker-'));
-    await build({
-      configFile: false,
-      logLevel: 'silent',
-      build: {
-        ssr: path.join(root, 'src/pgc/miners/worker.ts'),
-        outDir: folder,
-        emptyOutDir: true,
-        rolldownOptions: { output: { entryFileNames: 'worker.mjs' } },
-      },
-    });
+    worker = await CompiledModule.of('src/pgc/miners/worker.ts');
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => worker[Symbol.dispose]());
 
   test('workers give the same facts as this thread, and leave the source to its owner', async () => {
-    const worker = pathToFileURL(path.join(folder, 'worker.mjs'));
-    await using pool = new MinerPool(2, { worker });
+    await using pool = new MinerPool(2, { worker: worker.url });
     await using inThread = new MinerPool(0);
     const source = Buffer.from('/* Runs. */\nstatic int run(void)\n{\n\treturn walk();\n}\n');
     const both = await Promise.all([pool.mine('c', source), pool.mine('c', source)]);

@@ -1,0 +1,142 @@
+import { between, boundsOf, lowerBound, numbersOf } from './bytes.js';
+import { PackedRows } from './packed-rows.js';
+import type { Sections } from './segment-file.js';
+import { callKinds, unusedFlag } from './segment-writer.js';
+import type { CallRow } from './shard-index.js';
+import { type SortedNames } from './sorted-names.js';
+import type { StringTable } from './string-table.js';
+
+/** Columns of the tables, in their order. */
+const callColumn = { name: 0, caller: 1, line: 2, receiver: 3, kind: 4 } as const;
+const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
+/** Names that stay decoded. */
+const recentNames = 4_096;
+
+/** Where callers stand. */
+interface CallerPlaces {
+  files: number;
+  symbols: number;
+  fileOf(symbol: number): number;
+}
+
+/** The calls and the filled slots of a segment, found from either side. */
+export class CallTable {
+  readonly #rows: PackedRows;
+  readonly #byName: PackedRows;
+  readonly #slots: PackedRows;
+  /** First call outside of all symbols of each file, and the end. */
+  readonly #outside: Uint32Array;
+  readonly #names: SortedNames;
+  readonly #labels: StringTable;
+  readonly #place: CallerPlaces;
+  /** Names that were called last, by the end of their numbers. */
+  readonly #recent: string[] = [];
+  readonly #recentIds = new Int32Array(recentNames).fill(-1);
+
+  constructor(sections: Sections, names: SortedNames, labels: StringTable, place: CallerPlaces) {
+    this.#rows = new PackedRows(sections.callRows, Object.keys(callColumn).length);
+    this.#byName = new PackedRows(sections.nameCalls, 1);
+    this.#slots = new PackedRows(sections.slotRows, Object.keys(slotColumn).length);
+    this.#outside = numbersOf(sections.outsideCalls);
+    this.#names = names;
+    this.#labels = labels;
+    this.#place = place;
+  }
+
+  from(symbol: number): CallRow[] {
+    const rows = this.#rows;
+    const callerAt = (call: number): number => rows.at(call, callColumn.caller);
+    const calls: CallRow[] = [];
+    let call = lowerBound(rows.length, callerAt, symbol);
+    for (; call < rows.length && callerAt(call) === symbol; call += 1) calls.push(this.#call(call));
+    return calls;
+  }
+
+  /** They come last. */
+  outside(): CallRow[] {
+    const { length } = this.#rows;
+    const first = this.#outside[0] ?? length;
+    return between([first, length]).map((call) => this.#call(call));
+  }
+
+  to(name: string): CallRow[] {
+    const id = this.#names.position(name);
+    if (id === undefined) return [];
+    const rows = this.#rows;
+    const byName = this.#byName;
+    const nameAt = (at: number): number => rows.at(byName.at(at), callColumn.name);
+    const places = between(boundsOf(id, byName.length, nameAt));
+    return places.map((at) => this.#call(byName.at(at), name));
+  }
+
+  slotsOf(name: string): CallRow[] {
+    const id = this.#names.position(name);
+    if (id === undefined) return [];
+    const slots = this.#slots;
+    const nameAt = (slot: number): number => slots.at(slot, slotColumn.name);
+    return between(boundsOf(id, slots.length, nameAt)).map((slot) => this.#slot(slot, name));
+  }
+
+  /** In the order of their names. */
+  *slots(): Generator<CallRow> {
+    const slots = this.#slots;
+    for (let slot = 0; slot < slots.length; slot += 1)
+      yield this.#slot(slot, this.#callee(slots.at(slot, slotColumn.name)));
+  }
+
+  /** Of each called name, by its number, how many calls there are; in the order of the names. */
+  *sites(): Generator<[name: number, sites: number]> {
+    const nameAt = (at: number): number => this.#rows.at(this.#byName.at(at), callColumn.name);
+    for (let at = 0; at < this.#byName.length;) {
+      const first = at;
+      const name = nameAt(at);
+      while (at < this.#byName.length && nameAt(at) === name) at += 1;
+      yield [name, at - first];
+    }
+  }
+
+  /** `callee`: where it is known already. */
+  #call(call: number, callee?: string): CallRow {
+    const rows = this.#rows;
+    const caller = rows.at(call, callColumn.caller);
+    const isInside = caller < this.#place.symbols;
+    const kind = rows.at(call, callColumn.kind);
+    return {
+      callee: callee ?? this.#callee(rows.at(call, callColumn.name)),
+      caller: isInside ? caller : -1,
+      file: isInside ? this.#place.fileOf(caller) : this.#fileOutside(call),
+      line: rows.at(call, callColumn.line),
+      kind: callKinds[kind & ~unusedFlag] ?? 'direct',
+      unused: (kind & unusedFlag) !== 0,
+      receiver: this.#labels.at(rows.at(call, callColumn.receiver)),
+    };
+  }
+
+  #fileOutside(call: number): number {
+    const starts = this.#outside;
+    return lowerBound(this.#place.files, (file) => starts[file + 1] ?? 0, call + 1);
+  }
+
+  #slot(slot: number, callee: string): CallRow {
+    const rows = this.#slots;
+    return {
+      callee,
+      caller: rows.at(slot, slotColumn.caller) - 1,
+      file: rows.at(slot, slotColumn.file),
+      line: rows.at(slot, slotColumn.line),
+      kind: 'slot',
+      unused: false,
+      receiver: this.#labels.at(rows.at(slot, slotColumn.receiver)),
+    };
+  }
+
+  /** What is called is called again soon; to read a name takes those before it in its block. */
+  #callee(id: number): string {
+    const place = id % recentNames;
+    if (this.#recentIds[place] !== id) {
+      this.#recentIds[place] = id;
+      this.#recent[place] = this.#names.at(id);
+    }
+    return this.#recent[place] ?? '';
+  }
+}

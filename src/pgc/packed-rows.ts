@@ -1,0 +1,98 @@
+import { numbersOf } from './bytes.js';
+
+/** Of a word of 32 bits. */
+const wordBits = 32;
+
+/**
+ * A table of numbers below 2^32, each column as wide, in bits, as its largest number: half of what whole
+ * words take, and still read at any place in one step.
+ *
+ *     u32: rows · u8 for each column: its width; up to a whole word · rows, one after the other without a gap
+ */
+export function packRows(columns: readonly ArrayLike<number>[]): Uint8Array {
+  const rows = columns[0]?.length ?? 0;
+  const widths = columns.map(widthOf);
+  const head = headWords(columns.length);
+  const rowBits = sum(widths);
+  const words = new Uint32Array(head + Math.ceil((rows * rowBits) / wordBits));
+  words[0] = rows;
+  const bytes = new Uint8Array(words.buffer);
+  bytes.set(widths, 4);
+  let before = head * wordBits;
+  columns.forEach((column, at) => {
+    write(words, column, before, rowBits, rows);
+    before += widths[at] ?? 0;
+  });
+  return bytes;
+}
+
+function write(
+  words: Uint32Array,
+  column: ArrayLike<number>,
+  from: number,
+  rowBits: number,
+  rows: number,
+): void {
+  for (let row = 0, bit = from; row < rows; row += 1, bit += rowBits) {
+    const value = column[row] ?? 0;
+    if (value === 0) continue;
+    const word = Math.floor(bit / wordBits);
+    const shift = bit % wordBits;
+    words[word] = (words[word] ?? 0) | (value << shift);
+    // What does not fit; a shift by 32 would be none.
+    if (shift > 0 && value >>> (wordBits - shift) > 0)
+      words[word + 1] = (words[word + 1] ?? 0) | (value >>> (wordBits - shift));
+  }
+}
+
+function widthOf(column: ArrayLike<number>): number {
+  let bits = 0;
+  for (let row = 0; row < column.length; row += 1) bits |= column[row] ?? 0;
+  return wordBits - Math.clz32(bits);
+}
+
+function headWords(columns: number): number {
+  return 1 + Math.ceil(columns / 4);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}
+
+/** Reads `packRows`. */
+export class PackedRows {
+  readonly length: number;
+  readonly #words: Uint32Array;
+  readonly #rowBits: number;
+  /** By column: where it begins in the first row, in bits; its width; as many ones. */
+  readonly #starts: number[] = [];
+  readonly #widths: number[];
+  readonly #masks: number[];
+
+  /** `columns`: as many as were packed. */
+  constructor(section: Uint8Array, columns: number) {
+    this.#words = numbersOf(section);
+    this.length = this.#words[0] ?? 0;
+    this.#widths = Array.from(section.subarray(4, 4 + columns));
+    this.#masks = this.#widths.map((width) => (width === wordBits ? -1 : (1 << width) - 1));
+    this.#rowBits = sum(this.#widths);
+    let start = headWords(columns) * wordBits;
+    for (const width of this.#widths) {
+      this.#starts.push(start);
+      start += width;
+    }
+  }
+
+  /** Zero beyond the last row, as beyond the last of an array of words. */
+  at(row: number, column = 0): number {
+    if (row >= this.length) return 0;
+    const bit = row * this.#rowBits + (this.#starts[column] as number);
+    // Whole numbers of 32 bits, where they are: this is most of what a search reads.
+    const word = bit < 2 ** 32 ? bit >>> 5 : Math.floor(bit / wordBits);
+    const shift = bit & (wordBits - 1);
+    let value = (this.#words[word] ?? 0) >>> shift;
+    if (shift + (this.#widths[column] as number) > wordBits)
+      value |= (this.#words[word + 1] ?? 0) << (wordBits - shift);
+    return (value & (this.#masks[column] as number)) >>> 0;
+  }
+}

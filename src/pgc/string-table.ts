@@ -1,0 +1,36 @@
+import { ByteColumn } from './bytes.js';
+import { PackedRows, packRows } from './packed-rows.js';
+
+/** Strings as offsets, a table of one column, and UTF-8 bytes. */
+export function packStrings(strings: readonly string[]): { offsets: Uint8Array; bytes: Buffer } {
+  const offsets = new Uint32Array(strings.length + 1);
+  const bytes = new ByteColumn(4_096);
+  strings.forEach((text, index) => {
+    bytes.appendText(text);
+    offsets[index + 1] = bytes.length;
+  });
+  return { offsets: packRows([offsets]), bytes: bytes.values() };
+}
+
+/** Reads `packStrings`, each string when it is asked for. */
+export class StringTable {
+  readonly #bytes: Buffer;
+  readonly #offsets: PackedRows;
+
+  constructor(offsets: Uint8Array, bytes: Buffer) {
+    this.#offsets = new PackedRows(offsets, 1);
+    this.#bytes = bytes;
+  }
+
+  get size(): number {
+    return this.#offsets.length - 1;
+  }
+
+  at(id: number): string {
+    return this.#bytes.toString('utf8', this.#offsets.at(id), this.#offsets.at(id + 1));
+  }
+
+  isEmpty(id: number): boolean {
+    return this.#offsets.at(id) === this.#offsets.at(id + 1);
+  }
+}

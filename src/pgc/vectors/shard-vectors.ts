@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { TokenTable } from '../../model/token-table.js';
+import type { ManifestShard } from '../manifest.js';
+import { Segment } from '../segment.js';
+import type { ShardIndex } from '../shard-index.js';
+import { codeBytes, writeCode } from './sign-codes.js';
+import { explains, symbolText } from './symbol-text.js';
+import { VectorFile, vectorFileName } from './vector-file.js';
+
+/** Texts that are embedded at once; between two batches others have their turn. */
+export const batchSize = 256;
+
+/** What a thread needs to make the vectors of one shard. Plain data. */
+export interface VectorOrder {
+  /** The folder of the segments. */
+  segments: string;
+  shard: Pick<ManifestShard, 'alias' | 'version' | 'segment'>;
+  /** Symbols that may have one. */
+  room: number;
+}
+
+export type Vectors = NonNullable<ManifestShard['vectors']>;
+
+/** Writes the vectors that a table gives; of no symbol, no file. Throws INDEX_CORRUPT, STORE_UNAVAILABLE. */
+export async function writeTableVectors(
+  { segments, shard, room }: VectorOrder,
+  table: TokenTable,
+  /** Called between two batches. */
+  pause: () => Promise<void>,
+): Promise<Vectors> {
+  const { fingerprint, dims } = table;
+  const { alias, version, segment } = shard;
+  const index = await Segment.open(join(segments, segment));
+  const { wanted, leftOut } = chosen(index, room);
+  const file = wanted.length === 0 ? '' : vectorFileName(shard, fingerprint);
+  const made = { fingerprint, file, symbols: wanted.length, left_out: leftOut };
+  if (file === '') return made;
+  const width = codeBytes(dims);
+  const codes = new Uint8Array(wanted.length * width);
+  for (let row = 0; row < wanted.length; row += 1) {
+    if (row % batchSize === 0) await pause();
+    writeCode(table.embedOne(symbolText(index, wanted[row] ?? 0)), codes, row * width);
+  }
+  await VectorFile.write(
+    join(segments, file),
+    { alias, version, fingerprint, dims },
+    wanted,
+    codes,
+  );
+  return made;
+}
+
+/** What explains, in the order of the documents; where there is no room for all, what is documented comes first. */
+export function chosen(
+  index: ShardIndex,
+  room: number,
+): { wanted: Uint32Array<ArrayBuffer>; leftOut: number } {
+  const documented: number[] = [];
+  const others: number[] = [];
+  for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
+    const outline = index.outline(symbol);
+    if (explains(outline)) (outline.documented ? documented : others).push(symbol);
+  }
+  const all = documented.concat(others);
+  const wanted = Uint32Array.from(all.slice(0, Math.max(0, room))).sort();
+  return { wanted, leftOut: all.length - wanted.length };
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FileFacts } from '../../../src/pgc/facts.js';
+import { decodeFacts, encodeFacts } from '../../../src/pgc/facts.js';
+import { Miner } from '../../../src/pgc/miners/mine.js';
+import { packFacts, unpackFacts } from '../../../src/pgc/packed-facts.js';
+
+const number = fc.nat(2 ** 29);
+const text = fc.string({ unit: 'binary', maxLength: 200 });
+/** Few, so that they come again. */
+const name = fc.constantFrom('', 'probe', 'naïve_名', 'struct.field', 'a'.repeat(60));
+const many = <Each>(each: fc.Arbitrary<Each>): fc.Arbitrary<Each[]> =>
+  fc.array(each, { maxLength: 5 });
+const lines = { line_start: number, line_end: number };
+
+const facts: fc.Arbitrary<FileFacts> = fc
+  .record({
+    ...{ language: name, lines: number, bytes: number, error_bytes: number },
+    symbols: many(
+      fc.record({
+        ...{ name, kind: name, container: name, doc: text, ...lines },
+        signature: fc.oneof(
+          text,
+          fc.tuple(text, name, text).map((all) => all.join('')),
+        ),
+        ...{ exported: fc.boolean(), declaration: fc.boolean() },
+      }),
+    ),
+    calls: many(
+      fc.record({
+        ...{ callee: name, line: number, caller: number, kind: name, receiver: name },
+        unused: fc.boolean(),
+      }),
+    ),
+    imports: many(fc.record({ target: name, names: many(name), line: number })),
+    words: many(text),
+    documents: many(
+      fc
+        .uniqueArray(fc.tuple(fc.nat(100_000), fc.integer({ min: 0, max: 255 })), {
+          selector: ([word]) => word,
+          maxLength: 60,
+        })
+        // As they come back: ascending.
+        .map((all) => all.sort(([one], [other]) => one - other))
+        .map((all) => ({ word: all.map(([word]) => word), count: all.map(([, count]) => count) })),
+    ),
+    items: many(
+      fc.record({
+        ...{ overlay: fc.nat(7), rule: name, ...lines, text, subject: name },
+        ...{ severity: name, cwe: name },
+      }),
+    ),
+    scanned: many(fc.tuple(text, number)),
+  })
+  .map(({ scanned, ...others }) => ({
+    ...others,
+    scanned_names: scanned.map(([each]) => each),
+    scanned_lines: scanned.map(([, line]) => line),
+  }));
+
+test('facts come back as they were packed', () => {
+  fc.assert(
+    fc.property(facts, (its) => {
+      // Half a character, where a text was cut, is none.
+      const whole = JSON.parse(JSON.stringify(its), (_, each: unknown) =>
+        typeof each === 'string' ? Buffer.from(each).toString() : each,
+      ) as FileFacts;
+      expect(unpackFacts(packFacts(its))).toEqual(whole);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('of a source all comes back, the words of each document in their order', async () => {
+  await using miner = new Miner();
+  const source =
+    '#include <linux/slab.h>\n/* Grows it. */\nstatic int grow(struct pool *p)\n{\n\treturn fill(p) + fill(p->next);\n}\nint twice(struct pool *p) { return grow(p) * grow(p); }\n';
+  const mined = await miner.mine('c', Buffer.from(source));
+  const found = decodeFacts(encodeFacts(mined));
+  expect({ ...found, documents: [] }).toEqual({ ...mined, documents: [] });
+  const pairs = ({ documents }: FileFacts): string[][] =>
+    documents.map(({ word, count }) => word.map((each, at) => `${each} ${count[at]}`));
+  expect(pairs(found).map((each) => each.sort())).toEqual(pairs(mined).map((each) => each.sort()));
+  for (const { word } of found.documents) expect(word).toEqual([...word].sort((a, b) => a - b));
+});
+
+test('facts that are cut short are refused, not made up', async () => {
+  await using miner = new Miner();
+  const mined = await miner.mine('c', Buffer.from('int f(void) { return g(1); }\n'));
+  const whole = packFacts(mined);
+  for (let length = 0; length < whole.length; length += 1)
+    expect(() => unpackFacts(whole.subarray(0, length))).toThrow(RangeError);
+});
