@@ -23,9 +23,9 @@ export const cachedAnswersMax = 256;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
 /** What is less likely to be relevant than this answers nothing. */
-const answerMin = 0.03;
-/** What is less likely than this is told as what it is: the nearest there is. */
-const clearMin = 0.35;
+const answerMin = 0.1;
+/** What is rather wrong than right is told as what it is: the nearest there is. */
+const clearMin = 0.5;
 const unclear = 'Nothing here clearly answers the question; this is nearest.';
 /** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
 export const hitsPerSource = 4;

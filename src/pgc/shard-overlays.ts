@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { readBuilding } from './build-notice.js';
-import type { IndexPlace, ManifestShard } from './manifest.js';
+import { readManifest, type IndexPlace, type ManifestShard } from './manifest.js';
 import { OverlayFile } from './overlays/overlay-file.js';
 import type { OverlayName } from './shapes.js';
 
@@ -47,11 +47,18 @@ export class ShardOverlays {
       return await file;
     } catch (error) {
       this.#opened.delete(name);
-      const { code } = asBusError(error);
-      // A refresh has replaced it: whoever serves the shard opens the newer one in a moment.
-      if (code === 'INDEX_MISSING') throw this.#error('OVERLAY_BUILDING', name, error);
-      throw error;
+      throw await this.#loss(name, known.file, asBusError(error));
     }
+  }
+
+  async #loss(name: OverlayName, file: string, error: BusError): Promise<BusError> {
+    const data = { ...error.data, overlay: name };
+    if (error.code !== 'INDEX_MISSING') return new BusError(error.code, data, { cause: error });
+    // A refresh has replaced it: whoever serves the shard opens the newer one in a moment.
+    const now = await readManifest(this.#place, this.#place.folder).catch(() => undefined);
+    const shard = now?.shards.find(({ alias }) => alias === this.#shard.alias);
+    if (shard?.overlays[name]?.file !== file) return this.#error('OVERLAY_BUILDING', name, error);
+    return new BusError('INDEX_CORRUPT', { ...data, detail: 'it is gone' }, { cause: error });
   }
 
   async #gap(name: OverlayName): Promise<BusError> {

@@ -27,25 +27,25 @@ export type SimilarityModel = Readonly<Record<'intercept' | Feature, number>>;
 
 /** Where no model has judged. */
 export const wordsModel: SimilarityModel = {
-  intercept: -7.53,
-  coverage: 1.5,
-  context: 4.08,
-  exact: 0.3,
-  margin: 0.51,
-  share: 3.5,
-  known: 2.05,
+  intercept: -5.05,
+  coverage: 3.29,
+  context: 0.19,
+  exact: 0.97,
+  margin: 1.32,
+  share: 2.72,
+  known: 1.81,
   judged: 0,
 };
 
 export const judgedModel: SimilarityModel = {
-  intercept: -8.61,
-  coverage: 0,
-  context: 3.21,
+  intercept: -5.89,
+  coverage: 1.35,
+  context: 0.67,
   exact: 0,
-  margin: 0.57,
-  share: 2.45,
-  known: 2.54,
-  judged: 6.26,
+  margin: 1.68,
+  share: 1.52,
+  known: 2.03,
+  judged: 5,
 };
 
 /** No source is certain: the words may match and the question still mean something else. */

@@ -47,8 +47,10 @@ export function addLocateCommand(sigma: Command): void {
       const reranker = judgeOf(engine);
       if (batch !== undefined) return await locateAll({ locator, reranker }, batch, options);
       const answer = await locateOne({ locator, reranker }, file, options);
-      print({ json: options.json === true }, answer, () => render(answer));
-      if (answer.files.length === 0) process.exitCode = 1;
+      const isEmpty = answer.files.length === 0;
+      const error = isEmpty ? { error: new BusError('NOT_FOUND').toFailure() } : {};
+      print({ json: options.json === true }, { ...answer, ...error }, () => render(answer));
+      if (isEmpty) process.exitCode = 1;
     });
 }
 
@@ -119,7 +121,7 @@ async function writeLine(line: string): Promise<void> {
 function render({ files, shards, agents_asked, elapsed_ms, warnings }: LocateAnswer): string {
   const of = shards.length === 1 ? '' : ` · files of ${shards.length} shards`;
   return [
-    ...files.map(renderFile),
+    ...(files.length === 0 ? ['Nothing here is about this report.'] : files.map(renderFile)),
     '',
     `${files.length} files${of} · ${agents_asked} asked · ${Math.round(elapsed_ms)} ms · scores order the files of this report only`,
     ...warnings.map((warning) => `note: ${warning}`),

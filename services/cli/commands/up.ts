@@ -105,7 +105,6 @@ async function hasManager(config: Config): Promise<boolean> {
   return services.some((service) => service.name === latticeService);
 }
 
-/** Every shard online, the manager there, and its cards fetched: from here on a question is answered at full speed. */
 /** The agents of this tree, as the bus knows them. */
 function agentsOf(root: string, report: Report): string[] {
   const { project } = report;

@@ -51,7 +51,9 @@ export class Semantics {
         const file = await VectorFile.open(join(place.segments, vectors.file));
         shards.set(alias, new VectorIndex(file, index, engine.table));
       } catch (error) {
-        warnings.push(`${alias} is searched by words alone: ${asBusError(error).message}.`);
+        const { code, message } = asBusError(error);
+        const why = code === 'INDEX_MISSING' ? 'its vectors are gone, run sigma index' : message;
+        warnings.push(`${alias} is searched by words alone: ${why}.`);
       }
     }
     if (others > 0) warnings.push(...otherEngine(others, engine));

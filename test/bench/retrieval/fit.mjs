@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { fitLogistic, isotonic, isotonicValue, logisticValue } from './maps.mjs';
-import { reliability } from './metrics.mjs';
+import { answersAt, reliability } from './metrics.mjs';
 import { load, openProduct, Searches, topK } from './product.mjs';
 import { fitSets, located, questionSet, unanswerable } from './sets.mjs';
 import { treeOf } from './trees.mjs';
@@ -22,8 +22,8 @@ import { treeOf } from './trees.mjs';
 const folds = 5;
 /** Fits and choices in turn; they agree long before. */
 const turns = 8;
-/** Some keys list every place that would do; those that are reported on are of as many files at most. */
-const keyFiles = 2;
+/** Of the questions that people ask, so many have no answer where they ask: an assumption. */
+const unanswerableShare = 0.1;
 /** Kinds of questions that nobody thought of. */
 const byRule = new Set(['name']);
 
@@ -74,14 +74,13 @@ show('isotonic over fitted, held out', (row) => held.get(row).isotonic);
 
 /** One row a hit: features, what it is of, where, and whether it is right. */
 async function rowsOf(set, searches, { id, kind = 'none', question, answers }) {
-  const files = [...new Set(answers.map((answer) => answer.path))].slice(0, keyFiles);
   return (await searches.hitsOf(question)).map(({ hit, place }) => ({
     set,
     id,
     kind,
     path: place.path,
     ...Object.fromEntries(features.map((name) => [name, hit[name]])),
-    right: files.includes(place.path),
+    right: answersAt(place, answers, 'file').length > 0,
   }));
 }
 
@@ -96,15 +95,27 @@ function fitted() {
   return { rows, model };
 }
 
-/** The best hits of each question, those of other files first. */
+/**
+ * The best hits of each question, those of other files first. How sure an answer is depends on its best source, which
+ * counts as much as the others together.
+ */
 function cited(statedOf) {
   const ids = [...new Set(all.map(({ id }) => id))];
+  const none = new Set(all.filter(({ kind }) => kind === 'none').map(({ id }) => id));
+  const usual =
+    (unanswerableShare / (1 - unanswerableShare)) * ((ids.length - none.size) / none.size);
   return ids.flatMap((id) => {
     const some = all.filter((row) => row.id === id);
     const sorted = some.sort((one, other) => statedOf(other) - statedOf(one));
     const isFirst = (row) => sorted.find(({ path }) => path === row.path) === row;
     const others = sorted.filter((row) => !isFirst(row));
-    return [...sorted.filter(isFirst), ...others].slice(0, topK);
+    const chosen = [...sorted.filter(isFirst), ...others].slice(0, topK);
+    const often = none.has(id) ? usual : 1;
+    return chosen.map((row, at) => ({
+      ...row,
+      isBest: at === 0,
+      weight: often * (at === 0 ? topK - 1 : 1),
+    }));
   });
 }
 
@@ -124,11 +135,16 @@ function heldOut() {
   return said;
 }
 
+function isByHand(kind) {
+  return !byRule.has(kind) && kind !== 'none';
+}
+
 function show(title, statedOf) {
   const parts = [
     ['all', rows],
-    ['by hand', rows.filter(({ kind }) => !byRule.has(kind) && kind !== 'none')],
+    ['by hand', rows.filter(({ kind }) => isByHand(kind))],
     ['by rule', rows.filter(({ kind }) => byRule.has(kind))],
+    ['best of each by hand', rows.filter(({ kind, isBest }) => isBest && isByHand(kind))],
     ['without an answer', rows.filter(({ kind }) => kind === 'none')],
   ].filter(([, some]) => some.length > 0);
   const rated = parts.map(([name, some]) => [

@@ -10,7 +10,7 @@ export function logisticValue(row, model, features) {
 }
 
 /**
- * Maximum likelihood, with a touch of ridge. More of a feature must never mean less: one that would have
+ * Maximum likelihood, with a touch of ridge; a row counts as often as its `weight` says, once by default. More of a feature must never mean less: one that would have
  * a negative weight has none.
  */
 export function fitLogistic(rows, features) {
@@ -40,10 +40,12 @@ function newton(rows, features) {
     for (const row of rows) {
       const x = [1, ...features.map((name) => row[name])];
       const p = 1 / (1 + Math.exp(-x.reduce((sum, value, at) => sum + value * weights[at], 0)));
-      const error = Number(row.right) - p;
+      const { weight = 1 } = row;
+      const error = weight * (Number(row.right) - p);
       for (let i = 0; i < weights.length; i += 1) {
         gradient[i] += error * x[i];
-        for (let j = 0; j < weights.length; j += 1) hessian[i][j] += p * (1 - p) * x[i] * x[j];
+        for (let j = 0; j < weights.length; j += 1)
+          hessian[i][j] += weight * p * (1 - p) * x[i] * x[j];
       }
     }
     const change = solve(hessian, gradient);

@@ -106,6 +106,16 @@ test('a fitted map states the shares it saw, and gives no weight to what speaks 
   expect(maps.logisticValue({ x: 1, y: 0 }, model, ['x', 'y'])).toBeCloseTo(0.8, 2);
 });
 
+test('a row counts as often as its weight says', () => {
+  const once = Array.from({ length: 40 }, (_, each) => ({ x: each % 3, right: each % 4 === 0 }));
+  const doubled = once.flatMap((row) => (row.x === 1 ? [row, row] : [row]));
+  const weighed = once.map((row) => ({ ...row, weight: row.x === 1 ? 2 : 1 }));
+  const [one, other] = [doubled, weighed].map((rows) => maps.fitLogistic(rows, ['x']));
+  expect(one.x).toBeCloseTo(other.x, 6);
+  expect(one.intercept).toBeCloseTo(other.intercept, 6);
+  expect(one.intercept).not.toBeCloseTo(maps.fitLogistic(once, ['x']).intercept, 3);
+});
+
 test('no question is fitted on and reported', () => {
   const asked = (names: string[]): string[] =>
     names.flatMap((name) =>

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Excerpts } from '../../../src/pgc/excerpt.js';
@@ -155,12 +155,21 @@ test('an overlay that is missing, failed or damaged is told, and the others answ
   const damaged = `damaged.O4.ovl`;
   await writeFile(path.join(place.segments, damaged), 'no overlay');
   const broken = over({ ...others, O4: { ...O4!, file: damaged } });
-  expect(codes(await broken.ask(named))).toEqual(['INDEX_CORRUPT']);
+  const told = await broken.ask(named);
+  expect(codes(told)).toEqual(['INDEX_CORRUPT']);
+  expect(told.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not consulted: /)]);
   // A run has replaced the file, and whoever serves has not yet noticed.
   const replaced = over({ ...others, O4: { ...O4!, file: 'replaced.O4.ovl' } });
   expect((await replaced.ask(named)).errors).toEqual([
     expect.objectContaining({ code: 'OVERLAY_BUILDING', retryable: true }),
   ]);
+  // It is served, but somebody has taken it away: nothing will come of waiting.
+  const served = path.join(place.segments, O4!.file);
+  await rename(served, `${served}.away`);
+  const lost = await over(overlays).ask(named);
+  await rename(`${served}.away`, served);
+  expect(lost.errors).toEqual([expect.objectContaining({ code: 'INDEX_CORRUPT' })]);
+  expect(lost.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not .*\(it is gone\)/)]);
 });
 
 test('answers are cached by question, overlays and index, and bring their sources', async () => {
