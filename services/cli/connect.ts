@@ -87,8 +87,7 @@ export async function withQuestions<T>(
 ): Promise<T> {
   if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
   await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
-  const { shards, semantics } = await openShards(repo, config.home, engine);
-  await semantics?.warm();
+  const { shards } = await openShards(repo, config.home, engine);
   const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
   const trees = shards.map(({ index }) => index.info);
   return await work(new LatticeQuestions(lattice, systemClock, trees));

@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { systemClock, type Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import { bundledModel, type ModelFiles } from './bundled-model.js';
@@ -16,8 +15,11 @@ const waitingMax = 32;
 const requestMsMax = 120_000;
 /** Processes in a row that end without an answer: then it is not tried again. */
 const startsMax = 3;
-/** Of the runtime: two read ten short texts in 10 ms instead of 18, more hardly gain. */
-const threadsMax = 2;
+/**
+ * Of the runtime. Two read ten short texts in 10 ms instead of 18 on an idle machine; on a busy one they wait for one
+ * another, and half of all questions take longer than with one.
+ */
+const threadsDefault = 1;
 
 export interface MinilmOptions {
   /** Of the runtime. */
@@ -58,7 +60,7 @@ export class Minilm implements Embedder {
 
   constructor(files: ModelFiles, options: MinilmOptions = {}) {
     this.#files = files;
-    this.#threads = options.threads ?? Math.min(threadsMax, availableParallelism());
+    this.#threads = options.threads ?? threadsDefault;
     this.#module = options.module ?? new URL('./model-process.js', import.meta.url);
     this.#clock = options.clock ?? systemClock;
   }

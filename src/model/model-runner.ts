@@ -21,6 +21,7 @@ interface Runtime {
         intraOpNumThreads: number;
         interOpNumThreads: number;
         logSeverityLevel: number;
+        graphOptimizationLevel: 'disabled';
         extra: { session: { intra_op: { allow_spinning: '0' } } };
       },
     ): Promise<Session>;
@@ -55,6 +56,8 @@ export class ModelRunner {
       interOpNumThreads: 1,
       // Errors only: what it warns of is its own graph.
       logSeverityLevel: 3,
+      // It would take longer than all that it gains in fifty questions.
+      graphOptimizationLevel: 'disabled',
       // On a busy machine threads that wait in loops take each other's time.
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     });

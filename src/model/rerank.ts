@@ -24,8 +24,8 @@ export class Reranker {
   }
 
   /**
-   * A cosine for each text, in their order; undefined for those that the time was too short for. A batch
-   * that has begun is finished. Throws as `embed`.
+   * A cosine for each text, in their order; undefined for those that the time was too short for, which begins when
+   * the question has been read. A batch that has begun is finished. Throws as `embed`.
    */
   async scores(
     question: string,
@@ -33,10 +33,11 @@ export class Reranker {
     budgetMs: number,
     signal?: AbortSignal,
   ): Promise<(number | undefined)[]> {
-    const endMs = this.#clock.monotonicMs() + budgetMs;
     const scores: (number | undefined)[] = texts.map(() => undefined);
     const [asked] = await this.#vectors([question], signal);
     if (asked === undefined) return scores;
+    // A model that had to be started first has not used the time up.
+    const endMs = this.#clock.monotonicMs() + budgetMs;
     const open: number[] = [];
     for (const [at, text] of texts.entries()) {
       const known = this.#recall(keyOf(text));

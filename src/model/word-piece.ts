@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** Of one text that is looked at: more than the tokens that any model here reads. */
 export const textCharsMax = 8_192;
 /** Words whose pieces are remembered; at the limit the memory starts anew. */
@@ -15,18 +13,12 @@ const wordCharsMax = 100;
 /** Entries of a vocabulary. */
 const piecesMax = 1_000_000;
 
-const tokenizerShape = z.object({
-  normalizer: z.object({ type: z.literal('BertNormalizer'), lowercase: z.literal(true) }),
-  pre_tokenizer: z.object({ type: z.literal('BertPreTokenizer') }),
-  model: z.object({
-    type: z.literal('WordPiece'),
-    unk_token: z.literal(unknownToken),
-    continuing_subword_prefix: z.literal(prefix),
-    max_input_chars_per_word: z.literal(wordCharsMax),
-    // Read by hand: there are many.
-    vocab: z.custom<object>((value) => typeof value === 'object' && value !== null),
-  }),
-});
+/** What is read of a tokenizer.json. By hand: a library of schemas is loaded longer than all of this takes. */
+interface TokenizerJson {
+  normalizer?: { type?: unknown; lowercase?: unknown } | null;
+  pre_tokenizer?: { type?: unknown } | null;
+  model?: Record<string, unknown> | null;
+}
 
 const letterCode = 1;
 const spaceCode = 2;
@@ -72,9 +64,18 @@ export class WordPiece {
 
   /** Of a tokenizer.json. Throws Error when it describes another kind of tokenizer. */
   static fromJson(json: string): WordPiece {
-    const { vocab } = tokenizerShape.parse(JSON.parse(json)).model;
+    const { normalizer, pre_tokenizer, model } = JSON.parse(json) as TokenizerJson;
+    const isKnown =
+      normalizer?.type === 'BertNormalizer' &&
+      normalizer.lowercase === true &&
+      pre_tokenizer?.type === 'BertPreTokenizer' &&
+      model?.type === 'WordPiece' &&
+      model.unk_token === unknownToken &&
+      model.continuing_subword_prefix === prefix &&
+      model.max_input_chars_per_word === wordCharsMax;
+    if (!isKnown) throw new Error('it describes another kind of tokenizer');
     const vocabulary: string[] = [];
-    for (const [piece, id] of Object.entries(vocab) as [string, unknown][]) {
+    for (const [piece, id] of Object.entries(model.vocab ?? {})) {
       if (typeof id !== 'number' || !(id >= 0 && id <= piecesMax && Number.isInteger(id)))
         throw new Error(`the vocabulary gives ${JSON.stringify(piece)} no number`);
       vocabulary[id] = piece;

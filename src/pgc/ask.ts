@@ -88,7 +88,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
     return { answer, isWhole: true };
   }
   const choice = chooseOverlays(parts.search, named);
-  const { found, weighing, gaps, isJudged } = await parts.search.find(
+  const { found, weighing, gaps } = await parts.search.find(
     question,
     choice.wanted,
     hitsPerSource * topK,
@@ -113,7 +113,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
     overlay_warnings: warnings,
     errors,
   };
-  return { answer, isWhole: draft.isWhole && gaps.length === 0 && isJudged };
+  return { answer, isWhole: draft.isWhole && gaps.length === 0 };
 }
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */

@@ -17,12 +17,8 @@ import type { VectorHit } from './vectors/vector-index.js';
 /** Symbols that are looked at for what they mean. */
 const nearMax = 20;
 const nearTurn = 2;
-/**
- * Hits that the model reads: some 20 ms. A number and not a time, so that the same question has the same answer; the
- * time is for a machine that is much too busy.
- */
+/** Hits that the model reads: some 20 ms. A number and not a time, so that the same question has the same answer. */
 const judgedMax = 10;
-const judgedMs = 250;
 /** Hits that are found by their words before the model chooses. */
 const foundMin = 40;
 /** What the model reads of each: its time goes with the words, and more of them tell it no more. */
@@ -45,8 +41,6 @@ export interface SearchResult {
   weighing: Weighing;
   /** What was wanted and could not be consulted: overlays, and whoever reads the question by its meaning. */
   gaps: BusError[];
-  /** Whether the model has read all that it should: a machine that is too busy may leave it no time. */
-  isJudged: boolean;
 }
 
 /** What a search can do without, to show what it is good for. */
@@ -118,10 +112,9 @@ export class Search {
     const candidates = inTurn(ordered(hits, items), new Set(also));
     const first = candidates.slice(0, judgedMax);
     const cosines = await orGap(this.#judge(asked, first), [], gaps);
-    const isJudged = cosines.every((each) => each !== undefined);
     const judged = this.#supported(judgedBy(cosines, candidates));
     const found = this.#compared(judged, weighing.known);
-    return { found: found.slice(0, limit), weighing, gaps, isJudged };
+    return { found: found.slice(0, limit), weighing, gaps };
   }
 
   async #files(
@@ -156,7 +149,7 @@ export class Search {
   ): Promise<readonly (number | undefined)[]> {
     if (this.semantics?.canRerank !== true || this.without.has('judge')) return [];
     const texts = candidates.map((each) => this.#textOf(each));
-    return this.semantics.rerank(question.text, texts, judgedMs);
+    return this.semantics.rerank(question.text, texts);
   }
 
   /** With what each gains from those that it calls, or that call it. */

@@ -98,8 +98,7 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
   if (repo === undefined)
     return withClient(config, (client) => askAgent(client, agent, request, deadline));
   await using engine = await openEngine(config);
-  const { shards, semantics } = await openShards(repo, config.home, engine);
-  await semantics?.warm();
+  const { shards } = await openShards(repo, config.home, engine);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
   return await shard.ask(request);

@@ -9,7 +9,7 @@ import {
 } from '../../../src/pgc/locate/locate.js';
 import { reportCharsMax, reportOf } from '../../../src/pgc/locate/report.js';
 import type { Reranker } from '../../../src/pgc/locate/reranker.js';
-import { judgeOf, warmUp } from '../../../src/pgc/vectors/judge.js';
+import { judgeOf } from '../../../src/pgc/vectors/judge.js';
 import { openEngine } from '../connect.js';
 import { beginningOf, bytesOf } from '../input.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -43,7 +43,6 @@ export function addLocateCommand(sigma: Command): void {
       const config = configOf(options);
       await using engine = await openEngine(config);
       const locator = await Locator.open(repo, config.home);
-      await warmUp(engine);
       const reranker = judgeOf(engine);
       if (batch !== undefined) return await locateAll({ locator, reranker }, batch, options);
       const answer = await locateOne({ locator, reranker }, file, options);

@@ -28,7 +28,7 @@ export interface EngineOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** A table that was not derived yet is, from the model: not while somebody waits for an answer. */
   derives?: boolean;
-  /** Starts the model while the caller opens what it will read; `warmUp` waits for it. */
+  /** Starts the model while the caller opens what it will read. */
   starts?: boolean;
   signal?: AbortSignal;
   model?: MinilmOptions;

@@ -23,9 +23,3 @@ export function judgeOf(engine: Engine): Reranker | undefined {
       ),
   };
 }
-
-/** Starts the model, which takes half a second that the first question need not wait. */
-export async function warmUp({ kind, judge }: Engine, signal?: AbortSignal): Promise<void> {
-  // What is wrong with it is told to who asks.
-  if (kind === 'bundled') await judge?.embed(['a'], signal).catch(() => undefined);
-}

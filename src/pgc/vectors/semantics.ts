@@ -4,7 +4,7 @@ import type { Reranker } from '../locate/reranker.js';
 import type { IndexPlace, Manifest } from '../manifest.js';
 import type { ShardIndex } from '../shard-index.js';
 import { Engine } from './engine.js';
-import { fitted, judgeOf, warmUp } from './judge.js';
+import { fitted, judgeOf } from './judge.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
 import { VectorIndex, type VectorHit } from './vector-index.js';
 
@@ -90,7 +90,9 @@ export class Semantics {
 
   /** Starts the model, which takes half a second that the first question need not wait. */
   async warm(signal?: AbortSignal): Promise<void> {
-    await warmUp(this.#engine, signal);
+    if (this.#engine.kind !== 'bundled') return;
+    // What is wrong with it is told to who asks.
+    await this.#engine.judge?.embed(['a'], signal).catch(() => undefined);
   }
 
   /** Whether `rerank` will judge anything. */
@@ -99,17 +101,16 @@ export class Semantics {
   }
 
   /**
-   * How near each text is to the question by the full model, -1 to 1; undefined: no model, or no time left.
-   * Throws as `embed`.
+   * How near each text is to the question by the full model, -1 to 1, however long that takes: what depended on the
+   * time would be another answer the next time. Undefined: there is no model. Throws as `embed`.
    */
   async rerank(
     question: string,
     texts: readonly string[],
-    budgetMs: number,
     signal?: AbortSignal,
   ): Promise<readonly (number | undefined)[]> {
     if (this.#reranker === undefined) return texts.map(() => undefined);
-    return this.#reranker.scores(question, texts, budgetMs, signal);
+    return this.#reranker.scores(question, texts, Infinity, signal);
   }
 }
 

@@ -36,7 +36,7 @@ test('when the time is over, the rest has no score', async () => {
   const slow = new Slow(clock, 5);
   const texts = Array.from({ length: 40 }, (_, at) => `send ${at}`);
   const scores = await new Reranker(slow, { clock }).scores('transmit', texts, 100);
-  // 5 ms for the question, then steps of ten: the second ends at 105 ms.
+  // Steps of ten, of 50 ms each, once the question has been read.
   expect(scores.map((each) => each !== undefined)).toEqual(texts.map((_, at) => at < 20));
 });
 
