@@ -57,7 +57,7 @@ function best(answer: AskAnswer): number {
 }
 
 /** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
-export const sentenceEnd = /(?<=\]\.|sites\.|nearest\.)\s+(?=`)/;
+export const sentenceEnd = /(?<=\[\d+\]\.|\bat \d+ further sites\.|\bthis is nearest\.)\s+(?=`)/;
 
 /** The best sources of all answers, and those sentences whose sources are all among them. */
 function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {

@@ -43,7 +43,9 @@ export class CallTable {
     this.#place = place;
   }
 
+  /** Of none for what is no symbol: what is called outside of all of them stands behind the last. */
   from(symbol: number): CallRow[] {
+    if (symbol >= this.#place.symbols) return [];
     const rows = this.#rows;
     const callerAt = (call: number): number => rows.at(call, callColumn.caller);
     const calls: CallRow[] = [];

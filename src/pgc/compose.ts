@@ -4,6 +4,9 @@ import type { SymbolRow } from './shard-index.js';
 /** Longer first sentences are cut at a word. */
 const sentenceCharsMax = 220;
 
+/** `i.e.` ends no sentence. */
+const sentenceOf = /^.*?(?<!\b(?:i\.e|e\.g|cf|vs))[.!?](?=\s|$)/;
+
 /** Summaries often end without a full stop; these words begin the next paragraph. */
 const nextParagraph =
   /(?<=[a-z)])\s(?=(?:Returns?|This|The|These|Note|Context|Description|Called|Callers?|Allocates?|Must|If|When|We|It)\b)/;
@@ -63,7 +66,7 @@ export function firstSentence(doc: string, name: string): string {
   );
   const said = flat.replace(head, '').replace(/^[-*:\s]+/, '');
   const beforeParameters = said.split(/\s@\w+\s*[:\s]/)[0] ?? said;
-  const sentence = /^.*?[.!?](?=\s|$)/.exec(beforeParameters)?.[0] ?? beforeParameters;
+  const sentence = sentenceOf.exec(beforeParameters)?.[0] ?? beforeParameters;
   const plain = (sentence.split(nextParagraph)[0] ?? sentence).replace(/[.\s]+$/, '');
   return cut(plain);
 }

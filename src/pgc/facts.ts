@@ -50,22 +50,33 @@ export function hasModules(language: FactsLanguage): boolean {
 
 export interface SymbolFact {
   name: string;
+  /** `function`, `method`, `struct`, `macro`, `section` … */
   kind: string;
+  /** From 1; of both the last is in it. */
   line_start: number;
   line_end: number;
+  /** Rendered: `function:f | params:2 | returns:int | static:true`. */
   signature: string;
+  /** The name of the enclosing class or function, or empty. */
   container: string;
+  /** Seen by other files: by linkage or export. */
   exported: boolean;
+  /** First sentences of the comment that documents it. */
   doc: string;
+  /** Without a body: no call leads to it while there is a definition. */
   declaration: boolean;
 }
 
 export interface CallFact {
   callee: string;
   line: number;
+  /** 1 + position in `symbols` of the innermost function around it; 0: outside of all. */
   caller: number;
+  /** `direct`, `member` (`receiver.name()`), `construct`, `slot` (`.field = name`, of a structure of operations). */
   kind: string;
+  /** Before the last dot of a member call; of a slot `structure.field`. */
   receiver: string;
+  /** What it returns is not looked at. */
   unused: boolean;
 }
 
@@ -88,24 +99,31 @@ export interface ItemFact {
 }
 
 export interface ImportFact {
+  /** As written: `linux/dma-mapping.h`, `./frame.js`, `package.module`. */
   target: string;
+  /** What it brings into scope: `x`, `x:y` for `x as y`, `*` for all; none for `#include`. */
   names: string[];
   line: number;
 }
 
+/** How often a document has each word. */
 export interface WordCounts {
+  /** Positions in `words` of the facts, each once. */
   word: number[];
   count: number[];
 }
 
+/** What was learned from one content. It knows no path: a content may stand in many places. */
 export interface FileFacts {
   language: string;
   lines: number;
   bytes: number;
+  /** Under nodes of the parse that are errors. */
   error_bytes: number;
   symbols: SymbolFact[];
   calls: CallFact[];
   imports: ImportFact[];
+  /** Distinct. */
   words: string[];
   /** One per symbol, then one for what lies outside all symbols. */
   documents: WordCounts[];

@@ -14,7 +14,6 @@ import { isBelow } from './confined-reader.js';
 import { BuildNotice } from './build-notice.js';
 import type { RuleDigests } from './fact-store.js';
 import {
-  filesOf,
   keptPlan,
   placeOf,
   readManifest,
@@ -43,7 +42,7 @@ import { Sweeper } from './sweeper.js';
 import { refreshVectors, type VectorRequest } from './vectors/build-vectors.js';
 import { SourceTree, type LeftOut, type ReadableTree, type SourceFile } from './source-tree.js';
 
-/** On disk, of each line; drivers of the kernel take 33, tables less. */
+/** On disk, of each line; drivers of the kernel take 27, tables less. */
 const lineBytesMin = 8;
 
 export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetRequest {
@@ -164,11 +163,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   run.throwIfAborted();
   const as_of = tree instanceof RevisionTree ? tree.commit : '';
   const { project } = place;
-  const served = new Set(before?.shards.flatMap(filesOf));
-  await settle(
-    place.segments,
-    shards.flatMap(filesOf).filter((file) => !served.has(file)),
-  );
+  await settle(place.segments, sweeper.unsettled(shards));
   // A swap that fails half-way may have been made.
   sweeper.release();
   await writeManifest(place, { project, root: tree.root, plan, shards, left_out, as_of });

@@ -212,7 +212,7 @@ class FactsWriter {
     this.#bytes.pushVarint(value);
   }
 
-  /** Of either sign, below 2^30. */
+  /** Of either sign, below 2^31. */
   difference(value: number): void {
     this.#bytes.pushVarint(((value << 1) ^ (value >> 31)) >>> 0);
   }
@@ -254,8 +254,11 @@ class FactsReader {
   }
 
   number(): number {
-    if (this.#reader.isAtEnd) throw new RangeError('facts are cut short');
-    return this.#reader.next();
+    if (this.#reader.isAtEnd) throw cutShort();
+    const value = this.#reader.next();
+    // A number itself may be cut: what is missing reads as zeros.
+    if (this.#reader.at > this.#reader.end) throw cutShort();
+    return value;
   }
 
   difference(): number {
@@ -288,4 +291,8 @@ class FactsReader {
     for (let at = 0; at < length; at += 1) all.push(read());
     return all;
   }
+}
+
+function cutShort(): RangeError {
+  return new RangeError('facts are cut short');
 }

@@ -62,7 +62,8 @@ function paragraphFrom(lines: readonly string[], from: number): string {
 /** Without marks of Markdown and of comments; a row of a table is a list. */
 function plain(line: string): string {
   return line
-    .replace(/^\s*\|\s?|\s*\|\s*$/g, '')
+    .trim()
+    .replace(/^\|\s?|\|$/g, '')
     .replace(/\s\|\s/g, ' · ')
     .replace(/^\s*(?:#{1,6}\s|[-*+>]\s|\d{1,3}[.)]\s|\/\/+|\/\*+|\*(?!\*)|"""|#)\s*/, '')
     .replace(/\*\/\s*$/, '')

@@ -111,7 +111,8 @@ export class Search {
     );
     const candidates = inTurn(ordered(hits, items), new Set(also));
     const first = candidates.slice(0, judgedMax);
-    const cosines = await orGap(this.#judge(asked, first), [], gaps);
+    // One that has not answered is not asked again for the same question.
+    const cosines = gaps.some(isOfMeaning) ? [] : await orGap(this.#judge(asked, first), [], gaps);
     const judged = this.#supported(judgedBy(cosines, candidates));
     const found = this.#compared(judged, weighing.known);
     return { found: found.slice(0, limit), weighing, gaps };
@@ -193,7 +194,8 @@ export class Search {
     if (each.kind === 'item') return `${each.item.symbol} ${each.item.text}`.slice(0, itemCharsMax);
     const path = this.index.file(each.file).path.split('/').slice(-2).join('/');
     if (each.symbol === undefined) return path;
-    return `${symbolText(this.index, each.symbol).slice(0, symbolCharsMax)} ${path}`;
+    const fit = (text: string): string => this.semantics?.fit(text) ?? text;
+    return `${symbolText(this.index, each.symbol, fit).slice(0, symbolCharsMax)} ${path}`;
   }
 
   #itemSearch(name: OverlayName, file: OverlayFile): ItemSearch {
@@ -201,6 +203,10 @@ export class Search {
     this.#items.set(name, known);
     return known;
   }
+}
+
+function isOfMeaning({ code }: BusError): boolean {
+  return code.startsWith('EMBEDDING_');
 }
 
 /** What cannot be had is a gap, and the words answer. */

@@ -33,7 +33,7 @@ const alignment = 8;
 export const sectionNames = [
   'info', // JSON: ShardInfo
   'kinds', // JSON: of symbols
-  'fileRows', // path, language, lines; words
+  'fileRows', // path, language, lines
   'fileBlobs', // 20 bytes each
   'fileSymbols', // first symbol of each file, and the end
   'filesByPath', // files in order of their paths

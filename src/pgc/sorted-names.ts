@@ -65,7 +65,9 @@ export class SortedNames {
     for (let block = this.#blockBefore(wanted); block < this.#blocks.length; block += 1) {
       const reader = this.#reader(block);
       for (let at = block * blockNames; !reader.isAtEnd; at += 1) {
-        const order = orderOf(this.#name, 0, this.#read(reader), wanted);
+        // First: a longer name than ever takes another buffer.
+        const length = this.#read(reader);
+        const order = orderOf(this.#name, 0, length, wanted);
         if (order === 0) return at;
         if (order > 0) return undefined;
       }

@@ -11,6 +11,8 @@ export class Sweeper implements AsyncDisposable {
   readonly #place: IndexPlace;
   /** Undefined: it is not known what is served, an older version may know; nothing of it is removed. */
   #served: readonly ManifestShard[] | undefined;
+  /** What stood in `segments/` when the run began, and what it did not remove. */
+  #found: ReadonlySet<string> = new Set();
 
   private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
     this.#place = place;
@@ -22,8 +24,16 @@ export class Sweeper implements AsyncDisposable {
     served: readonly ManifestShard[] | undefined,
   ): Promise<Sweeper> {
     const sweeper = new Sweeper(place, served);
-    await sweeper.#sweep();
+    sweeper.#found = new Set(await sweeper.#sweep());
     return sweeper;
+  }
+
+  /**
+   * Files of these shards that have come since it began, also in the place of served ones that were lost: they
+   * have to reach the disk before a manifest names them. What was there is there, or was replaced by `writeAtomically`.
+   */
+  unsettled(shards: readonly ManifestShard[]): string[] {
+    return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
   }
 
   /** From now on these are served. */
@@ -41,10 +51,12 @@ export class Sweeper implements AsyncDisposable {
     await this.#sweep();
   }
 
-  async #sweep(): Promise<void> {
+  /** Resolves with what it left in `segments/`. */
+  async #sweep(): Promise<string[]> {
     const { folder, segments } = this.#place;
-    await remove(segments, this.#isLeft());
+    const left = await remove(segments, this.#isLeft());
     await remove(folder, isTemporary);
+    return left;
   }
 
   #isLeft(): (name: string) => boolean {
@@ -54,12 +66,15 @@ export class Sweeper implements AsyncDisposable {
   }
 }
 
-/** What cannot be removed now is no failure of the run: the next one tries again. */
-async function remove(folder: string, isWanted: (name: string) => boolean): Promise<void> {
+/** Resolves with the names of the others. What cannot be removed now is no failure of the run: the next one tries again. */
+async function remove(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  const others: string[] = [];
   for (const name of await readdir(folder).catch((): string[] => [])) {
-    if (!isWanted(name)) continue;
-    await rm(join(folder, name), { force: true, recursive: true }).catch(() => undefined);
+    if (isWanted(name))
+      await rm(join(folder, name), { force: true, recursive: true }).catch(() => undefined);
+    else others.push(name);
   }
+  return others;
 }
 
 function isTemporary(name: string): boolean {

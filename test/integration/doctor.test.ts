@@ -47,6 +47,12 @@ test('where all is in place nothing is broken, and the indexes are listed', asyn
   expect(stdout).toContain('nothing is broken');
 });
 
+test('a home below a file cannot be made', async () => {
+  await tree.write({ file: 'x' });
+  const { json } = await sigma(path.join(tree.root, 'file/home'), ['doctor', '--json']);
+  expect(checkOf(json, 'home')?.state).toBe('broken');
+});
+
 test('a home that is not there yet is no fault, and stays away', async () => {
   const elsewhere = path.join(home.root, 'not/yet');
   const { code, json } = await sigma(elsewhere, ['doctor', '--json']);

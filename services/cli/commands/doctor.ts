@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { access, constants, mkdtemp, readdir, readFile, rmdir } from 'node:fs/promises';
+import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
@@ -92,6 +92,7 @@ async function homeCheck(home: string): Promise<Check> {
     if (!existsSync(home)) {
       let above = path.dirname(home);
       while (!existsSync(above)) above = path.dirname(above);
+      if (!(await stat(above)).isDirectory()) throw new Error(`${above} is no folder`);
       await access(above, constants.W_OK);
       return ok('home', `${home} (made when it is needed)`);
     }

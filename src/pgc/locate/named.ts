@@ -139,7 +139,8 @@ function filesAt(index: WordIndex, path: string): { files: number[]; agreement: 
     `/${index.path(file)}`.endsWith(name),
   );
   const agreeing = namesakes.map((file) => agreementOf(index.path(file).split('/'), wanted));
-  const agreement = Math.max(0, ...agreeing);
+  // There may be more namesakes than a call takes arguments.
+  const agreement = agreeing.reduce((most, each) => Math.max(most, each), 0);
   return { files: namesakes.filter((_, at) => agreeing[at] === agreement), agreement };
 }
 
@@ -211,12 +212,17 @@ export class ModuleFiles {
         if (!object.endsWith('.o')) continue;
         const part = object.slice(0, -2);
         const key = stemOf(object.slice(object.lastIndexOf('/') + 1));
-        made.set(key, [...(made.get(key) ?? []), { folder, part }]);
-        const whole = `${folder}/${into}`;
-        this.#partsOf.set(whole, [...(this.#partsOf.get(whole) ?? []), part]);
+        push(made, key, { folder, part });
+        push(this.#partsOf, `${folder}/${into}`, part);
       }
     }
     this.#made = made;
     return made;
   }
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [item]);
+  else known.push(item);
 }

@@ -2,6 +2,7 @@ import type { Excerpts } from '../excerpt.js';
 import type { FileRow } from '../shard-index.js';
 import { ReportMessages, type MatchedMessage } from './messages.js';
 import { PassageFinder, type Passage } from './passages.js';
+import { lineCharsMax } from './report-lines.js';
 import type { ParsedReport } from './report.js';
 
 /** Of a longer file only this much is read. */
@@ -80,7 +81,9 @@ export class FileReader {
     worths: ReadonlyMap<string, number>,
   ) {
     this.#excerpts = excerpts;
-    const messages = new ReportMessages([...logLines, title]);
+    // A long line is known by its beginning: every string of every file is looked for in it.
+    const lines = [...logLines, title].map((line) => line.slice(0, lineCharsMax));
+    const messages = new ReportMessages(lines);
     this.#sought = { passages: new PassageFinder(worths), messages, devices };
   }
 
@@ -132,10 +135,17 @@ function headOf(lines: readonly string[]): string {
       if (words.length > 0) break;
       continue;
     }
-    const plain = line.replace(/^[\s/*#";-]+|[\s*/]+$/g, '');
+    const plain = withoutEnd(line.replace(/^[\s/*#";-]+/, ''));
     if (plain !== '' && !licence.test(plain)) words.push(plain);
   }
   return words.join(' ').slice(0, headCharsMax);
+}
+
+/** Without the end of a comment. Not by a pattern: it takes quadratic time on a row of stars with a word behind it. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\s*/]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 /** Of functions, as they begin in most languages: at the margin, or behind a word that says so. */

@@ -3,7 +3,7 @@ import type { ItemFact } from '../facts.js';
 import { wordsOf } from '../miners/words.js';
 import { PackedRows, packRows } from '../packed-rows.js';
 import { PostingWriter, termSections } from '../posting-writer.js';
-import { readSections, writeSections, type SectionLayout } from '../segment-file.js';
+import { corrupt, readSections, writeSections, type SectionLayout } from '../segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../shard-index.js';
 import { packStrings, StringTable } from '../string-table.js';
@@ -142,7 +142,7 @@ export class OverlayFile {
   private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
     this.info = JSON.parse(Buffer.from(sections.info).toString()) as OverlayInfo;
     this.#paths = numbersOf(sections.fileRows);
-    this.#blobs = Buffer.from(sections.fileBlobs);
+    this.#blobs = bufferOf(sections.fileBlobs);
     this.#starts = numbersOf(sections.fileItems);
     this.#rows = new PackedRows(sections.itemRows, itemColumns);
     this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
@@ -153,7 +153,12 @@ export class OverlayFile {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string): Promise<OverlayFile> {
-    return new OverlayFile(await readSections(path, layout));
+    const sections = await readSections(path, layout);
+    try {
+      return new OverlayFile(sections);
+    } catch (error) {
+      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+    }
   }
 
   /** In order of paths and lines; texts are read of those whose rule is wanted. */

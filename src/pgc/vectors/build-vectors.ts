@@ -251,7 +251,7 @@ class VectorMaker {
     for (let from = 0; from < documents.length; from += batchSize) {
       this.#job.signal.throwIfAborted();
       const texts = Array.from(documents.subarray(from, from + batchSize), (document) =>
-        this.#engine.fit(symbolText(index, document)),
+        symbolText(index, document, (text) => this.#engine.fit(text)),
       );
       codes.push(...(await this.#codesOfTexts(texts)));
       await systemClock.turn();

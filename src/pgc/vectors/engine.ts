@@ -77,6 +77,8 @@ export class Engine implements AsyncDisposable {
     try {
       table = await readOrMakeTable(home, options.derives === true ? model : undefined, signal);
     } catch (error) {
+      // Nobody gets the engine who could close it.
+      if (signal?.aborted === true) await scope[Symbol.asyncDispose]();
       signal?.throwIfAborted();
       lack = asBusError(error).message;
     }

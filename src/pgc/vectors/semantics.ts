@@ -4,7 +4,7 @@ import type { Reranker } from '../locate/reranker.js';
 import type { IndexPlace, Manifest } from '../manifest.js';
 import type { ShardIndex } from '../shard-index.js';
 import { Engine } from './engine.js';
-import { fitted, judgeOf } from './judge.js';
+import { answerMsMax, fitted, inTime, judgeOf } from './judge.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
 import { VectorIndex, type VectorHit } from './vector-index.js';
 
@@ -22,18 +22,20 @@ export class Semantics {
     shards: ReadonlyMap<string, VectorIndex>,
     /** Why some or all shards are searched by words alone, and how to mend it. In sentences. */
     readonly warnings: readonly string[],
+    readonly msMax: number,
   ) {
     this.#engine = engine;
     this.#shards = shards;
-    this.#reranker = judgeOf(engine);
+    this.#reranker = judgeOf(engine, msMax);
   }
 
-  /** `engine` stays the caller's to close. A damaged file is a warning. */
+  /** `engine` stays the caller's to close. A damaged file is a warning. `msMax`: see `answerMsMax`. */
   static async open(
     place: IndexPlace,
     manifest: Pick<Manifest, 'shards'>,
     indexes: readonly ShardIndex[],
     engine: Engine,
+    msMax = answerMsMax,
   ): Promise<Semantics> {
     const shards = new Map<string, VectorIndex>();
     const warnings: string[] = [];
@@ -57,7 +59,7 @@ export class Semantics {
       }
     }
     if (others > 0) warnings.push(...otherEngine(others, engine));
-    return new Semantics(engine, shards, warnings);
+    return new Semantics(engine, shards, warnings, msMax);
   }
 
   /** What reads questions: `bundled`, `endpoint`; empty: their words are all there is. */
@@ -77,10 +79,17 @@ export class Semantics {
 
   /** Undefined without vectors. Throws EMBEDDING_UNAVAILABLE, EMBEDDING_REFUSED, EMBEDDING_INVALID. */
   async embed(question: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
-    if (!this.isReady) return undefined;
-    const [vector] =
-      (await this.#engine.embedder?.embed([fitted(this.#engine, question)], signal)) ?? [];
+    const { embedder } = this.#engine;
+    if (!this.isReady || embedder === undefined) return undefined;
+    const [vector] = await inTime(this.#engine, this.msMax, signal, (limited) =>
+      embedder.embed([fitted(this.#engine, question)], limited),
+    );
     return vector;
+  }
+
+  /** What the engine may read of a text. */
+  fit(text: string): string {
+    return this.#engine.fit(text);
   }
 
   /** The `k` symbols of a shard that are nearest to a question, best first; none where it has no vectors. */

@@ -16,11 +16,18 @@ export function explains({ kind, documented, declaration }: SymbolOutline): bool
   return documented || (explaining.has(kind) && !declaration);
 }
 
-/** What a symbol is embedded as: its name in words, what it belongs to, the begin of its documentation. */
-export function symbolText(index: ShardIndex, symbol: number): string {
+/**
+ * What a symbol is embedded as: its name in words, what it belongs to, the begin of its documentation. `fit` takes out
+ * what may not leave this machine, and sees the documentation as it is written: in words a credential is none any more.
+ */
+export function symbolText(
+  index: ShardIndex,
+  symbol: number,
+  fit: (text: string) => string = (text) => text,
+): string {
   const { name, container, doc } = index.symbol(symbol);
   const named = container === '' ? inWords(name) : `${inWords(name)} ${inWords(container)}`;
-  return doc === '' ? named : `${named}. ${plainText(doc.slice(0, docCharsMax))}`;
+  return doc === '' ? named : `${named}. ${plainText(fit(doc).slice(0, docCharsMax))}`;
 }
 
 /** Of a question or a passage: the names in it are read as words. */

@@ -84,10 +84,43 @@ test('of a source all comes back, the words of each document in their order', as
   for (const { word } of found.documents) expect(word).toEqual([...word].sort((a, b) => a - b));
 });
 
-test('facts that are cut short are refused, not made up', async () => {
-  await using miner = new Miner();
-  const mined = await miner.mine('c', Buffer.from('int f(void) { return g(1); }\n'));
-  const whole = packFacts(mined);
-  for (let length = 0; length < whole.length; length += 1)
-    expect(() => unpackFacts(whole.subarray(0, length))).toThrow(RangeError);
+test('facts that are cut short are refused, not made up', () => {
+  fc.assert(
+    fc.property(facts, (its) => {
+      const whole = packFacts(its);
+      for (let length = 0; length < whole.length; length += 1)
+        expect(() => unpackFacts(whole.subarray(0, length))).toThrow(RangeError);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('facts of the largest numbers and of long texts come back', () => {
+  const line = 2 ** 31 - 1;
+  const place = { line_start: line, line_end: 1 };
+  // Lengths of one, two and more bytes of UTF-8, and just around what each takes.
+  const texts = [42, 43, 127, 128, 5_461, 5_462, 16_383, 16_384, 70_000].flatMap((length) => [
+    'x'.repeat(length),
+    '名'.repeat(length),
+  ]);
+  const symbol = { kind: 'macro', container: '', exported: true, doc: '', declaration: false };
+  const its: FileFacts = {
+    ...{ language: 'c', lines: 2 ** 32 - 1, bytes: 2 ** 31, error_bytes: 2 ** 24 },
+    symbols: texts.map((name, at) => ({
+      ...{ ...symbol, name, signature: `macro:${name}`, ...place },
+      ...(at % 2 === 0 ? {} : { line_start: 1, line_end: line }),
+    })),
+    calls: [{ callee: '', line, caller: line, kind: '', receiver: '', unused: true }],
+    imports: [{ target: '', names: [''], line: 2 ** 32 - 1 }],
+    words: texts,
+    documents: [
+      { word: [], count: [] },
+      { word: [0, 2 ** 24, 2 ** 31 - 2], count: [255, 1, 2 ** 20 - 1] },
+    ],
+    items: texts.map((text) => ({
+      ...{ overlay: 7, rule: '', ...place, text, subject: text, severity: '', cwe: '' },
+    })),
+    ...{ scanned_names: texts, scanned_lines: texts.map((_, at) => (at % 2 === 0 ? line : 1)) },
+  };
+  expect(decodeFacts(encodeFacts(its))).toEqual(its);
 });

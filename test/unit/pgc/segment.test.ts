@@ -177,6 +177,9 @@ describe('a segment', () => {
       [38, -1],
     ]);
     expect(index.callsTo('nobody')).toEqual([]);
+    expect(index.callsOutside()).toMatchObject([{ callee: 'alloc_pages', line: 38, caller: -1 }]);
+    // A file is no symbol, though documents number it behind the last.
+    expect(index.callsFrom(index.symbolCount)).toEqual([]);
     expect(index.unresolved()).toEqual([
       { name: 'alloc_pages', sites: 2 },
       { name: 'grow', sites: 1 },

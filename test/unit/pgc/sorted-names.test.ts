@@ -29,6 +29,19 @@ test('names that share their beginnings are found where they stand, all of them 
   );
 });
 
+test('a name is found at once, however long it and those before it are', () => {
+  const lengths = [1, 14, 15, 16, 142, 143, 255, 256, 257, 300, 5_000, 70_000];
+  const names = sortByBytes(
+    lengths.flatMap((length) => ['g'.repeat(length), `${'g'.repeat(length)}é`]),
+  );
+  for (const [at, name] of names.entries()) {
+    expect(opened(names).position(name)).toBe(at);
+    expect(opened(names).find(name)).toEqual([at]);
+    expect(opened(names).at(at)).toBe(name);
+    expect(opened(names).position(`${name}!`)).toBe(undefined);
+  }
+});
+
 test('a list of registers takes a fifth of its letters', () => {
   const names = Array.from({ length: 10_000 }, (_, at) => `mmDCORE0_TPC0_EML_CFG_REG_${at}`).sort();
   const { blocks, bytes } = packSorted(names);

@@ -194,10 +194,36 @@ test('what looks like a credential is not sent away', async () => {
   await opened(settings, async (semantics) => {
     const [text, ...others] = ['compare password = "hunter22x"', 'token: "swordfish7"'];
     await semantics.embed(text);
-    await semantics.rerank('who', others, 1_000);
+    await semantics.rerank('who', others);
   });
   expect(server.texts.filter((text) => text.includes('[redacted]')).length).toBe(3);
   expect(server.texts.join()).not.toMatch(/hunter22x|swordfish7/);
+});
+
+test('a credential in a documentation is taken out before its parts are read as words', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters' };
+  const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+  await tree.write({ 'mm/up.c': `/* Sends with ${token} up. */\nvoid send_up(void) { }\n` });
+  await index(settings);
+  expect(server.texts).toContain('send up. Sends with [redacted] up.');
+});
+
+test('who asks does not wait for an endpoint that does not answer', async () => {
+  await using server = await EmbeddingServer.open();
+  const settings = { url: server.url, model: 'letters' };
+  await index(settings);
+  await using engine = await Engine.open({ home: home.root, settings, env: {} });
+  const { manifest, shards } = await openIndex(tree.root, home.root);
+  const place = placeOf(tree.root, home.root);
+  const semantics = await Semantics.open(place, manifest, shards, engine, 50);
+  const late = { code: 'EMBEDDING_UNAVAILABLE', data: { detail: 'no answer within 50 ms' } };
+  server.misbehaves.push({ hangs: true }, { hangs: true });
+  await expect(semantics.embed('free')).rejects.toMatchObject(late);
+  await expect(semantics.rerank('free', ['page'])).rejects.toMatchObject(late);
+  const gone = AbortSignal.abort(new Error('gone'));
+  await expect(semantics.embed('free', gone)).rejects.toThrow('gone');
+  for (const shard of shards) shard.close();
 });
 
 test('a question is answered by the endpoint that has made the vectors', async () => {
@@ -209,7 +235,7 @@ test('a question is answered by the endpoint that has made the vectors', async (
     const query = await semantics.embed('open_clock');
     const [best] = semantics.search('net', query!, 1);
     expect(shards[1]!.symbol(best!.document).name).toBe('open_clock');
-    const [same, other] = await semantics.rerank('open_clock', ['open clock', 'xyz'], 1_000);
+    const [same, other] = await semantics.rerank('open_clock', ['open clock', 'xyz']);
     expect(same!).toBeGreaterThan(0.99);
     expect(other!).toBeLessThan(0.5);
   });

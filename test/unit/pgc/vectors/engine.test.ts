@@ -1,4 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findBundledModel } from '../../../../src/model/bundled-model.js';
 import { dot } from '../../../../src/model/embedder.js';
@@ -6,6 +8,7 @@ import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { Engine } from '../../../../src/pgc/vectors/engine.js';
 import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
 import { CompiledModule } from '../../../support/compiled-module.js';
+import { eventually } from '../../../support/eventually.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
 
@@ -57,6 +60,30 @@ test('without a model that runs an index is made all the same, and says what it 
 });
 
 describe.skipIf(isMissing)('with the bundled model (skipped where it is not installed)', () => {
+  test('a run that is cancelled leaves no process of the model behind', async () => {
+    await home.write({
+      'model.mjs':
+        "import { writeFileSync as write } from 'node:fs';\n" +
+        "process.on('message', () => write(new URL('pid', import.meta.url), String(process.pid)));\n",
+    });
+    const model = { module: pathToFileURL(path.join(home.root, 'model.mjs')) };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const opening = Engine.open({
+      ...{ home: home.root, settings: 'auto', env: {}, derives: true, signal },
+      model,
+    });
+    opening.catch(() => undefined);
+    let pid = 0;
+    await eventually(async () => {
+      pid = Number(await readFile(path.join(home.root, 'pid'), 'utf8'));
+      expect(pid).toBeGreaterThan(0);
+    });
+    controller.abort(new Error('cancelled'));
+    await expect(opening).rejects.toThrow('cancelled');
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
   test('a table is derived once and kept; a damaged one is derived again', async () => {
     using compiled = await CompiledModule.of('src/model/model-process.ts');
     const model = { module: compiled.url };

@@ -90,3 +90,25 @@ test('vectors of another engine are not used, and the answer says so', async () 
     'The vectors of 1 shard are of another engine and were not used: run sigma index.',
   ]);
 });
+
+test('no credential of what is judged is sent to an endpoint', async () => {
+  const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+  await tree.write({ 'page.c': `/* Frees by ${token}. */\nvoid free_page(int p) { drop(p); }\n` });
+  await using engine = await engineOf('letters');
+  await ask(await opened(engine), 'who frees a page?');
+  expect(server.texts).toContain('free page. Frees by [redacted]. page.c');
+});
+
+test('an endpoint that fails is asked once a question, and the words answer', async () => {
+  const settings = { url: server.url, model: 'letters' };
+  const embedding = { settings, env: {} };
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, embedding });
+  await using engine = await engineOf('letters');
+  const shards = await openShards(tree.root, home.root, engine);
+  const asked = server.requests.length;
+  server.misbehaves.push({ status: 404 }, { status: 404 });
+  const { overlay_warnings, sources } = await ask(shards, 'who releases a page?');
+  expect(sources[0]?.symbol).toBe('free_page');
+  expect(overlay_warnings).toHaveLength(1);
+  expect(server.requests.length).toBe(asked + 1);
+});
