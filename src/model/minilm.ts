@@ -65,6 +65,11 @@ export class Minilm implements Embedder {
     this.#clock = options.clock ?? systemClock;
   }
 
+  /** Before it is needed; what is wrong with it is told to who asks. */
+  start(): void {
+    if (!this.#isClosed) this.#process ??= this.#start();
+  }
+
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += textsPerRequest) {

@@ -67,8 +67,7 @@ export class Engine implements AsyncDisposable {
     }
     const found = findBundledModel();
     const model = 'files' in found ? scope.own(new Minilm(found.files, options.model)) : undefined;
-    // What is wrong with it is told to who asks.
-    if (options.starts === true) model?.embed(['a']).catch(() => undefined);
+    if (options.starts === true) model?.start();
     let lack =
       'missing' in found
         ? `${found.missing} is not installed: run npm ci, or name an endpoint`

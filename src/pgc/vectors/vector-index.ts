@@ -5,8 +5,8 @@ import { prepareQuery, scanCodes } from './sign-codes.js';
 import { symbolText } from './symbol-text.js';
 import type { VectorFile } from './vector-file.js';
 
-/** The best by their signs are looked at again with whole vectors: 128 take some 3 ms. */
-const rescoredMin = 128;
+/** The best by their signs are looked at again with whole vectors: 48 take some 2 ms. */
+const rescoredMin = 48;
 const rescoredMax = 1_000;
 
 export interface VectorHit {
