@@ -1,5 +1,6 @@
 import { commentAbove } from './doc-lines.js';
 import { excerptOf } from './excerpt.js';
+import { withoutCredentials } from './items/redaction.js';
 import type { OverlayItem } from './overlays/overlay-file.js';
 import type { Citation } from './shapes.js';
 import type { FileRow, ShardIndex, SymbolRow } from './shard-index.js';
@@ -153,19 +154,20 @@ interface Cited {
 }
 
 /**
- * Whole lines as far as they fit; undefined when they are blank or cannot be read, for then nobody could
- * check them. The symbol is left empty when its name does not stand in the excerpt.
+ * Whole lines as far as they fit, and before any that shows a credential; undefined when they are blank or cannot be
+ * read, for then nobody could check them. The symbol is left empty when its name does not stand in the excerpt.
  */
 function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | undefined {
   const { file } = item;
   const lines = excerpts.lines(file, item.from, item.to);
   if (lines === undefined) return undefined;
-  const { content, lineCount } = excerptOf(lines);
+  const secret = lines.findIndex((line) => withoutCredentials(line) !== line);
+  const { content, lineCount } = excerptOf(secret < 0 ? lines : lines.slice(0, secret));
   if (content.trim() === '') return undefined;
   return {
     overlay: item.overlay,
     section: item.overlay,
-    text: item.text,
+    text: withoutCredentials(item.text),
     content,
     similarity: Math.round(item.similarity * 1e4) / 1e4,
     weight: 1,

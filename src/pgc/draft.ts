@@ -3,6 +3,7 @@ import { targetsOfCall } from './call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import { describe, describeItem, enumerate, sentence } from './compose.js';
 import { ReportMessages } from './locate/messages.js';
+import { withoutCredentials } from './items/redaction.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, type Question } from './question.js';
 import { tellingShare } from './retrieve.js';
@@ -62,7 +63,7 @@ export class AnswerDraft {
   }
 
   text(): string {
-    return this.#sentences.join(' ');
+    return withoutCredentials(this.#sentences.join(' '));
   }
 
   get #isFull(): boolean {

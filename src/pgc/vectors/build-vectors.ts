@@ -100,10 +100,15 @@ async function madeAhead(
   const orders = missing.map(({ alias, version, segment }) => ({
     ...{ segments: place.segments, shard: { alias, version, segment }, room },
   }));
-  await workers.all(orders, signal, ({ shard }, vectors) => {
-    progress(made.size, shards.length);
-    made.set(shard.alias, vectors);
-  });
+  try {
+    await workers.all(orders, signal, ({ shard }, vectors) => {
+      progress(made.size, shards.length);
+      made.set(shard.alias, vectors);
+    });
+  } catch {
+    // What a lost thread leaves is made in this one, which says what is wrong.
+    signal.throwIfAborted();
+  }
   return made;
 }
 

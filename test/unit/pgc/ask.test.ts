@@ -163,3 +163,27 @@ test('the cache forgets the answer that was not used for longest', async () => {
   cache.set('c', answer);
   expect(['a', 'b', 'c'].filter((key) => cache.get(key) !== undefined)).toEqual(['a', 'c']);
 });
+
+test('lines that show a credential are not quoted, nor is what is said of them', async () => {
+  const source = `/* Signs in to the depot. */
+int depot_sign_in(void)
+{
+	const char *user = "ann";
+	const char *password = "Tr0ub4dorAndThree";
+	return login(user, password);
+}
+/* The depot opens with api_key = "AKIAIOSFODNN7EXAMPLE". */
+int depot_open(void) { return 1; }
+`;
+  await using depot = await indexedTree({ 'io/depot.c': source }, ['io']);
+  const request = {
+    question: 'How does one sign in to the depot and open it?',
+    overlays: [],
+    top_k: 5,
+  };
+  const answer = await depot.shards[0]!.ask(request);
+  const told = answer.sources.find(({ symbol }) => symbol === 'depot_sign_in')!;
+  expect(told.content).toContain('"ann"');
+  expect(await verify(told, depot.root)).toMatchObject({ status: 'valid' });
+  expect(JSON.stringify(answer)).not.toMatch(/Tr0ub4dor|AKIAIOSF/);
+});
