@@ -14,7 +14,7 @@ const asked = 'What counts the sentinels that stand at the gate?';
 const combining = '\u0300\u0323\u0336\u0489'.repeat(8);
 
 const found = { ask: 'an answer', locate: 'files' };
-const unknown = { ask: 'NOT_FOUND', locate: 'no files' };
+const unknown = { ask: 'NOT_FOUND', locate: 'NOT_FOUND' };
 /** What is asked is one line of thousands: whether it is answered depends on the time that the model has to judge. */
 const drowned = { ask: 'an answer or NOT_FOUND', locate: 'files' };
 /** A call of what nothing defines is asked for by its name. */
