@@ -21,13 +21,19 @@ const { LatticeQuestions } = await load('src/lattice/questions.js');
 export const { sentenceEnd } = await load('src/lattice/ask.js');
 const { systemClock } = await load('src/base/clock.js');
 
+/** What `sigma index` reports of a tree that it has indexed, or brought up to date. */
+export async function indexed(root, home) {
+  const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
+  if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
+  return built.json;
+}
+
 /**
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
  * without parts of the search (`vectors`, see `searchParts`). Ends with the process: the model is a child of it.
  */
 export async function openProduct(root, home) {
-  const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
-  if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
+  const report = await indexed(root, home);
   const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
   const engine = await Engine.open({ home, settings, env: process.env });
   const { shards, semantics } = await openShards(root, home, engine);
@@ -45,7 +51,7 @@ export async function openProduct(root, home) {
     return known.get(key);
   };
   return {
-    report: built.json,
+    report,
     questions: await questionsWithout([]),
     questionsWithout,
     shards,
