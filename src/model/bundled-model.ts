@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -11,6 +11,8 @@ const runtimePackage = 'onnxruntime-node';
 export const bundledModel = {
   name: 'all-MiniLM-L6-v2-int8',
   dims: 384,
+  /** Of its vocabulary. */
+  pieces: 30_522,
   /** Of one text, start and end included: what the model was trained to read. */
   tokensMax: 256,
   pooling: 'mean',
@@ -55,7 +57,11 @@ export function findBundledModel(
 
 /** Throws Error when the file is not the one that is known. */
 export async function readVerified(file: string, sha256: string): Promise<Buffer> {
-  const bytes = await readFile(file);
+  await using opened = await open(file);
+  const { size } = await opened.stat();
+  // In one read: whoever reads it loads something else meanwhile, and takes no turn for each part.
+  const { buffer: bytes, bytesRead } = await opened.read(Buffer.allocUnsafeSlow(size), 0, size, 0);
+  if (bytesRead !== size) throw new Error(`${file} was read in part`);
   if (createHash('sha256').update(bytes).digest('hex') !== sha256)
     throw new Error(`${file} is not the file that is expected: its SHA-256 differs`);
   return bytes;

@@ -1,11 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { systemClock, type Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import { bundledModel, type ModelFiles } from './bundled-model.js';
+import { bundledModel, readVerified, type ModelFiles } from './bundled-model.js';
 import type { Embedder } from './embedder.js';
 import type { ModelAnswer, ModelRequest } from './model-process.js';
 import type { TableRows } from './token-table.js';
-import { textCharsMax } from './word-piece.js';
+import { WordPiece } from './word-piece.js';
 
 /** Texts in one request to the process: what is no longer wanted ends after as many. */
 const textsPerRequest = 64;
@@ -54,6 +54,7 @@ export class Minilm implements Embedder {
   readonly #threads: number;
   readonly #module: URL;
   readonly #clock: Clock;
+  #tokenizer: Promise<WordPiece> | undefined;
   #process: Running | undefined;
   #failedStarts = 0;
   #isClosed = false;
@@ -70,16 +71,24 @@ export class Minilm implements Embedder {
     if (!this.#isClosed) this.#process ??= this.#start();
   }
 
+  /** Its tokenizer, from whoever has read it already: its own file takes thirty milliseconds. Another one is not taken. */
+  tokenizeWith(tokenizer: WordPiece): void {
+    if (tokenizer.vocabulary.length === bundledModel.pieces)
+      this.#tokenizer ??= Promise.resolve(tokenizer);
+  }
+
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    if (texts.length === 0) return [];
+    const tokenizer = await this.#ready(signal);
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += textsPerRequest) {
-      const some = texts
+      const ids = texts
         .slice(from, from + textsPerRequest)
-        .map((text) => (text.length > textCharsMax ? text.slice(0, textCharsMax) : text));
-      const answer = await this.#ask({ what: 'embed', texts: some }, signal);
-      if (!('vectors' in answer) || answer.vectors.length !== some.length * this.dims)
+        .map((text) => tokenizer.encode(text, bundledModel.tokensMax));
+      const answer = await this.#ask({ what: 'embed', ids }, signal);
+      if (!('vectors' in answer) || answer.vectors.length !== ids.length * this.dims)
         throw new BusError('EMBEDDING_INVALID', { engine: this.fingerprint, detail: 'its shape' });
-      for (let at = 0; at < some.length; at += 1)
+      for (let at = 0; at < ids.length; at += 1)
         vectors.push(answer.vectors.slice(at * this.dims, (at + 1) * this.dims));
     }
     return vectors;
@@ -89,10 +98,12 @@ export class Minilm implements Embedder {
   async derive(
     signal?: AbortSignal,
   ): Promise<{ table: TableRows; vocabulary: readonly string[]; fingerprint: string }> {
-    const answer = await this.#ask({ what: 'derive' }, signal);
+    const { start, end, vocabulary } = await this.#ready(signal);
+    const marks = { start, end, count: vocabulary.length };
+    const answer = await this.#ask({ what: 'derive', marks }, signal);
     if (!('table' in answer))
       throw new BusError('EMBEDDING_INVALID', { engine: this.fingerprint, detail: 'no table' });
-    return { table: answer.table, vocabulary: answer.vocabulary, fingerprint: this.fingerprint };
+    return { table: answer.table, vocabulary, fingerprint: this.fingerprint };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -100,13 +111,34 @@ export class Minilm implements Embedder {
     await this.#end('it was closed');
   }
 
-  async #ask(request: ModelRequest, signal?: AbortSignal): Promise<ModelAnswer> {
+  /** The process starts while the tokenizer is read. */
+  async #ready(signal: AbortSignal | undefined): Promise<WordPiece> {
+    this.#begin(signal);
+    this.#tokenizer ??= this.#readTokenizer();
+    return orAborted(this.#tokenizer, signal);
+  }
+
+  async #readTokenizer(): Promise<WordPiece> {
+    try {
+      const json = await readVerified(this.#files.tokenizer, bundledModel.tokenizerSha256);
+      return WordPiece.fromJson(json.toString());
+    } catch (error) {
+      this.#tokenizer = undefined;
+      throw this.#unavailable(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #begin(signal: AbortSignal | undefined): Running {
     signal?.throwIfAborted();
     if (this.#isClosed) throw this.#unavailable('it was closed');
     if (this.#failedStarts >= startsMax)
       throw this.#unavailable(`its process has failed ${startsMax} times`);
-    this.#process ??= this.#start();
-    await orAborted(this.#process.loaded, signal);
+    return (this.#process ??= this.#start());
+  }
+
+  async #ask(request: ModelRequest, signal?: AbortSignal): Promise<ModelAnswer> {
+    const started = this.#begin(signal);
+    await orAborted(started.loaded, signal);
     const answer = await orAborted(this.#send(request), signal);
     if ('failure' in answer) throw this.#unavailable(answer.failure);
     this.#failedStarts = 0;
@@ -193,8 +225,9 @@ export class Minilm implements Embedder {
 
 /** Of the vectors of the model itself, or of a table that was made from it. */
 export function fingerprintOf(engine: string): string {
-  const { name, dims, weightsSha256, pooling } = bundledModel;
-  return [name, dims, weightsSha256.slice(0, 16), pooling, engine].join('/');
+  const { name, dims, weightsSha256, tokenizerSha256, pooling } = bundledModel;
+  const files = `${weightsSha256.slice(0, 16)}-${tokenizerSha256.slice(0, 8)}`;
+  return [name, dims, files, pooling, engine].join('/');
 }
 
 /** The work itself is not stopped. */

@@ -1,18 +1,15 @@
 import { assert } from '../base/assert.js';
 import type { ModelFiles } from './bundled-model.js';
-import { ModelRunner } from './model-runner.js';
+import { ModelRunner, type PieceMarks } from './model-runner.js';
 import type { TableRows } from './token-table.js';
 
 /** What the process of the model is told; each is answered, in their order. */
 export type ModelRequest =
   | { what: 'load'; files: ModelFiles; threads: number }
-  | { what: 'embed'; texts: readonly string[] }
-  | { what: 'derive' };
+  | { what: 'embed'; ids: readonly (readonly number[])[] }
+  | { what: 'derive'; marks: PieceMarks };
 
-export type ModelAnswer =
-  | { vectors: Float32Array }
-  | { table: TableRows; vocabulary: readonly string[] }
-  | { failure: string };
+export type ModelAnswer = { vectors: Float32Array } | { table: TableRows } | { failure: string };
 
 assert(process.connected, 'this module runs as the process of the model');
 let runner: Promise<ModelRunner> | undefined;
@@ -35,8 +32,8 @@ async function answerTo(request: ModelRequest): Promise<ModelAnswer> {
     }
     assert(runner, 'the model is loaded first');
     const loaded = await runner;
-    if (request.what === 'embed') return { vectors: await loaded.embed(request.texts) };
-    return { table: await loaded.derive(), vocabulary: loaded.tokenizer.vocabulary };
+    if (request.what === 'embed') return { vectors: await loaded.embed(request.ids) };
+    return { table: await loaded.derive(request.marks) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }

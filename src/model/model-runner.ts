@@ -3,14 +3,20 @@ import { systemClock } from '../base/clock.js';
 import { bundledModel, readVerified, type ModelFiles } from './bundled-model.js';
 import { toUnitLength } from './embedder.js';
 import { distil, type TableRows } from './token-table.js';
-import { WordPiece } from './word-piece.js';
 
 /** In one run of the model: more texts gain nothing, and all are as wide as the longest. */
 const textsPerRun = 32;
 const tokensPerRun = 4_096;
 /** Pieces of the vocabulary in one run. */
 const piecesPerRun = 512;
-const { dims, tokensMax } = bundledModel;
+const { dims } = bundledModel;
+
+/** Of a vocabulary: ids of what begins and ends a text, and how many pieces it has. */
+export interface PieceMarks {
+  start: number;
+  end: number;
+  count: number;
+}
 
 /** What is used of onnxruntime, which may not be installed. */
 interface Runtime {
@@ -33,24 +39,23 @@ interface Session {
 }
 
 /**
- * The bundled model in this process. A run blocks it, and the runtime cannot be loaded by two threads of one
- * process: whoever has other work to do uses `Minilm`.
+ * The bundled model in this process, from ids of pieces to vectors. A run blocks it, and the runtime cannot be loaded
+ * by two threads of one process: whoever has other work to do uses `Minilm`.
  */
 export class ModelRunner {
   private constructor(
     readonly runtime: Runtime,
     readonly session: Session,
-    readonly tokenizer: WordPiece,
   ) {}
 
   /** `threads`: of the runtime. Throws Error for files that are not those that are known. */
   static async load(files: ModelFiles, threads: number): Promise<ModelRunner> {
-    const [weights, json] = await Promise.all([
-      readVerified(files.weights, bundledModel.weightsSha256),
-      readVerified(files.tokenizer, bundledModel.tokenizerSha256),
-    ]);
-    const tokenizer = WordPiece.fromJson(json.toString());
+    const reading = readVerified(files.weights, bundledModel.weightsSha256);
+    // While they are read; should it fail, nobody waits for them.
+    reading.catch(() => undefined);
+    await systemClock.turn();
     const runtime = createRequire(import.meta.url)(files.runtime) as Runtime;
+    const weights = await reading;
     const session = await runtime.InferenceSession.create(weights, {
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
@@ -61,12 +66,12 @@ export class ModelRunner {
       // On a busy machine threads that wait in loops take each other's time.
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     });
-    return new ModelRunner(runtime, session, tokenizer);
+    return new ModelRunner(runtime, session);
   }
 
   /** Vectors of length 1, one after the other. */
-  async embed(texts: readonly string[]): Promise<Float32Array> {
-    const rows = texts.map((text, at) => ({ at, ids: this.tokenizer.encode(text, tokensMax) }));
+  async embed(texts: readonly (readonly number[])[]): Promise<Float32Array> {
+    const rows = texts.map((ids, at) => ({ at, ids }));
     // Texts of one run are padded to the longest of them.
     rows.sort((one, other) => one.ids.length - other.ids.length);
     const vectors = new Float32Array(texts.length * dims);
@@ -83,12 +88,11 @@ export class ModelRunner {
   }
 
   /** The table of single pieces, each read between start and end. Some seven seconds. */
-  async derive(): Promise<TableRows> {
-    const { start, end, vocabulary } = this.tokenizer;
-    const vectors = new Float32Array(vocabulary.length * dims);
-    for (let from = 0; from < vocabulary.length; from += piecesPerRun) {
-      const count = Math.min(piecesPerRun, vocabulary.length - from);
-      const ids = Array.from({ length: count }, (_, at) => [start, from + at, end]);
+  async derive({ start, end, count }: PieceMarks): Promise<TableRows> {
+    const vectors = new Float32Array(count * dims);
+    for (let from = 0; from < count; from += piecesPerRun) {
+      const length = Math.min(piecesPerRun, count - from);
+      const ids = Array.from({ length }, (_, at) => [start, from + at, end]);
       vectors.set(await this.#run(ids), from * dims);
       // Runs follow one another without a turn of the event loop, and whoever waits may be gone.
       await systemClock.turn();
