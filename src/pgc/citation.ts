@@ -74,22 +74,26 @@ function lastLine(row: SymbolRow, from: number): number {
   return Math.min(row.line_end, from + symbolLinesMax - 1);
 }
 
-/** Cites what an item of an overlay speaks of. */
+/** Cites what an item of an overlay speaks of; its text says what that stands in, which may begin far above. */
 export function citeItem(
   index: ShardIndex,
   excerpts: Excerpts,
   item: OverlayItem,
   similarity: number,
 ): Citation | undefined {
-  return cite(index, excerpts, {
+  const name = plainName(item.symbol);
+  const cited = cite(index, excerpts, {
     overlay: item.overlay,
     text: item.text,
     file: { path: item.file_path, blob: item.blob },
     from: item.line_start,
     to: Math.max(item.line_start, item.line_end),
-    symbol: plainName(item.symbol),
+    symbol: name,
     similarity,
   });
+  // A section stands in nothing: its name is its title.
+  if (cited === undefined || name === cited.symbol || item.overlay === 'O4') return cited;
+  return { ...cited, text: `${cited.text} | in:${name}` };
 }
 
 /** Cites one line of code that holds a text which a program prints. */

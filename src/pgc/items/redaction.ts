@@ -1,3 +1,4 @@
+import { cutAtWord } from '../../base/text.js';
 import { issuerTokens } from '../credentials.js';
 
 const redacted = '[redacted]';
@@ -33,6 +34,14 @@ const credentials: readonly RegExp[] = [
   // Whoever signs in within an address.
   /(?<=:\/\/[^\s/:@]{0,60}:)(?![$<{])[^\s/@]{3,}(?=@)/g,
 ];
+
+/** Characters that are looked at for each that is wanted: what is taken out makes a text shorter. */
+const lookedShare = 4;
+
+/** The beginning of a text without the credentials that it shows, at most so many characters. */
+export function beginningWithout(text: string, charsMax: number): string {
+  return withoutCredentials(cutAtWord(text, lookedShare * charsMax)).slice(0, charsMax);
+}
 
 /** A line of an item without the credentials that it shows; for texts of at most some thousand characters. */
 export function withoutCredentials(line: string): string {

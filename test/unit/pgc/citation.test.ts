@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { blobId } from '../../../src/pgc/blob.js';
-import { citeCall, citeDocument } from '../../../src/pgc/citation.js';
+import { citeCall, citeDocument, citeItem } from '../../../src/pgc/citation.js';
 import { Excerpts } from '../../../src/pgc/excerpt.js';
+import type { OverlayItem } from '../../../src/pgc/overlays/overlay-file.js';
 import type { Citation } from '../../../src/pgc/shapes.js';
 import type { ShardIndex, SymbolRow } from '../../../src/pgc/shard-index.js';
 import { verify } from '../../../src/pgc/verify.js';
@@ -65,4 +66,18 @@ test('a call is cited only when its line holds the name as a word', async () => 
     citeCall(index, excerpts, { caller: 'run', callee, file: 0, line: 1 }, 0.5);
   expect(await cited('    runner(1)\n', call('runner'))).toMatchObject({ symbol: 'runner' });
   expect(await cited('    runner(1)\n', call('run'))).toBeUndefined();
+});
+
+test('an item whose function begins above the cited line says which one it is', async () => {
+  const text = 'def run():\n    pass\n    return environ["HOME"]\n';
+  const told = { overlay: 'O5', text: 'environment variable HOME', file_path: 'a.py' };
+  const item = { ...told, blob: blobId(Buffer.from(text)), symbol: 'run' };
+  const at = (line: number): Promise<Citation | undefined> =>
+    cited(text, (index, excerpts) =>
+      citeItem(index, excerpts, { ...item, line_start: line, line_end: line } as OverlayItem, 0.5),
+    );
+  expect(await at(3)).toMatchObject({ symbol: '', text: 'environment variable HOME | in:run' });
+  expect(await at(1)).toMatchObject({ symbol: 'run', text: 'environment variable HOME' });
+  Object.assign(item, { overlay: 'O4' });
+  expect(await at(3)).toMatchObject({ symbol: '', text: 'environment variable HOME' });
 });
