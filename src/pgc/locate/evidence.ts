@@ -96,7 +96,7 @@ function told({ messages, devices, string, device }: Reading): Evidence[] {
 /** What the path gains by its words. */
 const ofPaths: readonly FeatureName[] = [
   ...featureNames.filter((name) => /_(?:file|folder)_share$|^prose_folder$/.test(name)),
-  ...(['stem', 'module'] as const),
+  ...(['path_words', 'stem', 'module'] as const),
 ];
 
 /** Words of the report that the path has. */

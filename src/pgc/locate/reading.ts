@@ -1,3 +1,4 @@
+import { cutAtWord } from '../../base/text.js';
 import type { Excerpts } from '../excerpt.js';
 import type { FileRow } from '../shard-index.js';
 import { ReportMessages, type MatchedMessage } from './messages.js';
@@ -138,7 +139,7 @@ function headOf(lines: readonly string[]): string {
     const plain = withoutEnd(line.replace(/^[\s/*#";-]+/, ''));
     if (plain !== '' && !licence.test(plain)) words.push(plain);
   }
-  return words.join(' ').slice(0, headCharsMax);
+  return cutAtWord(words.join(' '), headCharsMax);
 }
 
 /** Without the end of a comment. Not by a pattern: it takes quadratic time on a row of stars with a word behind it. */

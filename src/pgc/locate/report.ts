@@ -1,4 +1,4 @@
-import { isText } from '../../base/text.js';
+import { isText, cutAtWord } from '../../base/text.js';
 import { BusError } from '../../errors/bus-error.js';
 import { bodyTermsOf, identifiersOf } from '../miners/words.js';
 import { framesMax, framesOf, isGeneric, isInnermostLast, type Frame } from './frames.js';
@@ -73,8 +73,9 @@ export function reportOf(text: string): Report {
 export function parseReport({ title, description }: Report): ParsedReport {
   if (!isText(title + description.slice(0, reportCharsMax)))
     throw new BusError('REPORT_UNREADABLE', { detail: 'it is not text' });
-  const reading = new Reading(title.slice(0, titleCharsMax));
-  if (title.length > titleCharsMax) reading.read(title.slice(titleCharsMax, reportCharsMax));
+  const head = cutAtWord(title, titleCharsMax);
+  const reading = new Reading(head);
+  if (title.length > head.length) reading.read(title.slice(head.length, reportCharsMax));
   reading.read(description.slice(0, reportCharsMax));
   if (description.length > reportCharsMax)
     reading.warn(`only the first ${reportCharsMax} characters were read, of ${description.length}`);
@@ -218,7 +219,7 @@ class Reading {
 
   #readProse(text: string): void {
     if (this.#beginning.length < beginningChars)
-      this.#beginning = `${this.#beginning} ${text}`.trim().slice(0, beginningChars);
+      this.#beginning = cutAtWord(`${this.#beginning} ${text}`.trim(), beginningChars);
     this.#count('prose', text);
     this.#named(text);
     this.#symbolsIn(text, false);

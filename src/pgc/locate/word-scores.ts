@@ -94,6 +94,7 @@ export class WordScores {
       }
     }
     for (const part of parts) this.#settle(part);
+    this.#addUp();
     return this.#terms();
   }
 
@@ -120,8 +121,6 @@ export class WordScores {
   }
 
   #seek(part: Part, term: string, spelling: string, count: number, weight: number): void {
-    const features = Object.values(measures[part]) as FeatureName[];
-    if (!features.some((feature) => this.#columns.isWanted(feature))) return;
     const known = this.#sought.get(term) ?? {
       ...{ spelling, worth: 0 },
       weights: new Map<Part, { inTexts: number; inPaths: number }>(),
@@ -161,6 +160,27 @@ export class WordScores {
     this.#put(folder, placed, () => root);
     this.#put(fileShare, named, (each) => paths.nameMass[each] ?? 0);
     this.#put(folderShare, placed, (each) => paths.folderMass[each] ?? 0);
+  }
+
+  /** What a path has of all that title and description say. */
+  #addUp(): void {
+    const column = columnOf(this.#columns, 'path_words');
+    if (column === undefined) return;
+    const { paths } = this.#index;
+    const last = new Uint32Array(paths.fileCount);
+    let ordinal = 0;
+    for (const [term, { weights: its }] of this.#sought) {
+      const found = its.has('title') || its.has('prose') ? paths.word(term) : undefined;
+      if (found === undefined) continue;
+      const worth = dullness(term) * found.worth;
+      ordinal += 1;
+      for (const files of [found.inName, found.inFolder])
+        for (const each of files) {
+          if (last[each] === ordinal) continue;
+          last[each] = ordinal;
+          column[each] = (column[each] ?? 0) + worth;
+        }
+    }
   }
 
   #put(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BusError } from '../../../../src/errors/bus-error.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
-import type { FeatureName } from '../../../../src/pgc/locate/features.js';
+import { featureNames, type FeatureName } from '../../../../src/pgc/locate/features.js';
 import { Locator, type LocateAnswer } from '../../../../src/pgc/locate/locate.js';
 import type { Report } from '../../../../src/pgc/locate/report.js';
 import { WordsFile } from '../../../../src/pgc/locate/words-file.js';
@@ -115,6 +115,18 @@ describe('the order', () => {
       'In drivers/wifi/wifi.h the sizes of queue, socket and backlight are wrong.';
     const paths = await pathsOf({ title: 'wrong sizes', description });
     expect(paths.indexOf('drivers/wifi/wifi.h')).toBeLessThan(2);
+  });
+
+  test('a word that stands in name and folder of a path tells no more than in one of them', async () => {
+    const others = featureNames.filter((name) => name !== 'path_words');
+    const { files: found } = await locate({ title: 'wifi', description: 'Wifi, docs.' }, others);
+    const scores = new Map(found.map(({ path, score }) => [path, score]));
+    expect(scores.get('drivers/wifi/wifi.h')).toBeGreaterThan(0);
+    expect(scores.get('drivers/wifi/wifi.h')).toBe(scores.get('drivers/wifi/queue.c'));
+    expect(scores.get('docs/backlight.md')).toBeGreaterThan(0);
+    expect(found.map(({ evidence }) => evidence.length)).toEqual(found.map(() => 1));
+    expect(found[0]?.evidence).toMatchObject([{ kind: 'path', text: 'wifi' }]);
+    expect([...scores.keys()]).not.toContain('net/socket.c');
   });
 
   test('an index over several shards answers for all of them', async () => {

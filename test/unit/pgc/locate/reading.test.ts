@@ -21,7 +21,7 @@ test('what a file is about: its path, how its first comment begins, its function
 
 test('a comment with a long row of stars is read in linear time', async () => {
   const { about } = await readingOf(`/* Opens ${'*'.repeat(1_000_000)} gates. */\n`, '');
-  expect(about).toMatch(/^net gate\. Opens \*{154} $/);
+  expect(about).toBe('net gate. Opens  ');
 });
 
 test('strings of the code are looked for in the beginning of a line', async () => {
