@@ -4,11 +4,16 @@ import { asBusError } from '../../errors/bus-error.js';
 import type { Embedder } from '../../model/embedder.js';
 import { TokenTable } from '../../model/token-table.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
-import { Segment } from '../segment.js';
 import type { ShardIndex } from '../shard-index.js';
 import { CodeCache } from './code-cache.js';
 import { Engine, type EngineOptions } from './engine.js';
-import { batchSize, chosen, writeTableVectors, type Vectors } from './shard-vectors.js';
+import {
+  batchSize,
+  codesByTable,
+  writeVectors,
+  type CodesOf,
+  type Vectors,
+} from './shard-vectors.js';
 import { codeBytes, writeCode } from './sign-codes.js';
 import { symbolText } from './symbol-text.js';
 import { tableFingerprint } from './table-file.js';
@@ -16,7 +21,7 @@ import { shortFingerprint, VectorFile, vectorFileName } from './vector-file.js';
 import { VectorThreads } from './vector-threads.js';
 
 /** With less to do, a thread has hardly started when all is done. */
-const itemsPerThread = 50_000;
+const itemsPerThreadMin = 50_000;
 
 /** Texts of symbols that are gone are remembered too, for another branch may have them. */
 const cachedShare = 2;
@@ -36,6 +41,9 @@ export interface VectorJob {
   progress: (done: number, total: number) => void;
   /** At most so many make them with a table; below 2: this one does. */
   threads: number;
+  /** What a thread is started for, and its compiled module: a test has little to do, and runs no TypeScript in it. */
+  itemsPerThread?: number;
+  worker?: URL;
 }
 
 interface Refreshed {
@@ -87,15 +95,17 @@ async function builtBy(job: VectorJob, engine: Engine, embedder: Embedder): Prom
  * largest trees. Undefined where one thread is enough.
  */
 async function madeAhead(
-  { place, shards, home, signal, progress, threads }: VectorJob,
+  job: VectorJob,
   kept: ReadonlyMap<ManifestShard, Vectors | undefined>,
   room: number,
 ): Promise<ReadonlyMap<string, Vectors> | undefined> {
+  const { place, shards, home, signal, progress, threads } = job;
+  const { itemsPerThread = itemsPerThreadMin, worker } = job;
   const missing = shards.filter((shard) => (kept.get(shard)?.left_out ?? 1) > 0);
   const items = missing.reduce((sum, { items: its }) => sum + (its.O1 ?? 0), 0);
   const worth = Math.min(threads, missing.length, Math.floor(items / itemsPerThread));
   if (worth < 2) return undefined;
-  await using workers = new VectorThreads(worth, home);
+  await using workers = new VectorThreads(worth, home, worker);
   const made = new Map<string, Vectors>();
   const orders = missing.map(({ alias, version, segment }) => ({
     ...{ segments: place.segments, shard: { alias, version, segment }, room },
@@ -224,31 +234,28 @@ class VectorMaker {
   async #byTable(shard: ManifestShard, table: TokenTable): Promise<Vectors> {
     const made = this.#present.ahead?.get(shard.alias);
     if (made !== undefined && made.symbols <= this.#room) return made;
-    const { segments } = this.#job.place;
-    return writeTableVectors({ segments, shard, room: this.#room }, table, async () => {
+    const pause = async (): Promise<void> => {
       this.#job.signal.throwIfAborted();
       await systemClock.turn();
+    };
+    return this.#write(shard, codesByTable(table, pause));
+  }
+
+  #byTexts(shard: ManifestShard): Promise<Vectors> {
+    return this.#write(shard, async (index, symbols) => {
+      const codes = await this.#codesOf(index, symbols);
+      // All may have come from the cache.
+      const dims = this.#embedder.dims || (this.#cache?.dims ?? 0);
+      const isFitting = codes.length === symbols.length * codeBytes(dims);
+      // The endpoint has changed its dimensions: what the cache gave before it was asked does not fit.
+      return { codes: isFitting ? codes : await this.#codesOf(index, symbols), dims };
     });
   }
 
-  async #byTexts(shard: ManifestShard): Promise<Vectors> {
-    const { alias, version, segment } = shard;
-    const { place } = this.#job;
-    const index = await Segment.open(join(place.segments, segment));
-    const { wanted, leftOut } = chosen(index, this.#room);
-    let codes = await this.#codesOf(index, wanted);
-    // All may have come from the cache.
-    const dims = this.#embedder.dims || (this.#cache?.dims ?? 0);
-    // The endpoint has changed its dimensions: what the cache gave before it was asked does not fit.
-    if (codes.length !== wanted.length * codeBytes(dims))
-      codes = await this.#codesOf(index, wanted);
-    const { fingerprint } = this.#embedder;
-    const file = wanted.length === 0 ? '' : vectorFileName(shard, fingerprint);
-    const made = { fingerprint, file, symbols: wanted.length, left_out: leftOut };
-    if (file === '') return made;
-    const info = { alias, version, fingerprint, dims };
-    await VectorFile.write(join(place.segments, file), info, wanted, codes);
-    return made;
+  #write(shard: ManifestShard, codesOf: CodesOf): Promise<Vectors> {
+    const { segments } = this.#job.place;
+    const order = { segments, shard, room: this.#room };
+    return writeVectors(order, this.#embedder.fingerprint, codesOf);
   }
 
   async #codesOf(index: ShardIndex, documents: Uint32Array): Promise<Uint8Array> {

@@ -5,7 +5,8 @@ import type { Embedder } from '../../model/embedder.js';
 import { EndpointEmbedder, type EndpointSettings } from '../../model/endpoint.js';
 import { Minilm, type MinilmOptions } from '../../model/minilm.js';
 import type { TokenTable } from '../../model/token-table.js';
-import { withoutCredentials } from '../items/redaction.js';
+import { textCharsMax } from '../../model/word-piece.js';
+import { beginningWithout } from '../items/redaction.js';
 import { readOrMakeTable } from './table-file.js';
 
 /** Vectors of an endpoint cost money or hours; those of a table, memory of whoever asks. */
@@ -81,14 +82,15 @@ export class Engine implements AsyncDisposable {
       signal?.throwIfAborted();
       lack = asBusError(error).message;
     }
+    if (table !== undefined) model?.tokenizeWith(table.tokenizer);
     if (table === undefined && lack === '') lack = 'no table was made here yet: run sigma index';
     const kind = table === undefined && model === undefined ? 'none' : 'bundled';
     return new Engine(scope, kind, table, table, model, lack, tableSymbolsMax);
   }
 
-  /** What may be embedded: nothing leaves this machine that looks like a credential. */
-  fit(text: string): string {
-    return this.kind === 'endpoint' ? withoutCredentials(text) : text;
+  /** What may be embedded, at most so many characters: nothing leaves this machine that looks like a credential. */
+  fit(text: string, charsMax = textCharsMax): string {
+    return this.kind === 'endpoint' ? beginningWithout(text, charsMax) : text.slice(0, charsMax);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,13 +1,12 @@
 import { BusError } from '../../errors/bus-error.js';
 import { Reranker as TextReranker } from '../../model/rerank.js';
-import { textCharsMax } from '../../model/word-piece.js';
 import type { Reranker } from '../locate/reranker.js';
 import type { Engine } from './engine.js';
 import { plainText } from './symbol-text.js';
 
 /** A text as the engine may read it: names as words, and first of all nothing in it that is for nobody else's eyes. */
 export function fitted(engine: Engine, text: string): string {
-  return plainText(engine.fit(text.slice(0, textCharsMax)));
+  return plainText(engine.fit(text));
 }
 
 /** An endpoint that takes longer over a question does not answer, and the words do: deadlines are some 30 s. */

@@ -8,6 +8,9 @@ import { answerMsMax, fitted, inTime, judgeOf } from './judge.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
 import { VectorIndex, type VectorHit } from './vector-index.js';
 
+/** Shards that are searched by words alone, by their aliases, and why: in one sentence each, which several may share. */
+type Lacks = ReadonlyMap<string, string>;
+
 /**
  * Search by meaning over the shards of one index, as far as there are vectors of the engine in force. Without
  * any, every question gets none, and the warnings say why.
@@ -16,16 +19,17 @@ export class Semantics {
   readonly #engine: Engine;
   readonly #shards: ReadonlyMap<string, VectorIndex>;
   readonly #reranker: Reranker | undefined;
+  readonly #lacks: Lacks;
 
   private constructor(
     engine: Engine,
     shards: ReadonlyMap<string, VectorIndex>,
-    /** Why some or all shards are searched by words alone, and how to mend it. In sentences. */
-    readonly warnings: readonly string[],
+    lacks: Lacks,
     readonly msMax: number,
   ) {
     this.#engine = engine;
     this.#shards = shards;
+    this.#lacks = lacks;
     this.#reranker = judgeOf(engine, msMax);
   }
 
@@ -38,15 +42,15 @@ export class Semantics {
     msMax = answerMsMax,
   ): Promise<Semantics> {
     const shards = new Map<string, VectorIndex>();
-    const warnings: string[] = [];
-    let others = 0;
+    const lacks = new Map<string, string>();
+    const others: string[] = [];
     for (const index of indexes) {
       const { alias } = index.info;
       const shard = manifest.shards.find((each) => each.alias === alias);
       const { vectors } = shard ?? {};
       if (shard === undefined || vectors === undefined) continue;
       if (vectors.file !== vectorFileName(shard, engine.embedder?.fingerprint ?? '')) {
-        others += 1;
+        others.push(alias);
         continue;
       }
       try {
@@ -55,11 +59,23 @@ export class Semantics {
       } catch (error) {
         const { code, message } = asBusError(error);
         const why = code === 'INDEX_MISSING' ? 'its vectors are gone, run sigma index' : message;
-        warnings.push(`${alias} is searched by words alone: ${why}.`);
+        lacks.set(alias, `${alias} is searched by words alone: ${why}.`);
       }
     }
-    if (others > 0) warnings.push(...otherEngine(others, engine));
-    return new Semantics(engine, shards, warnings, msMax);
+    const why = otherEngine(others.length, engine);
+    if (why !== '') for (const alias of others) lacks.set(alias, why);
+    return new Semantics(engine, shards, lacks, msMax);
+  }
+
+  /** Why some or all shards are searched by words alone, and how to mend it. In sentences. */
+  get warnings(): string[] {
+    return [...new Set(this.#lacks.values())];
+  }
+
+  /** Those of them that concern one shard. */
+  warningsOf(alias: string): string[] {
+    const lack = this.#lacks.get(alias);
+    return lack === undefined ? [] : [lack];
   }
 
   /** What reads questions: `bundled`, `endpoint`; empty: their words are all there is. */
@@ -123,10 +139,10 @@ export class Semantics {
   }
 }
 
-/** Where vectors were switched off nobody misses them. */
-function otherEngine(shards: number, { embedder, lack }: Engine): string[] {
+/** Where vectors were switched off nobody misses them: empty. */
+function otherEngine(shards: number, { embedder, lack }: Engine): string {
   const these = `The vectors of ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
   if (embedder !== undefined)
-    return [`${these} are of another engine and were not used: run sigma index.`];
-  return lack === '' ? [] : [`${these} were not used: ${lack}.`];
+    return `${these} are of another engine and were not used: run sigma index.`;
+  return lack === '' ? '' : `${these} were not used: ${lack}.`;
 }

@@ -21,37 +21,46 @@ export interface VectorOrder {
 
 export type Vectors = NonNullable<ManifestShard['vectors']>;
 
-/** Writes the vectors that a table gives; of no symbol, no file. Throws INDEX_CORRUPT, STORE_UNAVAILABLE. */
-export async function writeTableVectors(
+/** The codes of some symbols, one behind the other, and of how many dimensions the vectors are. */
+export type CodesOf = (
+  index: ShardIndex,
+  symbols: Uint32Array,
+) => Promise<{ codes: Uint8Array; dims: number }>;
+
+/** Writes the vectors of a shard; of no symbol, no file. Throws INDEX_CORRUPT, STORE_UNAVAILABLE, as `codesOf`. */
+export async function writeVectors(
   { segments, shard, room }: VectorOrder,
-  table: TokenTable,
-  /** Called between two batches. */
-  pause: () => Promise<void>,
+  fingerprint: string,
+  codesOf: CodesOf,
 ): Promise<Vectors> {
-  const { fingerprint, dims } = table;
   const { alias, version, segment } = shard;
   const index = await Segment.open(join(segments, segment));
   const { wanted, leftOut } = chosen(index, room);
   const file = wanted.length === 0 ? '' : vectorFileName(shard, fingerprint);
-  const made = { fingerprint, file, symbols: wanted.length, left_out: leftOut };
-  if (file === '') return made;
-  const width = codeBytes(dims);
-  const codes = new Uint8Array(wanted.length * width);
-  for (let row = 0; row < wanted.length; row += 1) {
-    if (row % batchSize === 0) await pause();
-    writeCode(table.embedOne(symbolText(index, wanted[row] ?? 0)), codes, row * width);
+  if (file !== '') {
+    const { codes, dims } = await codesOf(index, wanted);
+    const info = { alias, version, fingerprint, dims };
+    await VectorFile.write(join(segments, file), info, wanted, codes);
   }
-  await VectorFile.write(
-    join(segments, file),
-    { alias, version, fingerprint, dims },
-    wanted,
-    codes,
-  );
-  return made;
+  return { fingerprint, file, symbols: wanted.length, left_out: leftOut };
+}
+
+/** By a table. `pause`: called between two batches. */
+export function codesByTable(table: TokenTable, pause: () => Promise<void>): CodesOf {
+  const { dims } = table;
+  const width = codeBytes(dims);
+  return async (index, symbols) => {
+    const codes = new Uint8Array(symbols.length * width);
+    for (let row = 0; row < symbols.length; row += 1) {
+      if (row % batchSize === 0) await pause();
+      writeCode(table.embedOne(symbolText(index, symbols[row] ?? 0)), codes, row * width);
+    }
+    return { codes, dims };
+  };
 }
 
 /** What explains, in the order of the documents; where there is no room for all, what is documented comes first. */
-export function chosen(
+function chosen(
   index: ShardIndex,
   room: number,
 ): { wanted: Uint32Array<ArrayBuffer>; leftOut: number } {

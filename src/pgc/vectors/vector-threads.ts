@@ -8,23 +8,18 @@ export type VectorAnswer =
 
 /** Threads that make vectors with the table of a home, which each of them reads. */
 export class VectorThreads implements AsyncDisposable {
-  readonly #workers: Worker[];
+  readonly #workers: Worker[] = [];
 
   /** `worker`: the compiled one; beside this module unless a test says otherwise. */
   constructor(
-    threads: number,
-    home: string,
-    worker = new URL('./vector-worker.js', import.meta.url),
-  ) {
-    this.#workers = Array.from(
-      { length: threads },
-      () => new Worker(worker, { workerData: { home } }),
-    );
-  }
+    readonly threads: number,
+    readonly home: string,
+    readonly worker = new URL('./vector-worker.js', import.meta.url),
+  ) {}
 
   /**
-   * Each order once; `made` hears of each. Throws what a thread has failed with, MINER_FAILED when it died, the
-   * reason of the signal.
+   * Each order once; `made` hears of each. Throws what a thread has failed with or could not start for,
+   * MINER_FAILED when it died, the reason of the signal.
    */
   async all(
     orders: readonly VectorOrder[],
@@ -34,11 +29,13 @@ export class VectorThreads implements AsyncDisposable {
     const queue = orders.values();
     let isBroken = false;
     const outcomes = await Promise.allSettled(
-      this.#workers.map(async (worker) => {
+      Array.from({ length: this.threads }, async () => {
+        let worker: Worker | undefined;
         for (const order of queue) {
           if (isBroken) return;
           try {
             signal.throwIfAborted();
+            worker ??= this.#start();
             made(order, await ask(worker, order));
           } catch (error) {
             isBroken = true;
@@ -49,6 +46,13 @@ export class VectorThreads implements AsyncDisposable {
     );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
+  }
+
+  /** Throws at once where the machine has no thread left. */
+  #start(): Worker {
+    const worker = new Worker(this.worker, { workerData: { home: this.home } });
+    this.#workers.push(worker);
+    return worker;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

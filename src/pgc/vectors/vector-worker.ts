@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { writeTableVectors, type VectorOrder } from './shard-vectors.js';
+import { codesByTable, writeVectors, type VectorOrder } from './shard-vectors.js';
 import { readTable } from './table-file.js';
 import type { VectorAnswer } from './vector-threads.js';
 
@@ -21,7 +21,8 @@ async function answerTo(order: VectorOrder): Promise<VectorAnswer> {
     const table = await reading;
     if (table === undefined) throw new BusError('INTERNAL', { detail: 'there is no table' });
     // Nobody else waits for this thread.
-    return { vectors: await writeTableVectors(order, table, () => Promise.resolve()) };
+    const codesOf = codesByTable(table, () => Promise.resolve());
+    return { vectors: await writeVectors(order, table.fingerprint, codesOf) };
   } catch (error) {
     const { code, data, message } = asBusError(error);
     return { failure: { code, data, message } };

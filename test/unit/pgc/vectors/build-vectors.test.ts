@@ -1,13 +1,17 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkIndex } from '../../../../src/pgc/index-check.js';
 import { indexFolder, type IndexReport } from '../../../../src/pgc/index-folder.js';
-import { placeOf } from '../../../../src/pgc/manifest.js';
+import { placeOf, readManifest } from '../../../../src/pgc/manifest.js';
 import { openIndex, type OpenedTree } from '../../../../src/pgc/open-index.js';
+import { openShards } from '../../../../src/pgc/open-shards.js';
+import { refreshVectors } from '../../../../src/pgc/vectors/build-vectors.js';
 import { Engine, type EmbeddingSettings } from '../../../../src/pgc/vectors/engine.js';
 import { Semantics } from '../../../../src/pgc/vectors/semantics.js';
 import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
+import { CompiledModule } from '../../../support/compiled-module.js';
 import { EmbeddingServer } from '../../../support/embedding-server.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
@@ -159,8 +163,20 @@ test('a damaged file is found, searched around, and made anew', async () => {
   await opened('auto', async (semantics, known) => {
     await Promise.resolve();
     expect(semantics.warnings.join()).toContain('mm is searched by words alone');
+    expect(semantics.warningsOf('mm')).toEqual(semantics.warnings);
+    expect(semantics.warningsOf('net')).toEqual([]);
     expect(nearest(semantics, known, 'net', 'release the buffer')[0]).toBe('put_away');
   });
+  {
+    await using engine = await Engine.open({ home: home.root, settings: 'auto', env: {} });
+    const { shards } = await openShards(tree.root, home.root, engine);
+    const request = { question: 'What releases the buffer?', overlays: [], top_k: 5 };
+    const warned = new Map<string, string>();
+    for (const shard of shards)
+      warned.set(shard.index.info.alias, (await shard.ask(request)).overlay_warnings.join());
+    expect(warned.get('mm')).toContain('mm is searched by words alone');
+    expect(warned.get('net')).not.toContain('by words alone');
+  }
   await index('auto');
   expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
 });
@@ -304,4 +320,54 @@ test('an endpoint with other dimensions than before makes all vectors anew', asy
   await tree.write({ 'mm/more.c': 'int lock_page(void) { return 0; }\n' });
   expect((await index(settings)).notes).toEqual([]);
   expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
+});
+
+/** Takes the vectors away and has them made again, by two threads first; what they are, byte by byte. */
+async function againByThreads(worker: URL): Promise<{ before: Buffer[]; after: Buffer[] }> {
+  const place = placeOf(tree.root, home.root);
+  const files = (await vectorFiles()).map((name) => path.join(place.segments, name));
+  const bytes = (): Promise<Buffer[]> => Promise.all(files.map((file) => readFile(file)));
+  const before = await bytes();
+  for (const file of files) await rm(file);
+  const { shards } = await readManifest(place, tree.root);
+  const made = await refreshVectors({
+    ...{ place, shards, before: undefined, home: home.root },
+    ...{ embedding: { settings: 'auto', env: {} }, progress: () => undefined },
+    ...{ signal: new AbortController().signal, threads: 2, itemsPerThread: 1, worker },
+  });
+  expect(made).toEqual({ shards, notes: [] });
+  return { before, after: await bytes() };
+}
+
+test('a thread that is lost costs no run: what it leaves is made in this one', async () => {
+  await withTable();
+  await index('auto');
+  using worker = await CompiledModule.of('src/pgc/vectors/vector-worker.ts');
+  const heard = path.join(home.root, 'heard');
+  const dying = path.join(home.root, 'dying.mjs');
+  await writeFile(
+    dying,
+    `import { appendFileSync } from 'node:fs';
+     import { parentPort } from 'node:worker_threads';
+     import ${JSON.stringify(worker.url)};
+     parentPort.on('message', ({ shard }) => {
+       appendFileSync(${JSON.stringify(heard)}, shard.alias + ' ');
+       if (shard.alias === 'net') process.exit(3);
+     });`,
+  );
+  const { before, after } = await againByThreads(pathToFileURL(dying));
+  expect((await readFile(heard, 'utf8')).split(' ').sort()).toEqual(['', 'mm', 'net']);
+  expect(after).toEqual(before);
+});
+
+test.each([
+  ['are no module', new URL('file:///nowhere/worker.mjs')],
+  // As where the machine has no thread left: it throws at once.
+  ['cannot be begun', new URL('https://127.0.0.1/worker.mjs')],
+])('threads that %s cost none either', async (_, worker) => {
+  await withTable();
+  await index('auto');
+  const { before, after } = await againByThreads(worker);
+  expect(before.length).toBe(2);
+  expect(after).toEqual(before);
 });

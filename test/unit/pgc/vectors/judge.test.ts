@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
+import { Locator } from '../../../../src/pgc/locate/locate.js';
 import { openShards, type OpenedShards } from '../../../../src/pgc/open-shards.js';
 import type { AskAnswer } from '../../../../src/pgc/shapes.js';
 import { Engine } from '../../../../src/pgc/vectors/engine.js';
 import { judgeOf } from '../../../../src/pgc/vectors/judge.js';
+import { textCharsMax } from '../../../../src/model/word-piece.js';
 import { EmbeddingServer } from '../../../support/embedding-server.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
@@ -60,6 +62,38 @@ test('no credential of a report or of a file is sent to an endpoint, however it 
   expect(sent).toContain('ofthecard');
   expect(sent).not.toContain(key);
   expect(sent).not.toContain(password);
+});
+
+test('no part of a credential is sent that stands where a text is cut', async () => {
+  await using engine = await engineOf('letters');
+  // So many characters of it stand before the cut; and what is taken out before it moves more of the text there.
+  for (let shown = 1; shown <= password.length; shown += 1) {
+    const head = `${'so '.repeat(textCharsMax).slice(0, textCharsMax - shown - 11)} password="`;
+    await judgeOf(engine)!.scores('question', [`${head}${password}"`], 1e6);
+  }
+  const long = `authorization: Bearer ${'0a'.repeat(2 * textCharsMax - 19)} password="${password}"`;
+  await judgeOf(engine)!.scores('question', [long], 1e6);
+  const sent = server.texts.join('\n').replace(/\s/g, '');
+  expect(sent).toContain('sososo');
+  expect(sent).not.toContain('Tr0');
+});
+
+test('no part of a credential is sent that stands where a report or a file is cut', async () => {
+  const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+  const so = (chars: number): string => 'so '.repeat(chars).slice(0, chars);
+  await tree.write({ 'gate.c': `/* ${so(140)} ${token} */\nint gate_open(void) { return 1; }\n` });
+  await using engine = await engineOf('letters');
+  await opened(engine);
+  const locator = await Locator.open(tree.root, home.root);
+  const description = `the gate stays shut ${so(360)} ${token}`;
+  const title = `gate ${so(380)} ${token}`;
+  const reranker = judgeOf(engine)!;
+  await locator.locate({ title, description }, { limit: 5, reranker });
+  await locator.locate({ title: 'gate', description }, { limit: 5, reranker });
+  const sent = server.texts.join('\n').replace(/\s/g, '');
+  expect(sent).toContain('thegatestaysshut');
+  expect(sent).toContain('gate.so');
+  expect(sent).not.toContain('ghp');
 });
 
 test('no credential of a question is sent to an endpoint', async () => {
