@@ -59,33 +59,50 @@ function best(answer: AskAnswer): number {
 /** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
 export const sentenceEnd = /(?<=\[\d+\]\.|\bat \d+ further sites\.|\bthis is nearest\.)\s+(?=`)/;
 
-/** The best sources of all answers, and those sentences whose sources are all among them. */
+/** A sentence of one answer, with what it cites. */
+interface Cited {
+  text: string;
+  numbers: Map<string, Citation>;
+}
+
+/** The sentences whose sources are the best, as far as there is room for all that each of them cites. */
 function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
-  const chosen = new Set(
-    answers
-      .flatMap((answer) => answer.sources)
-      .sort((one, other) => other.similarity - one.similarity)
-      .slice(0, topK),
-  );
-  const sources: Citation[] = [];
-  const sentences: string[] = [];
-  for (const answer of answers) {
-    const numbers = new Map<number, number>();
-    for (const [at, source] of answer.sources.entries()) {
-      if (!chosen.has(source)) continue;
-      sources.push(source);
-      numbers.set(at + 1, sources.length);
-    }
-    for (const sentence of answer.answer.split(sentenceEnd)) {
-      const cited = [...sentence.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
-      if (cited.length === 0 || !cited.every((number) => numbers.has(number))) continue;
-      sentences.push(
-        sentence.replace(
-          /\[(\d+)\]/g,
-          (_, number: string) => `[${numbers.get(Number(number)) ?? 0}]`,
-        ),
-      );
-    }
+  const all = answers.flatMap(citedSentences);
+  const chosen = new Set<Cited>();
+  const room = new Set<Citation>();
+  for (const each of [...all].sort((one, other) => nearest(other) - nearest(one))) {
+    const wanted = [...each.numbers.values()].filter((source) => !room.has(source));
+    if (room.size + wanted.length > topK) continue;
+    chosen.add(each);
+    for (const source of wanted) room.add(source);
   }
+  const sources: Citation[] = [];
+  const sentences = all
+    .filter((each) => chosen.has(each))
+    .map(({ text, numbers }) =>
+      text.replace(/\[(\d+)\]/g, (_, number: string) => {
+        const source = numbers.get(number);
+        if (source !== undefined && !sources.includes(source)) sources.push(source);
+        return `[${source === undefined ? 0 : sources.indexOf(source) + 1}]`;
+      }),
+    );
   return { answer: hedged(sentences.join(' '), sources), sources };
+}
+
+/** Those of an answer that cite anything. */
+function citedSentences({ answer, sources }: AskAnswer): Cited[] {
+  return answer.split(sentenceEnd).flatMap((text) => {
+    const numbers = new Map<string, Citation>();
+    for (const [, number = ''] of text.matchAll(/\[(\d+)\]/g)) {
+      const source = sources[Number(number) - 1];
+      // A number of no source is no sentence of ours.
+      if (source === undefined) return [];
+      numbers.set(number, source);
+    }
+    return numbers.size === 0 ? [] : [{ text, numbers }];
+  });
+}
+
+function nearest({ numbers }: Cited): number {
+  return Math.max(...Array.from(numbers.values(), ({ similarity }) => similarity));
 }

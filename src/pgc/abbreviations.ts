@@ -159,10 +159,11 @@ export function withAbbreviations(question: Question, known: Abbreviations): Que
     }
   if (added.size === 0) return question;
   const concepts = question.concepts.map((concept) => {
-    const more = (added.get(concept.word) ?? []).filter(
-      ({ term }) => !concept.variants.some((each) => each.term === term),
-    );
-    return { ...concept, variants: [...concept.variants, ...more] };
+    // A term that is there twice would count twice.
+    const best = new Map<string, number>();
+    for (const { term, trust } of [...concept.variants, ...(added.get(concept.word) ?? [])])
+      best.set(term, Math.max(best.get(term) ?? 0, trust));
+    return { ...concept, variants: Array.from(best, ([term, trust]) => ({ term, trust })) };
   });
   return { ...question, concepts };
 }

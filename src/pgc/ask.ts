@@ -4,7 +4,7 @@ import { BusError } from '../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
 import { analyse, queryIntent, type Question } from './question.js';
-import type { Found, Search } from './search.js';
+import { isOfMeaning, type Found, type Search } from './search.js';
 import {
   citationsMax,
   overlayNames,
@@ -94,15 +94,16 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
     hitsPerSource * topK,
   );
   const errors = choice.errors.map(fail);
+  const lost = gaps.filter((gap) => !isOfMeaning(gap));
   // What nobody asked for by name is missed in the warnings alone.
-  if (named.length > 0) errors.push(...gaps.filter(isOfOverlay).map(fail));
+  if (named.length > 0) errors.push(...lost.map(fail));
   const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
   const [best] = found;
   if (best !== undefined && answers(found)) draft.write(found);
-  const isAsked = choice.wanted.size > gaps.filter(isOfOverlay).length;
+  const isAsked = choice.wanted.size > lost.length;
   if (draft.sources.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
   const answer = {
     ...base,
@@ -157,14 +158,10 @@ export function hedged(text: string, sources: readonly Citation[]): string {
   return best < clearMin ? `${unclear} ${text}` : text;
 }
 
-function isOfOverlay({ code }: BusError): boolean {
-  return !code.startsWith('EMBEDDING_');
-}
-
 function missed(gap: BusError): string {
-  return isOfOverlay(gap)
-    ? `${String(gap.data.overlay ?? gap.data.path)} was not consulted: ${gap.message}.`
-    : `The question was read by its words alone: ${gap.message}.`;
+  return isOfMeaning(gap)
+    ? `The question was read by its words alone: ${gap.message}.`
+    : `${String(gap.data.overlay ?? gap.data.path)} was not consulted: ${gap.message}.`;
 }
 
 /** Without a name: all that were ever made here. */

@@ -1,3 +1,4 @@
+import { beginningWithout, withoutCredentials } from './items/redaction.js';
 import type { OverlayItem } from './overlays/overlay-file.js';
 import type { SymbolRow } from './shard-index.js';
 
@@ -37,13 +38,13 @@ export function describeItem(item: OverlayItem, passage: string | undefined): st
   const inside = item.symbol === '' || item.overlay === 'O4' ? '' : ` ${placeIn(item.symbol)}`;
   const weight = item.severity === '' ? '' : `, ${item.severity}`;
   const weakness = item.cwe === '' ? '' : `, ${item.cwe}`;
-  const said = cut(withoutNumbers(passage ?? item.text).trim());
+  const said = withoutNumbers(cut((passage ?? item.text).trim()));
   return `\`${item.file_path}:${item.line_start}\` (${what}${inside}${weight}${weakness})${said === '' ? '' : `: ${said}`}`;
 }
 
 /** In a function, or under a title. */
 function placeIn(symbol: string): string {
-  return /^[\w$]+$/.test(symbol) ? `in \`${symbol}\`` : `under “${withoutNumbers(symbol)}”`;
+  return /^[\w$]+$/.test(symbol) ? `in \`${symbol}\`` : `under “${withoutNumbers(cut(symbol))}”`;
 }
 
 /** Whether every word of a sentence stands in a text, whatever the breaks and marks. */
@@ -71,10 +72,12 @@ export function firstSentence(doc: string, name: string): string {
   return cut(plain);
 }
 
+/** Without credentials, which go before the text is cut. */
 function cut(text: string): string {
-  return text.length <= sentenceCharsMax
-    ? text
-    : `${text.slice(0, sentenceCharsMax).replace(/\s+\S*$/, '')} …`;
+  const shown = beginningWithout(text, 2 * sentenceCharsMax);
+  return shown.length <= sentenceCharsMax
+    ? shown
+    : `${shown.slice(0, sentenceCharsMax).replace(/\s+\S*$/, '')} …`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */
@@ -83,10 +86,10 @@ export function enumerate(items: string[]): string {
   return `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`;
 }
 
-/** Ends a clause as a sentence, with the numbers of its sources. */
+/** Ends a clause as a sentence, with the numbers of its sources; without credentials, wherever it has its words from. */
 export function sentence(clause: string, ...sources: number[]): string {
   const numbers = sources.map((each) => `[${each}]`).join('');
-  const ended = /[.!?…]$/.test(clause) ? clause.replace(/\.$/, '') : clause;
+  const ended = withoutCredentials(clause).replace(/\.$/, '');
   return `${ended}${numbers === '' ? '' : ` ${numbers}`}.`;
 }
 

@@ -3,7 +3,6 @@ import { targetsOfCall } from './call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import { describe, describeItem, enumerate, sentence } from './compose.js';
 import { ReportMessages } from './locate/messages.js';
-import { withoutCredentials } from './items/redaction.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, type Question } from './question.js';
 import { tellingShare } from './retrieve.js';
@@ -56,21 +55,26 @@ export class AnswerDraft {
     const shown = chosen.filter(isShown);
     if (this.overlays.has('O1')) this.#messages(telling);
     const first = Math.max(this.overlays.has('O1') ? 1 : 0, this.topK - this.#callsWanted(chosen));
+    const calls = this.overlays.has('O3') ? chosen : [];
+    // Who asks for callers is answered by them; what they call comes behind.
+    const isAsked = this.question.asks === 'callers';
+    const asked = calls.slice(0, 1).filter((each) => isAsked && this.#wantsCallers(each));
+    for (const each of asked) this.#calls(each);
     for (const each of shown.slice(0, first)) this.#cited(each);
-    if (this.overlays.has('O3')) for (const each of chosen) this.#calls(each);
+    for (const each of calls.slice(asked.length)) this.#calls(each);
     // What the call edges left over goes to further hits.
     for (const each of shown.slice(first)) this.#cited(each);
   }
 
   text(): string {
-    return withoutCredentials(this.#sentences.join(' '));
+    return this.#sentences.join(' ');
   }
 
   get #isFull(): boolean {
     return this.sources.length >= this.topK;
   }
 
-  /** Sources that are kept for calls. */
+  /** Sources that are kept for calls, which stand before the definition or behind it. */
   #callsWanted(chosen: readonly Found[]): number {
     if (!this.overlays.has('O3') || this.topK === 1) return 0;
     if (!this.overlays.has('O1')) return this.topK;
@@ -79,8 +83,9 @@ export class AnswerDraft {
     return this.question.intent === 'usage' ? this.topK - 1 : Math.floor(this.topK * callsShare);
   }
 
-  #wantsCallers(hit: SymbolHit): boolean {
-    return this.question.intent === 'usage' && hit.exact > 0;
+  #wantsCallers(hit: Found): boolean {
+    const { asks, intent } = this.question;
+    return intent === 'usage' && asks !== 'callees' && hit.kind === 'symbol' && hit.exact > 0;
   }
 
   /** Declarations, stand-ins, copies of one name in one file, and what an item says again, add nothing. */
@@ -219,7 +224,8 @@ export class AnswerDraft {
     const { index } = this;
     const name = index.symbol(symbol).name;
     const sites = this.#sitesOf(symbol);
-    const told = sites.slice(0, callersListed).flatMap((call) => {
+    const most = Math.min(callersListed, Math.max(1, this.topK - 1));
+    const told = sites.slice(0, most).flatMap((call) => {
       const caller = call.caller < 0 ? index.file(call.file).path : index.symbol(call.caller).name;
       const number = this.#call(hit, caller, call, 1);
       return number === 0
@@ -254,6 +260,15 @@ export class AnswerDraft {
   }
 
   #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): number {
+    // A line on which both ends are told is cited once.
+    const known = this.sources.findIndex(
+      (source) =>
+        source.overlay === 'O3' &&
+        source.symbol === call.callee &&
+        source.line_start === call.line &&
+        source.file_path === this.index.file(call.file).path,
+    );
+    if (known >= 0) return known + 1;
     if (this.#isFull) return 0;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));

@@ -32,7 +32,13 @@ export class FactStore {
   #waitingBytes = 0;
   #flushedMs = performance.now();
 
-  private constructor(store: Store, known: Set<string>, digests: RuleDigests) {
+  private constructor(
+    store: Store,
+    known: Set<string>,
+    digests: RuleDigests,
+    /** Facts of other miner versions that were there. */
+    readonly removed: number,
+  ) {
     this.#store = store;
     this.#known = known;
     this.#digests = digests;
@@ -42,16 +48,20 @@ export class FactStore {
   static async open(store: Store, digests: RuleDigests = {}): Promise<FactStore> {
     const current = factsKey(minerVersion, '', '').replace(/\/+$/, '/');
     const known = new Set<string>();
+    let removed = 0;
     let stale: Operation[] = [];
+    const remove = async (): Promise<void> => {
+      removed += stale.length;
+      await store.write(stale);
+      stale = [];
+    };
     for await (const key of store.keys({ prefix: factsPrefix })) {
       if (key.startsWith(current)) known.add(key);
       else stale.push({ type: 'del', key });
-      if (stale.length < staleBatch) continue;
-      await store.write(stale);
-      stale = [];
+      if (stale.length >= staleBatch) await remove();
     }
-    if (stale.length > 0) await store.write(stale);
-    return new FactStore(store, known, digests);
+    await remove();
+    return new FactStore(store, known, digests, removed);
   }
 
   /** Stored, or waiting to be. */

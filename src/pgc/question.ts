@@ -31,6 +31,8 @@ export interface Concept {
 export interface Question {
   text: string;
   intent: Intent;
+  /** Which end of the calls of what it names it asks for, where it says so. */
+  asks: 'callers' | 'callees' | undefined;
   /** Overlays that its words ask for. */
   concerns: ReadonlySet<OverlayName>;
   /** What looks like a symbol of the code base, exactly as written. */
@@ -89,6 +91,11 @@ const intents: [Intent, RegExp][] = [
   ['definition', /^\s*what (?:is|are|does)\b/i],
 ];
 
+/** `Which functions does X call?` asks for the other end than `Which functions call X?`. */
+const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke)\b/i;
+const callersAsked =
+  /\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:calls?|uses?|invokes?)\b|\b(?:callers?|users?|usages?|uses) of\b|\bwhere\b.{0,120}\b(?:called|used|invoked)\b|\b(?:called|used|invoked) by\b/i;
+
 /** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
@@ -116,6 +123,7 @@ export function analyse(raw: string): Question {
   return {
     text,
     intent: intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general',
+    asks: asksFor(text),
     concerns: concernsOf(text),
     identifiers,
     paths,
@@ -126,6 +134,11 @@ export function analyse(raw: string): Question {
     concepts,
     warnings,
   };
+}
+
+function asksFor(text: string): Question['asks'] {
+  if (calleesAsked.test(text)) return 'callees';
+  return callersAsked.test(text) ? 'callers' : undefined;
 }
 
 export function queryIntent(question: Question): QueryIntent {

@@ -1,3 +1,4 @@
+import { cutAtWord } from '../base/text.js';
 import { Abbreviations, withAbbreviations } from './abbreviations.js';
 import { callSupport } from './call-support.js';
 import { asBusError, type BusError } from '../errors/bus-error.js';
@@ -72,9 +73,9 @@ export class Search {
     return (this.#retriever ??= new Retriever(this.index, !this.without.has('context')));
   }
 
-  /** Why some or all shards are searched by words alone, in sentences. */
+  /** Why the shard is searched by words alone, if it is. In sentences. */
   get warnings(): readonly string[] {
-    return this.semantics?.warnings ?? [];
+    return this.semantics?.warningsOf(this.index.info.alias) ?? [];
   }
 
   /** What reads the question beside its words; empty: nothing. */
@@ -191,7 +192,8 @@ export class Search {
   }
 
   #textOf(each: Unrated): string {
-    if (each.kind === 'item') return `${each.item.symbol} ${each.item.text}`.slice(0, itemCharsMax);
+    if (each.kind === 'item')
+      return cutAtWord(`${each.item.symbol} ${each.item.text}`, itemCharsMax);
     const path = this.index.file(each.file).path.split('/').slice(-2).join('/');
     if (each.symbol === undefined) return path;
     const fit = (text: string): string => this.semantics?.fit(text) ?? text;
@@ -205,7 +207,8 @@ export class Search {
   }
 }
 
-function isOfMeaning({ code }: BusError): boolean {
+/** A gap of whoever reads the question by its meaning; the others are of overlays. */
+export function isOfMeaning({ code }: BusError): boolean {
   return code.startsWith('EMBEDDING_');
 }
 

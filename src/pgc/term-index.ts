@@ -1,4 +1,4 @@
-import { bufferOf, numbersOf, VarintReader } from './bytes.js';
+import { bufferOf, lowerBound, numbersOf, VarintReader } from './bytes.js';
 import {
   blockLists,
   fieldBits,
@@ -107,14 +107,8 @@ export class PackedTerms implements TermIndex {
 
   #longLength(at: number): number {
     const long = this.#longLengths;
-    let low = 0;
-    let high = long.length >>> 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((long[middle * 2] as number) < at) low = middle + 1;
-      else high = middle;
-    }
-    return long[low * 2 + 1] ?? 0;
+    const pair = lowerBound(long.length >>> 1, (each) => long[each * 2] ?? 0, at);
+    return long[pair * 2 + 1] ?? 0;
   }
 
   #averageLengths(): number[] {

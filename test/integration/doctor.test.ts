@@ -97,3 +97,32 @@ test('a damaged index is broken, with what to do', async () => {
   });
   expect(json.indexes.length).toBe(1);
 });
+
+test('what is JSON and no manifest is damaged: one line each, with what to do', async () => {
+  const texts = ['null', '5', '[]', '{"root":5}', '{"root":"here"}', '{"root":"/srv/tree"}'];
+  for (const [at, text] of texts.entries())
+    await home.write({ [`pgc/odd-${at}/manifest.json`]: text });
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(1);
+  expect(json.indexes).toEqual([]);
+  expect(json.checks.filter(({ name }: Check) => name.startsWith('index'))).toEqual(
+    texts.map((_, at) => ({
+      name: `index odd-${at}`,
+      state: 'broken',
+      detail: expect.stringMatching(
+        new RegExp(`^the index file \\S+odd-${at}/manifest.json is damaged \\(.+\\)$`),
+      ) as string,
+      next: `Run sigma index ${at === 5 ? '/srv/tree' : 'REPO'}.`,
+    })),
+  );
+  const { stdout, stderr } = await sigma(home.root, ['doctor']);
+  expect(stderr).toBe('');
+  expect(stdout.split('\n').filter((line) => line.includes('odd-'))).toHaveLength(2 * texts.length);
+});
+
+test('a tree with an odd name is told in one line too', async () => {
+  const text = JSON.stringify({ root: '/srv/odd\n\u001b[2Jtree' });
+  await home.write({ 'pgc/odd-0/manifest.json': text });
+  const { stdout } = await sigma(home.root, ['doctor']);
+  expect(stdout).toContain('  index odd-0: Run sigma index /srv/odd??[2Jtree.\n');
+});

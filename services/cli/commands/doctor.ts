@@ -137,13 +137,16 @@ async function indexesIn(
   const indexes: KnownIndex[] = [];
   const problems: Check[] = [];
   for (const name of names) {
-    const file = path.join(folder, name, 'manifest.json');
+    const place = path.join(folder, name);
+    const file = path.join(place, 'manifest.json');
     // Nothing is served from a folder without one: a first run is on its way, or was killed.
     if (!existsSync(file)) continue;
-    let root = '';
     try {
-      root = (JSON.parse(await readFile(file, 'utf8')) as { root: string }).root;
-      const { shards } = await readManifest(placeOf(root, home), root);
+      // Of this folder, whatever tree it says it is of.
+      const { root, shards } = await readManifest(
+        { ...placeOf(place, home), manifest: file },
+        place,
+      );
       const known = shards.flatMap(({ vectors }) => vectors?.fingerprint ?? []);
       const usable = known.filter((each) => each === fingerprint).length;
       indexes.push({
@@ -151,13 +154,21 @@ async function indexesIn(
         ...{ vectors_usable: usable, vectors_other: known.length - usable },
       });
     } catch (error) {
-      problems.push({
-        ...broken(`index ${name}`, error),
-        next: `Run sigma index ${root || 'REPO'}.`,
-      });
+      const next = `Run sigma index ${(await rootIn(file)) || 'REPO'}.`;
+      problems.push({ ...broken(`index ${name}`, error), next });
     }
   }
   return { indexes, problems };
+}
+
+/** The tree that a damaged manifest says it is of; empty: it does not. */
+async function rootIn(file: string): Promise<string> {
+  try {
+    const value = JSON.parse(await readFile(file, 'utf8')) as { root?: unknown } | null;
+    return typeof value?.root === 'string' && path.isAbsolute(value.root) ? value.root : '';
+  } catch {
+    return '';
+  }
 }
 
 function ok(name: string, detail: string): Check {
@@ -177,7 +188,9 @@ function render(
   const marks = { ok: 'ok', absent: '-', broken: 'BROKEN' };
   return [
     table(checks.map(({ name, state, detail }) => [name, marks[state], printable(detail)])),
-    ...checks.filter(({ next }) => next !== '').map(({ name, next }) => `  ${name}: ${next}`),
+    ...checks
+      .filter(({ next }) => next !== '')
+      .map(({ name, next }) => `  ${name}: ${printable(next)}`),
     ...indexes.map((index) => `index of ${printable(index.root)}: ${vectorsOf(index)}`),
     isSound ? 'nothing is broken' : 'something is broken: see above',
   ].join('\n');

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { sentenceEnd } from '../../../src/lattice/ask.js';
+import { ask, sentenceEnd } from '../../../src/lattice/ask.js';
+import { Lattice } from '../../../src/lattice/query.js';
+import type { Citation, ShardPort } from '../../../src/pgc/shapes.js';
+import type { Shard } from '../../../src/pgc/shard.js';
+import { chainTree } from '../../support/chain-tree.js';
 
 test('an answer is cut behind the sources of its sentences, and nowhere else', () => {
   const sentences = [
@@ -9,4 +13,43 @@ test('an answer is cut behind the sources of its sentences, and nowhere else', (
     '`shut` (function, a.c:9): Shuts it [3].',
   ];
   expect(sentences.join(' ').split(sentenceEnd)).toEqual(sentences);
+});
+
+function citation(path: string, similarity: number): Citation {
+  const said = { overlay: 'O1', section: 'O1', text: '', content: path, symbol: '', blob: '' };
+  return { ...said, similarity, weight: 1, file_path: path, line_start: 1, line_end: 1, agent: '' };
+}
+
+/** A shard that gives this answer, whatever it is asked. */
+async function portOf(shard: Shard, answer: string, sources: Citation[]): Promise<ShardPort> {
+  const usual = await shard.ask({ question: 'What is it?', overlays: [], top_k: 5 });
+  const { agent } = shard.index.info;
+  return Object.assign(Object.create(shard) as ShardPort, {
+    ask: () => Promise.resolve({ ...usual, answer, sources, agent }),
+  });
+}
+
+test('sentences are merged with all that they cite, and nothing is cited that no sentence needs', async () => {
+  await using tree = await chainTree();
+  const [one, other] = tree.shards;
+  const callers = ['c1', 'c2', 'c3', 'c4'].map((path) => citation(path, 0.92));
+  const ports = [
+    await portOf(
+      one!,
+      '`open` is called by `a` (c1:1) [1], `b` (c2:1) [2], `c` (c3:1) [3] and `d` (c4:1) [4]. `open` (function, d:1) [5].',
+      [...callers, citation('d', 0.93)],
+    ),
+    await portOf(other!, '`shut` (function, e:1) [2]. `lock` (function, f:1) [1].', [
+      citation('f', 0.94),
+      citation('e', 0.95),
+    ]),
+  ];
+  const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));
+  const { answer, sources } = await ask(new Lattice(ports, cards), {
+    ...{ question: 'Who opens, and what is the ring for frames?', overlays: [], top_k: 5 },
+  });
+  expect(answer).toBe(
+    '`shut` (function, e:1) [1]. `lock` (function, f:1) [2]. `open` (function, d:1) [3].',
+  );
+  expect(sources.map(({ file_path }) => file_path)).toEqual(['e', 'f', 'd']);
 });

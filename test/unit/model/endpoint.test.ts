@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock, type Clock } from '../../../src/base/clock.js';
@@ -124,13 +126,30 @@ test('whoever wants no more is not kept waiting', async () => {
   await expect(waiting).rejects.toBe(why);
 });
 
-test('an address that leads elsewhere is not followed: the key is not meant for it', async () => {
-  const moved = { status: 307, headers: { location: 'http://127.0.0.1:1/' } };
-  server.misbehaves.push(moved, moved, moved, moved);
-  await expect(embedder({ keyEnv: 'MY_KEY' }).embed(['a'])).rejects.toMatchObject({
-    code: 'EMBEDDING_UNAVAILABLE',
-  });
-});
+test.each([302, 307])(
+  'an address that leads elsewhere (%i) is not followed: the key is not meant for it',
+  async (status) => {
+    const reached: string[] = [];
+    const other = createServer((request, response) => {
+      reached.push(`${request.method} ${request.headers.authorization}`);
+      response.end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    // Here too a header with a key would be sent along.
+    for (const location of [`http://127.0.0.1:${port}/v1/embeddings`, '/elsewhere']) {
+      const moved = { status, headers: { location } };
+      server.misbehaves.splice(0, Infinity, moved, moved, moved, moved);
+      await expect(embedder({ keyEnv: 'MY_KEY' }).embed(['a'])).rejects.toMatchObject({
+        code: 'EMBEDDING_UNAVAILABLE',
+      });
+    }
+    other.closeAllConnections();
+    await new Promise((resolve) => other.close(resolve));
+    expect(reached).toEqual([]);
+    expect(server.requests.map(({ path }) => path)).toEqual(Array(8).fill('/v1/embeddings'));
+  },
+);
 
 const row = (index: number, embedding: unknown): object => ({ index, embedding });
 test.each([

@@ -1,10 +1,15 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBundledModel, readVerified } from '../../../src/model/bundled-model.js';
+import { bundledModel, findBundledModel, readVerified } from '../../../src/model/bundled-model.js';
 import { dot } from '../../../src/model/embedder.js';
 import { Minilm } from '../../../src/model/minilm.js';
+import { WordPiece } from '../../../src/model/word-piece.js';
+import { eventually } from '../../support/eventually.js';
 import { CompiledModule } from '../../support/compiled-module.js';
 
 const found = findBundledModel();
@@ -21,6 +26,24 @@ async function processThat(name: string, text: string): Promise<URL> {
   const file = path.join(compiled.folder, `${name}.mjs`);
   await writeFile(file, text);
   return pathToFileURL(file);
+}
+
+/** With a tokenizer, whether the files are installed or not. */
+function reading(module: URL, those = files): Minilm {
+  const model = new Minilm(those, { module });
+  const pieces = Array.from({ length: bundledModel.pieces - 5 }, (_, at) => `piece${at}`);
+  model.tokenizeWith(new WordPiece(['[UNK]', '[CLS]', '[SEP]', 'a', 'b', ...pieces]));
+  return model;
+}
+
+/** A process that has loaded, and says with a file that the next request has come, which it does not answer. */
+async function hangingWith(file: string): Promise<URL> {
+  const text = `import { writeFileSync } from 'node:fs';
+    process.on('message', ({ what }) => {
+      if (what === 'load') process.send({ vectors: new Float32Array() });
+      else writeFileSync(${JSON.stringify(file)}, '');
+    });`;
+  return processThat('hanging', text);
 }
 
 describe.skipIf('missing' in found)('the bundled model (skipped where it is not installed)', () => {
@@ -57,28 +80,67 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   test('files that are not the known ones are refused', async () => {
     const weights = path.join(compiled.folder, 'other.onnx');
     await writeFile(weights, 'something else');
-    await using model = new Minilm({ ...files, weights }, { module: compiled.url });
-    await expect(model.embed(['a'])).rejects.toMatchObject({
-      code: 'EMBEDDING_UNAVAILABLE',
-      message: expect.stringContaining('its SHA-256 differs') as string,
-    });
+    for (const those of [{ weights }, { tokenizer: weights }]) {
+      await using model = new Minilm({ ...files, ...those }, { module: compiled.url });
+      await expect(model.embed(['a'])).rejects.toMatchObject({
+        code: 'EMBEDDING_UNAVAILABLE',
+        message: expect.stringContaining('its SHA-256 differs') as string,
+      });
+    }
   });
 
-  test('whoever wants no more is not kept waiting', async () => {
+  test('a vocabulary of another size is not taken for its own', async () => {
     await using model = new Minilm(files, { module: compiled.url });
-    const abort = new AbortController();
-    const waiting = model.embed(['a'], abort.signal);
-    const why = new Error('enough');
-    abort.abort(why);
-    await expect(waiting).rejects.toBe(why);
+    model.tokenizeWith(new WordPiece(['[UNK]', '[CLS]', '[SEP]', 'a', 'b']));
+    const [dog, puppy, lock] = await model.embed(['a small dog', 'a puppy', 'the mutex is held']);
+    expect(dot(dog!, puppy!)).toBeGreaterThan(dot(dog!, lock!) + 0.2);
   });
 });
 
-test('a runtime that cannot be loaded is said', async () => {
-  await using model = new Minilm(
-    { weights: '/nowhere', tokenizer: '/nowhere', runtime: '/' },
-    { module: compiled.url },
-  );
+test('whoever wants no more is not kept waiting, whatever it waits for', async () => {
+  const file = path.join(compiled.folder, 'asked-to-abort');
+  const why = new Error('enough');
+  const abort = new AbortController();
+  await using model = reading(await hangingWith(file));
+  const waiting = model.embed(['a'], abort.signal);
+  const refused = expect(waiting).rejects.toBe(why);
+  await eventually(() => expect(existsSync(file)).toBe(true));
+  abort.abort(why);
+  await refused;
+  await expect(model.embed(['a'], abort.signal)).rejects.toBe(why);
+  const never = path.join(compiled.folder, 'tokenizer');
+  execFileSync('mkfifo', [never]);
+  const other = new Minilm({ ...files, tokenizer: never }, { module: await hangingWith(file) });
+  const second = new AbortController();
+  const unread = expect(other.embed(['a'], second.signal)).rejects.toBe(why);
+  await wait(50);
+  second.abort(why);
+  await unread;
+  await other[Symbol.asyncDispose]();
+  // Lets the reader of the fifo go.
+  await writeFile(never, '');
+});
+
+test('nothing is asked for no text', async () => {
+  const model = reading(await processThat('odd', `process.on('message', () => process.exit(1));`));
+  expect(await model.embed([])).toEqual([]);
+  await model[Symbol.asyncDispose]();
+});
+
+test('a runtime that cannot be loaded is said, whatever the weights are', async () => {
+  await using model = reading(compiled.url, {
+    ...{ weights: '/nowhere', tokenizer: '/nowhere', runtime: '/' },
+  });
+  await expect(model.embed(['a'])).rejects.toMatchObject({
+    code: 'EMBEDDING_UNAVAILABLE',
+    message: expect.stringMatching(/Cannot find module/) as string,
+  });
+});
+
+test('weights that cannot be read are said', async () => {
+  await using model = reading(compiled.url, {
+    ...{ weights: '/nowhere', tokenizer: '/nowhere', runtime: 'node:fs' },
+  });
   await expect(model.embed(['a'])).rejects.toMatchObject({
     code: 'EMBEDDING_UNAVAILABLE',
     retryable: true,
@@ -88,7 +150,7 @@ test('a runtime that cannot be loaded is said', async () => {
 
 test('a process that dies is replaced, but not for ever', async () => {
   const dying = await processThat('dying', `process.on('message', () => process.exit(7));`);
-  await using model = new Minilm(files, { module: dying });
+  await using model = reading(dying);
   for (const detail of ['ended with 7', 'ended with 7', 'ended with 7', 'has failed 3 times'])
     await expect(model.embed(['a'])).rejects.toMatchObject({
       code: 'EMBEDDING_UNAVAILABLE',
@@ -98,11 +160,11 @@ test('a process that dies is replaced, but not for ever', async () => {
 
 test('one that works and is lost later starts anew', async () => {
   const text = `let asked = 0;
-    process.on('message', ({ texts }) => {
+    process.on('message', ({ ids }) => {
       if (asked++ === 2) process.exit(1);
-      process.send({ vectors: new Float32Array(384 * (texts?.length ?? 0)).fill(asked) });
+      process.send({ vectors: new Float32Array(384 * (ids?.length ?? 0)).fill(asked) });
     });`;
-  await using model = new Minilm(files, { module: await processThat('losing', text) });
+  await using model = reading(await processThat('losing', text));
   await model.embed(['a']);
   await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
   expect((await model.embed(['a', 'b'])).length).toBe(2);
@@ -110,15 +172,16 @@ test('one that works and is lost later starts anew', async () => {
 
 test('an answer of another shape is refused', async () => {
   const text = `process.on('message', () => process.send({ vectors: new Float32Array(3) }));`;
-  await using model = new Minilm(files, { module: await processThat('odd', text) });
+  await using model = reading(await processThat('odd', text));
   await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
 });
 
 test('one that hangs ends when it is closed', async () => {
-  const hanging = await processThat('hanging', `process.on('message', () => undefined);`);
-  const model = new Minilm(files, { module: hanging });
+  const file = path.join(compiled.folder, 'asked-to-close');
+  const model = reading(await hangingWith(file));
   const waiting = model.embed(['a']);
   const refused = expect(waiting).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
+  await eventually(() => expect(existsSync(file)).toBe(true));
   await model[Symbol.asyncDispose]();
   await refused;
   await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
@@ -127,7 +190,7 @@ test('one that hangs ends when it is closed', async () => {
 test('too many at once are refused, not kept', async () => {
   const text = `let asked = 0;
     process.on('message', () => asked++ === 0 && process.send({ vectors: new Float32Array() }));`;
-  const model = new Minilm(files, { module: await processThat('busy', text) });
+  const model = reading(await processThat('busy', text));
   const messages: Promise<string>[] = Array.from({ length: 40 }, () =>
     model.embed(['a']).then(
       () => '',

@@ -45,6 +45,34 @@ test('a question is read with what the code base writes short, in either directi
   );
 });
 
+test('a term that several ways lead to is there once, with the most that one of them trusts it', () => {
+  const known = new Abbreviations([
+    { short: 'cma', long: 'contiguous memory allocator' },
+    { short: 'cma', long: 'card memory area' },
+    { short: 'buf', long: 'ring buffer' },
+    { short: 'irq', long: 'interrupt request' },
+    { short: 'irq', long: 'request of an interrupt' },
+  ]);
+  const trusts = (question: string, word: string): Record<string, number[]> => {
+    const { concepts } = withAbbreviations(analyse(question), known);
+    const its: Record<string, number[]> = {};
+    for (const { term, trust } of concepts.find((each) => each.word === word)!.variants)
+      (its[term] ??= []).push(trust);
+    return its;
+  };
+  // Two long forms of one short form; what the word itself is stays certain.
+  expect(trusts('how does cma start', 'cma')).toMatchObject({ memory: [0.4], cma: [1] });
+  // `buf` stands for any buffer; that this tree says so of the whole phrase tells more.
+  expect(trusts('how does a buffer start', 'buffer')).toMatchObject({ buf: [0.7] });
+  expect(trusts('how does a ring buffer start', 'buffer')).toMatchObject({ buf: [0.85] });
+  // What stands for the word in any tree is not trusted less for being explained here.
+  expect(trusts('how does a buf start', 'buf')).toMatchObject({ buffer: [0.7] });
+  // Two phrases, of which one is in the other.
+  expect(trusts('is there a request of an interrupt request', 'request')).toMatchObject({
+    irq: [0.85],
+  });
+});
+
 test('a shard knows what its comments and documents write short', async () => {
   const files = {
     'lib/table.c': '/* Reads the block allocation table (BAT). */\nint load(void) { return 0; }\n',

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { AnswerCache, overlaysMax } from '../../../src/pgc/ask.js';
+import { analyse } from '../../../src/pgc/question.js';
+import type { Found } from '../../../src/pgc/search.js';
 import { Shard } from '../../../src/pgc/shard.js';
-import type { AskAnswer } from '../../../src/pgc/shapes.js';
+import { overlayNames, type AskAnswer } from '../../../src/pgc/shapes.js';
 import { verify } from '../../../src/pgc/verify.js';
 import { chainTree, type ChainTree } from '../../support/chain-tree.js';
 import { indexedTree } from '../../support/indexed-tree.js';
@@ -19,6 +21,8 @@ afterAll(async () => tree[Symbol.asyncDispose]());
 const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<AskAnswer> =>
   drivers.ask({ question, overlays, top_k });
 const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const foundBy = async ({ search }: Shard, text: string): Promise<Found[]> =>
+  (await search.find(analyse(text), new Set(overlayNames), 20)).found;
 
 test('an answer says what the symbol is, what it calls, and where that stands', async () => {
   const answer = await ask('How is the ring for received frames allocated?');
@@ -56,6 +60,40 @@ test('a question about users lists the callers with their call sites', async () 
   const { answer } = await ask('Who calls nic_log?', ['O3']);
   expect(answer).toContain('`nic_log` is called by');
   expect(answer).toContain('`nic_open` (drivers/nic/nic_main.c:20)');
+});
+
+test.each([
+  [1, 1, false],
+  [2, 1, true],
+  [3, 2, true],
+  [5, 3, true],
+])(
+  'who asks for callers gets them first, of %i sources %i, and what they call behind them: %s',
+  async (topK, calls, isTold) => {
+    const { sources, answer } = await ask('Who calls nic_log?', [], topK);
+    expect(sources.slice(0, calls).map(({ overlay }) => overlay)).toEqual(Array(calls).fill('O3'));
+    const definition = sources.findIndex(({ text }) => text.startsWith('function:nic_log'));
+    expect(definition).toBe(isTold ? calls : -1);
+    expect(answer).toMatch(/^`nic_log` is called by/);
+  },
+);
+
+test.each([
+  'What is nic_log used for?',
+  'What does nic_setup_rx_ring call?',
+  'Which functions does nic_setup_rx_ring call?',
+])('who asks for something else of a function is told first what it is: %s', async (question) => {
+  const { sources, answer } = await ask(question);
+  expect(sources[0]).toMatchObject({ overlay: 'O1' });
+  expect(answer).toMatch(/^`nic_\w+` \(function/);
+  const lines = sources.filter(({ overlay }) => overlay === 'O3').map((each) => each.text);
+  expect(lines).toEqual([...new Set(lines)]);
+  if (question.includes('call')) expect(answer).toContain('`nic_setup_rx_ring` calls');
+});
+
+test('callers that nobody named are not asked for', async () => {
+  const { sources } = await ask('Who uses the descriptor ring for received frames?');
+  expect(sources[0]).toMatchObject({ overlay: 'O1', symbol: 'nic_setup_rx_ring' });
 });
 
 test('of two static functions of one name each has its own callers', async () => {
@@ -128,6 +166,47 @@ test('what nothing answers has no sources and says NOT_FOUND', async () => {
   expect(answer.sources).toEqual([]);
   expect(codes(answer)).toEqual(['NOT_FOUND']);
   expect(answer.answer).toBe('Nothing in drivers answers the question.');
+});
+
+test('what shares a word with the question, and no more, answers nothing', async () => {
+  const question =
+    'Which bank pays the mortgage interest when the interface of a branch is opened?';
+  const [best] = await foundBy(drivers, question);
+  expect(best).toMatchObject({ exact: 0 });
+  expect(best!.similarity).toBeLessThan(0.1);
+  const answer = await ask(question);
+  expect(answer.sources).toEqual([]);
+  expect(codes(answer)).toEqual(['NOT_FOUND']);
+  expect(answer.answer).toBe('Nothing in drivers answers the question.');
+});
+
+test('what a question names is told, however little of the question it is', async () => {
+  const question =
+    'Does nic_open pay the mortgage interest that Zurich banks ask of foreign widows and orphans abroad every winter?';
+  const [best] = await foundBy(drivers, question);
+  expect(best!.exact).toBeGreaterThan(0);
+  expect(best!.similarity).toBeLessThan(0.1);
+  const answer = await ask(question);
+  expect(answer.sources[0]).toMatchObject({ symbol: 'nic_open' });
+  expect(codes(answer)).toEqual([]);
+});
+
+test('what is found by its words and by its name is found once', async () => {
+  const found = await foundBy(drivers, 'Does nic_open call nic_setup_rx_ring?');
+  const symbols = found.flatMap((each) => (each.kind === 'symbol' ? [each.document] : []));
+  expect(symbols.length).toBeGreaterThan(2);
+  expect(symbols).toEqual([...new Set(symbols)]);
+});
+
+test('what was asked before changes nothing', async () => {
+  const { index, overlays, excerpts } = drivers;
+  const used = new Shard(index, overlays, excerpts);
+  const questions = ['Who calls nic_log?', 'Where is the descriptor ring allocated?', 'nic_reset'];
+  for (const question of questions) {
+    const found = await foundBy(used, question);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(await foundBy(new Shard(index, overlays, excerpts), question));
+  }
 });
 
 test('a question in another script has no answer and says why', async () => {

@@ -1,8 +1,10 @@
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { minerVersion } from '../../../src/pgc/facts.js';
 import { placeOf, type IndexPlace } from '../../../src/pgc/manifest.js';
 import { openFacts } from '../../../src/pgc/open-facts.js';
+import { factsKey } from '../../../src/store/keys.js';
 import { factsLayout } from '../../../src/store/layouts.js';
 import { TemporaryTree } from '../../support/git-tree.js';
 import { openTestStore } from '../../support/store.js';
@@ -25,6 +27,25 @@ describe('mined facts', () => {
     await using opened = await openFacts(place, '/somewhere', {});
     expect(opened.note).toBe('');
     expect(await opened.facts.getMany([of])).toEqual([facts]);
+  });
+
+  test('of other versions of the miner go, and their number tells that room can be given back', async () => {
+    await using home = await TemporaryTree.create();
+    const place = await filled(home.root);
+    const old = Array.from({ length: 1_234 }, (_, at) =>
+      factsKey(minerVersion - 1, 'c', String(at).padStart(40, '0')),
+    );
+    {
+      await using store = await openTestStore(place.facts, factsLayout);
+      await store.write(old.map((key) => ({ type: 'put', key, value: facts })));
+    }
+    {
+      await using opened = await openFacts(place, '/somewhere', {});
+      expect(opened.facts.removed).toBe(old.length);
+      expect(await opened.facts.getMany([of])).toEqual([facts]);
+    }
+    await using opened = await openFacts(place, '/somewhere', {});
+    expect(opened.facts.removed).toBe(0);
   });
 
   const damages: [string, (folder: string, manifest: string) => Promise<void>][] = [

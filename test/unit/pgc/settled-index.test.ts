@@ -39,10 +39,13 @@ afterEach(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-/** What a run has brought to the disk before the manifest, and what it has not. */
-async function run(
-  more: Partial<IndexRequest> = {},
-): Promise<{ before: string[]; named: string[] }> {
+/** What a run has brought to the disk before the manifest, and what that names. */
+interface Settled {
+  before: string[];
+  named: string[];
+}
+
+async function run(more: Partial<IndexRequest> = {}): Promise<Settled> {
   synced = [];
   await indexFolder({
     ...{ root: tree.root, home: home.root, jobs: 0, embedding: { settings: 'auto', env: {} } },
@@ -63,31 +66,28 @@ const filesIn = (before: readonly string[]): string[] => {
   const folder = before.lastIndexOf('segments');
   return before.slice(0, Math.max(folder, 0)).filter((name) => name !== 'segments');
 };
+/** Of what the manifest names, as often as it was brought there. */
+const namedIn = ({ before, named }: Settled): string[] =>
+  filesIn(before)
+    .filter((name) => named.includes(name))
+    .sort();
 
 test('all that a manifest names has reached the disk before it: segments, words, overlays, vectors', async () => {
-  const { before, named } = await run({ shards });
-  const endings = [...new Set(named.map((name) => name.split('.').pop()))].sort();
+  const settled = await run({ shards });
+  const endings = [...new Set(settled.named.map((name) => name.split('.').pop()))].sort();
   expect(endings).toEqual(['ovl', 'seg', 'vec', 'words']);
-  expect(
-    filesIn(before)
-      .filter((name) => named.includes(name))
-      .sort(),
-  ).toEqual(named);
+  expect(namedIn(settled)).toEqual(settled.named);
 });
 
 test('a refresh brings what is new to the disk, and nothing else of what is served', async () => {
   const first = await run({ shards });
   const unchanged = await run();
-  expect(filesIn(unchanged.before).filter((name) => unchanged.named.includes(name))).toEqual([]);
+  expect(namedIn(unchanged)).toEqual([]);
   await tree.write({ 'net/skb.c': 'void put_away(struct packet *p) { }\n' });
-  const { before, named } = await run();
-  const fresh = named.filter((name) => !first.named.includes(name));
+  const settled = await run();
+  const fresh = settled.named.filter((name) => !first.named.includes(name));
   expect(fresh.length).toBeGreaterThan(0);
-  expect(
-    filesIn(before)
-      .filter((name) => named.includes(name))
-      .sort(),
-  ).toEqual(fresh);
+  expect(namedIn(settled)).toEqual(fresh);
 });
 
 test('what is made again in the place of a file that was lost or damaged reaches the disk too', async () => {
@@ -95,16 +95,10 @@ test('what is made again in the place of a file that was lost or damaged reaches
   for (const name of named) await rm(join(place.segments, name));
   const again = await run();
   expect(again.named).toEqual(named);
-  expect(
-    filesIn(again.before)
-      .filter((name) => named.includes(name))
-      .sort(),
-  ).toEqual(named);
+  expect(namedIn(again)).toEqual(named);
   for (const name of named) await writeFile(join(place.segments, name), '');
   const mended = await run();
-  expect(
-    [...new Set(filesIn(mended.before))].filter((name) => named.includes(name)).sort(),
-  ).toEqual(named);
+  expect([...new Set(namedIn(mended))]).toEqual(named);
 });
 
 test('what a killed run has left is made again, and not taken for what has reached the disk', async () => {
