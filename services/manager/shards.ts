@@ -17,12 +17,18 @@ const firstCardsMsMax = 15_000;
 /** An agent that gave no card is not asked again before. */
 const cardRetryMs = 10_000;
 
-/** Shards whose cards are kept; a lattice of more is refused by routing them away. */
-const cardsMax = 2_048;
+/** Shards that are known at once; more are left out. */
+const shardsMax = 2_048;
+
+/** How long a tree stays known of which no shard is there: a broker that starts anew meets its agents one by one. */
+const goneMsMax = 60_000;
 
 interface Known {
   view: AgentView;
-  card: Card;
+  /** Undefined until it was there to send one. */
+  card: Card | undefined;
+  /** When it was last seen to be there. */
+  seenMs: number;
 }
 
 /**
@@ -32,7 +38,7 @@ interface Known {
 export class Shards {
   readonly #client: Client;
   readonly #log: Logger;
-  readonly #cards = new Map<string, Known>();
+  #known = new Map<string, Known>();
   readonly #lattices = new Map<string, Lattice>();
   readonly #retryAtMs = new Map<string, number>();
   #isCurrent = false;
@@ -64,11 +70,11 @@ export class Shards {
     this.#isCurrent = true;
     this.#refreshedMs = performance.now();
     try {
-      const views = current(await this.#client.agents({ role: 'pgc' }));
+      const views = await this.#client.agents({ role: 'pgc' });
+      this.#remember(views);
       const waitMs = this.#lattices.size === 0 ? firstCardsMsMax : cardsMsMax;
-      await within(systemClock, waitMs, Promise.all(views.map((view) => this.#fetch(view))));
-      const ids = new Set(views.map((view) => view.record.id));
-      for (const id of [...this.#cards.keys()]) if (!ids.has(id)) this.#cards.delete(id);
+      const fetched = [...this.#known.values()].map((known) => this.#fetch(known));
+      await within(systemClock, waitMs, Promise.all(fetched));
       this.#rebuild();
     } catch (error) {
       this.#isCurrent = false;
@@ -76,22 +82,31 @@ export class Shards {
     }
   }
 
+  #remember(views: readonly AgentView[]): void {
+    const nowMs = performance.now();
+    const all = views.map((view): Known => {
+      const before = this.#known.get(view.record.id);
+      const seenMs = view.state === 'offline' ? before?.seenMs : nowMs;
+      // Never seen to be there: as good as gone long ago.
+      return { view, card: before?.card, seenMs: seenMs ?? -Infinity };
+    });
+    const kept = present(all, nowMs).slice(0, shardsMax);
+    this.#known = new Map(kept.map((known) => [known.view.record.id, known]));
+  }
+
   /** Never throws. Who comes late is part of the answers from then on; who fails is left alone for a while. */
-  async #fetch(view: AgentView): Promise<void> {
-    const { id, alias } = view.record;
-    const known = this.#cards.get(id);
-    if (known !== undefined && known.card.index_version === versionOf(view)) {
-      this.#cards.set(id, { view, card: known.card });
-      return;
-    }
+  async #fetch(known: Known): Promise<void> {
+    const { id, alias } = known.view.record;
+    if (known.card?.index_version === versionOf(known.view)) return;
     const nowMs = performance.now();
     const isUnwell = nowMs < (this.#retryAtMs.get(id) ?? 0);
-    if (view.state === 'offline' || isUnwell || this.#cards.size >= cardsMax) return;
+    if (known.view.state === 'offline' || isUnwell) return;
     // Also while it is under way: a question in the meantime does not ask for it once more.
     this.#retryAtMs.set(id, nowMs + cardRetryMs);
     try {
       const card = await new RemoteShard(this.#client, alias, id).card();
-      this.#cards.set(id, { view, card });
+      const now = this.#known.get(id);
+      if (now !== undefined) now.card = card;
       this.#retryAtMs.delete(id);
       this.#isCurrent = false;
     } catch (error) {
@@ -101,50 +116,66 @@ export class Shards {
 
   #rebuild(): void {
     const trees = new Map<string, Known[]>();
-    for (const known of this.#cards.values()) {
-      const { root } = known.card;
-      trees.set(root, [...(trees.get(root) ?? []), known]);
+    const all = [...this.#known.values()];
+    // Of a plan of which one shard is known, the others are known to be of the same tree.
+    const roots = new Map(
+      all.flatMap(({ view, card }) => (card ? [[planOf(view), card.root]] : [])),
+    );
+    for (const known of all) {
+      const root = known.card?.root ?? roots.get(planOf(known.view));
+      if (root !== undefined) trees.set(root, [...(trees.get(root) ?? []), known]);
     }
     for (const root of [...this.#lattices.keys()])
       if (!trees.has(root)) this.#lattices.delete(root);
-    for (const [root, all] of trees) {
-      const cards = all.map(({ card }) => card);
-      const before = this.#lattices.get(root);
-      if (before !== undefined && isSame(cards, [...before.cards.values()])) continue;
-      const ports = all.map(
-        ({ view, card }) => new RemoteShard(this.#client, card.agent, view.record.id),
+    for (const [root, shards] of trees) {
+      const cards = shards.flatMap(({ card }) => card ?? []);
+      const ports = shards.map(
+        ({ view, card }) =>
+          new RemoteShard(this.#client, card?.agent ?? view.record.alias, view.record.id),
       );
+      const before = this.#lattices.get(root);
+      if (before !== undefined && isSame(before, ports, cards)) continue;
       this.#lattices.set(root, new Lattice(ports, cards));
     }
   }
 }
 
 /**
- * Shards of an earlier plan stay registered as offline for ever; they are none of a project's present
- * ones. A shard of the present plan that is offline is kept: an answer without it must say so.
+ * Shards of an earlier plan stay registered as offline for ever; they are none of a tree's present ones. A
+ * shard of the present plan that is offline is kept: an answer without it must say so.
  */
-function current(views: AgentView[]): AgentView[] {
-  const planOf = (view: AgentView): string =>
-    view.record.capabilities.find((each) => each.startsWith('plan:')) ?? '';
-  const plans = new Set(
-    views
-      .filter((view) => view.state !== 'offline')
-      .map((view) => `${view.record.project} ${planOf(view)}`),
+function present(all: readonly Known[], nowMs: number): Known[] {
+  const isThere = ({ view }: Known): boolean => view.state !== 'offline';
+  const plans = new Set(all.filter(isThere).map(({ view }) => planOf(view)));
+  const replaced = new Set(all.filter(isThere).map(({ card }) => card?.root));
+  const recent = new Set(
+    all.filter(({ seenMs }) => nowMs - seenMs < goneMsMax).map(({ view }) => planOf(view)),
   );
-  return views.filter((view) => plans.has(`${view.record.project} ${planOf(view)}`));
+  return all.filter(({ view, card }) => {
+    const plan = planOf(view);
+    if (plans.has(plan)) return true;
+    return recent.has(plan) && card !== undefined && !replaced.has(card.root);
+  });
+}
+
+function planOf({ record }: AgentView): string {
+  return `${record.project} ${record.capabilities.find((each) => each.startsWith('plan:')) ?? ''}`;
 }
 
 function versionOf(view: AgentView): string {
   return view.record.overlays.O1?.version ?? '';
 }
 
-function isSame(cards: Card[], others: Card[]): boolean {
-  const key = (all: Card[]): string =>
-    all
-      .map((card) => `${card.agent} ${card.index_version}`)
+function isSame(before: Lattice, ports: RemoteShard[], cards: Card[]): boolean {
+  const versions = (all: Iterable<Card>): string =>
+    Array.from(all, (card) => `${card.agent} ${card.index_version}`)
       .sort()
       .join('\n');
-  return key(cards) === key(others);
+  const names = (all: Iterable<string>): string => [...all].sort().join('\n');
+  return (
+    names(before.ports.keys()) === names(ports.map((port) => port.agent)) &&
+    versions(before.cards.values()) === versions(cards)
+  );
 }
 
 /** The lattice that a question is about: the only one, the named one, or the one that most likely knows. */

@@ -23,7 +23,8 @@ export async function ask(
   const ports = ranked
     .flatMap((each) => lattice.ports.get(each.agent) ?? [])
     .slice(0, probesDefault);
-  const { answers, errors } = await fanOut(ports, signal, (port) => port.ask(request));
+  const { answers, errors: failed } = await fanOut(ports, signal, (port) => port.ask(request));
+  const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
     .filter((answer) => answer.sources.length > 0)
     .sort((one, other) => best(other) - best(one));

@@ -57,6 +57,13 @@ export class Lattice {
     return this.#cards;
   }
 
+  /** Shards that exist, but never sent a card: what they hold is not known, and no answer is complete without them. */
+  unknownShards(): CodedError[] {
+    return [...this.ports.keys()]
+      .filter((agent) => !this.cards.has(agent))
+      .map((agent) => failureOf(agent, new BusError('AGENT_OFFLINE', { agent })));
+  }
+
   get directory(): Directory {
     return (this.#directory ??= new Directory([...this.cards.values()]));
   }
@@ -109,12 +116,13 @@ class QueryRun {
     { answer: HopAnswer; via: Link | undefined; elapsedMs: number }
   >();
   readonly #asked = new Set<string>();
-  readonly #errors: CodedError[] = [];
+  readonly #errors: CodedError[];
   readonly #events: QueryEvent[] = [];
   #wake: () => void = () => undefined;
 
   constructor(lattice: Lattice, request: LatticeQuery, limits: QueryLimits) {
     this.#lattice = lattice;
+    this.#errors = lattice.unknownShards();
     this.#request = request;
     this.#limits = limits;
     this.#question = analyse(request.question);
