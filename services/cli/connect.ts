@@ -1,23 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import {
-  LatticeQuestions,
-  type AskingOptions,
-  type Questions,
-} from '../../src/lattice/questions.js';
-import { Lattice } from '../../src/lattice/query.js';
+import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import {
   latticeMessages,
   latticeService,
   shardMessages,
   type MessageType,
 } from '../../src/pgc/messages.js';
-import { cardOf } from '../../src/pgc/card.js';
-import { openShards } from '../../src/pgc/open-shards.js';
-import { Engine } from '../../src/pgc/vectors/engine.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -86,16 +77,8 @@ export async function withQuestions<T>(
   reads: 'names' | 'meaning' = 'names',
 ): Promise<T> {
   if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
-  await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
-  const { shards } = await openShards(repo, config.home, engine);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
-  const trees = shards.map(({ index }) => index.info);
-  return await work(new LatticeQuestions(lattice, systemClock, trees));
-}
-
-/** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */
-export function openEngine({ home, embedding }: Config): Promise<Engine> {
-  return Engine.open({ home, settings: embedding, env: process.env, starts: true });
+  const { withIndex } = await import('./local.js');
+  return withIndex(config, repo, work, reads);
 }
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */

@@ -1,27 +1,63 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../process.js';
-import { addAgentCommands } from './commands/agent.js';
-import { addAlgebraCommand } from './commands/algebra.js';
-import { addAnalysisCommands } from './commands/analysis.js';
-import { addAskCommands } from './commands/ask.js';
-import { addAuditCommand } from './commands/audit.js';
-import { addBusCommands } from './commands/bus.js';
-import { addDeadCommands } from './commands/dead.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addErrorCommand } from './commands/error.js';
-import { addGraphCommands } from './commands/graph.js';
-import { addIndexCommand } from './commands/index-repo.js';
-import { addKeysCommands } from './commands/keys.js';
-import { addLatticeCommands } from './commands/lattice.js';
-import { addLocateCommand } from './commands/locate.js';
-import { addMailCommands } from './commands/mail.js';
-import { addMetricsCommand } from './commands/metrics.js';
-import { addOverlayCommands } from './commands/overlay.js';
-import { addStatusCommands } from './commands/status.js';
-import { addTopCommand } from './commands/top.js';
-import { addUpCommand } from './commands/up.js';
-import { addVerifyCommand } from './commands/verify.js';
 import { printFailure, usage } from './output.js';
+
+interface CommandModule {
+  names: string[];
+  load: () => Promise<(sigma: Command) => void>;
+}
+
+/** In the order of the help. Each is read when it is wanted: a command need not wait for the others' code. */
+const modules: CommandModule[] = [
+  { names: ['up'], load: async () => (await import('./commands/up.js')).addUpCommand },
+  { names: ['bus'], load: async () => (await import('./commands/bus.js')).addBusCommands },
+  { names: ['agent'], load: async () => (await import('./commands/agent.js')).addAgentCommands },
+  {
+    names: ['status', 'agents'],
+    load: async () => (await import('./commands/status.js')).addStatusCommands,
+  },
+  { names: ['top'], load: async () => (await import('./commands/top.js')).addTopCommand },
+  {
+    names: ['metrics'],
+    load: async () => (await import('./commands/metrics.js')).addMetricsCommand,
+  },
+  { names: ['audit'], load: async () => (await import('./commands/audit.js')).addAuditCommand },
+  {
+    names: ['index'],
+    load: async () => (await import('./commands/index-repo.js')).addIndexCommand,
+  },
+  {
+    names: ['overlay'],
+    load: async () => (await import('./commands/overlay.js')).addOverlayCommands,
+  },
+  { names: ['ask', 'query'], load: async () => (await import('./commands/ask.js')).addAskCommands },
+  {
+    names: ['lattice'],
+    load: async () => (await import('./commands/lattice.js')).addLatticeCommands,
+  },
+  { names: ['locate'], load: async () => (await import('./commands/locate.js')).addLocateCommand },
+  {
+    names: ['callers', 'callees', 'trace'],
+    load: async () => (await import('./commands/graph.js')).addGraphCommands,
+  },
+  {
+    names: ['algebra'],
+    load: async () => (await import('./commands/algebra.js')).addAlgebraCommand,
+  },
+  {
+    names: ['blast-radius', 'security', 'patterns'],
+    load: async () => (await import('./commands/analysis.js')).addAnalysisCommands,
+  },
+  { names: ['verify'], load: async () => (await import('./commands/verify.js')).addVerifyCommand },
+  { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
+  {
+    names: ['send', 'receive', 'check', 'inbox'],
+    load: async () => (await import('./commands/mail.js')).addMailCommands,
+  },
+  { names: ['dead'], load: async () => (await import('./commands/dead.js')).addDeadCommands },
+  { names: ['doctor'], load: async () => (await import('./commands/doctor.js')).addDoctorCommand },
+  { names: ['error'], load: async () => (await import('./commands/error.js')).addErrorCommand },
+];
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */
 export async function main(argv: string[]): Promise<void> {
@@ -36,7 +72,7 @@ export async function main(argv: string[]): Promise<void> {
     process.on(event, (error: unknown) => process.exit(printFailure(form, error)));
   }
   try {
-    await program().parseAsync(argv);
+    await (await program(argv)).parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode =
@@ -47,7 +83,7 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-function program(): Command {
+async function program(argv: string[]): Promise<Command> {
   const sigma = new Command('sigma')
     .description('Ask a code base of any size, with answers that can be checked.')
     .version(version)
@@ -56,27 +92,8 @@ function program(): Command {
     // Failures are printed by `main`, in one form.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
-  addUpCommand(sigma);
-  addBusCommands(sigma);
-  addAgentCommands(sigma);
-  addStatusCommands(sigma);
-  addTopCommand(sigma);
-  addMetricsCommand(sigma);
-  addAuditCommand(sigma);
-  addIndexCommand(sigma);
-  addOverlayCommands(sigma);
-  addAskCommands(sigma);
-  addLatticeCommands(sigma);
-  addLocateCommand(sigma);
-  addGraphCommands(sigma);
-  addAlgebraCommand(sigma);
-  addAnalysisCommands(sigma);
-  addVerifyCommand(sigma);
-  addKeysCommands(sigma);
-  addMailCommands(sigma);
-  addDeadCommands(sigma);
-  addDoctorCommand(sigma);
-  addErrorCommand(sigma);
+  const wanted = modules.filter(({ names }) => names.includes(argv[2] ?? ''));
+  for (const { load } of wanted.length > 0 ? wanted : modules) (await load())(sigma);
   sigma.allowExcessArguments().action(() => {
     const [name] = sigma.args;
     throw usage(name === undefined ? 'no command was given' : `there is no command ${name}`);

@@ -3,9 +3,8 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { analyse, questionCharsMax } from '../../../src/pgc/question.js';
 import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
-import { openShards } from '../../../src/pgc/open-shards.js';
 import { beginningOf } from '../input.js';
-import { askAgent, openEngine, withClient, withQuestions } from '../connect.js';
+import { askAgent, withClient, withQuestions } from '../connect.js';
 import {
   configOf,
   duration,
@@ -97,11 +96,8 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
     );
   if (repo === undefined)
     return withClient(config, (client) => askAgent(client, agent, request, deadline));
-  await using engine = await openEngine(config);
-  const { shards } = await openShards(repo, config.home, engine);
-  const shard = shards.find((each) => each.agent === agent);
-  if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
-  return await shard.ask(request);
+  const { askShard } = await import('../local.js');
+  return askShard(config, repo, agent, request);
 }
 
 function report(options: CommonOptions, answer: AskAnswer): void {

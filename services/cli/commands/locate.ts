@@ -10,7 +10,7 @@ import {
 import { reportCharsMax, reportOf } from '../../../src/pgc/locate/report.js';
 import type { Reranker } from '../../../src/pgc/locate/reranker.js';
 import { judgeOf } from '../../../src/pgc/vectors/judge.js';
-import { openEngine } from '../connect.js';
+import { openEngine } from '../local.js';
 import { beginningOf, bytesOf } from '../input.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';

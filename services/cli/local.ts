@@ -1,0 +1,42 @@
+import { systemClock } from '../../src/base/clock.js';
+import type { Config } from '../../src/config/config.js';
+import { Lattice } from '../../src/lattice/query.js';
+import { LatticeQuestions, type Questions } from '../../src/lattice/questions.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { cardOf } from '../../src/pgc/card.js';
+import { openShards } from '../../src/pgc/open-shards.js';
+import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
+import { Engine } from '../../src/pgc/vectors/engine.js';
+
+/** Runs `work` with the built index of a tree, without a broker. Throws INDEX_*. */
+export async function withIndex<T>(
+  config: Config,
+  repo: string,
+  work: (questions: Questions) => Promise<T>,
+  reads: 'names' | 'meaning',
+): Promise<T> {
+  await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
+  const { shards } = await openShards(repo, config.home, engine);
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
+  const trees = shards.map(({ index }) => index.info);
+  return await work(new LatticeQuestions(lattice, systemClock, trees));
+}
+
+/** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */
+export function openEngine({ home, embedding }: Config): Promise<Engine> {
+  return Engine.open({ home, settings: embedding, env: process.env, starts: true });
+}
+
+/** The answer of one shard of a built index. Throws INDEX_*, UNKNOWN_AGENT. */
+export async function askShard(
+  config: Config,
+  repo: string,
+  agent: string,
+  request: AskRequest,
+): Promise<AskAnswer> {
+  await using engine = await openEngine(config);
+  const { shards } = await openShards(repo, config.home, engine);
+  const shard = shards.find((each) => each.agent === agent);
+  if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
+  return await shard.ask(request);
+}
