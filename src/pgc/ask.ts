@@ -118,7 +118,7 @@ async function fresh(parts: AskParts, text: string, named: string[], topK: numbe
 }
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
-function answers(found: readonly Found[]): boolean {
+export function answers(found: readonly Found[]): boolean {
   return found.some(({ similarity, exact }) => similarity >= answerMin || exact > 0);
 }
 

@@ -1,4 +1,5 @@
 import { BusError } from '../errors/bus-error.js';
+import { answers } from './ask.js';
 import { targetsOfCall } from './call-graph.js';
 import type { Excerpts } from './citation.js';
 import { resolveSymbol } from './definitions.js';
@@ -6,8 +7,8 @@ import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from './name-matcher.js';
 import { NamedFolders } from './named-folders.js';
 import { analyse } from './question.js';
-import { isRelevant, type Hit, type Retriever } from './retrieve.js';
-import type { CodedError, HopAnswer, HopRequest, Reference, Step } from './shapes.js';
+import type { Found, Search } from './search.js';
+import type { CodedError, HopAnswer, HopRequest, OverlayName, Reference, Step } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
 
 /** Calls followed inside the shard, from where the question enters it. */
@@ -20,6 +21,8 @@ const depthDecay = 0.95;
 const unnamedShare = 0.75;
 /** What a call keeps when only its surroundings speak of the question. */
 const unnamedReference = 0.08;
+/** Calls begin in symbols; what other overlays know of them is for `ask`. */
+const symbolsOnly: ReadonlySet<OverlayName> = new Set(['O1']);
 /** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
 const entriesMax = 40;
 /** How fast an entry loses strength with its score: those that miss one thing asked for should not lead. */
@@ -35,23 +38,23 @@ const tellingReferenceMin = 0.1;
 /** An entry below this share of the best one's similarity adds nothing but doubt. */
 const tellingEntry = 0.5;
 
-/** What the question still needs from other shards after it entered this one. */
-export function hop(
-  index: ShardIndex,
+/**
+ * What the question still needs from other shards after it entered this one: where its words lead, or at
+ * symbols that another shard refers to. Those have no similarity of their own: who followed the reference knows
+ * how far it can be trusted.
+ */
+export async function hop(
+  { index, search }: { index: ShardIndex; search: Search },
   excerpts: Excerpts,
-  retriever: Retriever,
   request: HopRequest,
-): Omit<HopAnswer, 'elapsed_ms'> {
+): Promise<Omit<HopAnswer, 'elapsed_ms'>> {
   const question = analyse(request.question);
   const errors: CodedError[] = [];
-  const entries =
-    request.symbols.length > 0
-      ? entered(index, request.symbols, errors)
-      : found(
-          index,
-          new NamedFolders(index, question),
-          retriever.search(question, { limit: entriesMax }),
-        );
+  const isLed = request.symbols.length > 0;
+  const hits = isLed ? [] : (await search.find(question, symbolsOnly, entriesMax)).found;
+  const entries = isLed
+    ? entered(index, request.symbols, errors)
+    : found(index, new NamedFolders(index, question), hits);
   if (entries.length === 0) {
     if (errors.length === 0) errors.push(failure(index, new BusError('NOT_FOUND')));
     const answer = `Nothing in ${index.info.alias} answers the question.`;
@@ -61,15 +64,12 @@ export function hop(
   const nodes = walk(index, matcher, entries);
   const wanted = Math.max(0, Math.min(referencesMax, request.references_max || 20));
   const outgoing = written(index, excerpts, leaving(index, matcher, nodes), wanted);
-  const similarities = retriever.similarities(
-    question,
-    nodes.map((each) => each.symbol),
-  );
+  const similarities = similaritiesOf(hits);
   const report = new Report(index, excerpts, similarities);
   const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
   const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
   const isTelling = (entry: Node): boolean =>
-    request.symbols.length > 0 || (similarities.get(entry.symbol) ?? 0) >= tellingEntry * best;
+    (similarities.get(entry.symbol) ?? 0) >= tellingEntry * best;
   for (const entry of entries.filter(isTelling).slice(0, cited)) report.entry(entry);
   const references = outgoing.map((each) => referenceOf(index, each));
   const strongest = outgoing[0]?.relevance ?? 0;
@@ -86,15 +86,25 @@ export function hop(
   };
 }
 
-function found(index: ShardIndex, folders: NamedFolders, hits: Hit[]): Node[] {
+function similaritiesOf(hits: readonly Found[]): Map<number, number> {
+  return new Map(
+    hits.flatMap((hit) =>
+      hit.kind === 'symbol' && hit.symbol !== undefined ? [[hit.symbol, hit.similarity]] : [],
+    ),
+  );
+}
+
+function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[]): Node[] {
   const best = hits[0];
-  if (best === undefined || !isRelevant(best)) return [];
-  const functions = hits.filter((hit) => hit.symbol !== undefined && isCallable(index, hit.symbol));
-  const chosen = functions.length > 0 ? functions : hits.filter((hit) => hit.symbol !== undefined);
-  return chosen
-    .map((hit) => {
-      const share = folders.shareOf(hit.document, index.file(hit.file).path);
-      return entryNode(hit.symbol ?? 0, share * (hit.score / best.score) ** entryContrast);
+  if (best === undefined || !answers(hits)) return [];
+  const symbols = hits.flatMap((hit) =>
+    hit.kind === 'symbol' && hit.symbol !== undefined ? [{ ...hit, symbol: hit.symbol }] : [],
+  );
+  const functions = symbols.filter(({ symbol }) => isCallable(index, symbol));
+  return (functions.length > 0 ? functions : symbols)
+    .map(({ symbol, document, file, score }) => {
+      const share = folders.shareOf(document, index.file(file).path);
+      return entryNode(symbol, share * Math.max(0, score / best.score) ** entryContrast);
     })
     .sort((one, other) => other.strength - one.strength);
 }

@@ -3,7 +3,6 @@ import type { ShardIndex } from './shard-index.js';
 import { Ranking } from './ranking.js';
 import { priorOf, wantsAsides } from './prior.js';
 import { nowhere, Scorer, weigh, type Match, type Weighing } from './scorer.js';
-import { entrySimilarity } from './similarity.js';
 
 /** Hits that a search may return; nobody reads further. */
 export const hitsMax = 200;
@@ -23,14 +22,6 @@ export interface Hit extends NamedMatch {
   score: number;
   /** What hits are compared by: the score without what only the question's paths add. */
   standing: number;
-}
-
-/** Below this share of the question's idf mass a hit shares words with the question, not its subject. */
-const coverageMin = 0.25;
-
-/** Whether a best hit answers at all; otherwise the answer is NOT_FOUND. */
-export function isRelevant(hit: Pick<NamedMatch, 'exact' | 'coverage'>): boolean {
-  return hit.exact > 0 || hit.coverage >= coverageMin;
 }
 
 /** Hits below this share of the best one's similarity are not worth a citation. */
@@ -65,30 +56,6 @@ export class Retriever {
     const hits = this.#best(question, found, exact, limit, options.also ?? []);
     this.#scorer.forget();
     return hits;
-  }
-
-  /** How relevant given documents are, found by a search or not. */
-  similarities(question: Question, documents: Iterable<number>): Map<number, number> {
-    const weighing = weigh([this.#index], question);
-    const exact = this.#exactSymbols(question, weighing);
-    const found = [...this.#scorer.read(question, weighing), ...exact.keys()];
-    const isAsideWanted = wantsAsides(question);
-    const score = (match: NamedMatch, document: number): number =>
-      priorOf(this.#index, document, isAsideWanted) * plainScore(match);
-    let best = 0;
-    for (const document of found) {
-      const match = this.#match(document, exact);
-      if (plainScore(match) > best) best = Math.max(best, score(match, document));
-    }
-    const result = new Map<number, number>();
-    for (const document of documents) {
-      const match = this.#match(document, exact);
-      const prior = priorOf(this.#index, document, isAsideWanted);
-      const lead = leadOf(score(match, document), best);
-      result.set(document, entrySimilarity({ ...settled(match, prior), lead }));
-    }
-    this.#scorer.forget();
-    return result;
   }
 
   #match(document: number, exact: ReadonlyMap<number, number>): NamedMatch {
@@ -183,8 +150,4 @@ export function plainScore(match: NamedMatch): number {
 /** What is found where nothing is explained covers less; what the question names is meant all the same. */
 export function settled<Any extends NamedMatch>(match: Any, prior: number): Any {
   return match.exact > 0 ? match : { ...match, coverage: match.coverage * prior };
-}
-
-function leadOf(score: number, best: number): number {
-  return best === 0 ? 0 : Math.min(1, score / best);
 }

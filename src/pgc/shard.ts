@@ -60,9 +60,9 @@ export class Shard implements ShardPort {
 
   async hop(request: HopRequest): Promise<HopAnswer> {
     const startedMs = this.clock.monotonicMs();
-    const answer = hop(this.index, this.excerpts, this.search.retriever, request);
+    const answer = await hop(this, this.excerpts, request);
     const elapsed_ms = Math.round((this.clock.monotonicMs() - startedMs) * 100) / 100;
-    return Promise.resolve({ ...answer, elapsed_ms });
+    return { ...answer, elapsed_ms };
   }
 
   async definitions(symbols: string[]): Promise<Definition[]> {

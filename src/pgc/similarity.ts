@@ -58,22 +58,6 @@ export function similarityOf(evidence: Evidence): number {
   return probability(model.intercept + said + model.judged * judged);
 }
 
-/** What is known of a symbol that a hop enters at: it may have been found by no search. */
-export interface EntryEvidence {
-  coverage: number;
-  exact: number;
-  /** Score over that of the shard's best symbol: what others answer better is answered there. */
-  lead: number;
-}
-
-export const entryModel = { intercept: -6.05, coverage: 3.78, lead: 2.14, exact: 2.02 };
-
-/** Of symbols: a share s of those with similarity s is the one that answers. */
-export function entrySimilarity({ coverage, lead, exact }: EntryEvidence): number {
-  const { intercept, coverage: ofCoverage, lead: ofLead, exact: ofExact } = entryModel;
-  return probability(intercept + ofCoverage * coverage + ofLead * lead + ofExact * exact);
-}
-
 function probability(logit: number): number {
   return Math.min(similarityMax, 1 / (1 + Math.exp(-logit)));
 }

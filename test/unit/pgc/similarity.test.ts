@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  entrySimilarity,
-  similarityMax,
-  similarityOf,
-  type Evidence,
-} from '../../../src/pgc/similarity.js';
+import { similarityMax, similarityOf, type Evidence } from '../../../src/pgc/similarity.js';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const words = { coverage: share, context: share, exact: share, margin: share, share, known: share };
@@ -48,9 +43,4 @@ test('what stands alone with all words is high, what shares a third of the words
   const little = { coverage: 0.33, context: 0.3, exact: 0, margin: 0, share: 0.1, known: 0.6 };
   expect(similarityOf(little)).toBeLessThan(0.1);
   expect(similarityOf({ ...little, judged: 0.2 })).toBeLessThan(0.1);
-});
-
-test('an entry that is named is high', () => {
-  expect(entrySimilarity({ coverage: 1, lead: 1, exact: 1 })).toBeGreaterThan(0.85);
-  expect(entrySimilarity({ coverage: 0.33, lead: 1, exact: 0 })).toBeLessThan(0.1);
 });
