@@ -1,5 +1,7 @@
 /** Below this nothing that the question needs leaves a shard any more. */
 export const relevanceFloor = 0.06;
+/** Nor below this share of the best link that was followed: what was asked is told by then. */
+const storyShare = 0.35;
 /** Symbols that one hop enters a shard at. */
 export const symbolsPerHop = 4;
 /** Links weaker than this share of a hop's best one are left out of it. */
@@ -25,6 +27,8 @@ export interface LinkOffer {
   covers: readonly number[];
   /** The link to the definition at which the chain to this one begins; empty: found by search. */
   continues: string;
+  /** Links to inline functions that were looked through on the way, by id. */
+  passes: readonly string[];
 }
 
 /** How far a query has come. */
@@ -67,8 +71,14 @@ export function nextHops(context: Situation): NextHop[] {
 
 function bestHop(context: Situation, taken: readonly string[]): NextHop | undefined {
   const byAgent = new Map<string, LinkOffer[]>();
+  const best = Math.max(
+    0,
+    ...Object.values(context.followed).map(([main]) => main?.relevance ?? 0),
+  );
+  const floor = Math.max(relevanceFloor, storyShare * best);
+  const passed = new Set(Object.values(context.followed).flatMap(([main]) => main?.passes ?? []));
   for (const link of context.frontier) {
-    if (link.relevance < relevanceFloor || taken.includes(link.agent)) continue;
+    if (link.relevance < floor || passed.has(link.id) || taken.includes(link.agent)) continue;
     byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
   }
   return [...byAgent].map(([agent, links]) => hopTo(context, agent, links)).sort(byRelevance)[0];

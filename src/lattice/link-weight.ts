@@ -1,6 +1,7 @@
 import { firstSentence } from '../pgc/compose.js';
 import { conceptsIn, type Question } from '../pgc/question.js';
 import { inverseFrequency } from '../pgc/scorer.js';
+import type { Role } from '../pgc/sentence-roles.js';
 import type { Card, Definition, Reference } from '../pgc/shapes.js';
 import type { Directory } from './directory.js';
 
@@ -15,6 +16,13 @@ const wordsOfTargetMax = 3;
 const unnamedShare = 0.08;
 /** What a link keeps that leads to what a header holds for configurations that lack the real definition. */
 const standInShare = 0.5;
+/** What only tells whether something is so, or how large it is, explains little of how it is done. */
+const predicateShare = 0.4;
+const constant = /^[A-Z0-9_]+$/;
+const predicate =
+  /^_*(?:is|has|can|should|may|needs?|does|are)_|_(?:is|has|can|should|needs?)_|^(?:is|has|can|should)[A-Z]/;
+const subjectShare = 0.4;
+const actGain = 1.6;
 /** Trust from which a target deals with a concept. */
 const coveringTrust = 0.5;
 
@@ -66,16 +74,18 @@ export class LinkWeigher {
       return having === 0 ? 0 : inverseFrequency(vocabulary.documents, having);
     });
     const heaviest = Math.max(...masses, Number.EPSILON);
-    this.#worth = question.concepts.map(({ isName, weight }, at) => {
+    this.#worth = question.concepts.map(({ isName, weight, role }, at) => {
       const mass = masses[at] ?? 0;
       // A symbol that the question names is where it enters, not where it leads.
-      return mass === 0 || isName ? 0 : Math.min(1, weight) * (0.5 + (0.5 * mass) / heaviest);
+      if (mass === 0 || isName) return 0;
+      return roleWorth(role) * Math.min(1, weight) * (0.5 + (0.5 * mass) / heaviest);
     });
     const sorted = [...this.#worth].sort((one, other) => other - one);
     this.#attainable = sorted.slice(0, wordsOfTargetMax).reduce((sum, each) => sum + each, 0);
   }
 
-  weigh(reference: Reference, target: Definition): LinkWeight {
+  /** `alike`: definitions that may be meant, the target among them. */
+  weigh(reference: Reference, target: Definition, alike = 1): LinkWeight {
     const { symbol, strength, from_symbol, from_path } = reference;
     const named = conceptsIn(this.question, `${symbol} ${target.symbol}`);
     const said = conceptsIn(this.question, firstSentence(target.doc, target.symbol));
@@ -97,7 +107,9 @@ export class LinkWeigher {
       Math.max(named.get(at) ?? 0, docTrust * (said.get(at) ?? 0));
     const covers = [...this.#worth.keys()].filter((at) => told(at) >= coveringTrust);
     const real = this.directory.isStandIn(target.symbol) ? standInShare : 1;
-    const relevance = strength * share * real * this.#specificity(symbol) ** (1 - byName);
+    const doing = constant.test(symbol) || predicate.test(symbol) ? predicateShare : 1;
+    const specific = this.#specificity(symbol) ** (1 - byName);
+    const relevance = (strength * share * real * doing * specific) / Math.max(1, alike);
     return { relevance, covers };
   }
 
@@ -111,4 +123,10 @@ export class LinkWeigher {
   #specificity(name: string): number {
     return 1 / (1 + 0.3 * Math.log2(1 + this.directory.sitesOf(name) / 4));
   }
+}
+
+/** Where the question enters says its subject; where it leads, what is done. */
+function roleWorth(role: Role | undefined): number {
+  if (role === undefined) return 1;
+  return { subject: subjectShare, act: actGain, object: 1 }[role];
 }

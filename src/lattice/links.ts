@@ -34,7 +34,8 @@ export async function linksOf(
   });
   await far.learn(uses.map(([, use]) => use));
   const links = uses.flatMap(([reference, use]): Link[] => {
-    const target = far.of(use).find((each) => each.agent !== agent);
+    const targets = far.of(use).filter((each) => each.agent !== agent);
+    const [target] = targets;
     if (target === undefined) return [];
     const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;
     const link: Link = {
@@ -42,14 +43,25 @@ export async function linksOf(
       agent: target.agent,
       from: agent,
       target: placeOf(target),
-      ...linker.weigher.weigh(reference, target),
+      ...linker.weigher.weigh(reference, target, alike(target, targets)),
       continues: followed.find((each) => startsAt(reference, each.definition))?.id ?? '',
       reference,
       definition: target,
+      passes: [],
     };
     return [link];
   });
   return { links, asked: [...far.asked], errors: far.errors };
+}
+
+/**
+ * How many definitions may be meant: what every architecture or back end defines for itself is one of as many. Those in
+ * another top folder are copies of the code, for tools and tests.
+ */
+function alike(target: Definition, targets: readonly Definition[]): number {
+  const topOf = ({ file_path }: Definition): string =>
+    file_path.slice(0, file_path.indexOf('/') + 1);
+  return targets.filter((each) => topOf(each) === topOf(target)).length;
 }
 
 export function placeOf({ file_path, line }: Definition): string {

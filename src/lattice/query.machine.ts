@@ -250,7 +250,10 @@ function upstream(probe: Probe, { probes }: QueryContext): number {
 }
 
 /** A link is as good as the one that led to the beginning of its chain, in part; the main line gains. */
-function inherited(links: LinkOffer[], followed: LinkOffer[]): LinkOffer[] {
+export function inherited<Link extends LinkOffer>(
+  links: readonly Link[],
+  followed: readonly LinkOffer[],
+): Link[] {
   const [main] = followed;
   return links.map((link) => {
     const before = followed.find((each) => each.id === link.continues) ?? main;

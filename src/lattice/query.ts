@@ -17,6 +17,7 @@ import type {
 import { failureOf, orAborted } from './asking.js';
 import { Directory } from './directory.js';
 import { linksOf, placeOf, type Link } from './links.js';
+import { lookThrough } from './look-through.js';
 import { linkTrust } from './link-trust.js';
 import { LinkWeigher, Vocabulary } from './link-weight.js';
 import {
@@ -26,12 +27,19 @@ import {
   type QueryEffect,
   type QueryEvent,
 } from './query.machine.js';
-import { probesDefault, Router, type Ranked } from './routing.js';
+import { Router, type Ranked } from './routing.js';
 import { synthesise } from './synthesis.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
+/** Agents that are asked where the question enters: those whose cards promise as much as the best one's, nearly. */
+const probesMin = 2;
+const probesMax = 5;
+const probeShare = 0.65;
+/** Of a query's time: what one agent may take to answer, and what the far ends of its references may take. */
+const agentShare = 0.4;
+const linkShare = 0.25;
 /** What a word that is at home in one shard alone speaks for it, next to an identifier that it defines. */
 const wordEvidence = 0.5;
 
@@ -206,8 +214,7 @@ class QueryRun {
   #candidates(): Ranked[] {
     const ranked = this.#lattice.router.rank(this.#question);
     const { from } = this.#request;
-    if (from === '')
-      return ranked.filter((each) => this.#lattice.ports.has(each.agent)).slice(0, probesDefault);
+    if (from === '') return toProbe(ranked);
     const named = ranked.filter(
       (each) => each.agent === from || this.#lattice.cards.get(each.agent)?.alias === from,
     );
@@ -219,15 +226,22 @@ class QueryRun {
     try {
       const { answer, links } = await this.#ask(agent, []);
       const best = Math.max(0, ...answer.citations.map((each) => each.similarity));
-      const ranked = this.#ranked.find((each) => each.agent === agent);
-      const evidence = (ranked?.evidence.length ?? 0) + wordEvidence * (ranked?.words.length ?? 0);
-      const strength = best === 0 ? 0 : best + evidence;
+      const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
       const entries = answer.citations.map((each) => `${each.file_path}:${each.line_start}`);
       this.#send({ type: 'probe.answered', agent, strength, entries, links });
     } catch (error) {
       this.#fail(agent, error);
       this.#send({ type: 'probe.failed', agent });
     }
+  }
+
+  /** What the shard itself found, as far as the cards say that the question is at home there, and what surely is. */
+  #strengthOf(agent: string, similarity: number): number {
+    const ranked = this.#ranked.find((each) => each.agent === agent);
+    const top = this.#ranked[0]?.score ?? 0;
+    if (ranked === undefined || top === 0) return similarity;
+    const evidence = ranked.evidence.length + wordEvidence * ranked.words.length;
+    return (similarity * ranked.score) / top + evidence;
   }
 
   async #hop(agent: string, ids: string[]): Promise<void> {
@@ -257,12 +271,16 @@ class QueryRun {
       top_k,
       references_max: referencesPerHop,
     };
-    const { signal } = this.#abort;
-    const answer = await orAborted(port.hop(hop), signal);
+    using patience = this.#patience(agentShare);
+    const answer = await orAborted(port.hop(hop), patience.signal);
     const { ports, directory } = this.#lattice;
+    using linking = this.#patience(linkShare);
+    const { signal } = linking;
     const linker = { ports, directory, weigher: this.#weigher, signal };
-    const { links, asked, errors } = await linksOf(linker, agent, answer.references, followed);
-    for (const each of asked) this.#asked.add(each);
+    const direct = await linksOf(linker, agent, answer.references, followed);
+    const { links, asked } = await lookThrough(linker, question, agent, direct.links);
+    const { errors } = direct;
+    for (const each of [...direct.asked, ...asked]) this.#asked.add(each);
     for (const link of links) this.#links.set(link.id, link);
     this.#errors.push(...errors);
     this.#answers.set(agent, {
@@ -271,6 +289,16 @@ class QueryRun {
       elapsedMs: this.#limits.clock.monotonicMs() - startedMs,
     });
     return { answer, links };
+  }
+
+  /** Ends with the query, and after a share of its time: one agent that does not answer shall not cost the answer. */
+  #patience(share: number): { signal: AbortSignal } & Disposable {
+    const { clock, deadlineMs } = this.#limits;
+    const late = new AbortController();
+    const ms = Math.ceil(deadlineMs * share);
+    const timer = clock.after(ms, () => late.abort(new BusError('DEADLINE_EXCEEDED', { ms })));
+    const signal = AbortSignal.any([this.#abort.signal, late.signal]);
+    return { signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
   }
 
   #fail(agent: string, error: unknown): void {
@@ -330,6 +358,12 @@ class QueryRun {
   }
 }
 
+/** Those that may well know, and a second one in any case: a card tells only so much. */
+function toProbe(ranked: readonly Ranked[]): Ranked[] {
+  const floor = probeShare * (ranked[0]?.score ?? 0);
+  return ranked.filter(({ score }, at) => at < probesMin || score >= floor).slice(0, probesMax);
+}
+
 function round4(share: number): number {
   return Math.round(share * 1e4) / 1e4;
 }
@@ -339,7 +373,8 @@ function viaOf({ reference, definition, from }: Link, relevance: number): Via {
     symbol: reference.symbol,
     from: `${reference.from_path}:${reference.from_line}`,
     to: placeOf(definition),
-    from_agent: from,
+    // An inline function that was looked through makes the call in its own shard.
+    from_agent: reference.chain.at(-1)?.agent ?? from,
     chain: reference.chain,
     relevance,
   };

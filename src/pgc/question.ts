@@ -3,6 +3,7 @@ import { BusError } from '../errors/bus-error.js';
 import { concernsOf } from './concerns.js';
 import { abbreviationsOf, alternativesOf } from './lexicon.js';
 import { wordsOf } from './miners/words.js';
+import { rolesOf, type Role } from './sentence-roles.js';
 import type { OverlayName, QueryIntent } from './shapes.js';
 
 /** Longer questions are cut, with a warning: a bug report fits, a whole log does not help. */
@@ -24,6 +25,8 @@ export interface Concept {
   weight: number;
   /** A symbol's name, as a whole: to mention it is not to be it. */
   isName: boolean;
+  /** Where the sentence says so. */
+  role?: Role | undefined;
   /** Index terms that stand for it, each with the trust put in it, from 0 to 1. */
   variants: { term: string; trust: number }[];
 }
@@ -212,6 +215,7 @@ function conceptsOf(text: string, identifiers: string[]): Concept[] {
   const byWord = new Map<string, Concept>();
   const tokens = text.match(/[\p{L}_$][\p{L}\p{N}_$]*|\d+/gu) ?? [];
   const lower = tokens.map((token) => token.toLowerCase());
+  const roles = rolesOf(tokens);
   tokens.forEach((token, at) => {
     const word = lower[at] ?? '';
     if (known.has(token)) {
@@ -243,7 +247,8 @@ function conceptsOf(text: string, identifiers: string[]): Concept[] {
     const isProper = at > 0 && /^\p{Lu}/u.test(token);
     const weight = lightWords.has(word) ? lightWeight : isProper ? properWeight : 1;
     const variants = variantsOf(word, phrase);
-    if (variants.length > 0) raise(byWord, { word, weight, isName: false, variants });
+    if (variants.length > 0)
+      raise(byWord, { word, weight, isName: false, role: roles[at], variants });
   });
   return [...byWord.values()].slice(0, conceptsMax);
 }

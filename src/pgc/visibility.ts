@@ -51,6 +51,10 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
   return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
 }
 
+export function isHeader(path: string): boolean {
+  return cHeader.test(path);
+}
+
 /**
  * Whether a definition in a C header stands in for the real one in configurations that lack it: the header
  * declares the name as well, and no preprocessor takes both. `all`: whatever bears the name.

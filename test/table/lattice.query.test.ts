@@ -18,6 +18,7 @@ const link = (agent: string, relevance: number, continues = '', from = 'c'): Lin
   relevance,
   covers: [],
   continues,
+  passes: [],
 });
 
 const probed = (agent: string, strength: number, ...links: LinkOffer[]): QueryEvent => ({
