@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { arePackageMates, isModule } from './modules.js';
+import { isWithinReach } from './reach.js';
 import type { Lookup } from './shapes.js';
 
 /** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
@@ -118,7 +119,9 @@ function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
 }
 
 function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
-  const inLanguage = visible.filter((each) => cFile.test(each.file_path));
+  const inLanguage = visible.filter(
+    (each) => cFile.test(each.file_path) && isWithinReach(use.path, use.includes, each),
+  );
   const own = inLanguage.filter((each) => each.file_path === use.path);
   if (own.length > 0) return own.slice(0, candidatesMax);
   if (inLanguage.length <= 1) return inLanguage;

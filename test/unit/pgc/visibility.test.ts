@@ -36,6 +36,32 @@ describe('in C', () => {
     expect(paths(found)[0]).toBe('include/linux/dma-mapping.h');
   });
 
+  test.each([
+    ['the core does not call its tools', 'mm/a.c', ['linux/x.h'], 'tools/include/linux/x.h', false],
+    ['nor their source files', 'mm/a.c', ['linux/slab.h'], 'tools/lib/slab.c', false],
+    ['tools call each other', 'tools/vm/a.c', ['linux/x.h'], 'tools/include/linux/x.h', true],
+    ['and the core', 'tools/vm/a.c', [], 'lib/string.c', true],
+    ['a header of a folder is its own', 'drivers/a/a.c', ['common.h'], 'drivers/b/common.h', false],
+    ['it is seen from below', 'drivers/b/c/a.c', ['common.h'], 'drivers/b/common.h', true],
+    ['and by a path', 'drivers/a/a.c', ['../b/common.h'], 'drivers/b/common.h', true],
+    ['or by the end of one, nearby', 'drivers/a/a.c', ['b/common.h'], 'drivers/b/common.h', true],
+    ['not far away', 'net/a.c', ['b/common.h'], 'drivers/b/common.h', false],
+    ['what is public is seen', 'net/a.c', [], 'include/linux/x.h', true],
+    ['an architecture is seen from the core', 'mm/a.c', [], 'arch/x86/include/asm/x.h', true],
+    ['but not from another one', 'arch/arm/a.c', [], 'arch/x86/include/asm/x.h', false],
+    ['nor what it has for itself', 'mm/a.c', [], 'arch/x86/boot/x.h', false],
+    ['a public folder belongs to its owner', 'net/a.c', [], 'drivers/b/include/x.h', false],
+  ])('%s', (_, from, includes, to, isSeen) => {
+    const found = visibleDefinitions(use(from, ...includes), [definition(to)]);
+    expect(found.length).toBe(isSeen ? 1 : 0);
+  });
+
+  test('a macro of a source file is seen there alone', () => {
+    const macro = definition('net/b.c', { kind: 'macro' });
+    expect(visibleDefinitions(use('net/a.c', 'b.h'), [macro])).toEqual([]);
+    expect(visibleDefinitions(use('net/b.c'), [macro])).toEqual([macro]);
+  });
+
   test('a source file whose header is included wins over one that lies nearer', () => {
     const candidates = [definition('kernel/dma/debug.c'), definition('mm/cma.c')];
     const found = visibleDefinitions(use('kernel/dma/contiguous.c', 'linux/cma.h'), candidates);

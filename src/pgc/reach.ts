@@ -1,0 +1,64 @@
+import { posix } from 'node:path';
+
+const headerFile = /\.(?:h|hh|hpp)$/;
+/** Top folders whose programs link against the rest, while nothing of the rest links against them. */
+const apart = new Set(
+  'tools scripts samples examples documentation docs test tests testing selftests bench benchmarks'.split(
+    ' ',
+  ),
+);
+
+/** Where something is defined, as far as reach needs to know. */
+export interface Placed {
+  file_path: string;
+  kind: string;
+}
+
+/**
+ * Whether code of a C file can see a definition at all, by where both stand: no build lets the core of a tree call
+ * its tools and tests, no file sees the macros of another source file, and a header that is not public is seen from
+ * its own folder, or where it is included by a path. `includes`: as the file writes them. Which headers those include in
+ * turn is not known, so everything public is within reach.
+ */
+export function isWithinReach(
+  from: string,
+  includes: readonly string[],
+  { file_path, kind }: Placed,
+): boolean {
+  if (file_path === from) return true;
+  if (isApart(file_path) && topOf(file_path) !== topOf(from)) return false;
+  if (!headerFile.test(file_path)) return kind !== 'macro';
+  return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
+}
+
+function isApart(path: string): boolean {
+  return apart.has(topOf(path).toLowerCase());
+}
+
+function topOf(path: string): string {
+  return path.slice(0, Math.max(0, path.indexOf('/')));
+}
+
+/**
+ * What stands below `X/include` is there for X and whoever builds against it; any other header for its own folder.
+ * Of architectures a build has one: each includes its own, and the rest of the tree the one that is built.
+ */
+function isPublicTo(from: string, header: string): boolean {
+  const cut = `/${header}`.lastIndexOf('/include/');
+  if (cut < 0) return from.startsWith(`${posix.dirname(header)}/`) || posix.dirname(header) === '.';
+  const owner = header.slice(0, cut);
+  if (owner === '' || from.startsWith(owner)) return true;
+  const arch = /^(?:.*\/)?arch\/[^/]+\/$/.test(owner);
+  return arch && !from.startsWith(owner.replace(/[^/]+\/$/, ''));
+}
+
+/** `../b/x.h` from its folder, `b/x.h` from anywhere in the same part of the tree, `x.h` from the same folder. */
+function names(include: string, from: string, header: string): boolean {
+  const beside = posix.normalize(posix.join(posix.dirname(from), include));
+  if (beside === header) return true;
+  return (
+    include.includes('/') &&
+    topOf(from) === topOf(header) &&
+    header.endsWith(`/${include.replace(/^(?:\.\.?\/)+/, '')}`)
+  );
+}
