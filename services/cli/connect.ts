@@ -6,6 +6,7 @@ import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import {
   latticeMessages,
   latticeService,
+  queryProgress,
   shardMessages,
   type MessageType,
 } from '../../src/pgc/messages.js';
@@ -105,7 +106,9 @@ class RemoteQuestions implements Questions {
   }
 
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
-    return this.#ask(latticeMessages.query, request, options);
+    const { onProgress } = options;
+    const onPartial = (body: Buffer): void => onProgress?.(queryProgress.decode(body));
+    return this.#ask(latticeMessages.query, request, { ...options, onPartial });
   }
 
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
@@ -136,7 +139,11 @@ class RemoteQuestions implements Questions {
     return (await this.#ask(latticeMessages.verify, { citations }, options)).results;
   }
 
-  async #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: AskingOptions): Promise<A> {
+  async #ask<Q, A>(
+    message: MessageType<Q, A>,
+    request: Q,
+    options: AskingOptions & { onPartial?: (body: Buffer) => void },
+  ): Promise<A> {
     const body = message.request.encode(request);
     const reply = await this.#client.request(`service:${latticeService}`, message.type, body, {
       ...options,

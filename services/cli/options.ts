@@ -90,3 +90,8 @@ export function list(text: string): string[] {
     .map((each) => each.trim())
     .filter((each) => each !== '');
 }
+
+/** An option that may be given several times. */
+export function gathered(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}

@@ -1,13 +1,22 @@
+import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { Journals } from '../../src/lattice/journal.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/query.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
+import {
+  latticeMessages,
+  latticeService,
+  queryProgress,
+  type MessageType,
+} from '../../src/pgc/messages.js';
 import { analyse } from '../../src/pgc/question.js';
+import { managerLayout } from '../../src/store/layouts.js';
+import { LevelStore } from '../../src/store/level-store.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { choose, Shards } from './shards.js';
 
@@ -19,12 +28,14 @@ const answerMarginMs = 250;
 export async function runManager(config: Config): Promise<void> {
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
+  await using store = await openStore(config);
+  const journals = await Journals.open(store, systemClock.nowMs());
   const client = openClient(
     config,
     { agent: 'manager', role: 'manager', isEphemeral: false },
     traceTo(log),
   );
-  const desk = new Desk(new Shards(client, log));
+  const desk = new Desk(new Shards(client, log), journals);
   desk.serveOn(client);
   const introduced = untilAccepted(client, log, () => introduce(client, log));
   try {
@@ -33,6 +44,16 @@ export async function runManager(config: Config): Promise<void> {
   } finally {
     await client.close();
   }
+}
+
+/** Where queries under way are kept. Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
+function openStore(config: Config): Promise<LevelStore> {
+  const folder = path.join(config.home, 'manager', 'store');
+  return LevelStore.open(folder, {
+    layout: managerLayout,
+    clock: systemClock,
+    random: Math.random,
+  });
 }
 
 async function introduce(client: Client, log: Logger): Promise<void> {
@@ -53,9 +74,11 @@ async function introduce(client: Client, log: Logger): Promise<void> {
 /** Takes a question from the bus to the lattice it is about. */
 class Desk {
   readonly #shards: Shards;
+  readonly #journals: Journals;
 
-  constructor(shards: Shards) {
+  constructor(shards: Shards, journals: Journals) {
     this.#shards = shards;
+    this.#journals = journals;
   }
 
   serveOn(client: Client): void {
@@ -71,9 +94,7 @@ class Desk {
           ),
       });
     };
-    serve(query, async (request, options) =>
-      (await this.#about(byWords(request.question))).query(request, options),
-    );
+    client.serve({ [query.type]: (incoming) => this.#query(incoming) });
     serve(ask, async (request, options) =>
       (await this.#about(byWords(request.question))).ask(request, options),
     );
@@ -95,6 +116,25 @@ class Desk {
       const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
       return { results: await verifyAll(cards, citations, options) };
     });
+  }
+
+  /** Its steps are kept: asked again of a manager that starts anew, it goes on where it was. */
+  async #query(incoming: Incoming): Promise<Buffer> {
+    const { query } = latticeMessages;
+    const request = query.request.decode(incoming.body);
+    const options = optionsOf(incoming);
+    const questions = await this.#about(byWords(request.question));
+    const key = `${incoming.from}\0${incoming.body.toString('base64')}`;
+    const untilMs = systemClock.nowMs() + options.deadlineMs;
+    const { versions } = questions.lattice;
+    const answer = await this.#journals.run({ key, versions, untilMs }, (journal) =>
+      questions.query(request, {
+        ...options,
+        journal,
+        onProgress: (progress) => void incoming.progress(queryProgress.encode(progress)),
+      }),
+    );
+    return query.answer.encode(answer);
   }
 
   /** The trees that define the symbol for others first; then the rest, whose private symbols no card names. */

@@ -133,9 +133,9 @@ export class Shards {
         ({ view, card }) =>
           new RemoteShard(this.#client, card?.agent ?? view.record.alias, view.record.id),
       );
+      const now = new Lattice(ports, cards);
       const before = this.#lattices.get(root);
-      if (before !== undefined && isSame(before, ports, cards)) continue;
-      this.#lattices.set(root, new Lattice(ports, cards));
+      if (before === undefined || !isSame(before, now)) this.#lattices.set(root, now);
     }
   }
 }
@@ -166,16 +166,9 @@ function versionOf(view: AgentView): string {
   return view.record.overlays.O1?.version ?? '';
 }
 
-function isSame(before: Lattice, ports: RemoteShard[], cards: Card[]): boolean {
-  const versions = (all: Iterable<Card>): string =>
-    Array.from(all, (card) => `${card.agent} ${card.index_version}`)
-      .sort()
-      .join('\n');
-  const names = (all: Iterable<string>): string => [...all].sort().join('\n');
-  return (
-    names(before.ports.keys()) === names(ports.map((port) => port.agent)) &&
-    versions(before.cards.values()) === versions(cards)
-  );
+function isSame(before: Lattice, now: Lattice): boolean {
+  const ports = (lattice: Lattice): string => [...lattice.ports.keys()].sort().join('\n');
+  return ports(before) === ports(now) && before.versions === now.versions;
 }
 
 /** The lattice that a question is about: the only one, the named one, or the one that most likely knows. */

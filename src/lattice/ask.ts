@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import { hedged } from '../pgc/ask.js';
-import { analyse } from '../pgc/question.js';
+import { analyse, withHints } from '../pgc/question.js';
 import type { AskAnswer, AskRequest, Citation } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import type { Lattice } from './query.js';
@@ -19,7 +19,9 @@ export async function ask(
   signal?: AbortSignal,
 ): Promise<AskAnswer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
-  const ranked = lattice.router.rank(analyse(request.question));
+  const ranked = lattice.router.rank(
+    withHints(analyse(request.question), request.query_hints ?? []),
+  );
   const ports = ranked
     .flatMap((each) => lattice.ports.get(each.agent) ?? [])
     .slice(0, probesDefault);

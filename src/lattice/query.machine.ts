@@ -1,5 +1,6 @@
-import { assertEvent, assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup, type SnapshotFrom } from 'xstate';
 import type { ErrorCode } from '../errors/catalogue.js';
+import { stateName } from '../machine/step.js';
 import { nextHops, type LinkOffer } from './hop-choice.js';
 
 /** Agents that one query may visit. */
@@ -225,6 +226,29 @@ export const queryMachine = query.createMachine({
     failed: { type: 'final' },
   },
 });
+
+/** What a query waits for in a state: to be performed by whoever takes it over. */
+export function outstanding(snapshot: SnapshotFrom<typeof queryMachine>): QueryEffect[] {
+  const { candidates, probes, probesFailed, asking, followed, visited, isPartial } =
+    snapshot.context;
+  switch (stateName(snapshot)) {
+    case 'routing':
+      return [{ type: 'shards.rank' }];
+    case 'entering':
+      return candidates
+        .filter((agent) => !(agent in probes) && !probesFailed.includes(agent))
+        .map((agent) => ({ type: 'agent.probe', agent }));
+    case 'hopping':
+      return asking.map((agent) => {
+        const links = (followed[agent] ?? []).map(({ id }) => id);
+        return { type: 'agent.hop', agent, links };
+      });
+    case 'composing':
+      return [{ type: 'answer.compose', visited, isPartial }];
+    default:
+      return [];
+  }
+}
 
 /** The strongest probe is where the question enters; its links are the first frontier. */
 function entered(context: QueryContext): Partial<QueryContext> {

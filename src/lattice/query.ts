@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { unreachable } from '../base/assert.js';
 import { BusError } from '../errors/bus-error.js';
-import { start, step } from '../machine/step.js';
+import { start, step, type Step } from '../machine/step.js';
 import { wordsOf } from '../pgc/miners/words.js';
 import { analyse, type Question } from '../pgc/question.js';
 import type {
@@ -11,17 +12,21 @@ import type {
   HopAnswer,
   LatticeAnswer,
   LatticeQuery,
+  QueryProgress,
   ShardPort,
   Via,
 } from '../pgc/shapes.js';
 import { failureOf, orAborted } from './asking.js';
 import { Directory } from './directory.js';
+import { Findings } from './findings.js';
+import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
 import { lookThrough } from './look-through.js';
 import { linkTrust } from './link-trust.js';
 import { LinkWeigher, Vocabulary } from './link-weight.js';
 import {
   maxHopsDefault,
+  outstanding,
   queryMachine,
   type QueryContext,
   type QueryEffect,
@@ -52,6 +57,7 @@ export class Lattice {
   readonly #makeCards: () => readonly Card[];
   #cards: ReadonlyMap<string, Card> | undefined;
   #directory: Directory | undefined;
+  #versions: string | undefined;
   #router: Router | undefined;
   #vocabulary: Vocabulary | undefined;
 
@@ -70,6 +76,15 @@ export class Lattice {
     return [...this.ports.keys()]
       .filter((agent) => !this.cards.has(agent))
       .map((agent) => failureOf(agent, new BusError('AGENT_OFFLINE', { agent })));
+  }
+
+  /** Changes with everything that its answers come from. */
+  get versions(): string {
+    const all = Array.from(
+      this.cards.values(),
+      ({ agent, index_version }) => `${agent} ${index_version}`,
+    );
+    return (this.#versions ??= createHash('sha256').update(all.sort().join('\n')).digest('hex'));
   }
 
   get directory(): Directory {
@@ -95,6 +110,9 @@ export interface QueryLimits {
   /** For the whole query: at its end what is known is the answer. */
   deadlineMs: number;
   signal?: AbortSignal | undefined;
+  /** Where its steps are kept; absent: nowhere. */
+  journal?: Journal | undefined;
+  onProgress?: ((progress: QueryProgress) => void) | undefined;
 }
 
 /**
@@ -118,19 +136,13 @@ class QueryRun {
   readonly #ranked: Ranked[];
   readonly #weigher: LinkWeigher;
   readonly #abort = new AbortController();
-  readonly #links = new Map<string, Link>();
-  readonly #answers = new Map<
-    string,
-    { answer: HopAnswer; via: Link | undefined; elapsedMs: number }
-  >();
-  readonly #asked = new Set<string>();
-  readonly #errors: CodedError[];
+  readonly #findings: Findings;
   readonly #events: QueryEvent[] = [];
   #wake: () => void = () => undefined;
 
   constructor(lattice: Lattice, request: LatticeQuery, limits: QueryLimits) {
     this.#lattice = lattice;
-    this.#errors = lattice.unknownShards();
+    this.#findings = new Findings(lattice.unknownShards());
     this.#request = request;
     this.#limits = limits;
     this.#question = analyse(request.question);
@@ -162,9 +174,9 @@ class QueryRun {
 
   /** Feeds the machine until it ends. What comes too late for its state is dropped: nobody waits for it. */
   async #converse(): Promise<QueryContext> {
-    const first = start(queryMachine, { maxHops: this.#maxHops });
-    let { snapshot } = first;
-    for (const effect of first.effects) this.#perform(effect);
+    const { journal = noJournal } = this.#limits;
+    let { snapshot, effects } = this.#begin(journal.past);
+    for (const effect of effects) this.#perform(effect);
     while (snapshot.status === 'active') {
       const event = this.#events.shift();
       if (event === undefined) {
@@ -173,11 +185,29 @@ class QueryRun {
       }
       if (!snapshot.can(event)) continue;
       if (event.type === 'deadline.reached') this.#expire(snapshot.context);
-      const next = step(queryMachine, snapshot, event);
-      snapshot = next.snapshot;
-      for (const effect of next.effects) this.#perform(effect);
+      else if (event.type !== 'cancelled') await journal.add(this.#findings.stepOf(event));
+      ({ snapshot, effects } = step(queryMachine, snapshot, event));
+      for (const effect of effects) this.#perform(effect);
+      this.#tell(snapshot.context);
     }
     return snapshot.context;
+  }
+
+  /** From the start, or from where an earlier process was: then what it had asked and not heard is asked again. */
+  #begin(past: readonly QueryStep[]): Step<typeof queryMachine> {
+    const first = start(queryMachine, { maxHops: this.#maxHops });
+    if (past.length === 0) return first;
+    let { snapshot } = first;
+    for (const each of past) {
+      if (!snapshot.can(each.event)) continue;
+      this.#findings.take(each);
+      ({ snapshot } = step(queryMachine, snapshot, each.event));
+    }
+    return { snapshot, effects: outstanding(snapshot) };
+  }
+
+  #tell({ visited }: QueryContext): void {
+    this.#limits.onProgress?.({ visited, agents_asked: this.#findings.asked.size });
   }
 
   #send(event: QueryEvent): void {
@@ -188,9 +218,11 @@ class QueryRun {
   #expire(context: QueryContext): void {
     const error = new BusError('DEADLINE_EXCEEDED', { ms: this.#limits.deadlineMs });
     const isEntering = context.visited.length === 0;
-    const unprobed = context.candidates.filter((agent) => isEntering && !this.#answers.has(agent));
+    const unprobed = context.candidates.filter(
+      (agent) => isEntering && !this.#findings.answers.has(agent),
+    );
     const waiting = [...context.asking, ...unprobed];
-    for (const agent of waiting) this.#errors.push({ ...error.toFailure(), agent });
+    for (const agent of waiting) this.#findings.errors.push({ ...error.toFailure(), agent });
     this.#abort.abort(error);
   }
 
@@ -246,7 +278,7 @@ class QueryRun {
 
   async #hop(agent: string, ids: string[]): Promise<void> {
     try {
-      const chosen = ids.flatMap((id) => this.#links.get(id) ?? []);
+      const chosen = ids.flatMap((id) => this.#findings.links.get(id) ?? []);
       const { links } = await this.#ask(agent, chosen);
       this.#send({ type: 'hop.answered', agent, links });
     } catch (error) {
@@ -260,7 +292,7 @@ class QueryRun {
     followed: readonly Link[],
   ): Promise<{ answer: HopAnswer; links: Link[] }> {
     const startedMs = this.#limits.clock.monotonicMs();
-    this.#asked.add(agent);
+    this.#findings.asked.add(agent);
     const port = this.#lattice.ports.get(agent);
     if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
     const { question, top_k } = this.#request;
@@ -280,10 +312,10 @@ class QueryRun {
     const direct = await linksOf(linker, agent, answer.references, followed);
     const { links, asked } = await lookThrough(linker, question, agent, direct.links);
     const { errors } = direct;
-    for (const each of [...direct.asked, ...asked]) this.#asked.add(each);
-    for (const link of links) this.#links.set(link.id, link);
-    this.#errors.push(...errors);
-    this.#answers.set(agent, {
+    for (const each of [...direct.asked, ...asked]) this.#findings.asked.add(each);
+    for (const link of links) this.#findings.links.set(link.id, link);
+    this.#findings.errors.push(...errors);
+    this.#findings.answers.set(agent, {
       answer,
       via: followed[0],
       elapsedMs: this.#limits.clock.monotonicMs() - startedMs,
@@ -303,12 +335,12 @@ class QueryRun {
 
   #fail(agent: string, error: unknown): void {
     // The deadline was reported already, for all that were still asked.
-    if (!this.#abort.signal.aborted) this.#errors.push(failureOf(agent, error));
+    if (!this.#abort.signal.aborted) this.#findings.errors.push(failureOf(agent, error));
   }
 
   #compose(context: QueryContext, elapsedMs: number): LatticeAnswer {
     const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context));
-    const errors = [...this.#errors];
+    const errors = [...this.#findings.errors];
     if (hops.length === 0 && errors.length === 0) {
       errors.push({ ...new BusError('NOT_FOUND').toFailure(), agent: '' });
     }
@@ -319,8 +351,8 @@ class QueryRun {
       query_path: path,
       hops,
       safety: { max_hops: this.#maxHops, actual_hops: path.length, visited_agents: path },
-      agents_asked: this.#asked.size,
-      partial: context.isPartial || this.#errors.length > 0,
+      agents_asked: this.#findings.asked.size,
+      partial: context.isPartial || this.#findings.errors.length > 0,
       errors,
       elapsed_ms: round(elapsedMs),
     };
@@ -331,12 +363,12 @@ class QueryRun {
    * by checked links is as relevant as the entry, times the trust that such a link has earned.
    */
   #entrySimilarity(context: QueryContext): number {
-    const entry = this.#answers.get(context.visited[0] ?? '');
+    const entry = this.#findings.answers.get(context.visited[0] ?? '');
     return Math.max(0, ...(entry?.answer.citations ?? []).map((each) => each.similarity));
   }
 
   #hopOf(agent: string, context: QueryContext): Hop[] {
-    const known = this.#answers.get(agent);
+    const known = this.#findings.answers.get(agent);
     if (known === undefined) return [];
     const { answer, via } = known;
     const reach = context.reach[agent] ?? 0;

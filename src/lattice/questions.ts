@@ -8,6 +8,7 @@ import type {
   Card,
   LatticeAnswer,
   LatticeQuery,
+  QueryProgress,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
@@ -15,6 +16,7 @@ import type {
 import { verify } from '../pgc/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
+import type { Journal } from './journal.js';
 import { query, type Lattice } from './query.js';
 import { adjacencyOf, pathBetween, topologyOf } from './topology.js';
 import { trace } from './trace.js';
@@ -26,6 +28,8 @@ export interface AskingOptions {
   /** For the whole answer. What is known by then is the answer where that makes sense. */
   deadlineMs: number;
   signal?: AbortSignal;
+  /** Told after every step of a query. */
+  onProgress?: (progress: QueryProgress) => void;
 }
 
 /** Everything that can be asked of a code base, whoever answers: indexes in this process or agents on the bus. */
@@ -52,7 +56,10 @@ export class LatticeQuestions implements Questions {
     readonly trees?: readonly ShardTree[],
   ) {}
 
-  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
+  query(
+    request: LatticeQuery,
+    options: AskingOptions & { journal?: Journal },
+  ): Promise<LatticeAnswer> {
     return query(this.lattice, request, { clock: this.clock, ...options });
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
-import { analyse, queryIntent, type Question } from './question.js';
+import { analyse, queryIntent, withHints, type Question } from './question.js';
 import { isOfMeaning, type Found, type Search } from './search.js';
 import {
   citationsMax,
@@ -47,11 +47,13 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<AskAnsw
   const overlays = wanted.slice(0, overlaysMax).sort();
   const { version } = parts.search;
   const engine = engineOf(parts.search);
-  const key = digest([request.question, overlays.join(), String(topK), version, engine]);
+  const hints = request.query_hints ?? [];
+  const asked = [request.question, overlays.join(), String(topK), version, engine, ...hints];
+  const key = digest(asked);
   const known = parts.cache.get(key);
   const { answer, isWhole } =
     known === undefined
-      ? await fresh(parts, request.question, overlays, topK)
+      ? await fresh(parts, request, overlays, topK)
       : { answer: known, isWhole: true };
   if (known === undefined && isWhole && answer.errors.every((each) => !each.retryable))
     // Questions may be long, and the next asker brings this one along.
@@ -75,13 +77,18 @@ interface Fresh {
   isWhole: boolean;
 }
 
-async function fresh(parts: AskParts, text: string, named: string[], topK: number): Promise<Fresh> {
+async function fresh(
+  parts: AskParts,
+  { question: text, query_hints = [] }: AskRequest,
+  named: string[],
+  topK: number,
+): Promise<Fresh> {
   const { index } = parts;
   const fail = (error: BusError): CodedError => ({ ...error.toFailure(), agent: index.info.agent });
   const base = emptyAnswer(parts, text, topK);
   let question: Question;
   try {
-    question = analyse(text);
+    question = withHints(analyse(text), query_hints);
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
     const answer = { ...base, answer: `${error.message}.`, errors: [fail(error)] };

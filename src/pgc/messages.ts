@@ -14,6 +14,7 @@ import type {
   HopRequest,
   LatticeAnswer,
   LatticeQuery,
+  QueryProgress,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
@@ -102,6 +103,9 @@ export const latticeMessages = {
     pgc.VerifyAnswer,
   ),
 };
+
+/** The parts that come before the answer of a query. */
+export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
 
 /** The service under which the manager is found. */
 export const latticeService = 'lattice';

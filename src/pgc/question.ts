@@ -139,6 +139,36 @@ export function analyse(raw: string): Question {
   };
 }
 
+/** Hints that one request may give, and characters of each. */
+export const hintsMax = 16;
+export const hintCharsMax = 200;
+/** A word of a hint says where to look, and not what is asked. */
+const hintWeight = 0.4;
+
+/** The question with hints where to look: names and paths as if it had named them, words at a lower weight. */
+export function withHints(question: Question, hints: readonly string[]): Question {
+  const text = hints
+    .slice(0, hintsMax)
+    .map((hint) => hint.slice(0, hintCharsMax))
+    .join('\n');
+  if (!/[\p{L}\p{N}]/u.test(text) || !isText(text)) return question;
+  const hinted = analyse(text);
+  const known = new Set(question.concepts.map(({ variants }) => variants[0]?.term));
+  const further = hinted.concepts
+    .filter(({ variants }) => !known.has(variants[0]?.term))
+    .map((concept) => ({ ...concept, weight: concept.weight * hintWeight }));
+  const cut = hints.length > hintsMax || hints.some(({ length }) => length > hintCharsMax);
+  return {
+    ...question,
+    identifiers: unique([...question.identifiers, ...hinted.identifiers]),
+    paths: unique([...question.paths, ...hinted.paths]),
+    concepts: [...question.concepts, ...further].slice(0, conceptsMax),
+    warnings: cut
+      ? [...question.warnings, `Only ${hintsMax} hints of ${hintCharsMax} characters were read.`]
+      : question.warnings,
+  };
+}
+
 function asksFor(text: string): Question['asks'] {
   if (calleesAsked.test(text)) return 'callees';
   return callersAsked.test(text) ? 'callers' : undefined;

@@ -42,6 +42,8 @@ export interface AskRequest {
   /** Empty: all that are ready. */
   overlays: string[];
   top_k: number;
+  /** Words, names and paths that say where to look; they are no part of the question. */
+  query_hints?: string[];
 }
 
 export interface QueryIntent {
@@ -266,6 +268,13 @@ export interface LatticeQuery {
   from: string;
   max_hops: number;
   top_k: number;
+}
+
+/** How far a query has come. */
+export interface QueryProgress {
+  /** In the order in which they were asked; those still asked included. */
+  visited: string[];
+  agents_asked: number;
 }
 
 export interface LatticeAnswer {

@@ -2,7 +2,7 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/layout                        which layout: bus, facts
+ *     meta/layout                        which layout: bus, facts, manager
  *     meta/schema                        its version, decimal text
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
@@ -10,6 +10,7 @@
  *     dead/<seq>                         MessageView: since when and why it is a dead letter
  *     seen/<sender>/<seq>                Unix ms, space, message id, tab, mailbox: settled, within the dedupe window
  *     meta/seq                           no seq at or above this was ever given out
+ *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -32,6 +33,9 @@ export const seenKey = (sender: string, seq: number): string =>
 /** The seq that ends a key. */
 export const seqOfKey = (key: string): number =>
   Number.parseInt(key.slice(key.lastIndexOf('/') + 1), 16);
+
+export const queryPrefix = 'query/';
+export const queryKey = (id: string, step: number): string => `${queryPrefix}${id}/${hex64(step)}`;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

@@ -8,6 +8,7 @@ import { askAgent, withClient, withQuestions } from '../connect.js';
 import {
   configOf,
   duration,
+  gathered,
   list,
   wholeNumber,
   withCommon,
@@ -25,6 +26,7 @@ const questionBytesMax = 4 * sentCharsMax;
 
 interface AskOptions extends CommonOptions {
   overlays?: string[];
+  hint?: string[];
   topK: number;
   agent?: string;
   repo?: string;
@@ -36,6 +38,7 @@ export function addAskCommands(sigma: Command): void {
     .description('ask the code base; the answer carries its sources')
     .addHelpText('after', '\nA question of - is read from standard input: a log, a stack trace.')
     .option('--overlays <names>', 'only these, for example O1,O3', list)
+    .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--agent <alias>', 'ask one shard')
     .option('--repo <dir>', 'ask the built index of this tree, without a broker')
@@ -47,6 +50,7 @@ export function addAskCommands(sigma: Command): void {
   withCommon(sigma.command('query').argument('<agent>').argument('<question>'))
     .description('ask one agent (query_agent)')
     .option('--overlays <names>', 'only these, for example O1,O3', list)
+    .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--timeout <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(
@@ -75,13 +79,16 @@ async function textOf(question: string): Promise<string> {
  * Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, QUESTION_UNREADABLE,
  * UNKNOWN_OVERLAY.
  */
-function requestOf(text: string, options: { overlays?: string[]; topK: number }): AskRequest {
+function requestOf(
+  text: string,
+  options: { overlays?: string[]; hint?: string[]; topK: number },
+): AskRequest {
   const question = text.trim().slice(0, sentCharsMax);
   analyse(question);
   const overlays = (options.overlays ?? []).map((each) => each.toUpperCase());
   const unknown = overlays.find((each) => !(overlayNames as readonly string[]).includes(each));
   if (unknown !== undefined) throw new BusError('UNKNOWN_OVERLAY', { overlay: unknown });
-  return { question, overlays, top_k: options.topK };
+  return { question, overlays, top_k: options.topK, query_hints: options.hint ?? [] };
 }
 
 async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer> {

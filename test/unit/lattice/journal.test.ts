@@ -1,0 +1,121 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import { Journals } from '../../../src/lattice/journal.js';
+import { Lattice, query } from '../../../src/lattice/query.js';
+import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
+import { queryPrefix } from '../../../src/store/keys.js';
+import { managerLayout } from '../../../src/store/layouts.js';
+import type { LevelStore } from '../../../src/store/level-store.js';
+import { chainTree } from '../../support/chain-tree.js';
+import { eventually } from '../../support/eventually.js';
+import { openTestStore } from '../../support/store.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+const request: LatticeQuery = {
+  question: 'How does the nic driver allocate its ring?',
+  ...{ from: '', max_hops: 6, top_k: 5 },
+};
+const soon = (): number => systemClock.nowMs() + 60_000;
+
+let tree: Awaited<ReturnType<typeof chainTree>>;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  tree = await chainTree();
+});
+afterAll(async () => {
+  await tree[Symbol.asyncDispose]();
+  folder.remove();
+});
+
+let stores = 0;
+const openStore = (): Promise<LevelStore> =>
+  openTestStore(path.join(folder.path, `store${(stores += 1)}`), managerLayout);
+
+/** The lattice of the tree; counts who was entered, and one agent may stay silent. */
+async function lattice(entered: string[] = [], silent = ''): Promise<Lattice> {
+  const ports = tree.shards.map((shard): ShardPort =>
+    Object.assign(Object.create(shard) as ShardPort, {
+      hop: (hop: Parameters<ShardPort['hop']>[0]) => {
+        entered.push(shard.agent);
+        return shard.agent === silent ? new Promise(() => undefined) : shard.hop(hop);
+      },
+    }),
+  );
+  return new Lattice(ports, await Promise.all(tree.shards.map((shard) => shard.card())));
+}
+
+const timeless = ({ hops, ...answer }: LatticeAnswer): object => ({
+  ...{ ...answer, elapsed_ms: 0 },
+  hops: hops.map((hop) => ({ ...hop, elapsed_ms: 0 })),
+});
+
+async function steps(store: LevelStore): Promise<number> {
+  let count = 0;
+  for await (const key of store.keys({ prefix: queryPrefix })) count += Number(key !== '');
+  return count;
+}
+
+test('a query that its process did not end is gone on with: nobody who has answered is asked again', async () => {
+  const limits = { clock: systemClock, deadlineMs: 30_000 };
+  const whole = await query(await lattice(), request, limits);
+  const store = await openStore();
+  {
+    // The first process gets as far as `mm`, which does not answer, and is gone.
+    const journals = await Journals.open(store, systemClock.nowMs());
+    const entered: string[] = [];
+    const stuck = await lattice(entered, 'mm');
+    const of = { key: 'who and what', versions: stuck.versions, untilMs: soon() };
+    void journals.run(of, (journal) => query(stuck, request, { ...limits, journal }));
+    await eventually(() => expect(entered).toContain('mm'));
+  }
+  const entered: string[] = [];
+  const healthy = await lattice(entered);
+  const journals = await Journals.open(store, systemClock.nowMs());
+  const answer = await journals.run(
+    { key: 'who and what', versions: healthy.versions, untilMs: soon() },
+    (journal) => query(healthy, request, { ...limits, journal }),
+  );
+  expect(timeless(answer)).toEqual(timeless(whole));
+  expect(new Set(entered)).toEqual(new Set(['mm']));
+  expect(await steps(store)).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
+
+test.each([
+  ['another question', { key: 'other' }],
+  ['other indexes', { versions: 'other' }],
+])('%s begins from the start', async (_, change) => {
+  const store = await openStore();
+  const whole = await lattice();
+  const of = { key: 'k', versions: whole.versions, untilMs: soon() };
+  const first = await Journals.open(store, systemClock.nowMs());
+  void first.run(of, async ({ add }) => {
+    const event = { type: 'shards.ranked' as const, agents: ['mm'] };
+    await add({ event, answered: null, links: [], errors: [], asked: [] });
+    return new Promise(() => undefined);
+  });
+  await eventually(async () => expect(await steps(store)).toBe(2));
+  const later = await Journals.open(store, systemClock.nowMs());
+  const seen = await later.run({ ...of, ...change }, (journal) =>
+    Promise.resolve(journal.past.length),
+  );
+  expect(seen).toBe(0);
+  expect(
+    await (
+      await Journals.open(store, systemClock.nowMs())
+    ).run(of, ({ past }) => Promise.resolve(past.length)),
+  ).toBe(change.key === undefined ? 0 : 1);
+  await store[Symbol.asyncDispose]();
+});
+
+test('what nobody waits for any more is deleted when a process starts', async () => {
+  const store = await openStore();
+  const first = await Journals.open(store, systemClock.nowMs());
+  const of = { key: 'k', versions: 'v', untilMs: systemClock.nowMs() + 1_000 };
+  void first.run(of, () => new Promise(() => undefined));
+  await eventually(async () => expect(await steps(store)).toBe(1));
+  await Journals.open(store, systemClock.nowMs() + 2_000);
+  expect(await steps(store)).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
