@@ -1,3 +1,4 @@
+import { hyperlinked, opensHyperlinks } from './hyperlinks.js';
 import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.js';
 
 /** Set by the first option that is read, because an error in the options must be told in the right form too. */
@@ -7,8 +8,16 @@ export interface OutputForm {
 
 /** Results on stdout: one JSON document, or the text that the command renders, which holds names and texts of others. */
 export function print(form: OutputForm, value: object, render: () => string): void {
-  const text = form.json ? JSON.stringify(value) : printableText(render().trimEnd());
+  const text = form.json ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);
   process.stdout.write(`${text}\n`);
+}
+
+/** Places can be clicked where the terminal can; the files are those of the answer's tree, or of this folder. */
+function linked(text: string, value: object): string {
+  if (!process.stdout.isTTY || !opensHyperlinks(process.env)) return text;
+  const root =
+    'root' in value && typeof value.root === 'string' && value.root !== '' ? value.root : '';
+  return hyperlinked(text, [...(root === '' ? [] : [root]), process.cwd()]);
 }
 
 /** A failure with what the command knows beside it: `facts` for scripts, `hint` for people. */

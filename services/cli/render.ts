@@ -1,5 +1,16 @@
-import type { AskAnswer, Citation, LatticeAnswer, TraceAnswer } from '../../src/pgc/shapes.js';
+import { renumbered, sentenceEnd } from '../../src/lattice/synthesis.js';
+import type {
+  AskAnswer,
+  Citation,
+  Hop,
+  LatticeAnswer,
+  TraceAnswer,
+  Via,
+} from '../../src/pgc/shapes.js';
 import { printable, wrap } from './output.js';
+
+/** Folders of a shard that are named. */
+const scopeShown = 3;
 
 /** Text for people. Places are `path:line`, which terminals and editors make clickable. */
 
@@ -23,28 +34,54 @@ export function renderErrors(errors: { code: string; text: string }[]): string[]
   return errors.map((error) => `${error.code}: ${error.text}`);
 }
 
-/** The path as a chain, then each hop in its own words. */
+/** The path drawn as a chain, each hop in its own words at its place, and the sources numbered through. */
 export function renderQuery(answer: LatticeAnswer): string {
-  const lines = [wrap(answer.answer), ''];
-  if (answer.query_path.length > 0) lines.push(answer.query_path.join(' → '), '');
-  // Numbered through, as the text above cites them.
-  let number = 0;
-  for (const [at, hop] of answer.hops.entries()) {
-    const via = hop.via === null ? '' : `  via ${hop.via.symbol}: ${hop.via.from} → ${hop.via.to}`;
-    lines.push(`${at + 1}. ${hop.agent}${via}`);
-    for (const citation of hop.citations) {
-      number += 1;
-      lines.push(`  ${renderSource(citation, number)}`);
-    }
+  const { hops } = answer;
+  const lines = hops.length === 0 ? [wrap(answer.answer)] : [];
+  let numbered = 0;
+  for (const [at, hop] of hops.entries()) {
+    const isLast = at === hops.length - 1;
+    if (hop.via !== null) lines.push(...renderVia(hop.via, hops[at - 1]));
+    const scope = hop.scope.slice(0, scopeShown).join(', ');
+    lines.push(`● ${hop.agent}  ${printable(scope)}${hop.scope.length > scopeShown ? ', …' : ''}`);
+    const bar = isLast ? '  ' : '│ ';
+    for (const sentence of renumbered(hop.answer, numbered).split(sentenceEnd))
+      lines.push(...wrap(sentence, `${bar}  `).split('\n'));
+    numbered += hop.citations.length;
   }
+  const sources = hops.flatMap((hop) => hop.citations);
+  if (sources.length > 0) lines.push('', 'Sources');
+  lines.push(...sources.map((source, at) => renderPlace(source, at + 1)));
   const { actual_hops, max_hops } = answer.safety;
-  const partial = answer.partial ? ' · partial' : '';
+  const partial = answer.partial ? ' · partial: not everybody answered' : '';
   lines.push(
     '',
-    `confidence ${answer.confidence} · ${actual_hops} of ${max_hops} hops · ${answer.agents_asked} agents asked · ${Math.round(answer.elapsed_ms)} ms${partial}`,
+    `confidence ${answer.confidence} · ${actual_hops} of at most ${max_hops} agents visited, ${answer.agents_asked} asked in all · ${Math.round(answer.elapsed_ms)} ms${partial}`,
   );
   lines.push(...renderErrors(answer.errors));
   return lines.join('\n');
+}
+
+/** The calls that lead from one hop to the next; a line each, with both ends of the last. */
+function renderVia(via: Via, before: Hop | undefined): string[] {
+  const calls = [...via.chain.slice(1), undefined].map((step, at) => {
+    const caller = via.chain[at]?.symbol ?? via.from_agent;
+    const called = step?.symbol ?? via.symbol;
+    return `│   ${caller} calls ${called} at ${printable(step?.call_site ?? via.from)}`;
+  });
+  // A link that began elsewhere than in the hop above it says where.
+  const [first] = via.chain;
+  const isSide = before !== undefined && first !== undefined && first.agent !== before.agent;
+  const side = isSide ? [`├─ from ${first.agent}`] : ['│'];
+  return [...side, ...calls, `▼   ${via.symbol} is defined at ${printable(via.to)}`];
+}
+
+/** A number, a place, what stands there: the rest is in the text above, or in --json. */
+function renderPlace(source: Citation, number: number): string {
+  const lines = source.line_end > source.line_start ? `-${source.line_end}` : '';
+  const place = `${printable(source.file_path)}:${source.line_start}${lines}`;
+  const what = source.overlay === 'O3' ? source.text : source.symbol || source.section;
+  return `  ${`[${number}]`.padStart(4)} ${place}  ${printable(what)}  ${source.similarity.toFixed(2)}`;
 }
 
 export function renderTrace(answer: TraceAnswer): string {

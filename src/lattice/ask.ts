@@ -5,6 +5,7 @@ import type { AskAnswer, AskRequest, Citation } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import type { Lattice } from './query.js';
 import { probesDefault } from './routing.js';
+import { sentenceEnd } from './synthesis.js';
 
 /** Shards below this share of the best one's similarity add noise, not answers. */
 const shareOfBest = 0.7;
@@ -58,9 +59,6 @@ export async function ask(
 function best(answer: AskAnswer): number {
   return Math.max(0, ...answer.sources.map((source) => source.similarity));
 }
-
-/** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
-export const sentenceEnd = /(?<=\[\d+\]\.|\bat \d+ further sites\.|\bthis is nearest\.)\s+(?=`)/;
 
 /** A sentence of one answer, with what it cites. */
 interface Cited {

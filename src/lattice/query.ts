@@ -4,6 +4,7 @@ import { unreachable } from '../base/assert.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, step, type Step } from '../machine/step.js';
 import { wordsOf } from '../pgc/miners/words.js';
+import { placePrior, wantsAsides } from '../pgc/prior.js';
 import { analyse, type Question } from '../pgc/question.js';
 import type {
   Card,
@@ -257,7 +258,13 @@ class QueryRun {
   async #probe(agent: string): Promise<void> {
     try {
       const { answer, links } = await this.#ask(agent, []);
-      const best = Math.max(0, ...answer.citations.map((each) => each.similarity));
+      const isAsideWanted = wantsAsides(this.#question);
+      const best = Math.max(
+        0,
+        ...answer.citations.map(
+          ({ similarity, file_path }) => similarity * placePrior(file_path, isAsideWanted),
+        ),
+      );
       const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
       const entries = answer.citations.map((each) => `${each.file_path}:${each.line_start}`);
       this.#send({ type: 'probe.answered', agent, strength, entries, links });
@@ -355,6 +362,7 @@ class QueryRun {
       partial: context.isPartial || this.#findings.errors.length > 0,
       errors,
       elapsed_ms: round(elapsedMs),
+      root: [...this.#lattice.cards.values()][0]?.root ?? '',
     };
   }
 

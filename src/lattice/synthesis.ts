@@ -3,6 +3,9 @@ import { confidenceOf } from './confidence.js';
 
 const scopeShown = 3;
 
+/** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
+export const sentenceEnd = /(?<=\[\d+\]\.|\bat \d+ further sites\.|\bthis is nearest\.)\s+(?=`)/;
+
 /** The hops as one text, in order; sources are numbered through over all hops. */
 export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' | 'confidence'> {
   const similarities = hops.flatMap((hop) => hop.citations.map((each) => each.similarity));
@@ -35,6 +38,6 @@ function arrival(hop: Hop): string {
 }
 
 /** Each hop numbers its own sources from 1. */
-function renumbered(text: string, offset: number): string {
+export function renumbered(text: string, offset: number): string {
   return text.replace(/\[(\d+)\]/g, (_, number: string) => `[${Number(number) + offset}]`);
 }

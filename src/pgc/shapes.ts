@@ -288,6 +288,8 @@ export interface LatticeAnswer {
   partial: boolean;
   errors: CodedError[];
   elapsed_ms: number;
+  /** Of the tree, absolute, on the machine that hosts it. */
+  root: string;
 }
 
 export interface TraceAnswer {

@@ -82,7 +82,7 @@ test('a query that its process did not end is gone on with: nobody who has answe
   await store[Symbol.asyncDispose]();
 });
 
-test.each([
+test.each<[string, { key?: string; versions?: string }]>([
   ['another question', { key: 'other' }],
   ['other indexes', { versions: 'other' }],
 ])('%s begins from the start', async (_, change) => {
@@ -90,9 +90,9 @@ test.each([
   const whole = await lattice();
   const of = { key: 'k', versions: whole.versions, untilMs: soon() };
   const first = await Journals.open(store, systemClock.nowMs());
-  void first.run(of, async ({ add }) => {
+  void first.run(of, async (journal) => {
     const event = { type: 'shards.ranked' as const, agents: ['mm'] };
-    await add({ event, answered: null, links: [], errors: [], asked: [] });
+    await journal.add({ event, answered: null, links: [], errors: [], asked: [] });
     return new Promise(() => undefined);
   });
   await eventually(async () => expect(await steps(store)).toBe(2));
