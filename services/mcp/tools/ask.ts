@@ -202,11 +202,15 @@ export const queryLattice: Tool<typeof latticeInput> = {
   async run(request, { bus, deadlineMs, signal, tell }) {
     const questions = await bus.questions();
     const { question, from, max_hops, top_k } = request;
+    let answered = 0;
+    const onAnswered = (agent: string): void => {
+      answered += 1;
+      tell(`${agent} has answered, ${answered} so far`);
+    };
     const found = await questions.query(
       { question, from, max_hops, top_k },
-      { deadlineMs, signal },
+      { deadlineMs, signal, onAnswered },
     );
-    tell(`${found.hops.length} hops, ${found.agents_asked} agents asked`);
     return routed(unlessEmpty(found, found.hops.length === 0));
   },
 };
