@@ -147,13 +147,9 @@ export class RemoteQuestions implements Questions {
     options: AskingOptions & { onPartial?: (body: Buffer) => void },
   ): Promise<A> {
     const body = message.request.encode(request);
-    const { onAnswered, ...waiting } = options;
     const reply = await this.#client.request(`service:${latticeService}`, message.type, body, {
-      ...waiting,
+      ...options,
       isIdempotent: true,
-      ...(onAnswered !== undefined && {
-        onPartial: (agent: Buffer) => onAnswered(agent.toString()),
-      }),
     });
     return message.answer.decode(reply.body);
   }

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { analyse } from '../../../src/pgc/question.js';
-import type { AskAnswer, AskRequest, CodedError, LatticeAnswer } from '../../../src/pgc/shapes.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CodedError,
+  LatticeAnswer,
+  QueryProgress,
+} from '../../../src/pgc/shapes.js';
 import { askAgent } from '../../cli/connect.js';
 import { listsOf, type Cut } from '../bounds.js';
 import {
@@ -92,7 +98,7 @@ interface AskArguments {
 function requestOf({ question, grounding, top_k }: AskArguments): AskRequest {
   analyse(question);
   const { overlays, query_hints } = grounding;
-  return { question, overlays, top_k, ...{ query_hints } };
+  return { question, overlays, top_k, query_hints };
 }
 
 function asked(found: AskAnswer): Answer<Asked> {
@@ -202,14 +208,11 @@ export const queryLattice: Tool<typeof latticeInput> = {
   async run(request, { bus, deadlineMs, signal, tell }) {
     const questions = await bus.questions();
     const { question, from, max_hops, top_k } = request;
-    let answered = 0;
-    const onAnswered = (agent: string): void => {
-      answered += 1;
-      tell(`${agent} has answered, ${answered} so far`);
-    };
+    const onProgress = ({ visited }: QueryProgress): void =>
+      tell(`${visited.join(' → ')}, of at most ${max_hops}`);
     const found = await questions.query(
       { question, from, max_hops, top_k },
-      { deadlineMs, signal, onAnswered },
+      { deadlineMs, signal, onProgress },
     );
     return routed(unlessEmpty(found, found.hops.length === 0));
   },
