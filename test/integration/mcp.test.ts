@@ -247,10 +247,8 @@ test('a query across shards tells who was asked', async () => {
     { onprogress: ({ message }) => told.push(message ?? '') },
   );
   expect(answered.isError ?? false).toBe(false);
-  expect(told.slice(0, 2)).toEqual([
-    'asking from shard to shard',
-    expect.stringMatching(/^\w+( → \w+)*, of at most 6$/),
-  ]);
+  expect(told[0]).toBe('asking from shard to shard');
+  expect(told).toContainEqual(expect.stringMatching(/^drivers · .*\d agents asked$/));
 });
 
 test.each(transports)('%s: a call that is cancelled takes its request back', async (name) => {

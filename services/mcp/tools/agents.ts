@@ -57,9 +57,7 @@ export const listAgents: Tool<typeof input> = {
   async run({ role, project, path, offset }, { bus }) {
     const client = await bus.client();
     const views = await client.agents({ ...(role && { role }), ...(project && { project }) });
-    const all = views
-      .map(listed)
-      .filter(({ scope }) => path === undefined || scope.some((each) => mayHold(each, path)));
+    const all = path === undefined ? views.map(listed) : nearest(views.map(listed), path);
     const value: Agents = { you: client.identity.agent, agents: all.slice(offset) };
     return {
       value,
@@ -85,11 +83,28 @@ export function listed({ record, state, last_seen_ms, load }: AgentView): Listed
   };
 }
 
-/** A scope names folders and files; either may be the one that is asked for, or lie around it. */
-function mayHold(scope: string, path: string): boolean {
-  const [one, other] = [scope, path].map((each) => `${each.replace(/^\.?\/|\/?\.?$/g, '')}/`);
-  if (one === undefined || other === undefined) return false;
-  return one === '/' || other.startsWith(one) || one.startsWith(other);
+/** Those that may know the path, whose scope names it most closely first. */
+function nearest(agents: ListedAgent[], path: string): ListedAgent[] {
+  return agents
+    .map((agent) => ({
+      agent,
+      near: Math.max(0, ...agent.scope.map((each) => shared(each, path))),
+    }))
+    .filter(({ near }) => near > 0)
+    .sort((one, other) => other.near - one.near)
+    .map(({ agent }) => agent);
+}
+
+/** How much of the path a scope names, which is a folder or a file: one of them must lie in the other. 0: neither does. */
+function shared(scope: string, path: string): number {
+  const one = slashed(scope);
+  const other = slashed(path);
+  return other.startsWith(one) || one.startsWith(other) ? Math.min(one.length, other.length) : 0;
+}
+
+function slashed(path: string): string {
+  const bare = path.replace(/^\.?\/|\/?\.?$/g, '');
+  return bare === '' ? '/' : `/${bare}/`;
 }
 
 function lineOf({ alias, id, role, state, project, scope, overlays }: ListedAgent): string {

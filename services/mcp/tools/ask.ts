@@ -208,8 +208,8 @@ export const queryLattice: Tool<typeof latticeInput> = {
   async run(request, { bus, deadlineMs, signal, tell }) {
     const questions = await bus.questions();
     const { question, from, max_hops, top_k } = request;
-    const onProgress = ({ visited }: QueryProgress): void =>
-      tell(`${visited.join(' → ')}, of at most ${max_hops}`);
+    const onProgress = ({ visited, agents_asked }: QueryProgress): void =>
+      tell([...visited, `${agents_asked} agents asked`].join(' · '));
     const found = await questions.query(
       { question, from, max_hops, top_k },
       { deadlineMs, signal, onProgress },
