@@ -29,7 +29,8 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^src/(config|model|pgc)/',
+  zod: '^(src/(config|model|pgc)|services/mcp)/',
+  '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
 };
 

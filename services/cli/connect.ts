@@ -88,17 +88,19 @@ export async function askAgent(
   agent: string,
   request: AskRequest,
   deadlineMs: number,
+  signal?: AbortSignal,
 ): Promise<AskAnswer> {
   const { type, request: requestCodec, answer } = shardMessages.ask;
   const reply = await client.request(`agent:${agent}`, type, requestCodec.encode(request), {
     deadlineMs,
     isIdempotent: true,
+    ...(signal === undefined ? {} : { signal }),
   });
   return answer.decode(reply.body);
 }
 
 /** The manager's answers over the bus. */
-class RemoteQuestions implements Questions {
+export class RemoteQuestions implements Questions {
   readonly #client: Client;
 
   constructor(client: Client) {

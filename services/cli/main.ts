@@ -49,6 +49,7 @@ const modules: CommandModule[] = [
     load: async () => (await import('./commands/analysis.js')).addAnalysisCommands,
   },
   { names: ['verify'], load: async () => (await import('./commands/verify.js')).addVerifyCommand },
+  { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {
     names: ['send', 'receive', 'check', 'inbox'],

@@ -360,6 +360,26 @@ export const catalogue = {
     next: 'Free that port, or name another one in `http` of config.json or SIGMA_HTTP.',
   },
 
+  // --- MCP
+  TOOL_INPUT: {
+    text: 'the arguments of {tool} are not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named argument; the input schema of the tool says what it takes.',
+  },
+  MCP_TOKEN: {
+    text: 'the bearer token is missing or wrong',
+    retryable: false,
+    exit: 2,
+    next: 'Send `Authorization: Bearer TOKEN`; the token is in the file that `sigma mcp --http` names.',
+  },
+  MCP_ADDRESS: {
+    text: 'MCP cannot be served at {address}: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Free that port, or name another one with --http PORT.',
+  },
+
   // --- code and indexes
   REPO_UNREADABLE: {
     text: '{path} cannot be read: {detail}',

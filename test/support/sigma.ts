@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../services/cli/sigma.mjs', import.meta.url));
+export const program = fileURLToPath(new URL('../../services/cli/sigma.mjs', import.meta.url));
 const runMsMax = 60_000;
 
 export interface Ran {
@@ -57,7 +57,7 @@ export function startSigma(home: string, args: string[]): Running {
   return { process: child, output: () => text, ended };
 }
 
-function environment(home: string): NodeJS.ProcessEnv {
+export function environment(home: string): NodeJS.ProcessEnv {
   const {
     SIGMA_BUS: _bus,
     SIGMA_LOG: _log,

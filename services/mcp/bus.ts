@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Client } from '../../src/client/client.js';
+import type { Config } from '../../src/config/config.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { traceTo, type Logger } from '../../src/observe/log.js';
+import { isListening } from '../../src/transport/probe.js';
+import { RemoteQuestions, withClient } from '../cli/connect.js';
+import { remoteIdentity } from '../identity.js';
+import { openClient } from '../process.js';
+
+/** Over ipc. No proven role: a model behind this server decides for nobody but itself. */
+const role = 'mcp';
+/** A broker that accepts connections greets within this, or something is wrong with it. */
+const greetingMsMax = 3_000;
+/** Between two looks for a broker while there is none. */
+const retryMs = 1_000;
+/** Servers of one project at the same time, each under a name of its own; one more takes over the last. */
+const serversMax = 16;
+
+/**
+ * This server as one agent on the bus, whoever calls its tools. Opened when there is a broker, also a later
+ * one; from then on the client mends itself.
+ */
+export class Bus implements AsyncDisposable {
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #folder: string;
+  readonly #as: string | undefined;
+  readonly #ended = new AbortController();
+  #client: Client | undefined;
+  #opening: Promise<Client> | undefined;
+  #running = 0;
+
+  /** `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. */
+  constructor(parts: { config: Config; log: Logger; folder: string; as: string | undefined }) {
+    this.#config = parts.config;
+    this.#log = parts.log;
+    this.#folder = realpathSync(parts.folder);
+    this.#as = parts.as;
+    void this.#attend();
+  }
+
+  /** Calls under way. */
+  get calls(): number {
+    return this.#running;
+  }
+
+  async running<T>(work: () => Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async questions(): Promise<RemoteQuestions> {
+    return new RemoteQuestions(await this.client());
+  }
+
+  /** A client that can ask now. Throws NO_BROKER at once when nobody listens, and what refused us for good. */
+  async client(): Promise<Client> {
+    const client = this.#client;
+    if (client?.state === 'closed') {
+      // Whoever chose the name has to choose again; a name of ours is replaced by the next free one.
+      if (this.#as !== undefined) throw client.trouble ?? new BusError('CANCELLED');
+      this.#client = undefined;
+    }
+    if (this.#client === undefined) return this.#open();
+    if (this.#client.trouble === undefined) return this.#client;
+    await this.#assertListening();
+    await this.#client.ready({ withinMs: greetingMsMax });
+    return this.#client;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    await this.#opening?.catch(() => undefined);
+    await this.#client?.close();
+  }
+
+  /** Others should see this agent as soon as there is a broker, not when it first asks. */
+  async #attend(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      try {
+        await this.#open();
+        return;
+      } catch (error) {
+        const { code, retryable } = asBusError(error);
+        if (!retryable) this.#log.error({ code }, 'the broker takes us for nobody');
+        if (!retryable) return;
+      }
+      await new Promise<void>((resolve) => {
+        setTimeout(resolve, retryMs).unref();
+        this.#ended.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  }
+
+  #open(): Promise<Client> {
+    if (this.#client !== undefined) return Promise.resolve(this.#client);
+    this.#opening ??= this.#connect().finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async #connect(): Promise<Client> {
+    await this.#assertListening();
+    const remote = remoteIdentity(this.#config, this.#as);
+    const agent = remote?.agent ?? this.#as ?? (await this.#freeName());
+    const identity = { agent, role: remote?.role ?? role, isEphemeral: false };
+    const client = openClient(this.#config, identity, traceTo(this.#log));
+    try {
+      await client.ready({ withinMs: greetingMsMax });
+      await client.register({
+        alias: agent,
+        model: '',
+        project: path.basename(this.#folder),
+        scope: [],
+        overlays: {},
+        capabilities: ['mcp'],
+        protocol_versions: ['1.0'],
+      });
+    } catch (error) {
+      // What refused us for good is said to every call, and not asked for again.
+      if (client.state !== 'closed' || this.#as === undefined) {
+        await client.close();
+        throw error;
+      }
+    }
+    if (this.#ended.signal.aborted) {
+      await client.close();
+      throw new BusError('CANCELLED');
+    }
+    this.#client = client;
+    if (client.trouble !== undefined) throw client.trouble;
+    this.#log.info({ agent }, 'on the bus');
+    return client;
+  }
+
+  /** The same for every server of this folder, unless an earlier one is at work under it. */
+  async #freeName(): Promise<string> {
+    const digest = createHash('sha256').update(this.#folder).digest('hex').slice(0, 12);
+    const names = Array.from({ length: serversMax }, (_, at) =>
+      at === 0 ? `mcp-${digest}` : `mcp-${digest}-${at + 1}`,
+    );
+    const agents = await withClient(this.#config, (client) => client.agents({ role }));
+    const taken = new Set(
+      agents.filter(({ state }) => state === 'online').map(({ record }) => record.id),
+    );
+    return names.find((name) => !taken.has(name)) ?? names.at(-1) ?? `mcp-${digest}`;
+  }
+
+  async #assertListening(): Promise<void> {
+    const { bus: address } = this.#config;
+    if (!(await isListening(address))) throw new BusError('NO_BROKER', { address });
+  }
+}

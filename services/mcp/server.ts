@@ -1,0 +1,48 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Logger } from '../../src/observe/log.js';
+import { version } from '../process.js';
+import type { Bus } from './bus.js';
+import { discoverThenDelegate, instructions } from './guidance.js';
+import { addResources } from './resources.js';
+import { addTool } from './tool.js';
+import { listAgents } from './tools/agents.js';
+import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
+import { ask, queryAgent, queryLattice } from './tools/ask.js';
+import { callees, callers, trace } from './tools/graph.js';
+import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
+import { verifyCitations } from './tools/verify.js';
+
+const goalCharsMax = 20_000;
+
+/** What one client talks to. Cheap: over HTTP there may be one for each request; all share the bus. */
+export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
+  const server = new McpServer({ name: 'sigma', title: 'Sigma Bus', version }, { instructions });
+  addTool(server, listAgents, parts);
+  addTool(server, queryAgent, parts);
+  addTool(server, queryLattice, parts);
+  addTool(server, ask, parts);
+  addTool(server, locate, parts);
+  addTool(server, callers, parts);
+  addTool(server, callees, parts);
+  addTool(server, trace, parts);
+  addTool(server, blastRadius, parts);
+  addTool(server, securityBlastRadius, parts);
+  addTool(server, verifyCitations, parts);
+  addTool(server, sendAgentMessage, parts);
+  addTool(server, listPendingMessages, parts);
+  addTool(server, markMessageRead, parts);
+  addResources(server, parts.bus);
+  server.registerPrompt(
+    'discover-then-delegate',
+    {
+      title: 'Discover, then delegate',
+      description: 'How to reach a goal with the agents that know the code, instead of reading it.',
+      argsSchema: z.object({ goal: z.string().min(1).max(goalCharsMax).describe('What to do.') }),
+    },
+    ({ goal }) => ({
+      messages: [{ role: 'user', content: { type: 'text', text: discoverThenDelegate(goal) } }],
+    }),
+  );
+  return server;
+}

@@ -1,0 +1,37 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { carries, ensureToken, tokenFile } from '../../../services/mcp/token.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+test('the token is made once, for its owner alone', () => {
+  const home = temporaryFolder();
+  try {
+    const token = ensureToken(home.path);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(ensureToken(home.path)).toBe(token);
+    expect(readFileSync(tokenFile(home.path), 'utf8')).toBe(`${token}\n`);
+    expect(statSync(tokenFile(home.path)).mode & 0o777).toBe(0o600);
+    chmodSync(tokenFile(home.path), 0o644);
+    expect(() => ensureToken(home.path)).toThrow(/others may read it/);
+    chmodSync(tokenFile(home.path), 0o600);
+    writeFileSync(tokenFile(home.path), '\n');
+    expect(() => ensureToken(home.path)).toThrow(/holds no token/);
+  } finally {
+    home.remove();
+  }
+});
+
+test.each([
+  ['Bearer abc', true],
+  ['bearer  abc', true],
+  [undefined, false],
+  ['', false],
+  ['Bearer ', false],
+  ['Bearer ab', false],
+  ['Bearer abcd', false],
+  ['Bearer abc abc', false],
+  ['Basic abc', false],
+  ['abc', false],
+])('the header %j carries the token abc: %s', (header, expected) => {
+  expect(carries(header, 'abc')).toBe(expected);
+});
