@@ -158,6 +158,12 @@ export const catalogue = {
     exit: 1,
     next: 'Ask away (`sigma agents`); after a change, `sigma index {path}` is enough.',
   },
+  HOST_BUSY: {
+    text: 'the host of the shard has {limit} questions waiting for memory',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again later, give the host more with --memory, or share the work with --hosts.',
+  },
   BROKER_DRAINING: {
     text: 'the broker is shutting down',
     retryable: true,

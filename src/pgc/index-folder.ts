@@ -121,7 +121,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   if (typeof given === 'object') checkCovered(given.shards, listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
-  const plan = planOf(files, given, kept, place.project);
+  const plan = withLines(planOf(files, given, kept, place.project), files);
   // A refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const built = await buildShards({
@@ -325,6 +325,17 @@ function planOf(
 ): ShardPlan {
   if (given === undefined && kept !== undefined) return kept;
   return planShards(files, given ?? 'auto', project);
+}
+
+/** What each shard weighs, once: the parts of hosts must not move with every line that is written. */
+function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
+  if (plan.shards.some(({ lines }) => lines !== undefined)) return plan;
+  const members = membersOf(plan, files);
+  const shards = plan.shards.map((shard) => ({
+    ...shard,
+    lines: linesOf(members.get(shard.alias) ?? []),
+  }));
+  return { ...plan, shards };
 }
 
 /** A path that holds nothing is a slip of the pen when it was just given; later it may have been emptied. */
