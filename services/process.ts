@@ -15,10 +15,10 @@ import { linkKeysOf, remoteIdentityOf } from './identity.js';
 const secondSignalMs = 500;
 
 /**
- * Agents of these roles compute, on a busy machine for seconds at a time; a broker that takes them for lost meanwhile
- * gives up every question that they are about to answer. A process that has ended is noticed by its socket, at once.
+ * Over a hundred shards the manager computes for seconds at a time, on a busy machine for many; a broker that takes it
+ * for lost meanwhile gives up every question. The next manager takes its name at once, so nobody waits for this.
  */
-const computingRoles: ReadonlySet<string> = new Set(['manager', 'pgc']);
+const computingRole = 'manager';
 const computingPatience = 5;
 const heartbeatMsMax = 30_000;
 
@@ -82,7 +82,7 @@ export function openClient(config: Config, identity: Identity, trace?: Trace): C
 }
 
 function heartbeatMsOf({ heartbeatMs }: Config, role: string): number {
-  if (!computingRoles.has(role)) return heartbeatMs;
+  if (role !== computingRole) return heartbeatMs;
   return Math.min(heartbeatMsMax, heartbeatMs * computingPatience);
 }
 

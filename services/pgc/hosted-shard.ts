@@ -55,7 +55,11 @@ export class HostedShard {
     };
     client.serve({
       [shardMessages.card.type]: () => this.#answered(() => access.card()),
-      [handOverType]: () => this.#handOver(),
+      [handOverType]: (request) => {
+        // A sign of life: finishing may take a while.
+        request.progress(Buffer.alloc(0));
+        return this.#handOver();
+      },
     });
     answer(shardMessages.ask, (its, request) => its.ask(request));
     answer(shardMessages.hop, (its, request) => its.hop(request));

@@ -9,6 +9,8 @@ import { finishMsMax, handOverType } from './hosted-shard.js';
 /** Shards that are asked to come over at once; each is parked for as long as its turn takes. */
 const handOversAtOnce = 8;
 const handOverMsMax = finishMsMax + 2_000;
+/** A host that lives says so within this, also while it is busy; the sessions of a killed one linger for seconds. */
+const signMsMax = 1_500;
 /** One that was killed counts as there until its silence is noticed. */
 const leavingMsMax = 8_000;
 const pollMs = 100;
@@ -55,10 +57,12 @@ export async function claim(
     const free = ids.filter((id) => !theirs.has(id));
     await Promise.all(free.map(begin));
     const queue = served.values();
+    // All of a process that is gone are gone.
+    let isDead = false;
     const work = async (): Promise<void> => {
       for (const id of queue) {
         if (signal.aborted) throw new BusError('INTERRUPTED');
-        await handOver(client, id, log);
+        if (!isDead) isDead = await handOver(client, id, log);
         await begin(id);
       }
     };
@@ -78,12 +82,24 @@ async function untilFree(client: Client, ids: readonly string[], path: string): 
   return [];
 }
 
-/** Whoever cannot hand over loses it all the same: whoever waits for its answers asks again. */
-async function handOver(client: Client, id: string, log: Logger): Promise<void> {
-  const deadlineMs = handOverMsMax;
+/**
+ * Resolves when its host has answered what it had begun. One that shows no life, or cannot hand over, loses the shard
+ * all the same: whoever waits for its answers asks again. True: it shows none.
+ */
+async function handOver(client: Client, id: string, log: Logger): Promise<boolean> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), signMsMax);
   try {
-    await client.request(`agent:${id}`, handOverType, Buffer.alloc(0), { deadlineMs });
+    await client.request(`agent:${id}`, handOverType, Buffer.alloc(0), {
+      deadlineMs: handOverMsMax,
+      signal: silence.signal,
+      onPartial: () => clearTimeout(timer),
+    });
+    return false;
   } catch (error) {
     log.warn({ agent: id, code: asBusError(error).code }, 'taken over without being handed over');
+    return silence.signal.aborted;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -403,6 +403,18 @@ export const catalogue = {
     exit: 1,
     next: 'Wait for it; the old index, if any, is still served.',
   },
+  WATCH_LIMITED: {
+    text: '{path} cannot be watched by events: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'It is looked through instead, which is slower to notice. Raise the limit (`sysctl fs.inotify.max_user_watches=524288`), or install @parcel/watcher (`npm ci`).',
+  },
+  ALREADY_WATCHED: {
+    text: '{path} is watched already, by process {pid}',
+    retryable: false,
+    exit: 1,
+    next: 'One watcher is enough: every host follows the index that it refreshes.',
+  },
   INDEX_CORRUPT: {
     text: 'the index file {path} is damaged ({detail})',
     retryable: false,

@@ -55,6 +55,11 @@ export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetReque
   asOf?: string;
   /** Overlays that are made anew though nothing has changed. */
   layers?: readonly OverlayName[];
+  /**
+   * Only these files, and what is below these folders, may have changed since the last run, as whoever watches the tree
+   * has heard: others are not looked at, nor are files of shards that stay. Absent: everything is looked at.
+   */
+  changed?: ReadonlySet<string>;
   /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
   collects?: boolean;
   /** What makes vectors; absent: nobody said, and those that are there stay. */
@@ -115,7 +120,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const reading = historyOf(tree.root, { asOf: request.asOf, signal });
   reading.catch(() => undefined);
   const stamps =
-    tree instanceof RevisionTree ? undefined : await FileStamps.read(place.stamps, tree.root);
+    tree instanceof RevisionTree
+      ? undefined
+      : await FileStamps.read(place.stamps, tree.root, request.changed);
   await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
   const listed = await run.list(explicitPlan(given, kept));
   if (typeof given === 'object') checkCovered(given.shards, listed);
@@ -127,6 +134,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const built = await buildShards({
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests: rules.digests, writers: run.writers },
+    isChecked: request.changed === undefined,
   });
   run.progress('history', 0, 0);
   const history = await reading.catch((error: unknown) => {

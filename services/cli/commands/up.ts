@@ -98,6 +98,9 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
     }
     await whenAnswering(config, root, report, over.signal);
+    // Last: it looks at everything once more, and need not keep the first question waiting.
+    if (options.watch === true)
+      supervisor.start('watch', ['index', repo, '--watch', ...argumentsOf(config)]);
     return report;
   };
 
@@ -138,7 +141,8 @@ function hostsOf(
   const byShards = Math.ceil(shards / shardsPerHostMin);
   const of = hosts ?? Math.min(hostsMaxDefault, availableParallelism(), byShards);
   const each = Math.max(memoryBytesMin, Math.floor(memory / of));
-  const args = ['agent', 'pgc', repo, '--memory', `${Math.floor(each / 1024)}k`];
+  // Nobody else serves it, as was looked before; but the sessions of a child that was killed linger.
+  const args = ['agent', 'pgc', repo, '--take-over', '--memory', `${Math.floor(each / 1024)}k`];
   if (of === 1) return [['pgc', args]];
   return Array.from({ length: of }, (_, at) => [
     `pgc ${at + 1}/${of}`,
