@@ -145,7 +145,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const ofHistory = layers.includes('O3') ? undefined : before;
   const lineage = await buildLineage(place, built, members, history, ofHistory, notice);
   run.throwIfAborted();
-  const coherent = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
+  const coherent = isAsBefore(request, built, before)
+    ? lineage
+    : await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
   const vectors = await refreshVectors({
     ...{
       place,
@@ -333,6 +335,23 @@ function planOf(
 ): ShardPlan {
   if (given === undefined && kept !== undefined) return kept;
   return planShards(files, given ?? 'auto', project);
+}
+
+/** Whoever watches has heard of files that turned out to be nobody's: what O7 says of all shards still holds. */
+function isAsBefore(
+  { changed, layers = [] }: IndexRequest,
+  built: readonly ManifestShard[],
+  before: Manifest | undefined,
+): boolean {
+  if (changed === undefined || layers.length > 0) return false;
+  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  return (
+    built.length === served.size &&
+    built.every(({ segment, overlays }) => {
+      const { O7 } = served.get(segment)?.overlays ?? {};
+      return O7?.state === 'ready' && O7.file === overlays.O7?.file;
+    })
+  );
 }
 
 /** What each shard weighs, once: the parts of hosts must not move with every line that is written. */

@@ -1,8 +1,10 @@
+import { lstatSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import type { Clock } from '../../base/clock.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { git } from '../git.js';
+import { languageOf } from '../miners/language.js';
 import { SourceTree } from '../source-tree.js';
 
 /** Where the system cannot tell, the tree is looked through: at most one part in ten of the time. */
@@ -14,6 +16,8 @@ const headPollMs = 1_000;
 const statsAtOnce = 64;
 /** Nothing below is ever read, whatever git says; what else is ignored, the refresh itself finds out. */
 const neverRead = /(?:^|\/)(?:\.git|node_modules|__pycache__)(?:\/|$)/;
+
+const rules = /(?:^|\/)\.gitignore$|^\.sigma\//;
 
 export interface TreeWatchParts {
   /** Absolute, without links. */
@@ -95,8 +99,9 @@ export class TreeWatch implements AsyncDisposable {
       this.#kind = 'poll';
       return;
     }
-    const paths = events.map(({ path }) => relative(this.#parts.root, path).split(sep).join('/'));
-    const ours = paths.filter((path) => !neverRead.test(path));
+    const { root } = this.#parts;
+    const paths = events.map(({ path }) => relative(root, path).split(sep).join('/'));
+    const ours = paths.filter((path) => isOfConcern(root, path));
     // Of the root itself: it was removed, or made anew.
     if (ours.includes('')) this.#parts.onChange(undefined);
     else if (ours.length > 0) this.#parts.onChange(ours);
@@ -176,6 +181,21 @@ export class TreeWatch implements AsyncDisposable {
       });
       signal.addEventListener('abort', onAbort, { once: true });
     });
+  }
+}
+
+/**
+ * A build writes thousands of files that nobody reads; what is gone may have been a folder. Rules are no source, and
+ * decide what is.
+ */
+function isOfConcern(root: string, path: string): boolean {
+  if (neverRead.test(path)) return false;
+  if (languageOf(path) !== undefined || rules.test(path)) return true;
+  try {
+    return lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() !== true;
+  } catch {
+    // No longer ours to look at: the refresh says what that means.
+    return true;
   }
 }
 
