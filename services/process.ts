@@ -14,6 +14,14 @@ import { linkKeysOf, remoteIdentityOf } from './identity.js';
 /** Signals closer together than this are one. */
 const secondSignalMs = 500;
 
+/**
+ * Over a hundred shards the manager computes for seconds at a time, on a busy machine for many; a broker that takes it
+ * for lost meanwhile gives up every question. The next manager takes its name at once, so nobody waits for this.
+ */
+const computingRole = 'manager';
+const computingPatience = 5;
+const heartbeatMsMax = 30_000;
+
 /** What every process of the product does the same way. */
 
 const packageFile = new URL('../../package.json', import.meta.url);
@@ -68,9 +76,14 @@ export function openClient(config: Config, identity: Identity, trace?: Trace): C
     random: Math.random,
     secretOf: () =>
       keys === undefined ? readSecret(config.home, identity.role) : Buffer.from(keys.secret, 'hex'),
-    heartbeatMs: config.heartbeatMs,
+    heartbeatMs: heartbeatMsOf(config, identity.role),
     ...(trace === undefined ? {} : { trace }),
   });
+}
+
+function heartbeatMsOf({ heartbeatMs }: Config, role: string): number {
+  if (role !== computingRole) return heartbeatMs;
+  return Math.min(heartbeatMsMax, heartbeatMs * computingPatience);
 }
 
 /**

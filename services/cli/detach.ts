@@ -10,19 +10,18 @@ const pollMs = 100;
 
 /**
  * Starts `sigma up` in the background and waits for its `ready` line, for as long as it lives: the first
- * index of a large tree takes minutes. What it prints goes to a log.
+ * index of a large tree takes minutes. What it prints goes to a log. `started`: further options.
  */
 export async function detach(
   repo: string,
   config: Config,
-  shards: string | undefined,
+  started: readonly string[],
 ): Promise<void> {
   const folder = path.join(config.home, 'logs');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'up.log');
   const log = openSync(file, 'w', 0o600);
-  const plan = shards === undefined ? [] : ['--shards', shards];
-  const child = spawn(process.execPath, [program, 'up', repo, ...argumentsOf(config), ...plan], {
+  const child = spawn(process.execPath, [program, 'up', repo, ...argumentsOf(config), ...started], {
     detached: true,
     stdio: ['ignore', log, log],
   });

@@ -13,20 +13,29 @@ export interface Report {
   project: string;
   shards: { alias: string }[];
   files_total: number;
+  files_mined: number;
   lines_total: number;
   questions: string[];
 }
 
-/** Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. */
+/**
+ * Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. `changed`:
+ * what may have changed since the last run, where whoever watches knows.
+ */
 export async function index(
   repo: string,
   config: Config,
   shards: string | undefined,
   signal: AbortSignal,
+  { changed }: { changed?: ReadonlySet<string> | undefined } = {},
 ): Promise<Report> {
   const plan = shards === undefined ? [] : ['--shards', shards];
-  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const told = changed === undefined ? [] : ['--changed'];
+  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan, ...told];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], signal });
+  // One that has ended reads no more; how it ended is told below.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end([...(changed ?? [])].join('\0'));
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
     // Also how an abort is told; `exit` may never come when there was no process.

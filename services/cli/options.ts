@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../../src/config/config.js';
+import { partsMax, type Part } from '../../src/pgc/shard-parts.js';
 
 export interface CommonOptions {
   json?: boolean;
@@ -82,6 +83,15 @@ export function size(text: string): number {
   const bytes = Number(match?.[1]) * (unitsBytes[match?.[2]?.toLowerCase() ?? ''] ?? NaN);
   if (!Number.isFinite(bytes)) throw new InvalidArgumentError('It must be a size like 800m or 2g.');
   return Math.round(bytes);
+}
+
+/** `2/4`: the second of four parts. */
+export function part(text: string): Part {
+  const [, its = '', all = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  const found = { part: Number(its), of: Number(all) };
+  if (its === '' || found.part < 1 || found.part > found.of || found.of > partsMax)
+    throw new InvalidArgumentError(`It must be a part like 2/4, of at most ${partsMax}.`);
+  return found;
 }
 
 export function list(text: string): string[] {

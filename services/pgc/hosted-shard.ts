@@ -1,32 +1,66 @@
 import { createHash } from 'node:crypto';
+import { systemClock } from '../../src/base/clock.js';
+import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
+import { BusError } from '../../src/errors/bus-error.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
+import type { ServedShard } from '../../src/pgc/shard-source.js';
 import type { AgentRecord } from '../../src/wire/messages.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
 const scopePathsMax = 16;
 const scopeCharsMax = 1_500;
 
-/** One shard as an agent on the bus. Its index can be exchanged while it answers. */
+/** Asks the host of a shard to finish what it is answering, for another host is about to take the shard over. */
+export const handOverType = 'pgc.hand_over';
+/** Questions that take longer are asked again by whoever asked them. */
+export const finishMsMax = 10_000;
+/** The other host greets the broker within this, or it has failed and the shard stays. */
+export const greetMsMax = 3_000;
+
+/** What a shard answers from. */
+export interface ShardAccess {
+  /** The encoded answer. */
+  card(): Promise<Buffer>;
+  /** Opens the shard where it is not open. */
+  use<T>(work: (shard: Shard) => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** One shard as an agent on the bus. */
 export class HostedShard {
-  #shard: Shard;
+  #answering = 0;
+  #onIdle: (() => void) | undefined;
+  /** While it is being handed over: resolves when it stays after all. */
+  #stays: Promise<void> | undefined;
 
   constructor(
     readonly client: Client,
-    shard: Shard,
+    access: ShardAccess,
   ) {
-    this.#shard = shard;
     const answer = <Q, A>(
       message: MessageType<Q, A>,
       run: (shard: Shard, request: Q) => Promise<A>,
     ): void => {
       client.serve({
-        [message.type]: async ({ body }) =>
-          message.answer.encode(await run(this.#shard, message.request.decode(body))),
+        [message.type]: ({ body, signal }) =>
+          this.#answered(() =>
+            access.use(
+              async (shard) =>
+                message.answer.encode(await run(shard, message.request.decode(body))),
+              signal,
+            ),
+          ),
       });
     };
-    answer(shardMessages.card, (its) => its.card());
+    client.serve({
+      [shardMessages.card.type]: () => this.#answered(() => access.card()),
+      [handOverType]: (request) => {
+        // A sign of life: finishing may take a while.
+        request.progress(Buffer.alloc(0));
+        return this.#handOver();
+      },
+    });
     answer(shardMessages.ask, (its, request) => its.ask(request));
     answer(shardMessages.hop, (its, request) => its.hop(request));
     answer(shardMessages.definitions, async (its, { symbols }) => ({
@@ -40,18 +74,43 @@ export class HostedShard {
     }));
   }
 
-  get shard(): Shard {
-    return this.#shard;
-  }
-
-  exchange(shard: Shard): void {
-    const old = this.#shard;
-    this.#shard = shard;
-    old.index.close();
+  /** Another host has taken it over, or the broker refused it. */
+  get isGone(): boolean {
+    return this.client.state === 'closed';
   }
 
   close(): Promise<void> {
     return this.client.close();
+  }
+
+  async #answered(work: () => Promise<Buffer>): Promise<Buffer> {
+    // Not begun: the broker tells whoever asked as soon as the other host is there, and that one is asked again.
+    while (this.#stays !== undefined) await this.#stays;
+    if (this.isGone) throw new BusError('SUPERSEDED', { agent: this.client.identity.agent });
+    this.#answering += 1;
+    try {
+      return await work();
+    } finally {
+      this.#answering -= 1;
+      if (this.#answering === 0) this.#onIdle?.();
+    }
+  }
+
+  /** Replies when everything that was begun is answered; what comes from now on waits for the other host. */
+  async #handOver(): Promise<Buffer> {
+    let stay: (() => void) | undefined;
+    const stays = new Promise<void>((resolve) => (stay = resolve));
+    this.#stays = stays;
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#answering === 0) resolve();
+    });
+    await within(systemClock, finishMsMax, idle);
+    systemClock.after(greetMsMax, () => {
+      if (this.#stays === stays) this.#stays = undefined;
+      stay?.();
+    });
+    return Buffer.alloc(0);
   }
 }
 
@@ -64,8 +123,11 @@ export function agentIdOf(shard: { root: string; project: string; alias: string 
     .replace(/-+/g, '-');
 }
 
-export function recordOf(shard: Shard, planVersion: string): Omit<AgentRecord, 'id' | 'role'> {
-  const { alias, project, scope, version, overlays } = shard.index.info;
+export function recordOf(
+  shard: Omit<ServedShard, 'version' | 'bytes'>,
+  planVersion: string,
+): Omit<AgentRecord, 'id' | 'role'> {
+  const { alias, project, scope, indexVersion: version, overlays } = shard;
   return {
     alias,
     model: '',

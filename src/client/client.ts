@@ -235,7 +235,9 @@ export class Client implements AsyncDisposable {
       },
       body,
     );
-    const reply = await this.#await(frame, { ...options, deadlineMs });
+    const reply = await this.#await(frame, { ...options, deadlineMs }).catch((error: unknown) =>
+      this.#again(frame, error, { ...options, untilMs }),
+    );
     if (reply.type !== blobReplyType) return reply;
     const ref = blobRefCodec.decode(reply.body);
     const leftMs = Math.max(1, Math.round(untilMs - this.#clock.monotonicMs()));
@@ -548,6 +550,33 @@ export class Client implements AsyncDisposable {
   #ask(command: Command, envelope: EnvelopeFields, body?: Buffer): Promise<Reply> {
     const frame = makeFrame(command, { ...envelope, id: this.#ids.next() }, body);
     return this.#await(frame, { deadlineMs: clientLimits.deadlineMs, isIdempotent: true });
+  }
+
+  /**
+   * The agent changed its process while it was asked: the other one is there already, for that is how the broker knows.
+   * What may be delivered twice is asked there. Throws what the first one did where nobody is there now.
+   */
+  async #again(
+    { envelope, body }: Frame,
+    lost: unknown,
+    options: RequestOptions & { untilMs: number },
+  ): Promise<Reply> {
+    let error = lost;
+    for (let attempt = 0; attempt < clientLimits.movesMax; attempt += 1) {
+      const deadlineMs = Math.round(options.untilMs - this.#clock.monotonicMs());
+      const isLost = asBusError(error).code === 'RESPONDER_LOST';
+      if (options.isIdempotent !== true || !isLost || deadlineMs < 1) throw error;
+      const { to, type, reply_to } = envelope;
+      const fields = { id: this.#ids.next(), to, type, reply_to, deadline_ms: deadlineMs };
+      try {
+        return await this.#await(makeFrame(Command.SEND, fields, body), { ...options, deadlineMs });
+      } catch (another) {
+        const { code } = asBusError(another);
+        if (code === 'AGENT_OFFLINE' || code === 'NO_RESPONDER') throw error;
+        error = another;
+      }
+    }
+    throw error;
   }
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {

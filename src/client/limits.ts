@@ -4,6 +4,8 @@ import type { BackoffPolicy } from '../base/backoff.js';
 export const clientLimits = {
   /** Requests under way; one more fails with BROKER_BUSY. The broker's WELCOME may lower it. */
   requestsMax: 1_024,
+  /** One request is asked so often anew because its agent moved to another process. */
+  movesMax: 3,
   /** Bytes of a reply; a larger one is offered as a blob, and fetched by the requester's client. */
   replyBytesMax: 1024 * 1024,
   /** Requests being served at once; one more is answered BROKER_BUSY. */

@@ -158,6 +158,12 @@ export const catalogue = {
     exit: 1,
     next: 'Ask away (`sigma agents`); after a change, `sigma index {path}` is enough.',
   },
+  HOST_BUSY: {
+    text: 'the host of the shard has {limit} questions waiting for memory',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again later, give the host more with --memory, or share the work with --hosts.',
+  },
   BROKER_DRAINING: {
     text: 'the broker is shutting down',
     retryable: true,
@@ -416,6 +422,18 @@ export const catalogue = {
     retryable: true,
     exit: 1,
     next: 'Wait for it; the old index, if any, is still served.',
+  },
+  WATCH_LIMITED: {
+    text: '{path} cannot be watched by events: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'It is looked through instead, which is slower to notice. Raise the limit (`sysctl fs.inotify.max_user_watches=524288`), or install @parcel/watcher (`npm ci`).',
+  },
+  ALREADY_WATCHED: {
+    text: '{path} is watched already, by process {pid}',
+    retryable: false,
+    exit: 1,
+    next: 'One watcher is enough: every host follows the index that it refreshes.',
   },
   INDEX_CORRUPT: {
     text: 'the index file {path} is damaged ({detail})',

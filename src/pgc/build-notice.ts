@@ -79,7 +79,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function isRunning(pid: number, began: string): boolean {
+export function isRunning(pid: number, began: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -89,8 +89,8 @@ function isRunning(pid: number, began: string): boolean {
   return beganOf(pid) === began;
 }
 
-/** Field 22 of `stat`, in ticks since the machine started; empty where the system has no such file. */
-function beganOf(pid: number): string {
+/** When a process began, as the system counts: field 22 of `stat`, in ticks since the machine started; empty where the system has no such file. */
+export function beganOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name of the program, in brackets, may hold anything.

@@ -34,14 +34,27 @@ export class FileStamps {
   readonly #stamps = new Map<string, string>();
   readonly #folders = new Map<string, boolean>();
   readonly #now: [path: string, stamp: string, known: Known][] = [];
+  readonly #changed: ReadonlySet<string> | undefined;
 
-  private constructor(root: string, before: ReadonlyMap<string, Entry>) {
+  private constructor(
+    root: string,
+    before: ReadonlyMap<string, Entry>,
+    changed: ReadonlySet<string> | undefined,
+  ) {
     this.#root = root;
     this.#before = before;
+    this.#changed = changed;
   }
 
-  /** `path`: of what `write` wrote. When it is absent, damaged or of another version, nothing is known. */
-  static async read(path: string, root: string): Promise<FileStamps> {
+  /**
+   * `path`: of what `write` wrote. When it is absent, damaged or of another version, nothing is known. `changed`: files
+   * that may have been written to since, and folders below which anything may have; absent: all.
+   */
+  static async read(
+    path: string,
+    root: string,
+    changed?: ReadonlySet<string>,
+  ): Promise<FileStamps> {
     try {
       // gzip carries a checksum.
       const text = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax }).toString();
@@ -50,14 +63,19 @@ export class FileStamps {
       const entries = lines
         .map((line) => JSON.parse(line) as [string, string, Known])
         .map(([name, stamp, known]): [string, Entry] => [name, [stamp, known]]);
-      return new FileStamps(root, new Map(entries));
+      return new FileStamps(root, new Map(entries), changed);
     } catch {
-      return new FileStamps(root, new Map());
+      return new FileStamps(root, new Map(), undefined);
     }
   }
 
   /** What the file holds, if it is as it was; else it is to be read, and what it holds to be noted. */
   recall(path: string): Known | undefined {
+    const unchanged = this.#before.get(path);
+    if (unchanged !== undefined && !this.#mayHaveChanged(path)) {
+      this.#stamps.set(path, unchanged[0]);
+      return unchanged[1];
+    }
     const stamp = this.#stampOf(path);
     if (stamp === undefined) return undefined;
     this.#stamps.set(path, stamp);
@@ -80,6 +98,13 @@ export class FileStamps {
       JSON.stringify(each),
     );
     await writeAtomically(path, [gzipSync(lines.join('\n'), { level: 1 })]);
+  }
+
+  #mayHaveChanged(path: string): boolean {
+    if (this.#changed === undefined || this.#changed.has(path)) return true;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+      if (this.#changed.has(path.slice(0, end))) return true;
+    return false;
   }
 
   /** A folder that has become a link is another folder. */

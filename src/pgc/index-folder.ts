@@ -55,6 +55,11 @@ export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetReque
   asOf?: string;
   /** Overlays that are made anew though nothing has changed. */
   layers?: readonly OverlayName[];
+  /**
+   * Only these files, and what is below these folders, may have changed since the last run, as whoever watches the tree
+   * has heard: others are not looked at, nor are files of shards that stay. Absent: everything is looked at.
+   */
+  changed?: ReadonlySet<string>;
   /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
   collects?: boolean;
   /** What makes vectors; absent: nobody said, and those that are there stay. */
@@ -115,18 +120,21 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const reading = historyOf(tree.root, { asOf: request.asOf, signal });
   reading.catch(() => undefined);
   const stamps =
-    tree instanceof RevisionTree ? undefined : await FileStamps.read(place.stamps, tree.root);
+    tree instanceof RevisionTree
+      ? undefined
+      : await FileStamps.read(place.stamps, tree.root, request.changed);
   await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
   const listed = await run.list(explicitPlan(given, kept));
   if (typeof given === 'object') checkCovered(given.shards, listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
-  const plan = planOf(files, given, kept, place.project);
+  const plan = withLines(planOf(files, given, kept, place.project), files);
   // A refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const built = await buildShards({
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests: rules.digests, writers: run.writers },
+    isChecked: request.changed === undefined,
   });
   run.progress('history', 0, 0);
   const history = await reading.catch((error: unknown) => {
@@ -137,7 +145,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const ofHistory = layers.includes('O3') ? undefined : before;
   const lineage = await buildLineage(place, built, members, history, ofHistory, notice);
   run.throwIfAborted();
-  const coherent = await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
+  const coherent = isAsBefore(request, built, before)
+    ? lineage
+    : await buildCoherence(place, lineage, before, layers.includes('O7'), notice);
   const vectors = await refreshVectors({
     ...{
       place,
@@ -325,6 +335,34 @@ function planOf(
 ): ShardPlan {
   if (given === undefined && kept !== undefined) return kept;
   return planShards(files, given ?? 'auto', project);
+}
+
+/** Whoever watches has heard of files that turned out to be nobody's: what O7 says of all shards still holds. */
+function isAsBefore(
+  { changed, layers = [] }: IndexRequest,
+  built: readonly ManifestShard[],
+  before: Manifest | undefined,
+): boolean {
+  if (changed === undefined || layers.length > 0) return false;
+  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  return (
+    built.length === served.size &&
+    built.every(({ segment, overlays }) => {
+      const { O7 } = served.get(segment)?.overlays ?? {};
+      return O7?.state === 'ready' && O7.file === overlays.O7?.file;
+    })
+  );
+}
+
+/** What each shard weighs, once: the parts of hosts must not move with every line that is written. */
+function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
+  if (plan.shards.some(({ lines }) => lines !== undefined)) return plan;
+  const members = membersOf(plan, files);
+  const shards = plan.shards.map((shard) => ({
+    ...shard,
+    lines: linesOf(members.get(shard.alias) ?? []),
+  }));
+  return { ...plan, shards };
 }
 
 /** A path that holds nothing is a slip of the pen when it was just given; later it may have been emptied. */

@@ -25,7 +25,13 @@ export type LanguageCount = z.infer<typeof languageSchema>;
 
 const planSchema = z.object({
   mode: z.enum(['auto', 'count', 'explicit']),
-  shards: z.array(z.object({ alias: z.string(), paths: z.array(z.string()) })),
+  shards: z.array(
+    z.object({
+      alias: z.string(),
+      paths: z.array(z.string()),
+      lines: z.number().optional(),
+    }),
+  ),
 });
 
 const manifestSchema = z.object({
@@ -113,6 +119,8 @@ export interface IndexPlace {
   /** An empty store: whoever has it open is the one that indexes. */
   guard: string;
   segments: string;
+  /** What shards say of themselves to whoever routes, by their version. */
+  cards: string;
   manifest: string;
   /** The plan once more: it alone cannot be had from the tree again, should the manifest be damaged. */
   plan: string;
@@ -135,6 +143,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     facts: join(folder, 'facts'),
     guard: join(folder, 'guard'),
     segments: join(folder, 'segments'),
+    cards: join(folder, 'cards'),
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
     stamps: join(folder, 'stamps.gz'),

@@ -34,6 +34,8 @@ export interface BuildJob {
   notice: BuildNotice;
   /** Threads that write, at most; 0: this one writes. */
   writers: number;
+  /** What stays is read whole, to repair what was damaged. */
+  isChecked: boolean;
 }
 
 /** What is to be done for one shard. */
@@ -112,11 +114,12 @@ export function membersOf(plan: ShardPlan, files: readonly FileRow[]): Map<strin
 }
 
 async function keptShard(
-  { before, place }: BuildJob,
+  { before, place, isChecked }: BuildJob,
   wanted: Pick<ManifestShard, 'alias' | 'segment' | 'scope'>,
 ): Promise<ManifestShard | undefined> {
   const known = before?.shards.find((each) => each.segment === wanted.segment);
   if (known === undefined) return undefined;
+  if (!isChecked) return { ...known, ...wanted };
   // Read whole: `index` is what repairs a damaged file.
   const files = await checkShard(place, known);
   return files.every(({ problem }) => problem === '') ? { ...known, ...wanted } : undefined;

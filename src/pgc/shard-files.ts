@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { asBusError } from '../errors/bus-error.js';
 import { AbbreviationMiner } from './abbreviations.js';
+import { cardPath, makeCard, writeCard } from './card-file.js';
 import type { RuleDigests } from './fact-store.js';
 import { decodeFacts, isCode, type FileFacts, type ItemFact, type SymbolFact } from './facts.js';
 import { failedRule } from './items/items.js';
@@ -15,6 +16,7 @@ import {
 } from './overlays/generators.js';
 import { OverlayWriter, type PlacedItem } from './overlays/overlay-file.js';
 import { segmentLayout, writeSections } from './segment-file.js';
+import { Segment } from './segment.js';
 import { SegmentWriter } from './segment-writer.js';
 import type { OverlayName } from './shapes.js';
 import type { FileRow, ShardInfo } from './shard-index.js';
@@ -99,8 +101,12 @@ export class ShardFiles {
     const words = `${shard.alias}-${shard.version}.words`;
     await this.#whole?.words.write(join(place.segments, words), shard);
     const sections = this.#whole?.segment.finish(this.#info(items));
-    if (sections !== undefined)
-      await writeSections(join(place.segments, shard.segment), segmentLayout, sections);
+    if (sections !== undefined) {
+      const path = join(place.segments, shard.segment);
+      await writeSections(path, segmentLayout, sections);
+      // Here it is made beside other shards; a host would make one after the other.
+      await writeCard(cardPath(place, shard), makeCard(await Segment.open(path)));
+    }
     const read = { files: this.#files, lines: this.#lines, languages: this.#languages };
     return { ...shard, ...read, items, calls: O3, candidates, words, overlays };
   }

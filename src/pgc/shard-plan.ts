@@ -16,6 +16,8 @@ export interface PlannedShard {
   alias: string;
   /** Folders or files relative to the root, `.` for the root. The longest path that holds a file owns it. */
   paths: string[];
+  /** When the plan was made: what it weighs where shards are dealt out to several processes. */
+  lines?: number | undefined;
 }
 
 export interface ShardPlan {

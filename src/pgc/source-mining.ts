@@ -112,9 +112,11 @@ export class SourceMining implements AsyncDisposable {
     const work = async (): Promise<void> => {
       for (const file of queue) {
         if (isBroken) return;
-        await budget.admit(pool);
         this.throwIfAborted();
-        const row = await this.#mineOne(pool, file);
+        // Before the memory is looked at, for that takes longer than to see that a file is as it was.
+        const known = this.#recalled(file.path);
+        if (known === undefined) await budget.admit(pool);
+        const row = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
         if (row !== undefined) rows.push(row);
         done += 1;
         if (done % progressStep === 0) this.progress('mine', done, files.length);
@@ -170,10 +172,13 @@ export class SourceMining implements AsyncDisposable {
     throw signal.reason instanceof BusError ? signal.reason : new BusError('INTERRUPTED');
   }
 
+  /** What is in it, if it is as it was and its facts are there. */
+  #recalled(path: string): FileRow | LeftOut | undefined {
+    const known = this.#stamps?.recall(path);
+    return known !== undefined && ('reason' in known || this.#facts.has(known)) ? known : undefined;
+  }
+
   async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
-    const known = this.#stamps?.recall(file.path);
-    if (known !== undefined && ('reason' in known || this.#facts.has(known)))
-      return this.#settled(known);
     const source = await this.#tree.read(file);
     if ('reason' in source) return this.#settled(source);
     const { path, language, blob, lines, bytes } = source;

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cardFileName } from './card-file.js';
 import { filesOf, type IndexPlace, type ManifestShard } from './manifest.js';
 
 /**
@@ -53,9 +54,11 @@ export class Sweeper implements AsyncDisposable {
 
   /** Resolves with what it left in `segments/`. */
   async #sweep(): Promise<string[]> {
-    const { folder, segments } = this.#place;
+    const { folder, segments, cards } = this.#place;
     const left = await remove(segments, this.#isLeft());
     await remove(folder, isTemporary);
+    const current = new Set(this.#served?.map(cardFileName));
+    await remove(cards, (name) => this.#served !== undefined && !current.has(name));
     return left;
   }
 

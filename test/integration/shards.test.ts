@@ -3,6 +3,7 @@ import { callersOf } from '../../src/lattice/call-sites.js';
 import { query, type Lattice } from '../../src/lattice/query.js';
 import { systemClock } from '../../src/base/clock.js';
 import { openLog } from '../../src/observe/log.js';
+import { shardMessages } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
 import { Shards } from '../../services/manager/shards.js';
 import { agentIdOf, HostedShard, recordOf } from '../../services/pgc/hosted-shard.js';
@@ -41,8 +42,12 @@ async function setUp(): Promise<Stage> {
     bus,
     host: async (shard, plan = 'one') => {
       const client = await bus.client(agentIdOf(shard.index.info), { role: 'pgc' });
-      const hosted = new HostedShard(client, shard);
-      await client.register(recordOf(shard, plan));
+      const hosted = new HostedShard(client, {
+        card: async () => shardMessages.card.answer.encode(await shard.card()),
+        use: (work) => work(shard),
+      });
+      const { info } = shard.index;
+      await client.register(recordOf({ ...info, indexVersion: info.version }, plan));
       return hosted;
     },
   };

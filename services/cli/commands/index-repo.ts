@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { checkIndex } from '../../../src/pgc/index-check.js';
@@ -12,12 +12,16 @@ import type { LanguageCount } from '../../../src/pgc/manifest.js';
 import { jobsMax } from '../../../src/pgc/source-mining.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
+import { wholeOf } from '../input.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { FailureWith, print, table, printable } from '../output.js';
+import { FailureWith, print, table, printable, usage } from '../output.js';
 import { progressTo } from '../progress.js';
 
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
 const questionShardsMax = 4;
+
+/** A thousand paths, each as long as a path may be. */
+const changedBytesMax = 8 * 1024 * 1024;
 
 const memoryHint =
   'Give more with --memory, or cut smaller shards with --shards. What was mined is kept.';
@@ -31,6 +35,8 @@ interface IndexOptions extends CommonOptions {
   asOf?: string;
   memory?: number;
   disk?: number;
+  watch?: boolean;
+  changed?: boolean;
 }
 
 export function addIndexCommand(sigma: Command): void {
@@ -48,8 +54,22 @@ export function addIndexCommand(sigma: Command): void {
       'the index takes at most so much on disk (default: what is free)',
       size,
     )
+    .option('--watch', 'stay, and refresh the index whenever files change')
+    .addOption(
+      new Option(
+        '--changed',
+        'read from stdin what may have changed, separated by zero bytes',
+      ).hideHelp(),
+    )
     .action(async (repo: string, options: IndexOptions) => {
-      const { home, embedding } = configOf(options);
+      const config = configOf(options);
+      const { home, embedding } = config;
+      if (options.watch === true) {
+        checkWatch(options);
+        const { runWatch } = await import('../watching.js');
+        return runWatch(configOf({ log: 'info', ...options }), repo, { shards: options.shards });
+      }
+      const changed = options.changed === true ? await changedFromStdin() : undefined;
       if (options.check === true) return check(repo, home, options);
       const abort = new AbortController();
       process.once('SIGINT', () => abort.abort());
@@ -66,6 +86,7 @@ export function addIndexCommand(sigma: Command): void {
           ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
           ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
           ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
+          ...(changed === undefined ? {} : { changed }),
           collects: options.gc === true,
           embedding: { settings: embedding, env: process.env },
           ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
@@ -78,7 +99,9 @@ export function addIndexCommand(sigma: Command): void {
       } finally {
         progress.end();
       }
-      const { project, shards } = await openIndex(repo, home, questionShardsMax);
+      // Whoever watches asks nothing.
+      const few = changed === undefined ? questionShardsMax : 0;
+      const { project, shards } = await openIndex(repo, home, few);
       const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
       const whole = {
         project,
@@ -90,6 +113,26 @@ export function addIndexCommand(sigma: Command): void {
         listed?.map(({ path, reason }) => `  ${printable(JSON.stringify(path))}  ${reason}`) ?? [];
       print({ json: options.json === true }, whole, () => [render(whole), ...lines].join('\n'));
     });
+}
+
+/** What a refresh by itself would not know how to repeat. */
+function checkWatch({
+  asOf,
+  leftOut,
+  check: checks,
+  gc,
+  json,
+  jobs,
+  memory,
+  disk,
+}: IndexOptions): void {
+  if ([asOf, leftOut, checks, gc, json, jobs, memory, disk].some((each) => each !== undefined))
+    throw usage('--watch goes with --shards only');
+}
+
+async function changedFromStdin(): Promise<ReadonlySet<string>> {
+  const text = (await wholeOf('-', changedBytesMax, 'a list of changed paths')).toString();
+  return new Set(text.split('\0').filter((path) => path !== ''));
 }
 
 async function check(repo: string, home: string, options: IndexOptions): Promise<void> {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { watchedTrees, type Watched } from '../../../src/pgc/watch/watch-notice.js';
 import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { print, printable, table } from '../output.js';
 
 const waitPollMs = 100;
 
@@ -19,8 +20,9 @@ export function addStatusCommands(sigma: Command): void {
       const status = await waiting(options.wait ?? 0, () =>
         withClient(config, (client) => client.status()),
       );
-      print({ json: options.json === true }, { address: config.bus, ...status }, () =>
-        renderStatus(config.bus, status),
+      const watched = await watchedTrees(config.home);
+      print({ json: options.json === true }, { address: config.bus, ...status, watched }, () =>
+        [renderStatus(config.bus, status), ...watched.map(renderWatched)].join('\n'),
       );
     });
 
@@ -72,6 +74,16 @@ function renderStatus(address: string, status: StatusAnswer): string {
     ...(refused.length === 0 ? [] : [`refused ${refused.join(', ')}`]),
     ...status.services.map((each) => `service ${each.name}: ${each.agents.join(', ')}`),
   ].join('\n');
+}
+
+function renderWatched(watched: Watched): string {
+  const { root, state, kind, code, refreshed_ms, elapsed_ms, files_mined } = watched;
+  const how = kind === 'events' ? 'by events' : 'by looking';
+  const last =
+    refreshed_ms === 0
+      ? 'not refreshed yet'
+      : `refreshed ${Math.round((Date.now() - refreshed_ms) / 1_000)} s ago in ${(elapsed_ms / 1_000).toFixed(1)} s, ${files_mined} files mined`;
+  return `watch ${printable(root)}: ${state} ${how}, ${last}${code === '' ? '' : `, ${code}`}`;
 }
 
 function renderAgents(agents: AgentView[]): string {

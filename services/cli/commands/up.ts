@@ -1,16 +1,26 @@
+import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import type { Client } from '../../../src/client/client.js';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeService } from '../../../src/pgc/messages.js';
 import { realRoot } from '../../../src/pgc/source-tree.js';
 import { isListening } from '../../../src/transport/probe.js';
+import { partsMax } from '../../../src/pgc/shard-parts.js';
+import { memoryBytesMin } from '../../pgc/host-memory.js';
 import { agentIdOf } from '../../pgc/hosted-shard.js';
+import { servedAmong } from '../../pgc/take-over.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { withClient, withQuestions } from '../connect.js';
 import { detach } from '../detach.js';
 import { index, type Report } from '../index-process.js';
-import { argumentsOf, configOf, withCommon, type CommonOptions } from '../options.js';
+import {
+  argumentsOf,
+  configOf,
+  size,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { printFailure, usage } from '../output.js';
 import { renderQuery } from '../render.js';
 import { Supervisor } from '../supervisor.js';
@@ -21,8 +31,17 @@ const readyPollMs = 50;
 const leavingMsMax = 6_000;
 const firstAnswerMsMax = 30_000;
 
+/** Fewer shards than this are not worth another process, nor are more processes than processors. */
+const shardsPerHostMin = 16;
+const hostsMaxDefault = 4;
+/** Of all hosts together; a kernel of 123 shards takes .9 GiB when all of it is open. */
+const memoryBytesDefault = 2 * 1024 ** 3;
+
 interface UpOptions extends CommonOptions {
   shards?: string;
+  hosts?: number;
+  memory?: number;
+  watch?: boolean;
   detach?: boolean;
   firstQuestion?: string;
 }
@@ -31,6 +50,13 @@ export function addUpCommand(sigma: Command): void {
   withCommon(sigma.command('up').argument('[repo]', 'root of the source tree', '.'))
     .description('index what is missing and start everything, in the foreground')
     .option('--shards <plan>', 'auto, a number, or a JSON file; without it the last plan is kept')
+    .option(
+      '--hosts <n>',
+      'processes that share the shards (default: by shards and processors)',
+      wholeNumber(1, partsMax),
+    )
+    .option('--memory <size>', 'all of them together hold at most so much open (default: 2g)', size)
+    .option('--watch', 'refresh the index by itself when files change')
     .option('--detach', 'return once questions can be answered; it goes on in the background')
     .option(
       '--first-question <question>',
@@ -42,7 +68,7 @@ export function addUpCommand(sigma: Command): void {
       const config = configOf({ log: 'warn', ...options });
       if (options.detach === true) {
         if (options.firstQuestion !== undefined) throw usage('--detach asks no first question');
-        return detach(repo, config, options.shards);
+        return detach(repo, config, startArgumentsOf(options));
       }
       await up(repo, config, options);
     });
@@ -66,11 +92,15 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
     const root = await realRoot(repo);
     await whenListening(config, over.signal);
     await whenUnserved(config, root, report, over.signal);
-    supervisor.start('pgc', ['agent', 'pgc', repo, ...argumentsOf(config)]);
+    for (const [name, args] of hostsOf(repo, report.shards.length, options))
+      supervisor.start(name, [...args, ...argumentsOf(config)]);
     if (!(await hasManager(config))) {
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
     }
     await whenAnswering(config, root, report, over.signal);
+    // Last: it looks at everything once more, and need not keep the first question waiting.
+    if (options.watch === true)
+      supervisor.start('watch', ['index', repo, '--watch', ...argumentsOf(config)]);
     return report;
   };
 
@@ -92,6 +122,34 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   if (end instanceof BusError) throw end;
 }
 
+/** What `--detach` hands on. */
+function startArgumentsOf({ shards, hosts, memory, watch }: UpOptions): string[] {
+  return [
+    ...(shards === undefined ? [] : ['--shards', shards]),
+    ...(hosts === undefined ? [] : ['--hosts', String(hosts)]),
+    ...(memory === undefined ? [] : ['--memory', `${memory / 1024}k`]),
+    ...(watch === true ? ['--watch'] : []),
+  ];
+}
+
+/** Names and arguments of the processes that serve the shards. */
+function hostsOf(
+  repo: string,
+  shards: number,
+  { hosts, memory = memoryBytesDefault }: UpOptions,
+): [name: string, args: string[]][] {
+  const byShards = Math.ceil(shards / shardsPerHostMin);
+  const of = hosts ?? Math.min(hostsMaxDefault, availableParallelism(), byShards);
+  const each = Math.max(memoryBytesMin, Math.floor(memory / of));
+  // Nobody else serves it, as was looked before; but the sessions of a child that was killed linger.
+  const args = ['agent', 'pgc', repo, '--take-over', '--memory', `${Math.floor(each / 1024)}k`];
+  if (of === 1) return [['pgc', args]];
+  return Array.from({ length: of }, (_, at) => [
+    `pgc ${at + 1}/${of}`,
+    [...args, '--part', `${at + 1}/${of}`],
+  ]);
+}
+
 async function whenListening(config: Config, signal: AbortSignal): Promise<void> {
   await eventually(
     () => isListening(config.bus),
@@ -111,14 +169,6 @@ function agentsOf(root: string, report: Report): string[] {
   return report.shards.map(({ alias }) => agentIdOf({ root, project, alias }));
 }
 
-async function onlineAmong(client: Client, ids: string[]): Promise<string[]> {
-  const agents = await client.agents({ role: 'pgc' });
-  const online = new Set(
-    agents.filter((each) => each.state !== 'offline').map((each) => each.record.id),
-  );
-  return ids.filter((id) => online.has(id));
-}
-
 /** A second host would take the agents away from the first; when it then ends, nobody is left. */
 async function whenUnserved(
   config: Config,
@@ -129,7 +179,7 @@ async function whenUnserved(
   const ids = agentsOf(root, report);
   await withClient(config, (client) =>
     eventually(
-      async () => (await onlineAmong(client, ids)).length === 0,
+      async () => (await servedAmong(client, ids)).length === 0,
       () => new BusError('ALREADY_SERVED', { path: root }),
       signal,
       // One that was killed counts as there until its silence is noticed.
@@ -151,14 +201,24 @@ async function whenAnswering(
       async () => {
         const { services } = await client.status();
         const hasLattice = services.some((service) => service.name === latticeService);
-        return hasLattice && (await onlineAmong(client, ids)).length === ids.length;
+        return hasLattice && (await servedAmong(client, ids)).length === ids.length;
       },
       () => new BusError('NO_SHARDS'),
       signal,
     ),
   );
-  await withQuestions(config, undefined, (questions) =>
-    questions.topology({ deadlineMs: readyMsMax }),
+  // Over a hundred shards it computes for seconds, and on a busy machine the broker may take it for lost meanwhile.
+  await eventually(
+    () =>
+      withQuestions(config, undefined, async (questions) => {
+        await questions.topology({ deadlineMs: readyMsMax });
+        return true;
+      }).catch((error: unknown) => {
+        if (!asBusError(error).retryable || signal.aborted) throw error;
+        return false;
+      }),
+    () => new BusError('NO_SHARDS'),
+    signal,
   );
 }
 

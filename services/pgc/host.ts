@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { Client } from '../../src/client/client.js';
+import type { Config } from '../../src/config/config.js';
+import { asBusError, type BusError } from '../../src/errors/bus-error.js';
+import { traceTo, type Logger } from '../../src/observe/log.js';
+import { placeOf } from '../../src/pgc/manifest.js';
+import type { Opened } from '../../src/pgc/shard-pool.js';
+import { ShardPool } from '../../src/pgc/shard-pool.js';
+import { ShardSource, type ServedShard, type Share } from '../../src/pgc/shard-source.js';
+import type { Shard } from '../../src/pgc/shard.js';
+import { realRoot } from '../../src/pgc/source-tree.js';
+import { Engine } from '../../src/pgc/vectors/engine.js';
+import { openClient, untilAccepted } from '../process.js';
+import { shardBudget } from './host-memory.js';
+import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
+import { claim } from './take-over.js';
+
+/** A refresh removes what it replaces: whoever was about to open that reads the manifest again. */
+const openAttemptsMax = 3;
+
+export interface HostOptions {
+  share: Share;
+  memoryBytes: number;
+  /** Shards that another host serves are taken over from it; else they are left alone, and it is an error. */
+  takesOver: boolean;
+}
+
+/** The shards of one index, or a part of them, each an agent of its own; opened when they are asked. */
+export class Host {
+  readonly #config: Config;
+  readonly #folder: string;
+  readonly #options: HostOptions;
+  readonly #log: Logger;
+  readonly #hosted = new Map<string, HostedShard>();
+  readonly #left: Promise<BusError | undefined>;
+  #leave: ((trouble: BusError | undefined) => void) | undefined;
+  #source: ShardSource | undefined;
+  #pool: ShardPool<Shard> | undefined;
+  #engine: Engine | undefined;
+  #manifest = '';
+  #seen = '';
+  #loading: Promise<void> | undefined;
+  #isClaimed = false;
+  readonly #closing = new AbortController();
+  readonly #told = new Set<string>();
+
+  constructor(config: Config, folder: string, options: HostOptions, log: Logger) {
+    this.#config = config;
+    this.#folder = folder;
+    this.#options = options;
+    this.#log = log;
+    this.#left = new Promise((resolve) => (this.#leave = resolve));
+  }
+
+  /** Resolves when no shard is left here: others took them over, or the broker refused them for that reason. */
+  get left(): Promise<BusError | undefined> {
+    return this.#left;
+  }
+
+  /** Resolves when every shard is registered. Throws INDEX_*, REPO_UNREADABLE, USAGE, ALREADY_SERVED. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  /** The old index is served until the new one is known; a broken one changes nothing. */
+  async reloadIfNewer(): Promise<void> {
+    if (this.#loading !== undefined || this.#stamp() === this.#seen) return;
+    const stamp = this.#stamp();
+    try {
+      await this.load();
+    } catch (error) {
+      this.#seen = stamp;
+      const { code } = asBusError(error);
+      this.#log.error({ code }, 'a newer index cannot be served; the old one still is');
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
+    this.#pool?.closeAll();
+    await this.#engine?.[Symbol.asyncDispose]();
+  }
+
+  async #load(): Promise<void> {
+    const { home } = this.#config;
+    this.#manifest = placeOf(await realRoot(this.#folder), home).manifest;
+    // Before reading: what is swapped in meanwhile must count as newer.
+    const stamp = this.#stamp();
+    const before = this.#engine;
+    const engine = await this.#engineInForce();
+    const source = await ShardSource.open(this.#folder, home, {
+      share: this.#options.share,
+      engine,
+      onWarning: (warning) => this.#warn(warning),
+    });
+    this.#exchange(source, engine !== before);
+    this.#seen = stamp;
+    await this.#serve(source);
+    // The first question shall not wait for the model, and nobody for this.
+    void source.warm();
+  }
+
+  /** Shards whose version is another are closed, when their last answer is given; the others stay open. */
+  #exchange(source: ShardSource, isOtherEngine: boolean): void {
+    this.#pool ??= this.#openPool();
+    for (const [alias, { version }] of this.#source?.shards ?? [])
+      if (isOtherEngine || source.shards.get(alias)?.version !== version) this.#pool.drop(alias);
+    this.#source = source;
+  }
+
+  #openPool(): ShardPool<Shard> {
+    const budgetBytes = shardBudget(this.#options.memoryBytes, this.#engine?.kind);
+    this.#log.info({ budget_bytes: budgetBytes }, 'memory for shards');
+    return new ShardPool<Shard>({
+      budgetBytes,
+      costOf: (alias) => this.#source?.shards.get(alias)?.bytes ?? 0,
+      open: (alias) => this.#openShard(alias),
+      onOversize: (agent, bytes) =>
+        this.#log.warn(
+          { agent, bytes, budget_bytes: budgetBytes },
+          'larger than the memory; alone',
+        ),
+    });
+  }
+
+  async #openShard(alias: string): Promise<Opened<Shard>> {
+    return this.#withIndex((source) => source.openShard(alias));
+  }
+
+  /** Files that are gone were replaced by a refresh that we have not noticed yet. */
+  async #withIndex<T>(work: (source: ShardSource) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        if (this.#source === undefined) await this.load();
+        return await work(this.#source as ShardSource);
+      } catch (error) {
+        if (asBusError(error).code !== 'INDEX_MISSING' || attempt >= openAttemptsMax) throw error;
+        await this.#reread();
+      }
+    }
+  }
+
+  /** Only what is read: registering may wait for a broker, and a question waits for this. */
+  async #reread(): Promise<void> {
+    const { share } = this.#options;
+    const { home } = this.#config;
+    const onWarning = (warning: string): void => this.#warn(warning);
+    const engine = this.#engine;
+    this.#exchange(await ShardSource.open(this.#folder, home, { share, engine, onWarning }), false);
+  }
+
+  async #serve(source: ShardSource): Promise<void> {
+    const wanted = new Map([...source.shards.values()].map((shard) => [agentIdOf(shard), shard]));
+    for (const [id, hosted] of this.#hosted) {
+      if (wanted.has(id)) continue;
+      this.#hosted.delete(id);
+      await hosted.close();
+    }
+    const { project, root } = source;
+    this.#log.info({ project, shards: wanted.size, of: source.aliases.length, root }, 'serving');
+    const planVersion = planVersionOf(source);
+    const begin = async (id: string): Promise<void> => {
+      const shard = wanted.get(id);
+      if (shard !== undefined)
+        await this.#register(this.#host(id, shard.alias), shard, planVersion);
+    };
+    const ids = [...wanted.keys()];
+    if (this.#isClaimed) {
+      await Promise.all(ids.map(begin));
+      return;
+    }
+    const { takesOver } = this.#options;
+    const { signal } = this.#closing;
+    await claim(this.#config, this.#log, { ids, path: root, takesOver, signal }, begin);
+    this.#isClaimed = true;
+  }
+
+  /** A shard that another host took over is not taken back. */
+  #host(id: string, alias: string): HostedShard {
+    const running = this.#hosted.get(id);
+    if (running !== undefined) return running;
+    const client = openClient(
+      this.#config,
+      { agent: id, role: 'pgc', isEphemeral: false },
+      traceTo(this.#log),
+    );
+    client.onState((state) => {
+      if (state === 'closed') this.#onGone(id, client);
+    });
+    const hosted = new HostedShard(client, {
+      card: () => this.#withIndex((source) => source.card(alias)),
+      use: (work, signal) => this.#poolOf().use(alias, work, signal),
+    });
+    this.#hosted.set(id, hosted);
+    return hosted;
+  }
+
+  #register(hosted: HostedShard, shard: ServedShard, planVersion: string): Promise<void> {
+    if (hosted.isGone) return Promise.resolve();
+    const { client } = hosted;
+    return untilAccepted(client, this.#log, () => client.register(recordOf(shard, planVersion)));
+  }
+
+  #onGone(id: string, client: Client): void {
+    // It was closed here.
+    if (this.#hosted.get(id)?.client !== client) return;
+    this.#log.info({ agent: id, code: client.trouble?.code ?? '' }, 'shard left');
+    const all = [...this.#hosted.values()];
+    if (!all.every((hosted) => hosted.isGone)) return;
+    const troubles = all.flatMap(({ client: { trouble } }) => trouble ?? []);
+    this.#leave?.(troubles.find(({ code }) => code !== 'SUPERSEDED' && code !== 'CANCELLED'));
+  }
+
+  #poolOf(): ShardPool<Shard> {
+    return (this.#pool ??= this.#openPool());
+  }
+
+  /** A run of the indexer may have made what the first one found missing. */
+  async #engineInForce(): Promise<Engine> {
+    if (this.#engine?.embedder !== undefined) return this.#engine;
+    await this.#engine?.[Symbol.asyncDispose]();
+    const { home, embedding: settings } = this.#config;
+    this.#engine = await Engine.open({ home, settings, env: process.env });
+    return this.#engine;
+  }
+
+  /** Each sentence once: many shards may share it. */
+  #warn(warning: string): void {
+    if (this.#told.has(warning) || this.#told.size >= warningsMax) return;
+    this.#told.add(warning);
+    this.#log.warn({ project: this.#source?.project ?? '' }, warning);
+  }
+
+  #stamp(): string {
+    try {
+      const stat = statSync(this.#manifest);
+      return `${stat.ino}:${stat.mtimeMs}`;
+    } catch {
+      // Removed, or no longer ours to read: what is open is served on.
+      return this.#seen;
+    }
+  }
+}
+
+/** Sentences that are logged. */
+const warningsMax = 2_048;
+
+/** The same in all processes that share a tree. */
+function planVersionOf({ root, aliases }: ShardSource): string {
+  const all = aliases.map((alias) => `${root}\0${alias}`).sort();
+  return createHash('sha256').update(all.join('\0')).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ShardPool } from '../../../src/pgc/shard-pool.js';
+import { ShardSource } from '../../../src/pgc/shard-source.js';
+import { shardMessages } from '../../../src/pgc/messages.js';
+import { indexFolder } from '../../../src/pgc/index-folder.js';
+import { openShards } from '../../../src/pgc/open-shards.js';
+import { TemporaryTree } from '../../support/git-tree.js';
+
+interface Gate {
+  promise: Promise<void>;
+  open: () => void;
+}
+
+function gate(): Gate {
+  let open = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (open = resolve));
+  return { promise, open };
+}
+
+/** Shards of which the key tells the cost; what is open now, and the most that ever was. */
+function poolOf(budgetBytes: number) {
+  const open = new Map<string, number>();
+  const seen = { most: 0, twice: 0, oversize: [] as string[] };
+  const costOf = (key: string): number => Number(key.split(':')[1]);
+  const pool = new ShardPool<string>({
+    budgetBytes,
+    costOf,
+    open: async (key) => {
+      await Promise.resolve();
+      if (open.has(key)) seen.twice += 1;
+      open.set(key, costOf(key));
+      seen.most = Math.max(
+        seen.most,
+        [...open.values()].reduce((sum, each) => sum + each, 0),
+      );
+      return { value: key, close: () => void open.delete(key) };
+    },
+    onOversize: (key) => void seen.oversize.push(key),
+  });
+  return { pool, open, seen };
+}
+
+const turn = (): Promise<void> => new Promise(setImmediate);
+
+test('whatever is asked, no more is open than the budget allows, none twice, and every question is answered', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 3 })), {
+        maxLength: 40,
+      }),
+      async (asks) => {
+        const { pool, open, seen } = poolOf(10);
+        const costs = [3, 4, 5, 6, 10, 1];
+        const answers = await Promise.all(
+          asks.map(([shard, turns]) =>
+            pool.use(`${shard}:${costs[shard]}`, async (key) => {
+              for (let at = 0; at < turns; at += 1) await turn();
+              expect(open.has(key)).toBe(true);
+              return key;
+            }),
+          ),
+        );
+        expect(answers).toEqual(asks.map(([shard]) => `${shard}:${costs[shard]}`));
+        expect([seen.most <= 10, seen.twice, seen.oversize]).toEqual([true, 0, []]);
+        expect(pool.counts).toMatchObject({ waiting: 0, open: open.size });
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('the one that was not asked for longest is closed, never one that is answering', async () => {
+  const { pool, open } = poolOf(10);
+  const use = (key: string): Promise<void> => pool.use(key, () => Promise.resolve());
+  await use('a:4');
+  await use('b:4');
+  await use('a:4');
+  await use('c:4');
+  expect([...open.keys()]).toEqual(['a:4', 'c:4']);
+  const busy = gate();
+  const answering = pool.use('a:4', () => busy.promise);
+  await use('d:6');
+  expect([...open.keys()]).toEqual(['a:4', 'd:6']);
+  busy.open();
+  await answering;
+});
+
+test('who finds no room waits in line, and leaves it when nobody wants the answer any more', async () => {
+  const { pool, open } = poolOf(10);
+  const busy = gate();
+  const answering = pool.use('a:8', () => busy.promise);
+  const abort = new AbortController();
+  const given = pool.use('b:8', () => Promise.resolve('b'), abort.signal);
+  const waiting = pool.use('c:8', () => Promise.resolve('c'));
+  const behind = pool.use('a:8', () => Promise.resolve('a'));
+  abort.abort();
+  await expect(given).rejects.toMatchObject({ code: 'CANCELLED' });
+  expect(pool.counts.waiting).toBe(2);
+  busy.open();
+  await answering;
+  expect([await waiting, await behind]).toEqual(['c', 'a']);
+  expect([...open.keys()]).toEqual(['a:8']);
+});
+
+test('one that is larger than the budget is opened alone', async () => {
+  const { pool, open, seen } = poolOf(10);
+  await pool.use('small:2', () => Promise.resolve());
+  await pool.use('large:50', () => Promise.resolve());
+  expect([[...open.keys()], seen.oversize]).toEqual([['large:50'], ['large:50']]);
+});
+
+test('an older version is closed after its last answer, and the next question opens the newer one', async () => {
+  const { pool } = poolOf(10);
+  const busy = gate();
+  let opened = 0;
+  const answering = pool.use('a:4', () => busy.promise);
+  await turn();
+  pool.drop('a:4');
+  await pool.use('a:4', () => {
+    opened = pool.counts.opened;
+    return Promise.resolve();
+  });
+  expect([opened, pool.counts.closed, pool.counts.bytes]).toEqual([2, 0, 8]);
+  busy.open();
+  await answering;
+  expect([pool.counts.closed, pool.counts.bytes]).toEqual([1, 4]);
+});
+
+test('one that cannot be opened is tried again by the next question', async () => {
+  let attempts = 0;
+  const pool = new ShardPool<string>({
+    budgetBytes: 10,
+    costOf: () => 4,
+    open: (key) => {
+      attempts += 1;
+      if (attempts === 1) return Promise.reject(new Error('damaged'));
+      return Promise.resolve({ value: key, close: () => undefined });
+    },
+  });
+  await expect(pool.use('a', () => Promise.resolve())).rejects.toThrow('damaged');
+  expect(await pool.use('a', (shard) => Promise.resolve(shard))).toBe('a');
+  expect(pool.counts.bytes).toBe(4);
+});
+
+test('real shards under a budget of one answer as they do without, and their cards do not open them', async () => {
+  const aliases = ['one', 'two', 'three'];
+  const files = Object.fromEntries(
+    aliases.map((name) => [`${name}/a.c`, `int ${name}_first(void) { return 1; }\n`]),
+  );
+  await using tree = await TemporaryTree.create(files);
+  await using home = await TemporaryTree.create();
+  const shards = { shards: aliases.map((alias) => ({ alias, paths: [alias] })) };
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards });
+  const direct = await openShards(tree.root, home.root);
+  const source = await ShardSource.open(tree.root, home.root, {});
+  const served = [...source.shards.values()];
+  expect(served.map(({ alias, version }) => [alias, version])).toEqual(
+    direct.shards.map((shard) => [shard.agent, shard.version]),
+  );
+  const pool = new ShardPool({
+    budgetBytes: Math.max(...served.map(({ bytes }) => bytes)),
+    costOf: (alias) => source.shards.get(alias)?.bytes ?? 0,
+    open: (alias) => source.openShard(alias),
+  });
+  for (const shard of direct.shards)
+    expect(shardMessages.card.answer.decode(await source.card(shard.agent))).toEqual(
+      shardMessages.card.answer.decode(shardMessages.card.answer.encode(await shard.card())),
+    );
+  expect(pool.counts.opened).toBe(0);
+  for (const { agent } of [...direct.shards, ...direct.shards]) {
+    const found = await pool.use(agent, (shard) => shard.definitions([`${agent}_first`]));
+    expect(found).toMatchObject([{ file_path: `${agent}/a.c`, line: 1 }]);
+    expect(pool.counts.open).toBe(1);
+  }
+  expect(pool.counts.opened).toBe(6);
+});
