@@ -383,7 +383,7 @@ export const catalogue = {
     text: 'the shard plan is not valid: {detail}',
     retryable: false,
     exit: 2,
-    next: 'Use auto, a number, or a JSON file {"shards":[{"alias":"mm","paths":["mm"]}]}.',
+    next: 'Use auto, a number, maintainers, codeowners, or a JSON file {"shards":[{"alias":"mm","paths":["mm"]}]}.',
   },
   INDEX_MISSING: {
     text: 'there is no index of {path}',

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { planFolder } from '../../../src/pgc/plan-folder.js';
-import { readShardRequest } from '../../../src/pgc/index-folder.js';
+import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
+import { renderPlan, renderPlanTree } from '../render-plan.js';
 import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, table, usage, withError } from '../output.js';
 import { renderQuery } from '../render.js';
@@ -31,19 +32,13 @@ export function addLatticeCommands(sigma: Command): void {
 
   withCommon(lattice.command('plan').argument('[repo]', 'root of the source tree', '.'))
     .description('how a tree would be cut into shards; writes nothing')
-    .option('--shards <plan>', 'auto, a number, or a JSON file', 'auto')
-    .action(async (repo: string, its: CommonOptions & { shards: string }) => {
-      const plan = await planFolder(repo, await readShardRequest(its.shards));
+    .option('--shards <plan>', 'auto, a number, maintainers, codeowners, or a JSON file', 'auto')
+    .option('--tree', 'the folders, each with the shard that owns it')
+    .action(async (repo: string, its: CommonOptions & { shards: string; tree?: boolean }) => {
+      const request = await readShardRequest(its.shards, repo);
+      const plan = await planFolder(repo, request, configOf(its).home);
       print({ json: its.json === true }, plan, () =>
-        table([
-          ['SHARD', 'FILES', 'LINES', 'PATHS'],
-          ...plan.shards.map((each) => [
-            each.alias,
-            String(each.files),
-            String(each.lines),
-            each.paths.join(' '),
-          ]),
-        ]),
+        its.tree === true ? renderPlanTree(plan) : renderPlan(plan),
       );
     });
 
