@@ -11,6 +11,7 @@ import type { Shard } from '../../src/pgc/shard.js';
 import { Engine } from '../../src/pgc/vectors/engine.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
+import { openTreeDesk } from './tree-desk.js';
 
 /** How often the host looks whether a newer index was swapped in. */
 const indexPollMs = 1_000;
@@ -21,6 +22,7 @@ export async function runPgc(config: Config, folder: string): Promise<void> {
   const stopped = untilStopped();
   const host = new Host(config, folder, log);
   const registered = host.load();
+  const desk = await openTreeDesk(config, folder, log);
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
   try {
     // The broker may come later than we do; being told to stop must not wait for it.
@@ -29,6 +31,7 @@ export async function runPgc(config: Config, folder: string): Promise<void> {
     await endOf(stopped, host.clients, log);
   } finally {
     clearInterval(polling);
+    await desk.close();
     await host.close();
   }
 }

@@ -138,7 +138,7 @@ export const catalogue = {
     text: 'no broker answers at {address}',
     retryable: true,
     exit: 3,
-    next: 'Start one with `sigma up` or `sigma bus`, or set SIGMA_BUS to where it is.',
+    next: 'Start one with `sigma up` or `sigma bus`, or set SIGMA_BUS to where it is; questions about code take --repo DIR without one.',
   },
   BROKER_LOST: {
     text: 'the connection to the broker was lost before an answer came',
