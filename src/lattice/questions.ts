@@ -27,7 +27,7 @@ import { verify } from '../pgc/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
 import { query, type Lattice } from './query.js';
-import { adjacencyOf, pathBetween, topologyOf } from './topology.js';
+import { adjacencyOf, pathBetween } from './topology.js';
 import { trace } from './trace.js';
 
 /** Citations in one request; one more is refused TOO_LARGE. */
@@ -86,11 +86,13 @@ export class LatticeQuestions implements Questions {
   }
 
   topology(): Promise<TopologyAnswer> {
-    return Promise.resolve(topologyOf([...this.lattice.cards.values()]));
+    const { topologies, cards } = this.lattice;
+    return Promise.resolve(topologies.of([...cards.values()]));
   }
 
   path(from: string, to: string, maxHops: number): Promise<string[]> {
-    const topology = topologyOf([...this.lattice.cards.values()]);
+    const { topologies, cards } = this.lattice;
+    const topology = topologies.of([...cards.values()]);
     return Promise.resolve(pathBetween(adjacencyOf(topology), from, to, maxHops));
   }
 

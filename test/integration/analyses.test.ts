@@ -64,6 +64,31 @@ test('without a broker the commands say so, and how to do without', async () => 
   }
 }, 60_000);
 
+test('the topology is told of one agent, as a drawing, and as JSON with the size of each shard', async () => {
+  const asked = ['lattice', 'topology', '--agent', 'drivers'];
+  const [text, dot, json] = await Promise.all([
+    sigma(repository.home, asked),
+    sigma(repository.home, ['lattice', 'topology', '--dot']),
+    sigma(repository.home, ['lattice', 'topology', '--json']),
+  ]);
+  expect(text.stdout).toMatch(/^drivers depends on \d+ shards/);
+  expect(dot.stdout).toMatch(/^digraph "topology [0-9a-f]+" \{\n/);
+  expect(json.json.nodes).toHaveLength(4);
+  expect(json.json.nodes[0].lines).toBeGreaterThan(0);
+});
+
+test('a plan by CODEOWNERS is shown as a tree, and a bad line is told', async () => {
+  const owners = path.join(repository.root, 'CODEOWNERS');
+  writeFileSync(owners, '* @all\n/drivers/ @drivers\n');
+  const asked = ['lattice', 'plan', repository.root, '--shards', 'codeowners'];
+  const tree = await sigma(repository.home, [...asked, '--tree']);
+  expect(tree.stdout).toMatch(/^FOLDER\s+SHARD\s+FILES\s+LINES\n\.\s/);
+  writeFileSync(owners, '* @all\n!b @c\n');
+  const bad = await sigma(repository.home, [...asked, '--json']);
+  expect(bad.code).toBe(2);
+  expect(bad.json.error.text).toContain('CODEOWNERS line 2');
+});
+
 /** The host of the shards, by its command line. */
 function hostOf(pid: number): number {
   const found = readdirSync('/proc').find((name) => {
