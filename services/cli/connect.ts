@@ -10,6 +10,17 @@ import {
   shardMessages,
   type MessageType,
 } from '../../src/pgc/messages.js';
+import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
+import type {
+  AlgebraRequest,
+  Analyses,
+  BlastRequest,
+  PatternsRequest,
+  SecurityRequest,
+} from '../../src/pgc/analysis/analyses.js';
+import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
+import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -82,6 +93,17 @@ export async function withQuestions<T>(
   return withIndex(config, repo, work, reads);
 }
 
+/** The same for the analyses of a whole tree. Throws NO_BROKER, INDEX_*. */
+export async function withAnalyses<T>(
+  config: Config,
+  repo: string | undefined,
+  work: (analyses: Analyses) => Promise<T>,
+): Promise<T> {
+  if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
+  const { localAnalyses } = await import('./local.js');
+  return work(localAnalyses(config, repo));
+}
+
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
 export async function askAgent(
   client: Client,
@@ -139,6 +161,25 @@ export class RemoteQuestions implements Questions {
 
   async verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
     return (await this.#ask(latticeMessages.verify, { citations }, options)).results;
+  }
+
+  blastRadius(request: BlastRequest, options: AskingOptions): Promise<BlastRadius> {
+    return this.#ask(latticeMessages.blastRadius, request, options);
+  }
+
+  securityBlastRadius(
+    request: SecurityRequest,
+    options: AskingOptions,
+  ): Promise<SecurityBlastRadius> {
+    return this.#ask(latticeMessages.securityBlastRadius, request, options);
+  }
+
+  patterns(request: PatternsRequest, options: AskingOptions): Promise<DependencyPatterns> {
+    return this.#ask(latticeMessages.patterns, request, options);
+  }
+
+  algebra(request: AlgebraRequest, options: AskingOptions): Promise<AlgebraAnswer> {
+    return this.#ask(latticeMessages.algebra, request, options);
   }
 
   async #ask<Q, A>(

@@ -3,7 +3,9 @@ import type { Config } from '../../src/config/config.js';
 import { Lattice } from '../../src/lattice/query.js';
 import { LatticeQuestions, type Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { cardOf } from '../../src/pgc/card.js';
+import { TreeAnalyses, type Analyses } from '../../src/pgc/analysis/analyses.js';
+import { openIndex } from '../../src/pgc/open-index.js';
+import { lazyCardOf } from '../../src/pgc/card.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/vectors/engine.js';
@@ -17,9 +19,15 @@ export async function withIndex<T>(
 ): Promise<T> {
   await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
   const { shards } = await openShards(repo, config.home, engine);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => cardOf(index)));
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  return await work(new LatticeQuestions(lattice, systemClock, trees));
+  const analyses = localAnalyses(config, repo);
+  return await work(new LatticeQuestions(lattice, systemClock, trees, analyses));
+}
+
+/** The analyses of a built index, which is opened when the first is asked for. */
+export function localAnalyses(config: Config, repo: string): Analyses {
+  return new TreeAnalyses(() => openIndex(repo, config.home));
 }
 
 /** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */

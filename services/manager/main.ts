@@ -3,10 +3,11 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { Journals } from '../../src/lattice/journal.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/query.js';
+import type { Analyses } from '../../src/pgc/analysis/analyses.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import {
   latticeMessages,
@@ -18,6 +19,7 @@ import { analyse } from '../../src/pgc/question.js';
 import { managerLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
 
 /** A question that names no deadline is answered, as far as it can be, within this. */
@@ -35,7 +37,7 @@ export async function runManager(config: Config): Promise<void> {
     { agent: 'manager', role: 'manager', isEphemeral: false },
     traceTo(log),
   );
-  const desk = new Desk(new Shards(client, log), journals);
+  const desk = new Desk(new Shards(client, log), client, journals);
   desk.serveOn(client);
   const introduced = untilAccepted(client, log, () => introduce(client, log));
   try {
@@ -74,10 +76,12 @@ async function introduce(client: Client, log: Logger): Promise<void> {
 /** Takes a question from the bus to the lattice it is about. */
 class Desk {
   readonly #shards: Shards;
+  readonly #client: Client;
   readonly #journals: Journals;
 
-  constructor(shards: Shards, journals: Journals) {
+  constructor(shards: Shards, client: Client, journals: Journals) {
     this.#shards = shards;
+    this.#client = client;
     this.#journals = journals;
   }
 
@@ -111,6 +115,21 @@ class Desk {
     serve(path, async ({ from, to, max_hops }) => ({
       path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
     }));
+    const { blastRadius, securityBlastRadius, patterns, algebra } = latticeMessages;
+    serve(blastRadius, (request, options) =>
+      this.#analysed(bySymbol(request.symbol), (tree) => tree.blastRadius(request, options)),
+    );
+    serve(securityBlastRadius, (request, options) =>
+      this.#analysed(bySymbol(request.symbol), (tree) =>
+        tree.securityBlastRadius(request, options),
+      ),
+    );
+    serve(patterns, (request, options) =>
+      this.#analysed(bySize, (tree) => tree.patterns(request, options)),
+    );
+    serve(algebra, (request, options) =>
+      this.#analysed(bySize, (tree) => tree.algebra(request, options)),
+    );
     serve(verify, async ({ citations }, options) => {
       const lattices = [...(await this.#shards.lattices()).values()];
       const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
@@ -154,6 +173,25 @@ class Desk {
     }
     if (first === undefined) throw new BusError('NO_SHARDS');
     return first;
+  }
+
+  /** By the first tree that knows the symbol, in order of their rank. */
+  async #analysed<A>(
+    rank: (lattice: Lattice) => number,
+    ask: (analyses: Analyses) => Promise<A>,
+  ): Promise<A> {
+    const lattices = [...(await this.#shards.lattices())].sort(([, a], [, b]) => rank(b) - rank(a));
+    let unknown: unknown = new BusError('NO_SHARDS');
+    for (const [root, lattice] of lattices) {
+      const analyses = new RemoteAnalyses(this.#client, root);
+      try {
+        return await ask(new LatticeQuestions(lattice, systemClock, undefined, analyses));
+      } catch (error) {
+        if (asBusError(error).code !== 'NO_SUCH_SYMBOL') throw error;
+        unknown = error;
+      }
+    }
+    throw unknown;
   }
 
   async #about(rank: (lattice: Lattice) => number): Promise<LatticeQuestions> {

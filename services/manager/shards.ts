@@ -133,8 +133,8 @@ export class Shards {
         ({ view, card }) =>
           new RemoteShard(this.#client, card?.agent ?? view.record.alias, view.record.id),
       );
-      const now = new Lattice(ports, cards);
       const before = this.#lattices.get(root);
+      const now = new Lattice(ports, cards, before?.topologies);
       if (before === undefined || !isSame(before, now)) this.#lattices.set(root, now);
     }
   }

@@ -2,6 +2,7 @@ import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { notifySystemd, untilStopped } from '../process.js';
 import { Host, type HostOptions } from './host.js';
+import { openTreeDesk } from './tree-desk.js';
 
 /** How often the host looks whether a newer index was swapped in. */
 const indexPollMs = 1_000;
@@ -17,6 +18,7 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const loaded = host.load();
   // When it is stopped first, nobody is left to hear.
   loaded.catch(() => undefined);
+  const desk = await openTreeDesk(config, folder, log);
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
   try {
     // The broker may come later than we do; being told to stop must not wait for it.
@@ -28,6 +30,7 @@ export async function runPgc(config: Config, folder: string, options: HostOption
     if (typeof why === 'object') throw why;
   } finally {
     clearInterval(polling);
+    await desk.close();
     await host.close();
   }
 }

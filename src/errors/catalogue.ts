@@ -138,7 +138,7 @@ export const catalogue = {
     text: 'no broker answers at {address}',
     retryable: true,
     exit: 3,
-    next: 'Start one with `sigma up` or `sigma bus`, or set SIGMA_BUS to where it is.',
+    next: 'Start one with `sigma up` or `sigma bus`, or set SIGMA_BUS to where it is; questions about code take --repo DIR without one.',
   },
   BROKER_LOST: {
     text: 'the connection to the broker was lost before an answer came',
@@ -409,7 +409,7 @@ export const catalogue = {
     text: 'the shard plan is not valid: {detail}',
     retryable: false,
     exit: 2,
-    next: 'Use auto, a number, or a JSON file {"shards":[{"alias":"mm","paths":["mm"]}]}.',
+    next: 'Use auto, a number, maintainers, codeowners, or a JSON file {"shards":[{"alias":"mm","paths":["mm"]}]}.',
   },
   INDEX_MISSING: {
     text: 'there is no index of {path}',

@@ -18,21 +18,19 @@ export interface Whereabouts {
 export class Directory {
   readonly #owners = new Map<string, string[]>();
   readonly #unreal = new Set<string>();
-  readonly #sites = new Map<string, number>();
+  #sites: Map<string, number> | undefined;
   readonly #speakC = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** The same by the last part of the path, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
 
-  constructor(cards: readonly Card[]) {
+  constructor(readonly cards: readonly Card[]) {
     const standIns = new Map<string, string[]>();
     for (const card of cards) {
       if (card.languages.includes('c')) this.#speakC.add(card.agent);
       const unreal = new Set(card.stand_ins);
       for (const name of card.defines)
         add(unreal.has(name) ? standIns : this.#owners, name, card.agent);
-      for (const { term, documents } of card.unresolved)
-        this.#sites.set(term, (this.#sites.get(term) ?? 0) + documents);
       for (const module of card.modules) {
         this.#modules.set(module.path, { agent: card.agent, module });
         add(this.#byTail, tailOf(module.path), module.path);
@@ -52,6 +50,7 @@ export class Directory {
 
   /** Call sites of a name in shards that do not define it. */
   sitesOf(name: string): number {
+    this.#sites ??= sitesIn(this.cards);
     return this.#sites.get(name) ?? 0;
   }
 
@@ -107,6 +106,16 @@ export class Directory {
       .filter((each) => `/${each}`.endsWith(end))
       .flatMap((each) => this.#modules.get(each) ?? []);
   }
+}
+
+/** Only who weighs links asks for this, and what a shard leaves open is the dearest part of its card. */
+function sitesIn(cards: readonly Card[]): Map<string, number> {
+  const sites = new Map<string, number>();
+  for (const { unresolved } of cards) {
+    for (const { term, documents } of unresolved)
+      sites.set(term, (sites.get(term) ?? 0) + documents);
+  }
+  return sites;
 }
 
 function tailOf(path: string): string {

@@ -35,6 +35,7 @@ import {
 } from './query.machine.js';
 import { Router, type Ranked } from './routing.js';
 import { synthesise } from './synthesis.js';
+import { TopologyKeeper } from './topology.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
@@ -62,7 +63,12 @@ export class Lattice {
   #router: Router | undefined;
   #vocabulary: Vocabulary | undefined;
 
-  constructor(ports: readonly ShardPort[], cards: readonly Card[] | (() => readonly Card[])) {
+  /** `topologies`: of the lattice before this one, of the same tree. */
+  constructor(
+    ports: readonly ShardPort[],
+    cards: readonly Card[] | (() => readonly Card[]),
+    readonly topologies = new TopologyKeeper(),
+  ) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
     this.#makeCards = typeof cards === 'function' ? cards : () => cards;
   }

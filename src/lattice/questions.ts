@@ -1,5 +1,16 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
+import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+import type {
+  AlgebraRequest,
+  Analyses,
+  BlastRequest,
+  PatternsRequest,
+  SecurityRequest,
+} from '../pgc/analysis/analyses.js';
+import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -18,7 +29,7 @@ import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
 import type { Journal } from './journal.js';
 import { query, type Lattice } from './query.js';
-import { adjacencyOf, pathBetween, topologyOf } from './topology.js';
+import { adjacencyOf, pathBetween } from './topology.js';
 import { trace } from './trace.js';
 
 /** Citations in one request; one more is refused TOO_LARGE. */
@@ -33,7 +44,7 @@ export interface AskingOptions {
 }
 
 /** Everything that can be asked of a code base, whoever answers: indexes in this process or agents on the bus. */
-export interface Questions {
+export interface Questions extends Analyses {
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
@@ -54,6 +65,8 @@ export class LatticeQuestions implements Questions {
     readonly lattice: Lattice,
     readonly clock: Clock,
     readonly trees?: readonly ShardTree[],
+    /** Who has the whole tree; without anyone it cannot be analysed. */
+    readonly analyses?: Analyses,
   ) {}
 
   query(
@@ -80,16 +93,42 @@ export class LatticeQuestions implements Questions {
   }
 
   topology(): Promise<TopologyAnswer> {
-    return Promise.resolve(topologyOf([...this.lattice.cards.values()]));
+    const { topologies, cards } = this.lattice;
+    return Promise.resolve(topologies.of([...cards.values()]));
   }
 
   path(from: string, to: string, maxHops: number): Promise<string[]> {
-    const topology = topologyOf([...this.lattice.cards.values()]);
+    const { topologies, cards } = this.lattice;
+    const topology = topologies.of([...cards.values()]);
     return Promise.resolve(pathBetween(adjacencyOf(topology), from, to, maxHops));
   }
 
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
     return verifyAll(this.trees ?? [...this.lattice.cards.values()], citations, options);
+  }
+
+  async blastRadius(request: BlastRequest, options: AskingOptions): Promise<BlastRadius> {
+    return this.#analyses().blastRadius(request, options);
+  }
+
+  async securityBlastRadius(
+    request: SecurityRequest,
+    options: AskingOptions,
+  ): Promise<SecurityBlastRadius> {
+    return this.#analyses().securityBlastRadius(request, options);
+  }
+
+  async patterns(request: PatternsRequest, options: AskingOptions): Promise<DependencyPatterns> {
+    return this.#analyses().patterns(request, options);
+  }
+
+  async algebra(request: AlgebraRequest, options: AskingOptions): Promise<AlgebraAnswer> {
+    return this.#analyses().algebra(request, options);
+  }
+
+  #analyses(): Analyses {
+    if (this.analyses === undefined) throw new BusError('NO_SHARDS');
+    return this.analyses;
   }
 }
 

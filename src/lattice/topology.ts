@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BusError } from '../errors/bus-error.js';
-import type { Card, TopologyAnswer } from '../pgc/shapes.js';
+import type { Card, CardReference, TopologyAnswer } from '../pgc/shapes.js';
 import { Directory } from './directory.js';
 
 /** Example symbols per edge. */
@@ -9,30 +9,136 @@ const symbolsShown = 5;
 /** Who refers to whom. `neighbours` are in order of preference: the strongest dependency first. */
 export type Adjacency = ReadonlyMap<string, readonly string[]>;
 
+/** Edges of one answer; beyond them the strongest. */
+export const edgesMax = 20_000;
+
+type Edge = TopologyAnswer['edges'][number];
+type Targets = { agents: readonly string[]; name: string };
+
 /**
  * A depends on B with the number of A's call sites of names that A lacks and B defines for others; in
- * languages with modules in a file that A imports. A name that several shards define counts in parts: each
- * of n owners gets 1/n² of its sites.
+ * languages with modules in a file that A imports. A name that several shards define belongs to those of them
+ * that A needs anyway, in proportion to the names that only they define: who builds against `include` and never
+ * against `tools` means the former. Where A needs none of them for sure, each of n owners gets 1/n² of the sites.
  */
 export function topologyOf(cards: readonly Card[]): TopologyAnswer {
-  const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
-  const directory = new Directory(sorted);
-  const edges = sorted.flatMap((card) => edgesOf(card, directory));
-  return { version: versionOf(sorted), shards: sorted.map((card) => card.agent), edges };
+  return new TopologyKeeper().of(cards);
 }
 
-function edgesOf(card: Card, directory: Directory): TopologyAnswer['edges'] {
+/** What is worked out of one card; it holds while the card and the owners of the names that it leaves open stay. */
+interface Row {
+  version: string;
+  edges: Edge[];
+}
+
+/**
+ * The topology of a tree whose shards change one by one: only those rows are worked out anew whose shard has
+ * changed, or for whose open names another shard has become, or is no longer, an owner. Nothing changed: the
+ * same object.
+ */
+export class TopologyKeeper {
+  #cards = new Map<string, Card>();
+  #rows = new Map<string, Row>();
+  #answer: TopologyAnswer | undefined;
+  /** Rows that were worked out so far. */
+  worked = 0;
+
+  of(cards: readonly Card[]): TopologyAnswer {
+    const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
+    const version = versionOf(sorted);
+    if (this.#answer?.version === version) return this.#answer;
+    const rows = this.#rowsOf(sorted);
+    this.#rows = rows;
+    this.#cards = new Map(sorted.map((card) => [card.agent, card]));
+    const all = sorted.flatMap((card) => rows.get(card.agent)?.edges ?? []);
+    return (this.#answer = {
+      version,
+      shards: sorted.map((card) => card.agent),
+      edges: strongest(all),
+      nodes: sorted.map(({ agent, files, lines }) => ({ agent, files, lines })),
+      truncated: all.length > edgesMax,
+    });
+  }
+
+  #rowsOf(sorted: readonly Card[]): Map<string, Row> {
+    const isFirst = this.#cards.size === 0;
+    const changes = isFirst ? noChanges : changesBetween([...this.#cards.values()], sorted);
+    let directory: Directory | undefined;
+    return new Map(
+      sorted.map((card): [string, Row] => {
+        const known = this.#rows.get(card.agent);
+        if (known?.version === card.index_version && !concerns(changes, card))
+          return [card.agent, known];
+        this.worked += 1;
+        directory ??= new Directory(sorted);
+        return [card.agent, { version: card.index_version, edges: edgesOf(card, directory) }];
+      }),
+    );
+  }
+}
+
+interface Changes {
+  /** Names that some shard defines now and did not, or the other way round. */
+  names: ReadonlySet<string>;
+  /** Files that can be imported have changed. */
+  modules: boolean;
+}
+
+const noChanges: Changes = { names: new Set(), modules: false };
+
+function changesBetween(before: readonly Card[], now: readonly Card[]): Changes {
+  const old = new Map(before.map((card) => [card.agent, card]));
+  const present = new Set(now.map(({ agent }) => agent));
+  const gone = before.filter(({ agent }) => !present.has(agent)).map((card) => [card, undefined]);
+  const changed = now
+    .filter((card) => old.get(card.agent)?.index_version !== card.index_version)
+    .map((card) => [old.get(card.agent), card]);
+  const names = new Set<string>();
+  let modules = false;
+  for (const [one, other] of [...gone, ...changed]) {
+    const [left, right] = [ownedBy(one), ownedBy(other)];
+    for (const name of [...left.keys(), ...right.keys()])
+      if (left.get(name) !== right.get(name)) names.add(name);
+    modules ||= JSON.stringify(one?.modules ?? []) !== JSON.stringify(other?.modules ?? []);
+  }
+  return { names, modules };
+}
+
+/** How a card owns a name, if it does: C is told from other languages, the real thing from a stand-in. */
+function ownedBy(card: Card | undefined): Map<string, string> {
+  const language = card?.languages.includes('c') === true ? 'c' : '-';
+  const standIns = new Set(card?.stand_ins);
+  return new Map(
+    card?.defines.map((name) => [name, `${language}${standIns.has(name) ? '~' : '='}`]),
+  );
+}
+
+function concerns({ names, modules }: Changes, card: Card): boolean {
+  if (names.size === 0 && !modules) return false;
+  return card.unresolved.some((each) =>
+    each.modules.length > 0 ? modules || names.has(each.term) : names.has(each.term),
+  );
+}
+
+function edgesOf(card: Card, directory: Directory): Edge[] {
+  const open = card.unresolved.map((reference) => ({
+    sites: reference.documents,
+    ...targetsOf(reference, card.agent, directory),
+  }));
+  const sure = new Map<string, number>();
+  for (const { sites, agents } of open) {
+    const [only] = agents;
+    if (only !== undefined && agents.length === 1) sure.set(only, (sure.get(only) ?? 0) + sites);
+  }
   const found = new Map<string, { weight: number; symbols: { name: string; weight: number }[] }>();
-  for (const { term, documents, modules, container } of card.unresolved) {
-    const kind = container === '' ? 'direct' : 'member';
-    const wanted = { name: term, kind, container, modules };
-    const { agents, lookup } = directory.find(wanted, card.agent);
-    const targets = agents.filter((agent) => agent !== card.agent);
-    const weight = documents / targets.length ** 2;
-    for (const agent of targets) {
+  for (const { sites, agents, name } of open) {
+    const known = agents.reduce((sum, agent) => sum + (sure.get(agent) ?? 0), 0);
+    for (const agent of agents) {
+      const share = known > 0 ? (sure.get(agent) ?? 0) / known : 1 / agents.length ** 2;
+      if (share === 0) continue;
       const edge = found.get(agent) ?? { weight: 0, symbols: [] };
-      edge.weight += weight;
-      edge.symbols.push({ name: lookup.name, weight });
+      edge.weight += sites * share;
+      edge.symbols.push({ name, weight: sites * share });
       found.set(agent, edge);
     }
   }
@@ -48,6 +154,22 @@ function edgesOf(card: Card, directory: Directory): TopologyAnswer['edges'] {
     }))
     .filter((edge) => edge.references > 0)
     .sort((one, other) => other.references - one.references || (one.to < other.to ? -1 : 1));
+}
+
+function targetsOf(
+  { term, modules, container }: CardReference,
+  from: string,
+  directory: Directory,
+): Targets {
+  const kind = container === '' ? 'direct' : 'member';
+  const { agents, lookup } = directory.find({ name: term, kind, container, modules }, from);
+  return { agents: agents.filter((agent) => agent !== from), name: lookup.name };
+}
+
+function strongest(edges: Edge[]): Edge[] {
+  if (edges.length <= edgesMax) return edges;
+  const kept = new Set(edges.toSorted((a, b) => b.references - a.references).slice(0, edgesMax));
+  return edges.filter((edge) => kept.has(edge));
 }
 
 /** Changes with the index version of any shard and with nothing else. */

@@ -14,8 +14,16 @@ const referenceModulesMax = 64;
 
 /** What a shard tells whoever routes questions. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
+  return { ...lazyCardOf(index) };
+}
+
+/**
+ * The same, each long part worked out when it is first read: who only follows calls needs neither the terms nor
+ * what the whole shard leaves open, which take most of the time.
+ */
+export function lazyCardOf(index: ShardIndex): Card {
   const { info } = index;
-  return {
+  const card = {
     agent: info.agent,
     alias: info.alias,
     project: info.project,
@@ -26,12 +34,17 @@ export function cardOf(index: ShardIndex): Card {
     lines: info.lines,
     documents: index.documentCount,
     index_version: info.version,
-    terms: sketch(index),
-    defines: index.defines(),
-    stand_ins: standInsOf(index),
-    unresolved: referencesOf(index),
-    modules: modulesOf(index),
   };
+  const long = { terms: sketch, defines, stand_ins: standInsOf, unresolved: referencesOf };
+  for (const [name, work] of Object.entries({ ...long, modules: modulesOf })) {
+    let value: unknown;
+    Object.defineProperty(card, name, { enumerable: true, get: () => (value ??= work(index)) });
+  }
+  return card as Card;
+}
+
+function defines(index: ShardIndex): string[] {
+  return index.defines();
 }
 
 /** Names that this shard defines for others only for configurations that lack the real definition. */

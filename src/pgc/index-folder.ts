@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Scope } from '../base/scope.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import {
-  parseShardRequest,
   planShards,
   validRequest,
   type PlannedShard,
@@ -103,7 +102,8 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const tree = await openTree(request, scope);
   const rules = await rulesOf(tree);
   const given = request.shards === undefined ? undefined : validRequest(request.shards);
-  if (typeof given === 'object') await checkInside(given.shards, tree.root);
+  const explicit = typeof given === 'object' && 'shards' in given ? given.shards : undefined;
+  if (explicit !== undefined) await checkInside(explicit, tree.root);
   const place = placeOf(tree.root, request.home);
   await makeFolder(place.segments);
   using budget = new RunBudget(place.folder, request);
@@ -124,8 +124,8 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       ? undefined
       : await FileStamps.read(place.stamps, tree.root, request.changed);
   await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
-  const listed = await run.list(explicitPlan(given, kept));
-  if (typeof given === 'object') checkCovered(given.shards, listed);
+  const listed = await run.list(explicit ?? explicitPlan(given, kept));
+  if (explicit !== undefined) checkCovered(explicit, listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
   const plan = withLines(planOf(files, given, kept, place.project), files);
@@ -281,19 +281,6 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** `auto`, a number, or the path of a plan file. Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT. */
-export async function readShardRequest(argument: string): Promise<ShardRequest> {
-  if (argument === 'auto' || /^\d+$/.test(argument)) return parseShardRequest(argument);
-  let text: string;
-  try {
-    text = await readFile(argument, 'utf8');
-  } catch (error) {
-    const detail = `${argument} is neither auto nor a number nor a file that can be read`;
-    throw new BusError('SHARD_PLAN_INVALID', { detail }, { cause: error });
-  }
-  return parseShardRequest(text);
-}
-
 /** Everything the last run left out, and why. Throws REPO_UNREADABLE or INDEX_MISSING. */
 export async function readLeftOut(folder: string, home: string): Promise<LeftOut[]> {
   const { root } = await SourceTree.open(folder);
@@ -318,12 +305,12 @@ async function checkInside(shards: readonly PlannedShard[], root: string): Promi
   }
 }
 
-/** What is outside such a plan is left out. */
+/** The plan in force when it is explicit: what is outside such a plan is left out. */
 function explicitPlan(
   given: ShardRequest | undefined,
   kept: ShardPlan | undefined,
 ): PlannedShard[] | undefined {
-  if (given !== undefined) return typeof given === 'object' ? given.shards : undefined;
+  if (given !== undefined) return undefined;
   return kept?.mode === 'explicit' ? kept.shards : undefined;
 }
 
@@ -334,7 +321,7 @@ function planOf(
   project: string,
 ): ShardPlan {
   if (given === undefined && kept !== undefined) return kept;
-  return planShards(files, given ?? 'auto', project);
+  return planShards(files, given ?? 'auto', project, kept);
 }
 
 /** Whoever watches has heard of files that turned out to be nobody's: what O7 says of all shards still holds. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
-import { aliasOf, type ShardPlan } from './shard-plan.js';
+import { aliasOf, planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
 const manifestFormat = 5;
@@ -24,7 +24,7 @@ const languageSchema = z.object({
 export type LanguageCount = z.infer<typeof languageSchema>;
 
 const planSchema = z.object({
-  mode: z.enum(['auto', 'count', 'explicit']),
+  mode: z.enum(planModes),
   shards: z.array(
     z.object({
       alias: z.string(),

@@ -1,6 +1,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BusError } from '../errors/bus-error.js';
 import { codec, pgc, type Codec } from '../wire/codec.js';
+import type { AlgebraAnswer } from './algebra/evaluate.js';
+import type { AlgebraRequest, BlastRequest, PatternsRequest } from './analysis/analyses.js';
+import type { BlastRadius } from './analysis/blast-radius.js';
+import type { DependencyPatterns } from './analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from './analysis/security-blast-radius.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -22,6 +27,9 @@ import type {
 
 /** A card says what names a shard defines: megabytes of text that shrink to a quarter. */
 const cardBytesMax = 64 * 1024 * 1024;
+
+/** Of an analysis, before it is deflated; one that is larger is refused TOO_LARGE. */
+export const analysisBytesMax = 32 * 1024 * 1024;
 
 /** One type of request: its name on the bus and the bodies of both directions. */
 export interface MessageType<Request, Answer> {
@@ -64,8 +72,47 @@ export const shardMessages = {
   ),
 };
 
+/** What can only be asked of a whole tree. */
+function analysisMessages(prefix: string) {
+  const analysis = <Request extends object, Answer extends object>(
+    name: string,
+    request: Parameters<typeof codec>[0],
+    answer: Parameters<typeof codec>[0],
+  ): MessageType<Request, Answer> => ({
+    type: `${prefix}.${name}`,
+    request: codec<Request>(request),
+    answer: deflated(codec<Answer>(answer), analysisBytesMax),
+  });
+  return {
+    blastRadius: analysis<BlastRequest, BlastRadius>(
+      'blast_radius',
+      pgc.BlastRequest,
+      pgc.BlastRadius,
+    ),
+    securityBlastRadius: analysis<{ symbol: string }, SecurityBlastRadius>(
+      'security_blast_radius',
+      pgc.SymbolRequest,
+      pgc.SecurityBlastRadius,
+    ),
+    patterns: analysis<PatternsRequest, DependencyPatterns>(
+      'patterns',
+      pgc.PatternsRequest,
+      pgc.DependencyPatterns,
+    ),
+    algebra: analysis<AlgebraRequest, AlgebraAnswer>(
+      'algebra',
+      pgc.AlgebraRequest,
+      pgc.AlgebraAnswer,
+    ),
+  };
+}
+
+/** What everybody answers who has the whole index of a tree. */
+export const treeMessages = analysisMessages('tree');
+
 /** What the manager answers for all shards together. */
 export const latticeMessages = {
+  ...analysisMessages('lattice'),
   query: messageType<LatticeQuery, LatticeAnswer>(
     'lattice.query',
     pgc.LatticeQuery,
@@ -110,19 +157,25 @@ export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
 /** The service under which the manager is found. */
 export const latticeService = 'lattice';
 
-function deflated<T>(inner: Codec<T>): Codec<T> {
+function deflated<T>(inner: Codec<T>, bytesMax = cardBytesMax): Codec<T> {
   return {
-    encode: (value) => deflateRawSync(inner.encode(value), { level: 1 }),
+    encode: (value) => {
+      const bytes = inner.encode(value);
+      if (bytes.length > bytesMax)
+        throw new BusError('TOO_LARGE', {
+          what: 'an answer',
+          bytes: bytes.length,
+          limit: bytesMax,
+        });
+      return deflateRawSync(bytes, { level: 1 });
+    },
     decode: (bytes) => {
       try {
-        return inner.decode(inflateRawSync(bytes, { maxOutputLength: cardBytesMax }));
+        return inner.decode(inflateRawSync(bytes, { maxOutputLength: bytesMax }));
       } catch (error) {
         if (error instanceof BusError) throw error;
-        throw new BusError(
-          'MALFORMED_PAYLOAD',
-          { detail: 'not a deflated card' },
-          { cause: error },
-        );
+        const detail = 'not a deflated message';
+        throw new BusError('MALFORMED_PAYLOAD', { detail }, { cause: error });
       }
     },
   };

@@ -319,6 +319,10 @@ export interface TopologyAnswer {
   shards: string[];
   /** `from` depends on `to` with this many references; a few example symbols. */
   edges: { from: string; to: string; references: number; symbols: string[] }[];
+  /** Each shard with its size. */
+  nodes: { agent: string; files: number; lines: number }[];
+  /** There are more edges than an answer lists; those are the strongest. */
+  truncated: boolean;
 }
 
 export interface Verdict {

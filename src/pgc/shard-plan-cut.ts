@@ -40,13 +40,26 @@ const leastShare = 0.25;
 export function cutByBudget(files: readonly PlannedFile[]): Part[] {
   const tree = folderTree(files);
   for (let budget = shardLinesMax; ; budget *= budgetGrowth) {
-    const parts = cut(tree, {
-      isEnough: (_count, heaviest) => heaviest <= budget,
-      target: budget * budgetFill,
-      least: budget * leastShare,
-    });
+    const parts = cutTree(tree, budget);
     if (parts.length <= autoShardsMax || budget > tree.lines) return parts;
   }
+}
+
+/** As above with a budget that stays: the paths of each part, the root as `.`. */
+export function cutFiles(files: readonly PlannedFile[], budget: number): string[][] {
+  return cutTree(folderTree(files), budget).map(pathsOf);
+}
+
+function cutTree(tree: Folder, budget: number): Part[] {
+  return cut(tree, {
+    isEnough: (_count, heaviest) => heaviest <= budget,
+    target: budget * budgetFill,
+    least: budget * leastShare,
+  });
+}
+
+function pathsOf(part: Part): string[] {
+  return part.items.map(({ node }) => node.path || '.');
 }
 
 /** Exactly `count` parts when the tree has that many folders that hold files; otherwise fewer. */

@@ -4,9 +4,15 @@ import { z } from 'zod';
 import { isName } from '../base/ids.js';
 import { BusError } from '../errors/bus-error.js';
 import { cutByBudget, cutByCount, type Part } from './shard-plan-cut.js';
+import { isAsEven, refitted } from './shard-plan-refit.js';
+import { sectionsOf, type OwnersFile } from './shard-plan-owners.js';
+import { cutByOwners, type OwnedPart } from './shard-plan-sections.js';
 
-/** `auto`: by line budget. A number: that many shards, as far as the folders allow. */
-export type ShardRequest = 'auto' | number | ExplicitPlan;
+/**
+ * `auto`: by line budget. A number: that many shards, as far as the folders allow. A file of owners: what one
+ * of them has stays together, as far as the budget allows.
+ */
+export type ShardRequest = 'auto' | number | ExplicitPlan | OwnersFile;
 
 export interface ExplicitPlan {
   shards: PlannedShard[];
@@ -20,9 +26,12 @@ export interface PlannedShard {
   lines?: number | undefined;
 }
 
+export const planModes = ['auto', 'count', 'explicit', 'maintainers', 'codeowners'] as const;
+export type PlanMode = (typeof planModes)[number];
+
 export interface ShardPlan {
   /** `explicit` leaves out what no path holds; the others own every path, also future ones. */
-  mode: 'auto' | 'count' | 'explicit';
+  mode: PlanMode;
   shards: PlannedShard[];
 }
 
@@ -65,6 +74,10 @@ export function validRequest(request: ShardRequest): ShardRequest {
     if (Number.isInteger(request) && request >= 1 && request <= shardsMax) return request;
     throw invalid(`${request} is not a number of shards from 1 to ${shardsMax}`);
   }
+  if ('owners' in request) {
+    sectionsOf(request);
+    return request;
+  }
   const aliases = new Set<string>();
   const owners = new Map<string, string>();
   const shards = request.shards.map(({ alias, paths }) => {
@@ -82,16 +95,30 @@ export function validRequest(request: ShardRequest): ShardRequest {
   return { shards };
 }
 
-/** Cuts a tree into shards. Every file of an `auto` or numbered plan has exactly one owner. */
+/**
+ * Cuts a tree into shards. Every file has exactly one owner, but for those that an explicit plan leaves out.
+ * `before`: the plan in force, to which `auto` and a number keep as far as its shards still have a sensible size.
+ */
 export function planShards(
   files: readonly PlannedFile[],
   request: ShardRequest,
   project: string,
+  before?: ShardPlan,
 ): ShardPlan {
   const valid = validRequest(request);
+  if (typeof valid === 'object' && 'owners' in valid)
+    return { mode: valid.owners, shards: ofOwners(cutByOwners(files, valid)) };
   if (typeof valid === 'object') return { mode: 'explicit', shards: valid.shards };
-  if (valid === 'auto') return { mode: 'auto', shards: named(cutByBudget(files), project) };
-  return { mode: 'count', shards: named(cutByCount(files, valid), project) };
+  if (valid === 'auto') {
+    const kept = before?.mode === 'auto' ? refitted(files, before.shards) : undefined;
+    return { mode: 'auto', shards: kept ?? named(cutByBudget(files), project) };
+  }
+  const fresh = named(cutByCount(files, valid), project);
+  const isSame = before?.mode === 'count' && before.shards.length === fresh.length;
+  return {
+    mode: 'count',
+    shards: isSame && isAsEven(files, before.shards, fresh) ? before.shards : fresh,
+  };
 }
 
 /** Which shard owns a path: the one that names the longest prefix of it; undefined when none does. */
@@ -127,16 +154,30 @@ function named(parts: readonly Part[], project: string): PlannedShard[] {
   const taken = new Set<string>();
   return parts.map((part) => {
     const paths = part.items.map((item) => item.node.path);
-    const wanted = aliasOf(titleOf(paths) || project);
-    let alias = wanted;
-    for (let n = 2; taken.has(alias); n += 1) alias = `${wanted}-${n}`;
-    taken.add(alias);
+    const alias = freeAlias(titleOf(paths) || project, taken);
     return { alias, paths: paths.map((path) => path || '.') };
   });
 }
 
+/** What has no path has no file either: it is part of nothing. */
+function ofOwners(parts: readonly OwnedPart[]): PlannedShard[] {
+  const taken = new Set<string>();
+  return parts
+    .filter(({ paths }) => paths.length > 0)
+    .map(({ title, paths }) => ({ alias: freeAlias(title, taken), paths }));
+}
+
+/** An alias that no other shard has; it is taken from then on. */
+export function freeAlias(text: string, taken: Set<string>): string {
+  const wanted = aliasOf(text);
+  let alias = wanted;
+  for (let n = 2; taken.has(alias); n += 1) alias = `${wanted}-${n}`;
+  taken.add(alias);
+  return alias;
+}
+
 /** The folder that holds all paths if it is one of them; else that folder with its first and last child. */
-function titleOf(paths: readonly string[]): string {
+export function titleOf(paths: readonly string[]): string {
   const common = commonFolder(paths);
   if (paths.includes(common)) return common;
   const below = paths.map((path) => path.slice(common === '' ? 0 : common.length + 1));

@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
 import {
-  evaluate,
   shownDefault,
   shownMax,
   type AlgebraAnchor,
   type AlgebraAnswer,
 } from '../../../src/pgc/algebra/evaluate.js';
 import { parseExpression } from '../../../src/pgc/algebra/expression.js';
-import { openIndex } from '../../../src/pgc/open-index.js';
-import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { wholeNumber } from '../options.js';
 import { print, printable, withError } from '../output.js';
 import { renderErrors } from '../render.js';
+import { analysed, withTree, type TreeOptions } from './analysis.js';
 
-interface AlgebraOptions extends CommonOptions {
-  repo: string;
+interface AlgebraOptions extends TreeOptions {
   limit: number;
 }
 
@@ -28,11 +26,10 @@ Examples:
   sigma algebra "O2[severity=high] - O6"         grave findings where nothing is asserted`;
 
 export function addAlgebraCommand(sigma: Command): void {
-  withCommon(sigma.command('algebra').argument('<expression>', 'for example "O1 & O4"'))
+  withTree(sigma.command('algebra').argument('<expression>', 'for example "O1 & O4"'))
     .description(
       'symbols by what overlays say of them: union, intersection, difference, complement',
     )
-    .option('--repo <dir>', 'the tree, whose built index is used', '.')
     .option(
       '--limit <n>',
       `how many are printed, at most ${shownMax}; all are counted`,
@@ -41,9 +38,10 @@ export function addAlgebraCommand(sigma: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (text: string, its: AlgebraOptions) => {
-      const expression = parseExpression(text);
-      const tree = await openIndex(its.repo, configOf(its).home);
-      const found = await evaluate(expression, tree, { limit: its.limit });
+      // A slip of the pen is told without a broker.
+      parseExpression(text);
+      const request = { expression: text, limit: its.limit };
+      const found = await analysed(its, (tree, how) => tree.algebra(request, how));
       const failed = found.errors.length > 0;
       const answer = withError({ expression: text, ...found }, failed);
       print({ json: its.json === true }, answer, () => render(answer));

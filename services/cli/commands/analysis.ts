@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import type { Analyses, AnalysisOptions } from '../../../src/pgc/analysis/analyses.js';
 import {
-  blastRadius,
   depthDefault,
   depthLimit,
   directions,
@@ -9,42 +9,41 @@ import {
   type Direction,
 } from '../../../src/pgc/analysis/blast-radius.js';
 import {
-  dependencyPatterns,
   violationsDefault,
   violationsLimit,
   type DependencyPatterns,
 } from '../../../src/pgc/analysis/dependency-patterns.js';
-import {
-  securityBlastRadius,
-  type SecurityBlastRadius,
-} from '../../../src/pgc/analysis/security-blast-radius.js';
-import { openIndex, type OpenedTree } from '../../../src/pgc/open-index.js';
-import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import type { SecurityBlastRadius } from '../../../src/pgc/analysis/security-blast-radius.js';
+import { withAnalyses } from '../connect.js';
+import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, table, usage } from '../output.js';
 
 /** Rows of one list on a screen; --json has them all. */
 const rowsShown = 40;
 const pairsShown = 20;
 
-interface RepoOptions extends CommonOptions {
-  repo: string;
+/** A walk over all calls of a kernel takes its time. */
+export const analysisDeadlineMs = 300_000;
+
+export interface TreeOptions extends CommonOptions {
+  repo?: string;
+  deadline: number;
 }
 
-/** `blast-radius`, `security blast-radius` and `patterns`: the graph of a built index, without a broker. */
+/** `blast-radius`, `security blast-radius` and `patterns`: over the running lattice, or a built index without a broker. */
 export function addAnalysisCommands(sigma: Command): void {
   const symbolHelp = 'a name, or path#name where a name has several definitions';
-  const options = (command: Command): Command =>
-    withCommon(command).option('--repo <dir>', 'a tree that has been indexed', '.');
+  const options = (command: Command): Command => withTree(command);
 
   options(sigma.command('blast-radius').argument('<symbol>', symbolHelp))
     .description('who uses a symbol, and what it uses, at any distance')
     .option('--max-depth <n>', 'so many steps away', wholeNumber(1, depthLimit), depthDefault)
     .option('--direction <way>', 'up (consumers), down (dependencies) or both', direction, 'both')
     .action(
-      async (symbol: string, its: RepoOptions & { maxDepth: number; direction: Direction }) => {
+      async (symbol: string, its: TreeOptions & { maxDepth: number; direction: Direction }) => {
         const { maxDepth } = its;
-        const tree = await treeOf(its);
-        const answer = await blastRadius(tree, symbol, { maxDepth, direction: its.direction });
+        const request = { symbol, max_depth: maxDepth, direction: its.direction };
+        const answer = await analysed(its, (tree, how) => tree.blastRadius(request, how));
         show(its, answer, () => renderBlast(answer));
       },
     );
@@ -55,8 +54,8 @@ export function addAnalysisCommands(sigma: Command): void {
   });
   options(security.command('blast-radius').argument('<symbol>', `${symbolHelp}; or a file`))
     .description('weaknesses near a symbol, who can reach it from outside, and what to do')
-    .action(async (symbol: string, its: RepoOptions) => {
-      const answer = await securityBlastRadius(await treeOf(its), symbol);
+    .action(async (symbol: string, its: TreeOptions) => {
+      const answer = await analysed(its, (tree, how) => tree.securityBlastRadius({ symbol }, how));
       show(its, answer, () => renderSecurity(answer));
     });
 
@@ -69,16 +68,30 @@ export function addAnalysisCommands(sigma: Command): void {
       wholeNumber(1, violationsLimit),
       violationsDefault,
     )
-    .action(async (its: RepoOptions & { filter?: string; limit: number }) => {
+    .action(async (its: TreeOptions & { filter?: string; limit: number }) => {
       if (its.filter !== 'dependencies')
         throw usage('patterns need a filter: --filter dependencies');
-      const answer = await dependencyPatterns(await treeOf(its), { limit: its.limit });
+      const request = { filter: its.filter, limit: its.limit };
+      const answer = await analysed(its, (tree, how) => tree.patterns(request, how));
       show(its, answer, () => renderPatterns(answer));
     });
 }
 
-function treeOf(options: RepoOptions): Promise<OpenedTree> {
-  return openIndex(options.repo, configOf(options).home);
+/** What a command about a whole tree takes. */
+export function withTree(command: Command): Command {
+  return withCommon(command)
+    .option('--repo <dir>', 'use the built index of this tree, without a broker')
+    .option('--deadline <duration>', 'longest wait', duration, analysisDeadlineMs);
+}
+
+/** Asks the running lattice, or the index that `--repo` names. */
+export function analysed<A>(
+  its: TreeOptions,
+  ask: (analyses: Analyses, options: AnalysisOptions) => Promise<A>,
+): Promise<A> {
+  return withAnalyses(configOf(its), its.repo, (analyses) =>
+    ask(analyses, { deadlineMs: its.deadline }),
+  );
 }
 
 function show(options: CommonOptions, answer: object, render: () => string): void {

@@ -2,12 +2,8 @@ import { Option, type Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { checkIndex } from '../../../src/pgc/index-check.js';
-import {
-  indexFolder,
-  readLeftOut,
-  readShardRequest,
-  type IndexReport,
-} from '../../../src/pgc/index-folder.js';
+import { indexFolder, readLeftOut, type IndexReport } from '../../../src/pgc/index-folder.js';
+import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import type { LanguageCount } from '../../../src/pgc/manifest.js';
 import { jobsMax } from '../../../src/pgc/source-mining.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
@@ -42,7 +38,10 @@ interface IndexOptions extends CommonOptions {
 export function addIndexCommand(sigma: Command): void {
   withCommon(sigma.command('index').argument('<repo>', 'root of the source tree'))
     .description('build or refresh the index of a tree, without a broker')
-    .option('--shards <plan>', 'auto, a number, or a JSON file; without it the last plan is kept')
+    .option(
+      '--shards <plan>',
+      'auto, a number, maintainers, codeowners, or a JSON file; without it the last plan is kept',
+    )
     .option('--left-out', 'also list every path that was left out, with the reason')
     .option('--check', 'only read what is served, and say whether it is whole')
     .option('--as-of <rev>', 'read this revision of git instead of the work tree')
@@ -82,7 +81,7 @@ export function addIndexCommand(sigma: Command): void {
           home,
           ...(options.shards === undefined
             ? {}
-            : { shards: await readShardRequest(options.shards) }),
+            : { shards: await readShardRequest(options.shards, repo) }),
           ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
           ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
           ...(options.disk === undefined ? {} : { diskBytes: options.disk }),

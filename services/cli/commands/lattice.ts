@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { planFolder } from '../../../src/pgc/plan-folder.js';
-import { readShardRequest } from '../../../src/pgc/index-folder.js';
-import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
+import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import { withQuestions } from '../connect.js';
+import { renderPlan, renderPlanTree } from '../render-plan.js';
 import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, table, usage, withError } from '../output.js';
+import { print, usage, withError } from '../output.js';
+import { renderDot, renderTopology, selected } from '../render-topology.js';
 import { renderQuery } from '../render.js';
 
 const deadlineMsDefault = 30_000;
 const maxHopsDefault = 6;
 const maxHopsLimit = 32;
 const sourcesMax = 10;
-const examplesShown = 3;
+const referencesMax = 1_000_000_000;
 
 interface LatticeOptions extends CommonOptions {
   repo?: string;
@@ -31,29 +32,30 @@ export function addLatticeCommands(sigma: Command): void {
 
   withCommon(lattice.command('plan').argument('[repo]', 'root of the source tree', '.'))
     .description('how a tree would be cut into shards; writes nothing')
-    .option('--shards <plan>', 'auto, a number, or a JSON file', 'auto')
-    .action(async (repo: string, its: CommonOptions & { shards: string }) => {
-      const plan = await planFolder(repo, await readShardRequest(its.shards));
+    .option('--shards <plan>', 'auto, a number, maintainers, codeowners, or a JSON file', 'auto')
+    .option('--tree', 'the folders, each with the shard that owns it')
+    .action(async (repo: string, its: CommonOptions & { shards: string; tree?: boolean }) => {
+      const request = await readShardRequest(its.shards, repo);
+      const plan = await planFolder(repo, request, configOf(its).home);
       print({ json: its.json === true }, plan, () =>
-        table([
-          ['SHARD', 'FILES', 'LINES', 'PATHS'],
-          ...plan.shards.map((each) => [
-            each.alias,
-            String(each.files),
-            String(each.lines),
-            each.paths.join(' '),
-          ]),
-        ]),
+        its.tree === true ? renderPlanTree(plan) : renderPlan(plan),
       );
     });
 
   options(lattice.command('topology'))
     .description('which shard depends on which, by resolved references')
-    .action(async (its: LatticeOptions) => {
-      const topology = await withQuestions(configOf(its), its.repo, (questions) =>
+    .option('--agent <alias>', 'who it depends on, and who depends on it')
+    .option('--min <n>', 'leave weaker edges out', wholeNumber(1, referencesMax), 1)
+    .option('--dot', 'as a graph for Graphviz')
+    .action(async (its: LatticeOptions & { agent?: string; min: number; dot?: boolean }) => {
+      if (its.dot === true && its.json === true) throw usage('either --dot or --json');
+      const whole = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.topology({ deadlineMs: its.deadline }),
       );
-      print({ json: its.json === true }, topology, () => renderTopology(topology));
+      const topology = selected(whole, its.agent, its.min);
+      print({ json: its.json === true }, topology, () =>
+        its.dot === true ? renderDot(topology) : renderTopology(topology, its.agent),
+      );
     });
 
   options(lattice.command('path').argument('<from>').argument('<to>'))
@@ -96,18 +98,4 @@ export function addLatticeCommands(sigma: Command): void {
         if (isEmpty) process.exitCode = 1;
       },
     );
-}
-
-function renderTopology(topology: TopologyAnswer): string {
-  const rows = topology.edges.map((edge) => [
-    edge.from,
-    '→',
-    edge.to,
-    String(edge.references),
-    edge.symbols.slice(0, examplesShown).join(', '),
-  ]);
-  return [
-    `topology ${topology.version}: ${topology.shards.length} shards`,
-    table([['FROM', '', 'TO', 'REFERENCES', 'FOR EXAMPLE'], ...rows]),
-  ].join('\n');
 }

@@ -49,7 +49,10 @@ interface UpOptions extends CommonOptions {
 export function addUpCommand(sigma: Command): void {
   withCommon(sigma.command('up').argument('[repo]', 'root of the source tree', '.'))
     .description('index what is missing and start everything, in the foreground')
-    .option('--shards <plan>', 'auto, a number, or a JSON file; without it the last plan is kept')
+    .option(
+      '--shards <plan>',
+      'auto, a number, maintainers, codeowners, or a JSON file; without it the last plan is kept',
+    )
     .option(
       '--hosts <n>',
       'processes that share the shards (default: by shards and processors)',

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adjacencyOf, pathBetween, topologyOf } from '../../../src/lattice/topology.js';
+import {
+  adjacencyOf,
+  pathBetween,
+  TopologyKeeper,
+  topologyOf,
+} from '../../../src/lattice/topology.js';
 import type { Card } from '../../../src/pgc/shapes.js';
 
 /** The topology of the delegation document. */
@@ -122,3 +127,61 @@ function levels(adjacency: Map<string, string[]>, from: string): Map<string, num
   }
   return distance;
 }
+
+test('a name of several owners belongs to the one that the shard needs anyway', () => {
+  const { edges } = topologyOf([
+    card('include', ['GENMASK', 'kmalloc'], {}),
+    card('tools', ['GENMASK', 'perror'], {}),
+    card('arch', [], { GENMASK: 40, kmalloc: 2 }),
+  ]);
+  expect(edges).toEqual([
+    { from: 'arch', to: 'include', references: 42, symbols: ['GENMASK', 'kmalloc'] },
+  ]);
+});
+
+test('after any changes the rows that were kept say what a fresh topology says', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const shard = fc.record({
+    defines: fc.uniqueArray(name, { maxLength: 3 }),
+    stands: fc.boolean(),
+    calls: fc.dictionary(name, fc.integer({ min: 1, max: 50 }), { maxKeys: 3 }),
+    speaks: fc.boolean(),
+  });
+  const states = fc.array(fc.array(fc.tuple(fc.nat(5), shard), { minLength: 1, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(states, fc.nat(5), (changes, leaver) => {
+      const keeper = new TopologyKeeper();
+      const cards = new Map<string, Card>();
+      for (const [step, change] of changes.entries()) {
+        for (const [at, { defines, stands, calls, speaks }] of change) {
+          const agent = `s${at}`;
+          const its = card(agent, defines.sort(), calls);
+          cards.set(agent, {
+            ...its,
+            stand_ins: stands ? defines.slice(0, 1) : [],
+            languages: speaks ? ['c'] : ['python'],
+            index_version: `${agent}-${step}`,
+          });
+        }
+        if (step === 3) cards.delete(`s${leaver}`);
+        expect(keeper.of([...cards.values()])).toEqual(topologyOf([...cards.values()]));
+      }
+    }),
+  );
+});
+
+test('one shard that changes costs its own row and those of whoever calls what it began or ceased to define', () => {
+  const keeper = new TopologyKeeper();
+  const mm = card('mm', ['kmalloc', 'vmalloc'], {});
+  const others = [card('net', [], { kmalloc: 1 }), card('fs', [], { vmalloc: 1 })];
+  const first = keeper.of([mm, ...others]);
+  expect(keeper.worked).toBe(3);
+  expect(keeper.of([...others, mm])).toBe(first);
+  keeper.of([{ ...mm, index_version: 'mm-2' }, ...others]);
+  expect(keeper.worked).toBe(4);
+  keeper.of([{ ...mm, index_version: 'mm-3', defines: ['kmalloc'] }, ...others]);
+  expect(keeper.worked).toBe(6);
+});

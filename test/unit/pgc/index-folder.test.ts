@@ -2,13 +2,9 @@ import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkIndex } from '../../../src/pgc/index-check.js';
-import {
-  indexFolder,
-  readLeftOut,
-  readShardRequest,
-  type IndexRequest,
-} from '../../../src/pgc/index-folder.js';
+import { indexFolder, readLeftOut, type IndexRequest } from '../../../src/pgc/index-folder.js';
 import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
+import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import { OverlayFile } from '../../../src/pgc/overlays/overlay-file.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
@@ -418,10 +414,12 @@ test('a shard request is auto, a number or a file', async () => {
   const file = join(at.tree.root, 'plan.json');
   await writeFile(file, JSON.stringify(twoShards));
   await mkdir(join(at.tree.root, 'empty'));
-  expect(await readShardRequest('auto')).toBe('auto');
-  expect(await readShardRequest('4')).toBe(4);
-  expect(await readShardRequest(file)).toEqual(twoShards);
+  expect(await readShardRequest('auto', at.tree.root)).toBe('auto');
+  expect(await readShardRequest('4', at.tree.root)).toBe(4);
+  expect(await readShardRequest(file, at.tree.root)).toEqual(twoShards);
   for (const wrong of ['four', '-1', join(at.tree.root, 'empty')]) {
-    await expect(readShardRequest(wrong)).rejects.toMatchObject({ code: 'SHARD_PLAN_INVALID' });
+    await expect(readShardRequest(wrong, at.tree.root)).rejects.toMatchObject({
+      code: 'SHARD_PLAN_INVALID',
+    });
   }
 });

@@ -1,0 +1,43 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert } from '../../src/base/assert.js';
+import { asBusError } from '../../src/errors/bus-error.js';
+import { TreeAnalyses, type AnalysisName } from '../../src/pgc/analysis/analyses.js';
+import { treeMessages, type MessageType } from '../../src/pgc/messages.js';
+import { openIndex, type OpenedTree } from '../../src/pgc/open-index.js';
+import type { TreeJob, TreeReply, TreeWorkerData } from './tree-desk.js';
+
+assert(parentPort, 'this module runs as a thread that analyses a tree');
+const port = parentPort;
+const { folder, home } = workerData as TreeWorkerData;
+let tree: Promise<OpenedTree> | undefined;
+const analyses = new TreeAnalyses(() => (tree ??= openIndex(folder, home)));
+
+port.on('message', (job: TreeJob) => {
+  void answerTo(job).then((reply) => port.postMessage(reply));
+});
+
+async function answerTo({ id, name, body }: TreeJob): Promise<TreeReply> {
+  try {
+    return { id, body: await answers[name](Buffer.from(body)) };
+  } catch (error) {
+    const { code, data } = asBusError(error);
+    return { id, failure: { code, data } };
+  }
+}
+
+const { blastRadius, securityBlastRadius, patterns, algebra } = treeMessages;
+const answers: Record<AnalysisName, (body: Buffer) => Promise<Buffer>> = {
+  blastRadius: answering(blastRadius, (request) => analyses.blastRadius(request)),
+  securityBlastRadius: answering(securityBlastRadius, (request) =>
+    analyses.securityBlastRadius(request),
+  ),
+  patterns: answering(patterns, (request) => analyses.patterns(request)),
+  algebra: answering(algebra, (request) => analyses.algebra(request)),
+};
+
+function answering<Q, A>(
+  { request, answer }: MessageType<Q, A>,
+  run: (request: Q) => Promise<A>,
+): (body: Buffer) => Promise<Buffer> {
+  return async (body) => answer.encode(await run(request.decode(body)));
+}

@@ -1,0 +1,186 @@
+import { restTitle, sectionFinder, sectionsOf, type OwnersFile } from './shard-plan-owners.js';
+import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
+import { ownerOf, type PlannedFile } from './shard-plan.js';
+
+/** Shards of a tree by who maintains what: titles and the paths that each one has. */
+export interface OwnedPart {
+  title: string;
+  /** Folders and files; the longest that holds a file has it. `.` is among those of one part. */
+  paths: string[];
+}
+
+/** Files that stay together. */
+interface Unit {
+  title: string;
+  files: PlannedFile[];
+  lines: number;
+}
+
+const budgetGrowth = 1.25;
+/** What is smaller than this share of the budget looks for company in the folder above. */
+const companyShare = 0.5;
+
+/**
+ * Cuts a tree by a file of owners: what is above the budget of lines along its folders, what is below merged
+ * with what lies nearest. Throws SHARD_PLAN_INVALID.
+ */
+export function cutByOwners(files: readonly PlannedFile[], file: OwnersFile): OwnedPart[] {
+  const sections = sectionsOf(file);
+  const find = sectionFinder(sections);
+  const members = new Map<string, PlannedFile[]>();
+  for (const each of files) {
+    const title = sections[find(each.path)]?.title ?? restTitle;
+    const known = members.get(title);
+    if (known === undefined) members.set(title, [each]);
+    else known.push(each);
+  }
+  for (let budget = shardLinesMax; ; budget *= budgetGrowth) {
+    const units = [...members].flatMap(([title, its]) => cutUnit(title, its, budget));
+    const groups = merge(units, budget);
+    const isOne = groups.length === 1;
+    if (groups.length <= autoShardsMax || isOne) return partsOf(groups);
+  }
+}
+
+function cutUnit(title: string, files: readonly PlannedFile[], budget: number): Unit[] {
+  if (linesOf(files) <= budget) return [unitOf(title, files)];
+  const parts = cutFiles(files, budget);
+  const owner = ownerOf(parts.map((paths) => ({ alias: '', paths })));
+  const units = new Map<number, PlannedFile[]>();
+  for (const each of files) {
+    const at = owner(each.path) ?? 0;
+    const known = units.get(at);
+    if (known === undefined) units.set(at, [each]);
+    else known.push(each);
+  }
+  return [...units.values()].map((its) => unitOf(title, its));
+}
+
+/** From the leaves of the tree up: what lies in one folder comes together before what lies in the one above. */
+function merge(units: readonly Unit[], budget: number): Unit[] {
+  const root: Place = { units: [], below: new Map() };
+  for (const unit of units) {
+    let place = root;
+    for (const name of homeOf(unit).split('/').filter(Boolean)) {
+      let next = place.below.get(name);
+      if (next === undefined) place.below.set(name, (next = { units: [], below: new Map() }));
+      place = next;
+    }
+    place.units.push(unit);
+  }
+  const done: Unit[] = [];
+  const left = gather(root, budget, done);
+  const [last] = left;
+  const nearest = done.at(-1);
+  // A shard of a few lines is not worth a process's attention.
+  if (left.length === 1 && last !== undefined && nearest !== undefined) {
+    if (last.lines + nearest.lines <= budget) {
+      done[done.length - 1] = joined(nearest, last);
+      return done;
+    }
+  }
+  return [...done, ...left];
+}
+
+interface Place {
+  units: Unit[];
+  below: Map<string, Place>;
+}
+
+/** Those that are too small to stand alone; the others go to `done`. */
+function gather(place: Place, budget: number, done: Unit[]): Unit[] {
+  const names = [...place.below.keys()].sort();
+  const small = names.flatMap((name) => gather(place.below.get(name) as Place, budget, done));
+  const own = place.units.sort((a, b) => (a.title < b.title ? -1 : 1));
+  const packed: Unit[] = [];
+  for (const unit of [...own, ...small]) {
+    const last = packed.at(-1);
+    if (last !== undefined && last.lines + unit.lines <= budget) {
+      packed[packed.length - 1] = joined(last, unit);
+    } else packed.push(unit);
+  }
+  const isSmall = ({ lines }: Unit): boolean => lines < budget * companyShare;
+  done.push(...packed.filter((unit) => !isSmall(unit)));
+  return packed.filter(isSmall);
+}
+
+/** It goes by the name of its larger part. */
+function joined(one: Unit, other: Unit): Unit {
+  const { title } = other.lines > one.lines ? other : one;
+  for (const file of other.files) one.files.push(file);
+  return { title, files: one.files, lines: one.lines + other.lines };
+}
+
+function unitOf(title: string, files: readonly PlannedFile[]): Unit {
+  return { title, files: [...files], lines: linesOf(files) };
+}
+
+function linesOf(files: readonly PlannedFile[]): number {
+  return files.reduce((sum, { lines }) => sum + lines, 0);
+}
+
+/** The deepest folder that has more than half of the lines. */
+function homeOf({ files, lines }: Unit): string {
+  const weights = new Map<string, number>();
+  for (const { path, lines: own } of files) {
+    for (let folder = path; folder !== '';) {
+      folder = folder.slice(0, Math.max(folder.lastIndexOf('/'), 0));
+      weights.set(folder, (weights.get(folder) ?? 0) + own + 1);
+    }
+  }
+  const half = (lines + files.length) / 2;
+  let home = '';
+  for (const [folder, weight] of weights) {
+    if (weight > half && folder.length > home.length) home = folder;
+  }
+  return home;
+}
+
+interface Folder {
+  /** Lines and a little, by group. */
+  weights: Map<number, number>;
+  files: { path: string; group: number }[];
+  below: Map<string, Folder>;
+}
+
+/**
+ * The fewest paths that give each file to its group: a folder goes to the group that has most of it, and what
+ * belongs to others in it is named. So whatever is added later has an owner, too.
+ */
+function partsOf(groups: readonly Unit[]): OwnedPart[] {
+  const root = emptyFolder();
+  for (const [group, { files }] of groups.entries()) {
+    for (const { path, lines } of files) enter(root, path, group, lines + 1);
+  }
+  const parts = groups.map(({ title }): OwnedPart => ({ title, paths: [] }));
+  name(root, '.', -1, parts);
+  return parts;
+}
+
+function emptyFolder(): Folder {
+  return { weights: new Map(), files: [], below: new Map() };
+}
+
+function enter(root: Folder, path: string, group: number, weight: number): void {
+  let folder = root;
+  const weigh = (): unknown => folder.weights.set(group, (folder.weights.get(group) ?? 0) + weight);
+  weigh();
+  for (const part of path.split('/').slice(0, -1)) {
+    let next = folder.below.get(part);
+    if (next === undefined) folder.below.set(part, (next = emptyFolder()));
+    folder = next;
+    weigh();
+  }
+  folder.files.push({ path, group });
+}
+
+function name(folder: Folder, path: string, above: number, parts: readonly OwnedPart[]): void {
+  let [owner, most] = [above, folder.weights.get(above) ?? 0];
+  for (const [group, weight] of folder.weights) if (weight > most) [owner, most] = [group, weight];
+  if (owner !== above) parts[owner]?.paths.push(path);
+  for (const file of folder.files) {
+    if (file.group !== owner) parts[file.group]?.paths.push(file.path);
+  }
+  for (const [child, below] of [...folder.below].sort(([a], [b]) => (a < b ? -1 : 1)))
+    name(below, path === '.' ? child : `${path}/${child}`, owner, parts);
+}
