@@ -93,14 +93,11 @@ export class LatticeQuestions implements Questions {
   }
 
   topology(): Promise<TopologyAnswer> {
-    const { topologies, cards } = this.lattice;
-    return Promise.resolve(topologies.of([...cards.values()]));
+    return Promise.resolve(this.#topology());
   }
 
   path(from: string, to: string, maxHops: number): Promise<string[]> {
-    const { topologies, cards } = this.lattice;
-    const topology = topologies.of([...cards.values()]);
-    return Promise.resolve(pathBetween(adjacencyOf(topology), from, to, maxHops));
+    return Promise.resolve(pathBetween(adjacencyOf(this.#topology()), from, to, maxHops));
   }
 
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
@@ -124,6 +121,11 @@ export class LatticeQuestions implements Questions {
 
   async algebra(request: AlgebraRequest, options: AskingOptions): Promise<AlgebraAnswer> {
     return this.#analyses().algebra(request, options);
+  }
+
+  #topology(): TopologyAnswer {
+    const { topologies, cards } = this.lattice;
+    return topologies.of([...cards.values()], () => this.lattice.directory);
   }
 
   #analyses(): Analyses {

@@ -43,11 +43,12 @@ export class TopologyKeeper {
   /** Rows that were worked out so far. */
   worked = 0;
 
-  of(cards: readonly Card[]): TopologyAnswer {
+  /** `directoryOf`: of these cards, where there is one already; a hundred shards take seconds to be looked through. */
+  of(cards: readonly Card[], directoryOf?: () => Directory): TopologyAnswer {
     const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
     const version = versionOf(sorted);
     if (this.#answer?.version === version) return this.#answer;
-    const rows = this.#rowsOf(sorted);
+    const rows = this.#rowsOf(sorted, directoryOf ?? (() => new Directory(sorted)));
     this.#rows = rows;
     this.#cards = new Map(sorted.map((card) => [card.agent, card]));
     const all = sorted.flatMap((card) => rows.get(card.agent)?.edges ?? []);
@@ -60,7 +61,7 @@ export class TopologyKeeper {
     });
   }
 
-  #rowsOf(sorted: readonly Card[]): Map<string, Row> {
+  #rowsOf(sorted: readonly Card[], directoryOf: () => Directory): Map<string, Row> {
     const isFirst = this.#cards.size === 0;
     const changes = isFirst ? noChanges : changesBetween([...this.#cards.values()], sorted);
     let directory: Directory | undefined;
@@ -70,7 +71,7 @@ export class TopologyKeeper {
         if (known?.version === card.index_version && !concerns(changes, card))
           return [card.agent, known];
         this.worked += 1;
-        directory ??= new Directory(sorted);
+        directory ??= directoryOf();
         return [card.agent, { version: card.index_version, edges: edgesOf(card, directory) }];
       }),
     );
