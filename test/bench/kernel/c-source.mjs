@@ -9,15 +9,21 @@ const definitionLinesMax = 40;
 
 export class CSource {
   #root;
+  #filesMax;
   #files = new Map();
 
-  constructor(root) {
+  /** `filesMax`: how many files are kept in memory; the one read first is dropped first. */
+  constructor(root, filesMax = Infinity) {
     this.#root = root;
+    this.#filesMax = filesMax;
   }
 
   /** Undefined when there is no such file below the root. */
   file(name) {
-    if (!this.#files.has(name)) this.#files.set(name, readFile(this.#root, name));
+    if (!this.#files.has(name)) {
+      if (this.#files.size >= this.#filesMax) this.#files.delete(this.#files.keys().next().value);
+      this.#files.set(name, readFile(this.#root, name));
+    }
     return this.#files.get(name);
   }
 
