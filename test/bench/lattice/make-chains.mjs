@@ -44,14 +44,16 @@ for (const start of await oracle.functions(seed + 2, count * startsPerChain)) {
   const key = `${chain[0]?.name} ${chain.at(-1)?.name}`;
   if (chain.length < functionsMin || shards.size < 2 || ends.has(key)) continue;
   ends.add(key);
-  chains.push({ shards: shards.size, functions: chain });
+  const functions = chain.map(({ name, file, line, call }) =>
+    `${name} ${file}:${line} ${call}`.trim(),
+  );
+  chains.push({ shards: shards.size, functions });
 }
 oracle.close();
 if (chains.length < count) throw new Error(`only ${chains.length} chains; more starts are needed`);
-const head = { tree: path.basename(root), seed, cscope: 'one definition each' };
-const rows = chains.map((chain) => `    ${JSON.stringify(chain)}`).join(',\n');
-const text = `${JSON.stringify(head).slice(0, -1)},\n  "chains": [\n${rows}\n]}\n`;
-writeFileSync(path.join(import.meta.dirname, 'chains.json'), text);
+const head = { tree: path.basename(root), seed, chains };
+const file = path.join(import.meta.dirname, 'chains.json');
+writeFileSync(file, `${JSON.stringify(head, null, 2)}\n`);
 
 /** As far as chance has it and there is a way on; what cannot go on is what it is. */
 async function walk(start) {
@@ -64,7 +66,11 @@ async function walk(start) {
     while (next === undefined && calls.length > 0) {
       const [call] = calls.splice(below(calls.length), 1);
       const isNew = chain.every(({ name }) => name !== call.name);
-      if (isNew && oracle.doubt(at, call) === undefined && (await oracle.isOnce(call.name, call.to)))
+      if (
+        isNew &&
+        oracle.doubt(at, call) === undefined &&
+        (await oracle.isOnce(call.name, call.to))
+      )
         next = { name: call.name, ...call.to, call: `${call.file}:${call.line}` };
     }
     if (next === undefined) return chain;

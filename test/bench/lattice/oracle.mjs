@@ -17,9 +17,11 @@ const greppedBytesMax = 64 * 1024 * 1024;
 /** Between `static` and the name that it belongs to. */
 const headLinesMax = 6;
 const userFolder = /^(?:tools|scripts|usr|Documentation)\//;
-const bootFolder = /^arch\/(\w+)\/(?:boot|purgatory|realmode|tools|vdso|kernel\/vdso\w*|entry\/vdso)\//;
+const bootFolder =
+  /^arch\/(\w+)\/(?:boot|purgatory|realmode|tools|vdso|kernel\/vdso\w*|entry\/vdso)\//;
 const hostedInclude = /^\s*#\s*include\s*<(?:stdio|stdlib|unistd)\.h>/;
 const kernelInclude = /^\s*#\s*include\s*<linux\/(?:module|kernel|init|export|slab)\.h>/;
+const moduleInclude = /^\s*#\s*include\s*<linux\/module\.h>/;
 /** Architectures that are compiled together. */
 const together = new Set(['arm arm64', 'um x86', 'x86 um', 'arm64 arm']);
 
@@ -164,7 +166,9 @@ export class Oracle {
     // A few files are compiled for both.
     const isHosted = has(hostedInclude) && !has(kernelInclude);
     const boot = bootFolder.exec(file)?.[0];
-    const program = isHosted || userFolder.test(file) ? 'user space' : (boot ?? 'kernel');
+    // Modules that test a driver are kept with the tools.
+    const isUser = userFolder.test(file) && !(has(moduleInclude) && !has(hostedInclude));
+    const program = isHosted || isUser ? 'user space' : (boot ?? 'kernel');
     this.#programs.set(file, program);
     return program;
   }
@@ -174,7 +178,9 @@ export class Oracle {
       .file(file)
       .code.slice(line - 1, this.source.endOf(file, line))
       .join('\n');
-    return caller !== name && new RegExp(`\\(\\s*\\*\\s*${name}\\s*(?:\\[[^\\]]*\\]\\s*)?\\)`).test(body);
+    return (
+      caller !== name && new RegExp(`\\(\\s*\\*\\s*${name}\\s*(?:\\[[^\\]]*\\]\\s*)?\\)`).test(body)
+    );
   }
 
   #isLeftOut(file, line) {
@@ -194,7 +200,8 @@ const baseOf = (file) => file.slice(file.lastIndexOf('/') + 1);
 
 /** Base names of .c files that another file includes. */
 async function sourcesIncluded({ list }) {
-  const script = 'tr "\\n" "\\0" < "$1" | xargs -0 grep -aohE \'^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]*[.]c"\' --';
+  const script =
+    'tr "\\n" "\\0" < "$1" | xargs -0 grep -aohE \'^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]*[.]c"\' --';
   const text = await new Promise((resolve, reject) => {
     const options = { maxBuffer: greppedBytesMax, env: { ...process.env, LC_ALL: 'C' } };
     // grep ends with 1, hence xargs with 123, where a batch has no line.

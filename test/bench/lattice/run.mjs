@@ -59,7 +59,8 @@ for (const name of wanted) {
   const section = sections[name];
   if (section === undefined) throw new Error(`there is no section ${name}`);
   process.stderr.write(`${name} …\n`);
-  if (section.isAlone) keep(name, section.title, await section.measure({ ...at, seed: report.seed }));
+  if (section.isAlone)
+    keep(name, section.title, await section.measure({ ...at, seed: report.seed }));
   else await beside(name, section);
 }
 oracle?.close();

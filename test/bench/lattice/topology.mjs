@@ -55,7 +55,8 @@ async function oracleEdges({ oracle, plan, seed, count }) {
     const doubt = (await oracle.isOnce(call.name, call.to))
       ? oracle.doubt(caller, call)
       : 'cscope has several definitions';
-    if (doubt === undefined) edges.push({ caller, ...call, from, into: plan.aliasOf(call.to.file) });
+    if (doubt === undefined)
+      edges.push({ caller, ...call, from, into: plan.aliasOf(call.to.file) });
     else left.set(doubt, [...(left.get(doubt) ?? []), { caller, ...call }]);
   }
   return { edges, left };

@@ -7,7 +7,8 @@ import { mean, milliseconds, percentile, table } from '../kernel/figures.mjs';
 import { objectionsToSteps } from '../kernel/links.mjs';
 
 const deadlineMs = 60_000;
-const { chains } = JSON.parse(readFileSync(path.join(import.meta.dirname, 'chains.json'), 'utf8'));
+/** `{ name, file, line, call }` of each function; `call` is where the one before calls it. */
+export const chains = readChains();
 
 export async function measureTraces({ product, oracle }) {
   const asked = [];
@@ -16,7 +17,11 @@ export async function measureTraces({ product, oracle }) {
     const startedMs = performance.now();
     const answer = await product
       .trace(from.name, to.name, { deadlineMs })
-      .catch((error) => ({ found: false, path: [], errors: [{ code: error.code ?? String(error) }] }));
+      .catch((error) => ({
+        found: false,
+        path: [],
+        errors: [{ code: error.code ?? String(error) }],
+      }));
     const ms = performance.now() - startedMs;
     const objections = objectionsToWay(oracle, answer, from, to);
     asked.push({ functions, shards, from, to, answer, ms, objections });
@@ -82,4 +87,16 @@ function render(figures, asked) {
       ...objections.flat().map((each) => `      ${each}`),
     ]),
   ].join('\n');
+}
+
+/** In the file a function is one text: name, place, and the place of the call of it. */
+function readChains() {
+  const text = readFileSync(path.join(import.meta.dirname, 'chains.json'), 'utf8');
+  return JSON.parse(text).chains.map(({ shards, functions }) => ({
+    shards,
+    functions: functions.map((each) => {
+      const [name, at, call = ''] = each.split(' ');
+      return { name, ...place(at), call };
+    }),
+  }));
 }
