@@ -63,7 +63,9 @@ export class Includes {
     const found = roots.map((root) => `${root}/${name}`).filter((each) => this.#files.has(each));
     if (name.startsWith('asm/') || name.startsWith('asm-generic/') || name.startsWith('uapi/'))
       found.push(...this.#ofArchitectures(unit, name));
-    return found.length > 0 ? found : this.#anywhere(unit, name);
+    // What a program includes of its C library is not in the tree, whatever bears that name there.
+    const isForeign = !quoted && userFolder.test(unit) && !name.includes('/');
+    return found.length > 0 || isForeign ? found : this.#anywhere(unit, name);
   }
 
   #ofArchitectures(unit, name) {

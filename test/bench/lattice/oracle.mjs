@@ -135,7 +135,9 @@ export class Oracle {
     // What includes it brings headers of its own: nothing can be said of these.
     const isPart = from.endsWith('.h') || this.#includedSources.has(baseOf(from));
     if (to.file.endsWith('.h')) return isPart ? undefined : 'the header is not included';
-    if (this.isStatic(to, name)) return isPart ? undefined : 'static in another file';
+    if (isPart) return undefined;
+    if (this.source.definesAt(to.file, to.line, name) === 'macro') return 'a macro of another file';
+    if (this.isStatic(to, name)) return 'static in another file';
     return this.#unlinked(from, to.file);
   }
 

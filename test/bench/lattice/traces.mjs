@@ -7,6 +7,7 @@ import { mean, milliseconds, percentile, table } from '../kernel/figures.mjs';
 import { objectionsToSteps } from '../kernel/links.mjs';
 
 const deadlineMs = 60_000;
+const slowestShown = 5;
 /** `{ name, file, line, call }` of each function; `call` is where the one before calls it. */
 export const chains = readChains();
 
@@ -15,13 +16,11 @@ export async function measureTraces({ product, oracle }) {
   for (const { functions, shards } of chains) {
     const [from, to] = [functions[0], functions.at(-1)];
     const startedMs = performance.now();
-    const answer = await product
-      .trace(from.name, to.name, { deadlineMs })
-      .catch((error) => ({
-        found: false,
-        path: [],
-        errors: [{ code: error.code ?? String(error) }],
-      }));
+    const answer = await product.trace(from.name, to.name, { deadlineMs }).catch((error) => ({
+      found: false,
+      path: [],
+      errors: [{ code: error.code ?? String(error) }],
+    }));
     const ms = performance.now() - startedMs;
     const objections = objectionsToWay(oracle, answer, from, to);
     asked.push({ functions, shards, from, to, answer, ms, objections });
@@ -76,6 +75,14 @@ function render(figures, asked) {
         ...[figures.p50_ms, figures.p99_ms, figures.max_ms].map(milliseconds),
       ],
     ]),
+    'slowest:',
+    ...[...asked]
+      .sort((one, other) => other.ms - one.ms)
+      .slice(0, slowestShown)
+      .map(
+        ({ from, to, ms, answer }) =>
+          `  ${milliseconds(ms)} ms ${from.name} > ${to.name}, ${answer.path.length} functions`,
+      ),
     `not found (${missed.length}):`,
     ...missed.map(
       ({ functions, answer }) =>
