@@ -20,9 +20,9 @@ export async function inProcess({ root, home }, work) {
 }
 
 /** Runs `work` with a lattice that `sigma up` started, and its questions over the bus. */
-export async function running({ root, home, args = [] }, work) {
+export async function running({ root, home, args = [], log = 'warn' }, work) {
   await ensureIndex({ root, home });
-  const lattice = await startLattice(root, { home, timeoutMs: upMsMax, args });
+  const lattice = await startLattice(root, { home, timeoutMs: upMsMax, args, log });
   try {
     return await withQuestions(configOf(home), undefined, (questions) => work(questions, lattice));
   } finally {

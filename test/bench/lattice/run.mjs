@@ -1,11 +1,13 @@
 // Is the lattice right about the whole kernel, and how fast? Its answers beside cscope, ctags and the text.
 //
 //   npm run bench:lattice -- [--only topology,trace,questions,hosting,watch] [--repo DIR] [--home SIGMA_HOME]
-//                            [--seed N] [--count N] [--cache DIR] [--over process,bus] [--dev] [--json FILE] [--write]
+//                            [--seed N] [--count N] [--cache DIR] [--over process,bus] [--dev] [--whole]
+//                            [--json FILE] [--write]
 //
 // Without --repo, all of Debian's linux-source-6.1. An index that is in --home is taken as it is, else built there.
-// What ctags and cscope need minutes for is kept in --cache. --write puts the tables into results.md. Only `watch`
-// changes files, those of a repository of its own.
+// What ctags and cscope need minutes for is kept in --cache. --write puts the tables into results.md. --dev asks the
+// questions for development instead of the reported ones. Only `watch` changes files: those of a clone of this
+// repository, with --whole those of a copy of the whole tree.
 import { writeFileSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
 import path from 'node:path';
@@ -40,6 +42,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: Object.keys(sections).join(',') },
     over: { type: 'string', default: Object.keys(ways).join(',') },
     dev: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
@@ -50,9 +53,10 @@ const home = path.resolve(options.home ?? process.env.SIGMA_HOME ?? path.join(ho
 const root = await wholeKernel(options.repo);
 const at = { root, home };
 const machine = await describeMachine(at);
-const report = { seed: Number(options.seed), machine: machine.figures, sections: {} };
+const seed = Number(options.seed);
+const report = { seed, machine: machine.figures, sections: {} };
 const shown = [];
-show('Machine', `${machine.text}\nseed    ${report.seed}`);
+show('Machine', `${machine.text}\nseed    ${seed}`);
 const peers = new Peers({ root, cache: options.cache });
 let oracle;
 for (const name of wanted) {
@@ -60,7 +64,7 @@ for (const name of wanted) {
   if (section === undefined) throw new Error(`there is no section ${name}`);
   process.stderr.write(`${name} …\n`);
   if (section.isAlone)
-    keep(name, section.title, await section.measure({ ...at, seed: report.seed }));
+    keep(name, section.title, await section.measure({ ...at, seed, isWhole: options.whole }));
   else await beside(name, section);
 }
 oracle?.close();
@@ -75,7 +79,7 @@ async function beside(name, { title, measure, over }) {
   for (const way of how) {
     const its = await ways[way](at, async (product) =>
       measure({
-        ...{ product, oracle, plan: await planOf(at), seed: report.seed },
+        ...{ product, oracle, plan: await planOf(at), seed },
         ...{ count: Number(options.count), isDevelopment: options.dev },
       }),
     );
