@@ -27,7 +27,15 @@ export async function measureHosting({ root, home, seed }) {
     await wait(idleMs);
     const { shards } = await questions.topology({ deadlineMs });
     const after = memoryOf(lattice.pid);
-    return { ready_ms: lattice.readyMs, shards: shards.length, idle, after, asked, plan };
+    return {
+      ready_ms: lattice.readyMs,
+      whole_ms: lattice.wholeMs,
+      shards: shards.length,
+      idle,
+      after,
+      asked,
+      plan,
+    };
   });
   return { figures, text: render(figures) };
 }
@@ -107,7 +115,7 @@ function filesBelow(root) {
     .filter((file) => !file.startsWith('.git/'));
 }
 
-function render({ ready_ms, shards, idle, after, asked, plan }) {
+function render({ ready_ms, whole_ms, shards, idle, after, asked, plan }) {
   const count = (rows) => rows.length;
   const kinds = [...new Set(asked.map(({ kind }) => kind))].sort();
   const failed = asked.filter(({ code }) => code !== '' && code !== 'NOT_FOUND');
@@ -122,6 +130,7 @@ function render({ ready_ms, shards, idle, after, asked, plan }) {
     table([
       ['HOSTING', ''],
       ['start to ready', seconds(ready_ms)],
+      ['start to all shards known', seconds(whole_ms)],
       ['shards', shards],
       ['processes', idle.processes.length],
       ['memory idle, RSS', megabytes(idle.rss_bytes)],

@@ -8,7 +8,7 @@
 // What ctags and cscope need minutes for is kept in --cache. --write puts the tables into results.md. --dev asks the
 // questions for development instead of the reported ones. Only `watch` changes files: those of a clone of this
 // repository, with --whole those of a copy of the whole tree.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,7 @@ const sections = {
   hosting: { title: 'Hosting', measure: measureHosting, isAlone: true },
   watch: { title: 'Changes while it runs', measure: measureWatch, isAlone: true },
 };
+const resultsFile = path.join(import.meta.dirname, 'results.md');
 const ways = { process: inProcess, bus: running };
 
 const { values: options } = parseArgs({
@@ -70,7 +71,7 @@ for (const name of wanted) {
 oracle?.close();
 report.machine.load_average_at_end = loadavg();
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-if (options.write) writeFileSync(path.join(import.meta.dirname, 'results.md'), results());
+if (options.write) writeFileSync(resultsFile, results());
 
 /** A section that holds answers against the oracle. */
 async function beside(name, { title, measure, over }) {
@@ -90,7 +91,8 @@ async function beside(name, { title, measure, over }) {
 
 function keep(name, title, { figures, text }) {
   report.sections[name] = figures;
-  show(title, `${text}\nload at the end ${loadavg()[0].toFixed(1)}`);
+  const when = new Date().toISOString().slice(0, 10);
+  show(title, `${text}\n${when}, load at the end ${loadavg()[0].toFixed(1)}`);
 }
 
 function show(title, text) {
@@ -98,8 +100,21 @@ function show(title, text) {
   process.stdout.write(`\n${title}\n\n${text}\n`);
 }
 
+/** What was not measured this time stays as it was. */
 function results() {
-  const command = `npm run bench:lattice -- ${process.argv.slice(2).join(' ')}`;
-  const body = shown.map(({ title, text }) => `## ${title}\n\n\`\`\`\n${text}\n\`\`\`\n`);
-  return `# The lattice over the whole kernel, measured\n\nWritten by \`${command}\`.\n\n${body.join('\n')}`;
+  const titles = [...shown.map(({ title }) => title)];
+  const kept = partsOf(resultsFile).filter(({ title }) => !titles.includes(title));
+  const parts = [...shown, ...kept].sort((one, other) => placeOf(one) - placeOf(other));
+  const body = parts.map(({ title, text }) => `## ${title}\n\n\`\`\`\n${text}\n\`\`\`\n`);
+  return `# The lattice over the whole kernel, measured\n\nWritten by \`npm run bench:lattice -- --write\`, part by part.\n\n${body.join('\n')}`;
+}
+
+function partsOf(file) {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const parts = text.matchAll(/^## (.+)\n\n```\n([^]*?)\n```$/gm);
+  return [...parts].map(([, title, its]) => ({ title, text: its }));
+}
+
+function placeOf({ title }) {
+  return Object.values(sections).findIndex((each) => title.startsWith(each.title));
 }
