@@ -76,16 +76,25 @@ async function changed({ questions, lattice, files, tree, refresh }, isAdded) {
     if (performance.now() - startedMs > reflectedMsMax) break;
     await wait(pollMs);
   }
-  const lines = lattice.log().slice(logged).split('\n');
+  const told = refreshesIn(lattice.log().slice(logged));
   return {
     reflected: reflectedMs.size,
     first_ms: Math.min(...reflectedMs.values()),
     p50_ms: percentile([...reflectedMs.values()], 50),
     last_ms: Math.max(...reflectedMs.values()),
-    mined: report?.files_mined ?? null,
+    mined: report?.files_mined ?? told.reduce((sum, { files_mined }) => sum + files_mined, 0),
     reused: report?.files_reused ?? null,
-    told: lines.filter((line) => /refresh/i.test(line)),
+    told,
   };
+}
+
+/** One line of the log for each refresh: how long it took and how many files it read. */
+function refreshesIn(log) {
+  return log.split('\n').flatMap((line) => {
+    if (!line.includes('"msg":"refreshed"')) return [];
+    const { elapsed_ms, files_mined } = JSON.parse(line);
+    return [{ elapsed_ms, files_mined }];
+  });
 }
 
 async function isKnown(questions, file, name) {
@@ -115,6 +124,9 @@ function render({ how, files, added, removed }) {
       row('it is removed', removed),
     ]),
     `refreshed by ${how}`,
-    ...[...added.told, ...removed.told].map((line) => `  ${line}`),
+    ...[...added.told, ...removed.told].map(
+      ({ elapsed_ms, files_mined }) =>
+        `  a refresh of ${seconds(elapsed_ms)}, ${files_mined} files read`,
+    ),
   ].join('\n');
 }
