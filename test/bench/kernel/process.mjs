@@ -110,8 +110,8 @@ export async function runSigma(args, { home, timeoutMs = 120_000, input } = {}) 
 /** `sigma up` in the foreground of a group of its own; resolves at its `ready` line. `log`: its level. */
 export async function startLattice(repo, { home, timeoutMs, args = [], log = 'warn' }) {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [sigma, 'up', repo, ...args], {
-    env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: log },
+  const child = spawn(process.execPath, [sigma, 'up', repo, '--log', log, ...args], {
+    env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

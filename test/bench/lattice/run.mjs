@@ -71,7 +71,6 @@ for (const name of wanted) {
 oracle?.close();
 report.machine.load_average_at_end = loadavg();
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-if (options.write) writeFileSync(resultsFile, results());
 
 /** A section that holds answers against the oracle. */
 async function beside(name, { title, measure, over }) {
@@ -98,6 +97,8 @@ function keep(name, title, { figures, text }) {
 function show(title, text) {
   shown.push({ title, text });
   process.stdout.write(`\n${title}\n\n${text}\n`);
+  // After each part: what took an hour is not lost when the next one fails.
+  if (options.write) writeFileSync(resultsFile, results());
 }
 
 /** What was not measured this time stays as it was. */
