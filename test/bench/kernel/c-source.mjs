@@ -9,15 +9,21 @@ const definitionLinesMax = 40;
 
 export class CSource {
   #root;
+  #filesMax;
   #files = new Map();
 
-  constructor(root) {
+  /** `filesMax`: how many files are kept in memory; the one read first is dropped first. */
+  constructor(root, filesMax = Infinity) {
     this.#root = root;
+    this.#filesMax = filesMax;
   }
 
   /** Undefined when there is no such file below the root. */
   file(name) {
-    if (!this.#files.has(name)) this.#files.set(name, readFile(this.#root, name));
+    if (!this.#files.has(name)) {
+      if (this.#files.size >= this.#filesMax) this.#files.delete(this.#files.keys().next().value);
+      this.#files.set(name, readFile(this.#root, name));
+    }
     return this.#files.get(name);
   }
 
@@ -43,10 +49,13 @@ export class CSource {
     const text = source.code
       .slice(line - 1, line - 1 + definitionLinesMax)
       .filter((each) => !/^\s*#/.test(each))
-      .join('\n');
-    // Kernel macros that define the function they name, as SYSCALL_DEFINE3(brk, …) does.
+      .join('\n')
+      // A name that a macro makes: FNAME(walk_addr)(…)
+      .replace(new RegExp(`\\b[A-Z][A-Z0-9_]*\\(\\s*(${symbol})\\s*\\)(?=\\s*\\()`), '$1');
+    // Kernel macros that define the function they name, as SYSCALL_DEFINE3(brk, …) does: brk, which is sys_brk.
+    const named = `(?:${symbol}|${symbol.replace(/^(?:__\w+?_)?(?:compat_)?sys_/, '')})`;
     if (
-      new RegExp(`^\\w*(DEFINE\\w*|BPF_CALL_\\d|COMPAT_SYSCALL\\w*)\\s*\\(\\s*${symbol}\\b`).test(
+      new RegExp(`^\\w*(DEFINE\\w*|BPF_CALL_\\d|COMPAT_SYSCALL\\w*)\\s*\\(\\s*${named}\\b`).test(
         text,
       )
     )

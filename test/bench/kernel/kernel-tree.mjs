@@ -1,40 +1,10 @@
-// The source to measure on: Debian's linux-source-6.1, of which only the folders of the plan are unpacked.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import path from 'node:path';
-import { run, temporaryFolder } from './process.mjs';
+// The source to measure on, Debian's linux-source-6.1, and what it is measured with; apt fetches what is missing.
+import { existsSync } from 'node:fs';
+import { run } from './process.mjs';
 
 const release = 'linux-source-6.1';
 const archive = `/usr/src/${release}.tar.xz`;
 const aptMsMax = 900_000;
-const unpackMsMax = 600_000;
-
-export const planFile = path.join(import.meta.dirname, 'plan.json');
-export const plan = JSON.parse(readFileSync(planFile, 'utf8'));
-export const planPaths = plan.shards.flatMap((shard) => shard.paths);
-
-/** The root of an unpacked tree that holds every folder of the plan. */
-export async function kernelTree(given) {
-  if (given !== undefined) {
-    const missing = planPaths.filter((folder) => !existsSync(path.join(given, folder)));
-    if (missing.length > 0) throw new Error(`${given} has no ${missing.join(', ')}`);
-    return path.resolve(given);
-  }
-  const cache = path.join(
-    process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'),
-    'sigma-bus-bench',
-  );
-  const tree = path.join(cache, release);
-  if (planPaths.every((folder) => existsSync(path.join(tree, folder)))) return tree;
-  await sourceArchive();
-  // Renamed when whole: what a killed run left behind is never mistaken for a tree.
-  const unpacking = temporaryFolder('unpacking', cache);
-  const folders = planPaths.map((folder) => `${release}/${folder}`);
-  await must('tar', ['-xJf', archive, '-C', unpacking, ...folders], unpackMsMax);
-  rmSync(tree, { recursive: true, force: true });
-  renameSync(path.join(unpacking, release), tree);
-  return tree;
-}
 
 /** Debian's archive of the kernel; fetched when it is missing. */
 export async function sourceArchive() {
@@ -61,26 +31,6 @@ export async function packageVersion(name) {
   } catch {
     return '';
   }
-}
-
-/** The C files below the folders of the plan, relative, sorted; links are not followed. */
-export function cFiles(root) {
-  const found = [];
-  const walk = (folder) => {
-    for (const entry of readdirSync(path.join(root, folder), { withFileTypes: true })) {
-      const file = `${folder}/${entry.name}`;
-      if (entry.isDirectory()) walk(file);
-      else if (entry.isFile() && /\.[ch]$/.test(entry.name)) found.push(file);
-    }
-  };
-  planPaths.forEach(walk);
-  return found.sort();
-}
-
-export function shardOf(file) {
-  return plan.shards.find((shard) =>
-    shard.paths.some((folder) => file === folder || file.startsWith(`${folder}/`)),
-  )?.alias;
 }
 
 export async function install(name) {

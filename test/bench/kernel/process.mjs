@@ -107,11 +107,11 @@ export async function runSigma(args, { home, timeoutMs = 120_000, input } = {}) 
   return { ...result, json };
 }
 
-/** `sigma up` in the foreground of a group of its own; resolves at its `ready` line. */
-export async function startLattice(repo, { home, timeoutMs }) {
+/** `sigma up` in the foreground of a group of its own; resolves at its `ready` line. `log`: its level. */
+export async function startLattice(repo, { home, timeoutMs, args = [], log = 'warn' }) {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [sigma, 'up', repo], {
-    env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: 'warn' },
+  const child = spawn(process.execPath, [sigma, 'up', repo, '--log', log, ...args], {
+    env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -187,6 +187,11 @@ function memoryOf(pid) {
     rssBytes: (kilobytes('VmRSS') || 0) * 1024,
     peakRssBytes: (kilobytes('VmHWM') || 0) * 1024,
   };
+}
+
+/** Its share of what it holds together with others counted once, in bytes. */
+export function pssOf(pid) {
+  return (Number(/^Pss:\s+(\d+)/m.exec(textOf(`/proc/${pid}/smaps_rollup`))?.[1]) || 0) * 1024;
 }
 
 function textOf(file) {

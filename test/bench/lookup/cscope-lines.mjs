@@ -28,13 +28,33 @@ export class CscopeLines {
   /** Call sites of a function, and how long the complete answer took. Throws when cscope has ended. */
   async callers(name) {
     const startedMs = performance.now();
-    this.#child?.stdin.write(`3${name}\n`);
-    const rows = await this.#answer();
-    return { sites: rows.flatMap((row) => this.#site(row)), ms: performance.now() - startedMs };
+    const sites = await this.#ask(3, name);
+    return { sites, ms: performance.now() - startedMs };
+  }
+
+  /** What the functions of that name call: `{ file, name, line }`, the place being the call's. */
+  async callees(name) {
+    return (await this.#ask(2, name)).map(({ caller, ...site }) => ({ ...site, name: caller }));
+  }
+
+  /** Global definitions of a name, of whatever kind: `{ file, line }`. */
+  async definitions(name) {
+    return (await this.#ask(1, name)).map(({ file, line }) => ({ file, line }));
+  }
+
+  /** Every place where a name stands: `{ file, line }`. */
+  async symbols(name) {
+    return (await this.#ask(0, name)).map(({ file, line }) => ({ file, line }));
   }
 
   close() {
     this.#child?.stdin.end();
+  }
+
+  /** One of its numbered questions; the answers to all of them look the same. */
+  async #ask(question, name) {
+    this.#child?.stdin.write(`${question}${name}\n`);
+    return (await this.#answer()).flatMap((row) => this.#site(row));
   }
 
   async #answer() {

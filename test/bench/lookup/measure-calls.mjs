@@ -77,12 +77,10 @@ function grouped(rows, keyOfRow) {
 /** What every line is by its text, files in their order so that few are in memory at a time. */
 class Judge {
   #source;
-  #files = new Set();
 
   constructor(root, rulings) {
-    this.root = root;
     this.rulings = rulings;
-    this.#source = new CSource(root);
+    this.#source = new CSource(root, filesMax);
   }
 
   all(asked) {
@@ -97,11 +95,6 @@ class Judge {
   }
 
   #look({ name, file, line, isOurs, isTheirs }) {
-    if (!this.#files.has(file) && this.#files.size >= filesMax) {
-      this.#source = new CSource(this.root);
-      this.#files.clear();
-    }
-    this.#files.add(file);
     const byRule = useOf(this.#source, file, line, name);
     const side = isOurs ? 'ours' : isTheirs ? 'cscope' : 'text';
     const ruling =

@@ -7,6 +7,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
@@ -49,16 +50,12 @@ export async function ensureIndex({ root, home }) {
 export class Peers {
   constructor({ root, cache }) {
     this.root = root;
-    const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
-    this.folder = path.join(cache, digest);
+    const files = filesBelow(root);
+    this.folder = path.join(cache, digestOf(root, files));
     mkdirSync(this.folder, { recursive: true });
-  }
-
-  /** Absolute paths, in a file of their own, as both tools read them. */
-  get list() {
-    const list = path.join(this.folder, 'cscope.files');
-    if (!existsSync(list)) writeFileSync(list, `${filesBelow(this.root).join('\n')}\n`);
-    return list;
+    /** Absolute paths, in a file of their own, as both tools read them. */
+    this.list = path.join(this.folder, 'cscope.files');
+    if (!existsSync(this.list)) writeFileSync(this.list, `${files.join('\n')}\n`);
   }
 
   files() {
@@ -101,6 +98,16 @@ export class Peers {
     rmSync(`${database}.po`, { force: true });
     throw new Error(`cscope failed: ${built.stderr.slice(-300)}`);
   }
+}
+
+/** Another one as soon as a file comes, goes or is written: what was made of another tree is never taken. */
+function digestOf(root, files) {
+  const digest = createHash('sha256').update(root);
+  for (const file of files) {
+    const { size, mtimeMs } = statSync(file);
+    digest.update(`\n${file} ${size} ${mtimeMs}`);
+  }
+  return digest.digest('hex').slice(0, 12);
 }
 
 function filesBelow(root) {
