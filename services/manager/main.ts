@@ -6,8 +6,9 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/query.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
+import type { LocateRequest } from '../../src/pgc/locate/locate.js';
 import { latticeMessages, latticeService, type MessageType } from '../../src/pgc/messages.js';
-import { analyse } from '../../src/pgc/question.js';
+import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { choose, Shards } from './shards.js';
 
@@ -59,7 +60,7 @@ class Desk {
   }
 
   serveOn(client: Client): void {
-    const { query, ask, callers, callees, trace, topology, path, verify } = latticeMessages;
+    const { query, ask, locate, callers, callees, trace, topology, path, verify } = latticeMessages;
     const serve = <Q, A>(
       message: MessageType<Q, A>,
       answer: (request: Q, options: AskingOptions) => Promise<A>,
@@ -76,6 +77,9 @@ class Desk {
     );
     serve(ask, async (request, options) =>
       (await this.#about(byWords(request.question))).ask(request, options),
+    );
+    serve(locate, async (request, options) =>
+      (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
     serve(callers, ({ symbol }, options) =>
       this.#aboutSymbol(symbol, (questions) => questions.callers(symbol, options)),
@@ -125,6 +129,11 @@ const byWords =
   (question: string) =>
   (lattice: Lattice): number =>
     lattice.router.rank(analyse(question))[0]?.score ?? 0;
+
+/** As much of a report as chooses between trees: a question is never longer. */
+function beginningOf({ title = '', text }: LocateRequest): string {
+  return `${title}\n${text.slice(0, questionCharsMax - title.length)}`.trim() || '?';
+}
 
 const bySymbol =
   (symbol: string) =>

@@ -135,7 +135,7 @@ export class Shards {
       );
       const before = this.#lattices.get(root);
       if (before !== undefined && isSame(before, ports, cards)) continue;
-      this.#lattices.set(root, new Lattice(ports, cards));
+      this.#lattices.set(root, new Lattice(ports, cards, before?.vocabularies));
     }
   }
 }

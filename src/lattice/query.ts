@@ -28,6 +28,7 @@ import {
 } from './query.machine.js';
 import { probesDefault, Router, type Ranked } from './routing.js';
 import { synthesise } from './synthesis.js';
+import { Vocabularies } from './vocabularies.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
@@ -47,7 +48,12 @@ export class Lattice {
   #router: Router | undefined;
   #vocabulary: Vocabulary | undefined;
 
-  constructor(ports: readonly ShardPort[], cards: readonly Card[] | (() => readonly Card[])) {
+  constructor(
+    ports: readonly ShardPort[],
+    cards: readonly Card[] | (() => readonly Card[]),
+    /** Outlive the lattice: most shards are the same in the next one. */
+    readonly vocabularies = new Vocabularies(),
+  ) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
     this.#makeCards = typeof cards === 'function' ? cards : () => cards;
   }

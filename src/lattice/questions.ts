@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
+import type { LocateAnswer, LocateRequest } from '../pgc/locate/locate.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -15,6 +16,7 @@ import type {
 import { verify } from '../pgc/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
+import { locate } from './locate.js';
 import { query, type Lattice } from './query.js';
 import { adjacencyOf, pathBetween, topologyOf } from './topology.js';
 import { trace } from './trace.js';
@@ -32,6 +34,8 @@ export interface AskingOptions {
 export interface Questions {
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
+  /** Which files a report concerns. */
+  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
@@ -58,6 +62,10 @@ export class LatticeQuestions implements Questions {
 
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
     return ask(this.lattice, request, until(options));
+  }
+
+  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer> {
+    return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {

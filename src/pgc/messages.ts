@@ -1,6 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BusError } from '../errors/bus-error.js';
 import { codec, pgc, type Codec } from '../wire/codec.js';
+import type { LocateAnswer, LocateRequest } from './locate/locate.js';
+import type { Vocabulary } from './locate/vocabulary.js';
+import type { RankAnswer, RankRequest, ReadAnswer, ReadRequest } from './locate/words-port.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -61,6 +64,9 @@ export const shardMessages = {
     pgc.ExpandRequest,
     pgc.ExpandAnswer,
   ),
+  vocabulary: messageType<object, Vocabulary>('pgc.vocabulary', pgc.SymbolsRequest, pgc.Vocabulary),
+  locate: messageType<RankRequest, RankAnswer>('pgc.locate', pgc.RankRequest, pgc.RankAnswer),
+  read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
 };
 
 /** What the manager answers for all shards together. */
@@ -71,6 +77,11 @@ export const latticeMessages = {
     pgc.LatticeAnswer,
   ),
   ask: messageType<AskRequest, AskAnswer>('lattice.ask', pgc.AskRequest, pgc.AskAnswer),
+  locate: messageType<LocateRequest, LocateAnswer>(
+    'lattice.locate',
+    pgc.LocateRequest,
+    pgc.LocateAnswer,
+  ),
   callers: messageType<{ symbol: string }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,

@@ -45,6 +45,17 @@ export interface LocateAnswer {
   errors: CodedError[];
 }
 
+/** Mirrors `proto/pgc.proto`. */
+export interface LocateRequest {
+  /** The first line that says something is the title, unless there is one. */
+  text: string;
+  title?: string;
+  /** 1 to 50. */
+  limit: number;
+  /** Evidence is left out. */
+  isBrief?: boolean;
+}
+
 export interface LocateOptions {
   /** At most `filesMax`. */
   limit: number;
@@ -59,13 +70,15 @@ export interface LocateOptions {
 
 /** The words of a tree, and who has them: shard `i` of the tree is `ports[i]`. */
 export class KnownTree {
-  readonly modules: ModuleFiles;
-
   constructor(
     readonly index: TreeWords,
     readonly ports: readonly WordsPort[],
-  ) {
-    this.modules = new ModuleFiles(index);
+    readonly modules = new ModuleFiles(index),
+  ) {}
+
+  /** The same words, asked for elsewhere. */
+  withPorts(ports: readonly WordsPort[]): KnownTree {
+    return new KnownTree(this.index, ports, this.modules);
   }
 }
 
@@ -267,23 +280,26 @@ export class Locator {
 }
 
 /** The words of files that are open, as shards of one tree. `root`: absolute, without links. */
-export function treeOf(files: readonly WordsFile[], root: string): KnownTree {
+export function treeOf(files: readonly WordsFile[], root: string, judge?: Reranker): KnownTree {
   const excerpts = new Excerpts(root);
   const members = files.map((file) => ({ agent: file.info.alias, words: knownFrom(file) }));
   const ports = files.map(
-    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts),
+    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts, judge),
   );
   return new KnownTree(new TreeWords(members), ports);
 }
 
-/** Of a tree as it was built last; its segments are not read. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
-export async function openTree(folder: string, home: string): Promise<KnownTree> {
+/**
+ * Of a tree as it was built last; its segments are not read. `judge`: of the shards themselves. Throws REPO_UNREADABLE,
+ * INDEX_MISSING, INDEX_CORRUPT.
+ */
+export async function openTree(folder: string, home: string, judge?: Reranker): Promise<KnownTree> {
   const root = await realRoot(folder);
   const place = placeOf(root, home);
   for (let attempt = 1; ; attempt += 1) {
     const manifest = await readManifest(place, root);
     try {
-      return treeOf(await openFiles(place, manifest), root);
+      return treeOf(await openFiles(place, manifest), root, judge);
     } catch (error) {
       if (asBusError(error).code !== 'INDEX_MISSING') throw error;
       if (attempt < attemptsMax) continue;
