@@ -9,12 +9,27 @@ import { isStandIn } from './visibility.js';
 export const cardTermsMax = 20_000;
 /** Files whose exports a card lists; edges to the others are not confirmed. */
 export const cardModulesMax = 20_000;
+/** Names of a card: a shard of 100 000 lines defines some 15 000, one of tables of registers 75 000. */
+export const cardDefinesMax = 100_000;
+export const cardStandInsMax = 20_000;
+export const cardReferencesMax = 50_000;
 /** Modules that one name is imported from; beyond them it belongs to everybody. */
 const referenceModulesMax = 64;
 
 /** What a shard tells whoever routes questions. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
   const { info } = index;
+  const defines = index.defines();
+  const lists = {
+    defines: cut(defines, cardDefinesMax),
+    stand_ins: cut(standInsOf(index, defines), cardStandInsMax),
+    unresolved: cutReferences(referencesOf(index)),
+    modules: cut(
+      [...filesByModule(index)].sort(([a], [b]) => compare(a, b)),
+      cardModulesMax,
+    ),
+  };
+  const parts = Object.entries(lists).filter(([, { isCut }]) => isCut);
   return {
     agent: info.agent,
     alias: info.alias,
@@ -27,16 +42,31 @@ export function cardOf(index: ShardIndex): Card {
     documents: index.documentCount,
     index_version: info.version,
     terms: sketch(index),
-    defines: index.defines(),
-    stand_ins: standInsOf(index),
-    unresolved: referencesOf(index),
-    modules: modulesOf(index),
+    defines: lists.defines.kept,
+    stand_ins: lists.stand_ins.kept,
+    unresolved: lists.unresolved.kept,
+    modules: modulesOf(index, lists.modules.kept),
+    truncated: parts.map(([name]) => name),
   };
 }
 
+/** The first of a list, and whether that is not all. */
+function cut<T>(all: T[], max: number): { kept: T[]; isCut: boolean } {
+  return { kept: all.length > max ? all.slice(0, max) : all, isCut: all.length > max };
+}
+
+/** Those with the most call sites, in their order. */
+function cutReferences(all: CardReference[]): { kept: CardReference[]; isCut: boolean } {
+  const most = all.toSorted((one, other) => other.documents - one.documents);
+  const { kept, isCut } = cut(most, cardReferencesMax);
+  if (!isCut) return { kept: all, isCut };
+  const chosen = new Set(kept);
+  return { kept: all.filter((each) => chosen.has(each)), isCut };
+}
+
 /** Names that this shard defines for others only for configurations that lack the real definition. */
-function standInsOf(index: ShardIndex): string[] {
-  return index.defines().filter((name) => {
+function standInsOf(index: ShardIndex, defines: readonly string[]): string[] {
+  return defines.filter((name) => {
     const symbols = index.symbolsNamed(name);
     // A stand-in has its declaration beside it.
     if (symbols.length < 2) return false;
@@ -84,19 +114,19 @@ function calledNames(index: ShardIndex): Set<string> {
   return names;
 }
 
-function modulesOf(index: ShardIndex): CardModule[] {
-  return [...filesByModule(index)]
-    .sort(([one], [other]) => compare(one, other))
-    .slice(0, cardModulesMax)
-    .map(([path, file]) => {
-      const rows = index.symbolsOf(file).map((id) => index.symbol(id));
-      const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
-      return {
-        path,
-        defines: [...new Set(defines)].sort(),
-        forwards: forwardsOf(index, file, rows.length === 0),
-      };
-    });
+function modulesOf(
+  index: ShardIndex,
+  files: readonly [path: string, file: number][],
+): CardModule[] {
+  return files.map(([path, file]) => {
+    const rows = index.symbolsOf(file).map((id) => index.symbol(id));
+    const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
+    return {
+      path,
+      defines: [...new Set(defines)].sort(),
+      forwards: forwardsOf(index, file, rows.length === 0),
+    };
+  });
 }
 
 /** A module that only imports is there to pass names on; any other one passes on what it has wholesale. */

@@ -106,7 +106,7 @@ function remote(shard: Shard, change: Partial<Shard> = {}): ShardPort {
     expand: (anchors) => shard.expand(anchors),
     ...words,
     ...its,
-  } as ShardPort;
+  };
 }
 
 async function latticeOf(change: Record<string, Partial<Shard>> = {}): Promise<Lattice> {
