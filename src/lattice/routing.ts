@@ -148,7 +148,8 @@ function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T
 
 function documentsWith({ terms }: Names, term: string): number {
   const at = firstNotBelow(terms.length, (each) => (terms[each]?.term ?? '') < term);
-  return terms[at]?.term === term ? (terms[at]?.documents ?? 0) : 0;
+  const found = terms[at];
+  return found?.term === term ? found.documents : 0;
 }
 
 function holds(sorted: readonly string[], name: string): boolean {
