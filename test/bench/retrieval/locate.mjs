@@ -2,8 +2,7 @@
 //
 //   node test/bench/retrieval/locate.mjs --repo DIR --reports FILE [--home SIGMA_HOME] [--ablate] [--routed N,N] [--json FILE]
 //
-// `--routed 5,16`: as the running lattice answers, which asks so many shards (all in this process, without a bus), and
-// how often the shard of a right file is among those.
+// `--routed 5,16`: as the running lattice answers, which asks so many shards (all in this process, without a bus).
 //
 // FILE has `{ "title", "description", "paths" }` a line. `--ablate` adds a row for each group of features that is left out;
 // nothing is fitted anew for it. With the bundled model one more row has the best fifty in the order that it gives them.
