@@ -3,6 +3,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
+import type { LocateAnswer, LocateRequest } from '../../src/pgc/locate/locate.js';
 import {
   latticeMessages,
   latticeService,
@@ -137,6 +138,10 @@ export class RemoteQuestions implements Questions {
 
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
     return this.#ask(latticeMessages.ask, request, options);
+  }
+
+  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer> {
+    return this.#ask(latticeMessages.locate, request, options);
   }
 
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {

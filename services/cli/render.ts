@@ -21,7 +21,13 @@ export function renderAnswer(answer: AskAnswer): string {
     ...answer.sources.map((source, at) => renderSource(source, at + 1)),
     ...answer.overlay_warnings.map((warning) => `note: ${warning}`),
     ...renderErrors(answer.errors),
+    '',
+    askedLine(answer.metadata.agents_asked),
   ].join('\n');
+}
+
+function askedLine(agents: number): string {
+  return agents === 1 ? '1 agent asked' : `${agents} agents asked`;
 }
 
 export function renderSource(source: Citation, number: number): string {

@@ -9,13 +9,14 @@ import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/latti
 import type { Lattice } from '../../src/lattice/query.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
+import type { LocateRequest } from '../../src/pgc/locate/locate.js';
 import {
   latticeMessages,
   latticeService,
   queryProgress,
   type MessageType,
 } from '../../src/pgc/messages.js';
-import { analyse } from '../../src/pgc/question.js';
+import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { managerLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
@@ -86,7 +87,7 @@ class Desk {
   }
 
   serveOn(client: Client): void {
-    const { query, ask, callers, callees, trace, topology, path, verify } = latticeMessages;
+    const { query, ask, locate, callers, callees, trace, topology, path, verify } = latticeMessages;
     const serve = <Q, A>(
       message: MessageType<Q, A>,
       answer: (request: Q, options: AskingOptions) => Promise<A>,
@@ -101,6 +102,9 @@ class Desk {
     client.serve({ [query.type]: (incoming) => this.#query(incoming) });
     serve(ask, async (request, options) =>
       (await this.#about(byWords(request.question))).ask(request, options),
+    );
+    serve(locate, async (request, options) =>
+      (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
     serve(callers, ({ symbol }, options) =>
       this.#aboutSymbol(symbol, (questions) => questions.callers(symbol, options)),
@@ -203,6 +207,11 @@ const byWords =
   (question: string) =>
   (lattice: Lattice): number =>
     lattice.router.rank(analyse(question))[0]?.score ?? 0;
+
+/** As much of a report as chooses between trees: a question is never longer. */
+function beginningOf({ title = '', text }: LocateRequest): string {
+  return `${title}\n${text.slice(0, questionCharsMax - title.length)}`.trim() || '?';
+}
 
 const bySymbol =
   (symbol: string) =>

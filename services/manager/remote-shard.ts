@@ -1,5 +1,13 @@
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import type { Vocabulary } from '../../src/pgc/locate/vocabulary.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadRequest,
+  WordsPort,
+} from '../../src/pgc/locate/words-port.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
 import { citationsMax } from '../../src/pgc/shapes.js';
 import type {
@@ -18,11 +26,15 @@ import type {
 const hopCitationsMax = 64;
 const hopReferencesMax = 64;
 
+/** As above, for one report: its best files, and where the names stand that it has. */
+const locateFilesMax = 16_384;
+const locatePlacesMax = 65_536;
+
 /** Longest wait for one answer of one shard; the deadline of a whole query ends it earlier. */
 const shardDeadlineMs = 20_000;
 
 /** A shard behind the bus. Its questions change nothing, so they may be asked twice when the broker was lost. */
-export class RemoteShard implements ShardPort {
+export class RemoteShard implements ShardPort, WordsPort {
   /** `agent`: as citations name it. `id`: as the bus addresses it. */
   constructor(
     readonly client: Client,
@@ -60,6 +72,23 @@ export class RemoteShard implements ShardPort {
 
   async expand(anchors: string[]): Promise<Expansion[]> {
     return (await this.#ask(shardMessages.expand, { anchors })).expansions;
+  }
+
+  vocabulary(): Promise<Vocabulary> {
+    return this.#ask(shardMessages.vocabulary, {});
+  }
+
+  async rankFiles(request: RankRequest): Promise<RankAnswer> {
+    const answer = await this.#ask(shardMessages.locate, request);
+    this.#check(answer.files.length <= locateFilesMax && answer.places.length <= locatePlacesMax);
+    return answer;
+  }
+
+  async readFiles(request: ReadRequest): Promise<ReadAnswer> {
+    const answer = await this.#ask(shardMessages.read, request);
+    const wanted = new Set(request.files);
+    this.#check(answer.files.every(({ file }) => wanted.has(file)));
+    return answer;
   }
 
   /** An agent that answers beyond all limits is named, and costs only its own part of the answer. */

@@ -134,7 +134,7 @@ export class Shards {
           new RemoteShard(this.#client, card?.agent ?? view.record.alias, view.record.id),
       );
       const before = this.#lattices.get(root);
-      const now = new Lattice(ports, cards, before?.topologies);
+      const now = new Lattice(ports, cards, before?.kept);
       if (before === undefined || !isSame(before, now)) this.#lattices.set(root, now);
     }
   }

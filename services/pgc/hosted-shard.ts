@@ -72,6 +72,9 @@ export class HostedShard {
     answer(shardMessages.expand, async (its, { anchors }) => ({
       expansions: await its.expand(anchors),
     }));
+    answer(shardMessages.vocabulary, (its) => its.vocabulary());
+    answer(shardMessages.locate, (its, request) => its.rankFiles(request));
+    answer(shardMessages.read, (its, request) => its.readFiles(request));
   }
 
   /** Another host has taken it over, or the broker refused it. */

@@ -435,6 +435,12 @@ export const catalogue = {
     exit: 1,
     next: 'One watcher is enough: every host follows the index that it refreshes.',
   },
+  INDEX_CHANGED: {
+    text: 'the index of {agent} has changed since it was last asked what it holds',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again; what it holds now is known by then.',
+  },
   INDEX_CORRUPT: {
     text: 'the index file {path} is damaged ({detail})',
     retryable: false,

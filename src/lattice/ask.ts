@@ -18,14 +18,13 @@ export async function ask(
   lattice: Lattice,
   request: AskRequest,
   signal?: AbortSignal,
+  probes = probesDefault,
 ): Promise<AskAnswer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
   const ranked = lattice.router.rank(
     withHints(analyse(request.question), request.query_hints ?? []),
   );
-  const ports = ranked
-    .flatMap((each) => lattice.ports.get(each.agent) ?? [])
-    .slice(0, probesDefault);
+  const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
   const { answers, errors: failed } = await fanOut(ports, signal, (port) => port.ask(request));
   const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
@@ -38,6 +37,7 @@ export async function ask(
     return {
       ...first,
       answer: 'Nothing here answers the question.',
+      metadata: { ...first.metadata, agents_asked: ports.length },
       errors: [...first.errors, ...errors],
     };
   const telling = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
@@ -52,6 +52,7 @@ export async function ask(
       ...first.metadata,
       index_version: telling.map((answer) => answer.metadata.index_version).join('+'),
       cached: telling.every((answer) => answer.metadata.cached),
+      agents_asked: ports.length,
     },
   };
 }

@@ -36,6 +36,7 @@ import {
 import { Router, type Ranked } from './routing.js';
 import { synthesise } from './synthesis.js';
 import { TopologyKeeper } from './topology.js';
+import { Vocabularies } from './vocabularies.js';
 
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
@@ -63,11 +64,11 @@ export class Lattice {
   #router: Router | undefined;
   #vocabulary: Vocabulary | undefined;
 
-  /** `topologies`: of the lattice before this one, of the same tree. */
   constructor(
     ports: readonly ShardPort[],
     cards: readonly Card[] | (() => readonly Card[]),
-    readonly topologies = new TopologyKeeper(),
+    /** Of the lattice before this one, of the same tree: most shards are the same. */
+    readonly kept = { topologies: new TopologyKeeper(), vocabularies: new Vocabularies() },
   ) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
     this.#makeCards = typeof cards === 'function' ? cards : () => cards;

@@ -11,6 +11,7 @@ import type {
 import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
 import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
+import type { LocateAnswer, LocateRequest } from '../pgc/locate/locate.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -28,6 +29,7 @@ import { verify } from '../pgc/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
 import type { Journal } from './journal.js';
+import { locate } from './locate.js';
 import { query, type Lattice } from './query.js';
 import { adjacencyOf, pathBetween } from './topology.js';
 import { trace } from './trace.js';
@@ -47,6 +49,8 @@ export interface AskingOptions {
 export interface Questions extends Analyses {
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
+  /** Which files a report concerns. */
+  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
@@ -78,6 +82,10 @@ export class LatticeQuestions implements Questions {
 
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
     return ask(this.lattice, request, until(options));
+  }
+
+  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer> {
+    return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
   callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
@@ -124,8 +132,8 @@ export class LatticeQuestions implements Questions {
   }
 
   #topology(): TopologyAnswer {
-    const { topologies, cards } = this.lattice;
-    return topologies.of([...cards.values()], () => this.lattice.directory);
+    const { kept, cards } = this.lattice;
+    return kept.topologies.of([...cards.values()], () => this.lattice.directory);
   }
 
   #analyses(): Analyses {

@@ -1,6 +1,6 @@
 import { isPathOf } from '../pgc/retrieve.js';
 import type { Question } from '../pgc/question.js';
-import type { Card } from '../pgc/shapes.js';
+import type { Card, CardTerm } from '../pgc/shapes.js';
 
 /** Shards that are asked in order to find out where a question enters. */
 export const probesDefault = 3;
@@ -30,10 +30,12 @@ export interface Ranked {
   words: string[];
 }
 
-/** Cards by how likely their shard answers, prepared once per set of cards. */
+/**
+ * Cards by how likely their shard answers, prepared once per set of cards. Names and terms are looked up in the cards as
+ * they are, sorted: tables of them would take more room than the cards.
+ */
 export class Router {
-  readonly #terms: Map<string, number>[];
-  readonly #defines: Set<string>[];
+  readonly #names: Names[];
   readonly #scopeWords: Set<string>[];
   readonly #meanDocuments: number;
 
@@ -41,20 +43,11 @@ export class Router {
     readonly cards: readonly Card[],
     wordsOf: (text: string) => string[],
   ) {
-    this.#terms = cards.map(
-      (card) => new Map(card.terms.map((each) => [each.term, each.documents])),
-    );
-    const real = new Set(
-      cards.flatMap((card) => {
-        const unreal = new Set(card.stand_ins);
-        return card.defines.filter((name) => !unreal.has(name));
-      }),
-    );
-    // Who only has a stand-in does not hold what is asked about, as long as another one does.
-    this.#defines = cards.map((card) => {
-      const unreal = new Set(card.stand_ins.filter((name) => real.has(name)));
-      return new Set(card.defines.filter((name) => !unreal.has(name)));
-    });
+    this.#names = cards.map(({ terms, defines, stand_ins }) => ({
+      terms: inOrder(terms, ({ term }) => term),
+      defines: inOrder(defines, (name) => name),
+      standIns: inOrder(stand_ins, (name) => name),
+    }));
     this.#scopeWords = cards.map((card) => new Set(wordsOf([card.alias, ...card.scope].join(' '))));
     const documents = cards.reduce((sum, card) => sum + card.documents, 0);
     this.#meanDocuments = Math.max(1, documents / Math.max(1, cards.length));
@@ -62,24 +55,22 @@ export class Router {
 
   /** Best first; ties in the order of the agents' names. */
   rank(question: Question): Ranked[] {
-    const spread = question.concepts.map((concept) =>
-      this.#terms.reduce(
-        (sum, terms) => sum + (concept.variants.some((each) => terms.has(each.term)) ? 1 : 0),
-        0,
+    // By concept and card: documents that have it, as far as its variants are to be trusted.
+    const having = question.concepts.map(({ variants }) =>
+      this.#names.map((its) =>
+        sumOf(variants.map(({ term, trust }) => trust * documentsWith(its, term))),
       ),
     );
-    const homes = question.concepts.map((concept) => this.#home(concept));
+    const homes = question.concepts.map((concept, at) => this.#home(concept, having[at] ?? []));
+    const holders = new Map(question.identifiers.map((name) => [name, this.#holders(name)]));
     return this.cards
-      .map((card, at) => this.#score(question, spread, card, at, homes))
+      .map((card, at) => this.#score({ question, having, homes, holders }, card, at))
       .sort((one, other) => other.score - one.score || (one.agent < other.agent ? -1 : 1));
   }
 
   /** The only card whose shard a word belongs to, by position; -1: it belongs to several, or to nobody. */
-  #home({ variants, isName, weight }: Question['concepts'][number]): number {
+  #home({ isName, weight }: Question['concepts'][number], having: readonly number[]): number {
     if (isName || weight < 1) return -1;
-    const having = this.#terms.map((terms) =>
-      sumOf(variants.map(({ term, trust }) => trust * (terms.get(term) ?? 0))),
-    );
     const density = having.map((each, at) => each / Math.max(1, this.cards[at]?.documents ?? 0));
     const [total, dense] = [sumOf(having), sumOf(density)];
     if (total < homeDocumentsMin) return -1;
@@ -88,23 +79,24 @@ export class Router {
     );
   }
 
-  #score(
-    question: Question,
-    spread: number[],
-    card: Card,
-    at: number,
-    homes: readonly number[],
-  ): Ranked {
+  /** Positions of the cards that define a name; who only has a stand-in does not, as long as another one does. */
+  #holders(name: string): ReadonlySet<number> {
+    const having = this.#names.flatMap((its, at) => (holds(its.defines, name) ? [at] : []));
+    const real = having.filter((at) => !holds(this.#names[at]?.standIns ?? [], name));
+    return new Set(real.length > 0 ? real : having);
+  }
+
+  #score({ question, having: all, homes, holders }: Asked, card: Card, at: number): Ranked {
     let belief = 0;
     let total = 0;
     question.concepts.forEach((concept, position) => {
+      const spread = (all[position] ?? []).filter((each) => each > 0).length;
       const rarity =
-        Math.log((this.cards.length + 0.5) / Math.max(0.5, spread[position] ?? 0)) /
+        Math.log((this.cards.length + 0.5) / Math.max(0.5, spread)) /
         Math.log(this.cards.length + 1);
-      let having = 0;
+      const having = all[position]?.[at] ?? 0;
       let inScope = 0;
       for (const { term, trust } of concept.variants) {
-        having += trust * (this.#terms[at]?.get(term) ?? 0);
         if (this.#scopeWords[at]?.has(term) === true) inScope = Math.max(inScope, trust);
       }
       const size = card.documents / this.#meanDocuments;
@@ -114,7 +106,7 @@ export class Router {
         (presence * (defaultBelief + (1 - defaultBelief) * rarity) + scopeEvidence * inScope);
       total += concept.weight;
     });
-    const names = question.identifiers.filter((name) => this.#defines[at]?.has(name) === true);
+    const names = question.identifiers.filter((name) => holders.get(name)?.has(at) === true);
     const paths = question.paths.filter((path) => card.scope.some((scope) => covers(scope, path)));
     const words = question.concepts.filter((_, concept) => homes[concept] === at);
     return {
@@ -128,6 +120,51 @@ export class Router {
       words: words.map((each) => each.word),
     };
   }
+}
+
+/** A question, and what the cards say of its parts. */
+interface Asked {
+  question: Question;
+  having: readonly (readonly number[])[];
+  homes: readonly number[];
+  holders: ReadonlyMap<string, ReadonlySet<number>>;
+}
+
+/** Of one card, sorted. */
+interface Names {
+  terms: readonly CardTerm[];
+  defines: readonly string[];
+  standIns: readonly string[];
+}
+
+/** Cards are sorted when they are made; whoever sends others is searched all the same. */
+function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T[] {
+  const isSorted = list.every((each, at) => {
+    const before = list[at - 1];
+    return before === undefined || nameOf(before) <= nameOf(each);
+  });
+  return isSorted ? list : list.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+function documentsWith({ terms }: Names, term: string): number {
+  const at = firstNotBelow(terms.length, (each) => (terms[each]?.term ?? '') < term);
+  const found = terms[at];
+  return found?.term === term ? found.documents : 0;
+}
+
+function holds(sorted: readonly string[], name: string): boolean {
+  return sorted[firstNotBelow(sorted.length, (each) => (sorted[each] ?? '') < name)] === name;
+}
+
+function firstNotBelow(count: number, isBelow: (position: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBelow(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function sumOf(numbers: readonly number[]): number {

@@ -144,6 +144,7 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): AskAnswe
       index_version: search.version,
       engine: engineOf(search),
       cached: false,
+      agents_asked: 1,
     },
   };
 }

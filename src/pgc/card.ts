@@ -9,6 +9,10 @@ import { isStandIn } from './visibility.js';
 export const cardTermsMax = 20_000;
 /** Files whose exports a card lists; edges to the others are not confirmed. */
 export const cardModulesMax = 20_000;
+/** Names of a card: a shard of 100 000 lines defines some 15 000, one of tables of registers 75 000. */
+export const cardDefinesMax = 100_000;
+export const cardStandInsMax = 20_000;
+export const cardReferencesMax = 50_000;
 /** Modules that one name is imported from; beyond them it belongs to everybody. */
 const referenceModulesMax = 64;
 
@@ -23,6 +27,21 @@ export function cardOf(index: ShardIndex): Card {
  */
 export function lazyCardOf(index: ShardIndex): Card {
   const { info } = index;
+  const cuts = new Set<string>();
+  const bounded = <T>(name: string, { kept, isCut }: Cut<T>): T[] => {
+    if (isCut) cuts.add(name);
+    return kept;
+  };
+  const long: Record<string, () => unknown> = {
+    terms: () => sketch(index),
+    defines: () => bounded('defines', cut(index.defines(), cardDefinesMax)),
+    stand_ins: () => bounded('stand_ins', cut(standInsOf(index), cardStandInsMax)),
+    unresolved: () => bounded('unresolved', cutReferences(referencesOf(index))),
+    modules: () => {
+      const files = [...filesByModule(index)].sort(([a], [b]) => compare(a, b));
+      return modulesOf(index, bounded('modules', cut(files, cardModulesMax)));
+    },
+  };
   const card = {
     agent: info.agent,
     alias: info.alias,
@@ -35,16 +54,32 @@ export function lazyCardOf(index: ShardIndex): Card {
     documents: index.documentCount,
     index_version: info.version,
   };
-  const long = { terms: sketch, defines, stand_ins: standInsOf, unresolved: referencesOf };
-  for (const [name, work] of Object.entries({ ...long, modules: modulesOf })) {
+  for (const [name, work] of Object.entries(long)) {
     let value: unknown;
-    Object.defineProperty(card, name, { enumerable: true, get: () => (value ??= work(index)) });
+    Object.defineProperty(card, name, { enumerable: true, get: () => (value ??= work()) });
   }
+  // Last, so that whoever copies the card has read all the others.
+  Object.defineProperty(card, 'truncated', { enumerable: true, get: () => [...cuts] });
   return card as Card;
 }
 
-function defines(index: ShardIndex): string[] {
-  return index.defines();
+interface Cut<T> {
+  kept: T[];
+  isCut: boolean;
+}
+
+/** The first of a list, and whether that is not all. */
+function cut<T>(all: T[], max: number): Cut<T> {
+  return { kept: all.length > max ? all.slice(0, max) : all, isCut: all.length > max };
+}
+
+/** Those with the most call sites, in their order. */
+function cutReferences(all: CardReference[]): Cut<CardReference> {
+  const most = all.toSorted((one, other) => other.documents - one.documents);
+  const { kept, isCut } = cut(most, cardReferencesMax);
+  if (!isCut) return { kept: all, isCut };
+  const chosen = new Set(kept);
+  return { kept: all.filter((each) => chosen.has(each)), isCut };
 }
 
 /** Names that this shard defines for others only for configurations that lack the real definition. */
@@ -97,19 +132,19 @@ function calledNames(index: ShardIndex): Set<string> {
   return names;
 }
 
-function modulesOf(index: ShardIndex): CardModule[] {
-  return [...filesByModule(index)]
-    .sort(([one], [other]) => compare(one, other))
-    .slice(0, cardModulesMax)
-    .map(([path, file]) => {
-      const rows = index.symbolsOf(file).map((id) => index.symbol(id));
-      const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
-      return {
-        path,
-        defines: [...new Set(defines)].sort(),
-        forwards: forwardsOf(index, file, rows.length === 0),
-      };
-    });
+function modulesOf(
+  index: ShardIndex,
+  files: readonly [path: string, file: number][],
+): CardModule[] {
+  return files.map(([path, file]) => {
+    const rows = index.symbolsOf(file).map((id) => index.symbol(id));
+    const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
+    return {
+      path,
+      defines: [...new Set(defines)].sort(),
+      forwards: forwardsOf(index, file, rows.length === 0),
+    };
+  });
 }
 
 /** A module that only imports is there to pass names on; any other one passes on what it has wholesale. */

@@ -6,6 +6,9 @@ import type { AlgebraRequest, BlastRequest, PatternsRequest } from './analysis/a
 import type { BlastRadius } from './analysis/blast-radius.js';
 import type { DependencyPatterns } from './analysis/dependency-patterns.js';
 import type { SecurityBlastRadius } from './analysis/security-blast-radius.js';
+import type { LocateAnswer, LocateRequest } from './locate/locate.js';
+import type { Vocabulary } from './locate/vocabulary.js';
+import type { RankAnswer, RankRequest, ReadAnswer, ReadRequest } from './locate/words-port.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -70,6 +73,9 @@ export const shardMessages = {
     pgc.ExpandRequest,
     pgc.ExpandAnswer,
   ),
+  vocabulary: messageType<object, Vocabulary>('pgc.vocabulary', pgc.SymbolsRequest, pgc.Vocabulary),
+  locate: messageType<RankRequest, RankAnswer>('pgc.locate', pgc.RankRequest, pgc.RankAnswer),
+  read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
 };
 
 /** What can only be asked of a whole tree. */
@@ -119,6 +125,11 @@ export const latticeMessages = {
     pgc.LatticeAnswer,
   ),
   ask: messageType<AskRequest, AskAnswer>('lattice.ask', pgc.AskRequest, pgc.AskAnswer),
+  locate: messageType<LocateRequest, LocateAnswer>(
+    'lattice.locate',
+    pgc.LocateRequest,
+    pgc.LocateAnswer,
+  ),
   callers: messageType<{ symbol: string }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,

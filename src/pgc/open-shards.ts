@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { systemClock } from '../base/clock.js';
 import { Excerpts } from './excerpt.js';
+import { WordsFile } from './locate/words-file.js';
+import { WordsShard } from './locate/words-shard.js';
 import { placeOf } from './manifest.js';
 import { openIndex } from './open-index.js';
 import { Shard } from './shard.js';
 import type { SearchPart } from './search.js';
 import type { Engine } from './vectors/engine.js';
+import { judgeOf } from './vectors/judge.js';
 import { Semantics } from './vectors/semantics.js';
 
 export interface OpenedShards {
@@ -28,6 +32,13 @@ export async function openShards(
 ): Promise<OpenedShards> {
   const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
   const excerpts = new Excerpts(root);
+  const judge = engine && judgeOf(engine);
+  const { segments } = placeOf(root, home);
+  const wordsOf = (alias: string): WordsShard | undefined => {
+    const words = manifest.shards.find((each) => each.alias === alias)?.words;
+    if (words === undefined) return undefined;
+    return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts, judge);
+  };
   const semantics = engine && (await Semantics.open(placeOf(root, home), manifest, shards, engine));
   return {
     root,
@@ -35,7 +46,10 @@ export async function openShards(
     semantics,
     shards: shards.map(
       (index) =>
-        new Shard(index, overlaysIn(index.info.alias), excerpts, systemClock, semantics, without),
+        new Shard(
+          ...([index, overlaysIn(index.info.alias), excerpts, systemClock, semantics] as const),
+          ...([without, wordsOf(index.info.alias)] as const),
+        ),
     ),
   };
 }

@@ -67,6 +67,8 @@ export interface AskAnswer {
     index_version: string;
     engine: string;
     cached: boolean;
+    /** Shards that were asked. */
+    agents_asked: number;
   };
 }
 
@@ -222,6 +224,8 @@ export interface Card {
   unresolved: CardReference[];
   /** Files of languages with modules, sorted by path, at most 20 000. */
   modules: CardModule[];
+  /** Names of the lists above that had to be cut at their limits; see card.ts. */
+  truncated?: string[];
 }
 
 /** What one shard can be asked. Local shards answer at once, remote ones over the bus. */

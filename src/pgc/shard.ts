@@ -6,6 +6,15 @@ import { cardOf } from './card.js';
 import type { Excerpts } from './citation.js';
 import { definitionsOf } from './definitions.js';
 import { hop } from './hop.js';
+import type { Vocabulary } from './locate/vocabulary.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadRequest,
+  WordsPort,
+} from './locate/words-port.js';
+import type { WordsShard } from './locate/words-shard.js';
 import { Search, type SearchPart } from './search.js';
 import type { ShardOverlays } from './shard-overlays.js';
 import type { Semantics } from './vectors/semantics.js';
@@ -26,7 +35,7 @@ import type {
 export const anchorsMax = 5_000;
 
 /** One opened index, answering in this process. */
-export class Shard implements ShardPort {
+export class Shard implements ShardPort, WordsPort {
   readonly agent: string;
   readonly search: Search;
   readonly #cache = new AnswerCache();
@@ -39,6 +48,8 @@ export class Shard implements ShardPort {
     readonly clock: Clock = systemClock,
     semantics?: Semantics,
     without?: ReadonlySet<SearchPart>,
+    /** The words of its files, for reports. */
+    readonly words?: WordsShard,
   ) {
     this.agent = index.info.agent;
     this.search = new Search(index, overlays, semantics, without);
@@ -75,6 +86,24 @@ export class Shard implements ShardPort {
 
   async expand(anchors: string[]): Promise<Expansion[]> {
     return Promise.resolve(calleesOf(this.index, bounded(anchors)));
+  }
+
+  async vocabulary(): Promise<Vocabulary> {
+    return this.#words().vocabulary();
+  }
+
+  async rankFiles(request: RankRequest): Promise<RankAnswer> {
+    return this.#words().rankFiles(request);
+  }
+
+  async readFiles(request: ReadRequest): Promise<ReadAnswer> {
+    return this.#words().readFiles(request);
+  }
+
+  #words(): WordsShard {
+    const { root } = this.index.info;
+    if (this.words === undefined) throw new BusError('INDEX_MISSING', { path: root });
+    return this.words;
   }
 }
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TemporaryTree } from '../support/git-tree.js';
-import { sigma, type Ran } from '../support/sigma.js';
+import { eventually } from '../support/eventually.js';
+import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
 
 const files = {
   'drivers/card.c': `/* The card. */
@@ -85,10 +86,60 @@ describe('sigma locate', () => {
     expect(told(empty)).toEqual([2, 'REPORT_EMPTY']);
     expect(told(binary)).toEqual([2, 'REPORT_UNREADABLE']);
     expect(told(absent)).toEqual([2, 'USAGE']);
-    expect(told(nowhere)).toEqual([2, 'USAGE']);
-    expect(nowhere.json.error.text).toContain('--repo DIR');
+    // Without --repo it is the running lattice that is asked.
+    expect(told(nowhere)).toEqual([3, 'NO_BROKER']);
     expect(told(both)).toEqual([2, 'USAGE']);
     expect([none.code, none.json.files]).toEqual([1, []]);
+  });
+});
+
+describe('sigma locate over the running lattice', () => {
+  let up: Running;
+  beforeAll(async () => {
+    up = startSigma(home.root, ['up', tree.root]);
+    await eventually(() => expect(up.output()).toMatch(/^ready .*: 2 shards/m), 60_000);
+  });
+  afterAll(async () => {
+    up.process.kill('SIGTERM');
+    await up.ended;
+  });
+  const bus = (args: string[], input = ''): Promise<Ran> =>
+    sigma(home.root, ['locate', ...args], { input });
+
+  test('answers as the index alone does, with the evidence', async () => {
+    const [remote, local] = await Promise.all([bus(['--json'], log), repo(['--json'], log)]);
+    expect([remote.code, local.code]).toEqual([0, 0]);
+    const { elapsed_ms, ...answer } = remote.json;
+    expect(elapsed_ms).toBeGreaterThan(0);
+    expect(answer).toEqual({ ...local.json, elapsed_ms: undefined });
+    expect(answer.files[0].evidence.map((each: any) => each.kind)).toContain('string');
+    expect(answer).toMatchObject({ agents_asked: 2, errors: [] });
+  });
+
+  test('answers a batch in its order, and what holds nothing with an error', async () => {
+    const titles = ['card stuck', ' ', 'bind a socket', 'zebra', 'reset', 'listen', 'queue'];
+    const lines = titles.map((title, id) => JSON.stringify({ id, title, description: '' }));
+    const [remote, local] = await Promise.all([
+      bus(['--batch', '-'], lines.join('\n')),
+      repo(['--batch', '-'], lines.join('\n')),
+    ]);
+    const timeless = (ran: Ran): object[] =>
+      rowsOf(ran).map((row) => ({ ...row, elapsed_ms: undefined }));
+    expect(timeless(remote)).toEqual(timeless(local));
+    expect(rowsOf(remote).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(rowsOf(remote)[1].error.code).toBe('REPORT_EMPTY');
+    expect([remote.code, local.code]).toEqual([1, 1]);
+  });
+
+  test('says when nothing is about the report, and reads a megabyte', async () => {
+    const words = `${log}${'the card and its queue are stuck again\n'.repeat(30_000)}`;
+    const [none, long] = await Promise.all([
+      bus(['--json'], 'zebra quokka'),
+      bus(['--json'], words),
+    ]);
+    expect([none.code, none.json.error.code]).toEqual([1, 'NOT_FOUND']);
+    expect([long.code, long.json.files[0].path]).toEqual([0, 'drivers/card.c']);
+    expect(long.json.warnings).toEqual([expect.stringContaining('characters were read')]);
   });
 });
 

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
-import { latticeMessages, shardMessages } from '../../src/pgc/messages.js';
 import type { AskAnswer } from '../../src/pgc/shapes.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
@@ -89,7 +88,7 @@ async function answer({ body, signal }: { body: Buffer; signal: AbortSignal }): 
     ...{ overlay_warnings: [], errors: [] },
     metadata: {
       ...{ question_hash: '', top_k: 1, elapsed_ms: 1, index_version: '', engine: '' },
-      cached: false,
+      ...{ cached: false, agents_asked: 1 },
     },
   };
   return shardMessages.ask.answer.encode(whole);
@@ -175,20 +174,15 @@ test.each(transports)('%s: every tool answers a right question', async (name) =>
     'nic_open',
     'mm',
   ]);
-  for (const [tool, args] of analyses) {
-    const result = await call(client, tool, args);
-    if (isServed) expect(result.isError ?? false, result.content[0].text).toBe(false);
-    else expect(failureOf(result).code).toBe('UNKNOWN_TYPE');
-  }
+  const located = await right('locate', {
+    report: 'nic_open fails: the ring could not be allocated',
+  });
+  expect(located.files[0].path).toBe('drivers/nic/nic_main.c');
+  const blast = await right('blast_radius', { symbol: 'nic_log' });
+  expect(blast.consumers.map((each: { symbol: string }) => each.symbol)).toContain('nic_open');
+  const security = await right('security_blast_radius', { symbol: 'nic_log' });
+  expect(security.target.targets[0].file_path).toBe('drivers/nic/nic_log.c');
 });
-
-const analyses: [string, object][] = [
-  ['locate', { report: 'nic_open fails: the ring could not be allocated' }],
-  ['blast_radius', { symbol: 'nic_log' }],
-  ['security_blast_radius', { symbol: 'nic_log' }],
-];
-/** The manager of this tree may not answer these yet. */
-const isServed = 'locate' in latticeMessages;
 
 test.each(transports)('%s: every tool refuses a wrong question with a code', async (name) => {
   const client = on(name);

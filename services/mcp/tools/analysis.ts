@@ -8,7 +8,6 @@ import {
 } from '../../../src/pgc/analysis/blast-radius.js';
 import type { SecurityBlastRadius } from '../../../src/pgc/analysis/security-blast-radius.js';
 import type { LocateAnswer } from '../../../src/pgc/locate/locate.js';
-import { analyses } from '../analyses.js';
 import { listsOf, type Cut } from '../bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from '../shapes.js';
 import { looks, type Answer, type Tool } from '../tool.js';
@@ -42,7 +41,7 @@ export const locate: Tool<typeof locateInput> = {
   annotations: looks,
   doing: 'ranking files',
   async run({ report, limit }, { bus, deadlineMs, signal }): Promise<Answer<LocateAnswer>> {
-    const asked = await analyses(bus);
+    const asked = await bus.questions();
     const found = await asked.locate({ text: report, limit }, { deadlineMs, signal });
     return {
       value: found,
@@ -89,7 +88,7 @@ export const blastRadius: Tool<typeof blastInput> = {
   doing: 'following calls in both directions',
   async run({ symbol, max_depth, direction, offset }, { bus, deadlineMs, signal }) {
     const request = { symbol, max_depth, direction };
-    const found = await (await analyses(bus)).blastRadius(request, { deadlineMs, signal });
+    const found = await (await bus.questions()).blastRadius(request, { deadlineMs, signal });
     const { truncated: limit_met, ...its } = found;
     const value: Blast = {
       ...its,
@@ -175,7 +174,7 @@ export const securityBlastRadius: Tool<typeof securityInput> = {
   annotations: looks,
   doing: 'looking for weaknesses and ways in',
   async run({ symbol }, { bus, deadlineMs, signal }) {
-    const asked = await analyses(bus);
+    const asked = await bus.questions();
     const found = await asked.securityBlastRadius({ symbol }, { deadlineMs, signal });
     const { truncated: limit_met, ...its } = found;
     return {

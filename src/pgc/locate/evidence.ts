@@ -1,8 +1,8 @@
 import { wordsOf as termsOf } from '../miners/words.js';
-import type { Candidates } from './candidates.js';
-import { featureNames, weights, type FeatureName } from './features.js';
+import { featureNames, weights, type Columns, type FeatureName } from './features.js';
+import type { Finding } from './named.js';
 import type { Reading } from './reading.js';
-import type { WordIndex } from './word-index.js';
+import type { SoughtTerm } from './word-scores.js';
 
 /** Why a file is where it is. */
 export interface Evidence {
@@ -19,36 +19,46 @@ const evidencePerFileMax = 5;
 const wordsMax = 6;
 const textCharsMax = 160;
 
-/** The weightiest evidence for each of these files, by file. */
-export function evidenceFor(
-  index: WordIndex,
-  candidates: Candidates,
-  files: readonly number[],
-  readings: ReadonlyMap<number, Reading>,
-): Map<number, Evidence[]> {
-  const words = wordsOf(index, candidates, files);
-  const found = new Map<number, Evidence[]>(files.map((file) => [file, []]));
-  for (const { feature, text, places, value } of candidates.findings) {
+/** What a shard tells of one of its files: what words it has, and what was seen when it was read. */
+export function textEvidence(words: Evidence | undefined, reading: Reading): Evidence[] {
+  return [...(words === undefined ? [] : [placed(words, reading)]), ...told(reading)];
+}
+
+/** What is known of files without their texts: which of them the report names, and what words their paths have. */
+export class PathEvidence {
+  readonly #columns: Columns;
+  readonly #spellings: ReadonlyMap<string, string>;
+  readonly #named = new Map<number, Evidence[]>();
+
+  constructor(
+    columns: Columns,
+    findings: readonly Finding[],
+    terms: readonly Pick<SoughtTerm, 'term' | 'spelling'>[],
+  ) {
+    this.#columns = columns;
+    this.#spellings = new Map(terms.map(({ term, spelling }) => [term, spelling]));
+    for (const finding of findings) this.#note(finding);
+  }
+
+  #note({ feature, text, places, value }: Finding): void {
     const kind = feature === 'file' ? 'path' : feature;
     const told = new Set<number>();
     for (const { file, line } of places) {
       if (told.has(file)) continue;
       told.add(file);
       const evidence = { kind, text: cut(text), weight: weights[feature] * value };
-      found.get(file)?.push(line > 0 ? { ...evidence, line } : evidence);
+      const its = this.#named.get(file) ?? [];
+      its.push(line > 0 ? { ...evidence, line } : evidence);
+      this.#named.set(file, its);
     }
   }
-  const spellings = new Map(candidates.terms.map(({ term, spelling }) => [term, spelling]));
-  for (const [file, its] of found) {
-    const inText = words.get(file);
-    const reading = readings.get(file);
-    if (inText !== undefined) its.push(placed(inText, reading));
-    const inPath = pathEvidence(candidates, spellings, file, index.path(file));
-    if (inPath !== undefined) its.push(inPath);
-    if (reading !== undefined) its.push(...told(reading));
-    its.sort(byWeight);
+
+  /** All of a file, the weightiest first. */
+  with(ofText: readonly Evidence[], file: number, path: string): Evidence[] {
+    const ofPath = pathEvidence(this.#columns, this.#spellings, file, path);
+    const named = this.#named.get(file) ?? [];
+    return best([...named, ...ofText, ...(ofPath === undefined ? [] : [ofPath])].sort(byWeight));
   }
-  return new Map([...found].map(([file, its]) => [file, best(its)]));
 }
 
 /** What counts first; of what does not count, one of each kind is told all the same. */
@@ -101,7 +111,7 @@ const ofPaths: readonly FeatureName[] = [
 
 /** Words of the report that the path has. */
 function pathEvidence(
-  { columns }: Candidates,
+  columns: Columns,
   spellings: ReadonlyMap<string, string>,
   file: number,
   path: string,
@@ -112,36 +122,22 @@ function pathEvidence(
   return { kind: 'path', text: cut([...new Set(words)].join(', ')), weight };
 }
 
-/** The words of the report that count most for each file, as the report writes them. */
-function wordsOf(
-  index: WordIndex,
-  { terms }: Candidates,
-  files: readonly number[],
-): Map<number, Evidence> {
-  const gains = new Map<number, { spelling: string; gain: number }[]>(
-    files.map((file) => [file, []]),
-  );
-  const wanted = new Set(files);
-  const shards = new Set(files.map((file) => index.shardOf(file)));
-  for (const { term, spelling, names, once, often, cover } of terms) {
-    if (names + once + often + cover === 0) continue;
-    for (const shard of shards)
-      index.standingIn(term, shard, wanted, (file, its) => {
-        const gain = names * its.names + once * its.once + often * its.often + cover;
-        gains.get(file)?.push({ spelling, gain });
-      });
-  }
-  const found = new Map<number, Evidence>();
-  for (const [file, its] of gains) {
-    const bySpelling = new Map<string, number>();
-    for (const { spelling, gain } of its)
-      bySpelling.set(spelling, (bySpelling.get(spelling) ?? 0) + gain);
-    const ranked = [...bySpelling].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-    const text = ranked.slice(0, wordsMax).map(([spelling]) => spelling);
-    const weight = its.reduce((sum, { gain }) => sum + gain, 0);
-    if (text.length > 0) found.set(file, { kind: 'words', text: cut(text.join(', ')), weight });
-  }
-  return found;
+/** A word of the report that stands in a file, and what the file gains by it. */
+export interface Gain {
+  spelling: string;
+  gain: number;
+}
+
+/** The words of the report that count most for a file, as the report writes them. */
+export function wordEvidence(gains: readonly Gain[]): Evidence | undefined {
+  if (gains.length === 0) return undefined;
+  const bySpelling = new Map<string, number>();
+  for (const { spelling, gain } of gains)
+    bySpelling.set(spelling, (bySpelling.get(spelling) ?? 0) + gain);
+  const ranked = [...bySpelling].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  const text = ranked.slice(0, wordsMax).map(([spelling]) => spelling);
+  const weight = gains.reduce((sum, { gain }) => sum + gain, 0);
+  return { kind: 'words', text: cut(text.join(', ')), weight };
 }
 
 function cut(text: string): string {

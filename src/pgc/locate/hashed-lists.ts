@@ -2,7 +2,7 @@ import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
 
 /** Lists in one bucket on the average. */
 const bucketLists = 8;
-const fingerprintBytes = 4;
+export const fingerprintBytes = 4;
 
 /** 64 bits of a key: the first 32 choose the bucket, the others tell keys of one bucket apart. */
 export interface KeyHash {
@@ -64,7 +64,7 @@ export function packHashed(
   return { buckets, lists: lists.values() };
 }
 
-function pushFixed(bytes: ByteColumn, value: number): void {
+export function pushFixed(bytes: ByteColumn, value: number): void {
   for (let shift = 0; shift < 8 * fingerprintBytes; shift += 8)
     bytes.push((value >>> shift) & 0xff);
 }
@@ -77,6 +77,32 @@ export class HashedLists {
   constructor(buckets: Uint32Array, lists: Buffer) {
     this.#buckets = buckets;
     this.#lists = lists;
+  }
+
+  get bucketCount(): number {
+    return this.#buckets.length - 1;
+  }
+
+  get bytes(): number {
+    return this.#lists.length;
+  }
+
+  /** All lists of one bucket. */
+  inBucket(bucket: number): { fingerprint: number; reader: VarintReader }[] {
+    const end = this.#buckets[bucket + 1] ?? 0;
+    const reader = new VarintReader(this.#lists, this.#buckets[bucket] ?? end, end);
+    const found: { fingerprint: number; reader: VarintReader }[] = [];
+    while (!reader.isAtEnd) {
+      const fingerprint = this.#lists.readUInt32LE(reader.at);
+      reader.at += fingerprintBytes;
+      const length = reader.next();
+      found.push({
+        fingerprint,
+        reader: new VarintReader(this.#lists, reader.at, reader.at + length),
+      });
+      reader.at += length;
+    }
+    return found;
   }
 
   /** Of this key; undefined when there is none. */

@@ -1,23 +1,29 @@
-import { asBusError } from '../../errors/bus-error.js';
+import { join } from 'node:path';
+import { asBusError, BusError } from '../../errors/bus-error.js';
 import { Excerpts } from '../excerpt.js';
-import { byScore, candidatesOf, sourcesOf, type Candidates, type Ranked } from './candidates.js';
-import { evidenceFor, type Evidence } from './evidence.js';
+import { placeOf, readManifest, type IndexPlace, type Manifest } from '../manifest.js';
+import type { CodedError } from '../shapes.js';
+import { realRoot } from '../source-tree.js';
+import { PathEvidence, type Evidence } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
 import { ModuleFiles } from './named.js';
-import { FileReader, type Reading } from './reading.js';
+import { lineCharsMax } from './report-lines.js';
 import { parseReport, type ParsedReport, type Report } from './report.js';
 import type { Reranker } from './reranker.js';
-import { openWords, type WordIndex } from './word-index.js';
+import { byScore, Seeking, type Candidates, type Ranked } from './seeking.js';
+import { TreeWords } from './tree-words.js';
+import { knownFrom } from './vocabulary.js';
+import { WordsFile } from './words-file.js';
+import type { RankAnswer, ReadAnswer, ReadFile, ReadRequest, WordsPort } from './words-port.js';
+import { plainTerm, rerankMsMax, WordsShard, withoutModel } from './words-shard.js';
 
 const lateFeatures = ['passage', 'string', 'device', 'rerank'] as const;
 /** Files in an answer. */
 export const filesMax = 50;
 /** Files that are read for what only their text says. */
 const readMax = 50;
-/** A short text takes a model some 8 ms. */
-const rerankMsMax = 1_000;
-/** Where that changes nothing of their order, it is told of these only. */
-const toldMax = 10;
+/** A refresh removes old files after its swap; a reader that was in between reads the manifest again. */
+const attemptsMax = 3;
 
 /** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
 export interface LocatedFile {
@@ -35,6 +41,19 @@ export interface LocateAnswer {
   agents_asked: number;
   elapsed_ms: number;
   warnings: string[];
+  /** Shards that gave no answer: their files are missing. */
+  errors: CodedError[];
+}
+
+/** Mirrors `proto/pgc.proto`. */
+export interface LocateRequest {
+  /** The first line that says something is the title, unless there is one. */
+  text: string;
+  title?: string;
+  /** 1 to 50. */
+  limit: number;
+  /** Evidence is left out. */
+  isBrief?: boolean;
 }
 
 export interface LocateOptions {
@@ -42,162 +61,256 @@ export interface LocateOptions {
   limit: number;
   /** Features that are left out, to see what they are worth. */
   without?: ReadonlySet<FeatureName>;
+  /** Judges the files that no shard has judged. */
   reranker?: Reranker;
   /** Absent: evidence is told. A batch does without. */
   isBrief?: boolean;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
-/** Finds the files that a report concerns, over all shards of one tree. */
-export class Locator {
-  readonly #index: WordIndex;
-  readonly #excerpts: Excerpts;
-  readonly #parts: { sources: Uint8Array; modules: ModuleFiles };
+/** The words of a tree, and who has them: shard `i` of the tree is `ports[i]`. */
+export class KnownTree {
+  constructor(
+    readonly index: TreeWords,
+    readonly ports: readonly WordsPort[],
+    readonly modules = new ModuleFiles(index),
+  ) {}
 
-  constructor(index: WordIndex, root: string) {
-    this.#index = index;
-    this.#excerpts = new Excerpts(root);
-    this.#parts = { sources: sourcesOf(index), modules: new ModuleFiles(index) };
+  /** The same words, asked for elsewhere. */
+  withPorts(ports: readonly WordsPort[]): KnownTree {
+    return new KnownTree(this.index, ports, this.modules);
   }
+}
 
-  /** Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
-  static async open(folder: string, home: string): Promise<Locator> {
-    const { root, index } = await openWords(folder, home);
-    return new Locator(index, root);
-  }
+/** Which shards are asked, and how. */
+export interface Asking {
+  choose(seeking: Seeking): readonly number[];
+  /** What those that answer say. Who does not is the caller's to name. */
+  each<T>(
+    shards: readonly number[],
+    ask: (port: WordsPort, shard: number) => Promise<T>,
+  ): Promise<ReadonlyMap<number, T>>;
+}
 
-  /** Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED. */
-  async locate(report: Report, options: LocateOptions): Promise<LocateAnswer> {
-    const startedMs = performance.now();
-    const without = options.without ?? new Set();
-    const parsed = parseReport(report);
-    const limit = Math.max(readMax, options.limit);
-    const candidates = candidatesOf(this.#index, this.#parts, parsed, { limit, without });
-    const worths = new Map(candidates.terms.map(({ term, worth }) => [term, worth]));
-    const reader = new FileReader(this.#excerpts, parsed, worths);
-    const late = new LateScores(this.#index, reader, without);
-    const warnings = [...parsed.warnings];
-    const ranked = await late.rank(candidates.best, parsed, options, warnings);
-    const files = ranked.slice(0, options.limit);
-    return {
-      files: this.#told(files, candidates, late, options),
-      shards: this.#shards(ranked),
-      agents_asked: this.#index.shards.length,
-      elapsed_ms: Math.round((performance.now() - startedMs) * 10) / 10,
-      warnings,
-    };
-  }
+/**
+ * Finds the files that a report concerns: weighs its words by the tree, asks shards for their best files, has the best
+ * of all read where they are, and puts them in order. Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED.
+ */
+export async function locateIn(
+  tree: KnownTree,
+  report: Report,
+  options: LocateOptions,
+  asking: Asking,
+): Promise<Omit<LocateAnswer, 'errors'>> {
+  const startedMs = performance.now();
+  const parsed = parseReport(report);
+  const without = options.without ?? new Set();
+  const seeking = new Seeking(tree.index, tree.modules, parsed, without);
+  const asked = asking.choose(seeking);
+  const limit = Math.max(readMax, options.limit);
+  const answers = await asking.each<RankAnswer>(asked, (port, shard) =>
+    port.rankFiles(seeking.requestFor(shard, limit)),
+  );
+  const candidates = seeking.rank(answers, limit);
+  const late = new LateScores(tree, seeking, parsed, options);
+  const ranked = await late.rank(candidates.best, asking);
+  return {
+    files: late.told(ranked.slice(0, options.limit), candidates),
+    shards: shardsOf(tree, ranked),
+    agents_asked: asked.length,
+    elapsed_ms: Math.round((performance.now() - startedMs) * 10) / 10,
+    warnings: [...parsed.warnings, ...new Set(late.warnings)],
+  };
+}
 
-  #told(
-    files: readonly Ranked[],
-    candidates: Candidates,
-    late: LateScores,
-    { isBrief = false }: LocateOptions,
-  ): LocatedFile[] {
-    if (!isBrief) for (const { file } of files.slice(0, toldMax)) late.reading(file);
-    const evidence = isBrief
-      ? undefined
-      : evidenceFor(
-          ...([this.#index, candidates] as const),
-          files.map(({ file }) => file),
-          late.readings,
-        );
-    return files.map(({ file, path, score }) => ({
-      path,
-      score: rounded(score),
-      agent: this.#index.aliasOf(file),
-      evidence: evidence?.get(file) ?? [],
-    }));
+function shardsOf({ index }: KnownTree, ranked: readonly Ranked[]): LocateAnswer['shards'] {
+  const best = new Map<string, number>();
+  for (const { file, score } of ranked) {
+    const agent = index.agentOf(file);
+    if (!best.has(agent)) best.set(agent, rounded(score));
   }
-
-  #shards(ranked: readonly Ranked[]): LocateAnswer['shards'] {
-    const best = new Map<string, number>();
-    for (const { file, score } of ranked) {
-      const agent = this.#index.aliasOf(file);
-      if (!best.has(agent)) best.set(agent, rounded(score));
-    }
-    return [...best].map(([agent, score]) => ({ agent, score }));
-  }
+  return [...best].map(([agent, score]) => ({ agent, score }));
 }
 
 /** What is known of files only when they are read, and the order that follows from it. */
 class LateScores {
-  readonly readings = new Map<number, Reading>();
-  readonly #index: WordIndex;
-  readonly #reader: FileReader;
-  readonly #without: ReadonlySet<FeatureName>;
+  readonly warnings: string[] = [];
+  readonly #tree: KnownTree;
+  readonly #seeking: Seeking;
+  readonly #report: ParsedReport;
+  readonly #options: LocateOptions;
+  readonly #read = new Map<number, ReadFile>();
 
-  constructor(index: WordIndex, reader: FileReader, without: ReadonlySet<FeatureName>) {
-    this.#index = index;
-    this.#reader = reader;
-    this.#without = without;
+  constructor(tree: KnownTree, seeking: Seeking, report: ParsedReport, options: LocateOptions) {
+    this.#tree = tree;
+    this.#seeking = seeking;
+    this.#report = report;
+    this.#options = options;
   }
 
-  reading(file: number): Reading {
-    const known = this.readings.get(file) ?? this.#reader.read(this.#index.file(file));
-    this.readings.set(file, known);
-    return known;
-  }
-
-  async rank(
-    files: readonly Ranked[],
-    report: ParsedReport,
-    { reranker, signal }: LocateOptions,
-    warnings: string[],
-  ): Promise<readonly Ranked[]> {
-    const read = files.slice(0, readMax);
-    const isRead = (['passage', 'string', 'device'] as const).some((name) => this.#counts(name));
-    if (!isRead && reranker === undefined) return files;
-    const judged = await this.#judge(read, report, reranker, signal, warnings);
-    const late = read.map(({ file }, at) => {
-      const reading = this.reading(file);
-      return {
-        passage: this.#counts('passage') ? reading.passage.score : 0,
-        string: this.#counts('string') ? reading.string : 0,
-        device: this.#counts('device') ? reading.device : 0,
-        rerank: judged[at] ?? 0,
-      };
-    });
-    const ranked = read.map((each, at) => ({
-      ...each,
-      score: lateFeatures.reduce(
-        (sum, name) =>
-          sum + (this.#without.has(name) ? 0 : weights[name] * (late[at]?.[name] ?? 0)),
+  async rank(files: readonly Ranked[], asking: Asking): Promise<readonly Ranked[]> {
+    const wanted = files.slice(0, readMax);
+    await this.#readAll(wanted, asking);
+    const judged = await this.#judgements(wanted);
+    const ranked = wanted.map((each) => {
+      const read = this.#read.get(each.file);
+      const late = { ...read, rerank: judged.get(each.file) };
+      const score = lateFeatures.reduce(
+        (sum, name) => sum + (this.#isWanted(name) ? weights[name] * (late[name] ?? 0) : 0),
         each.score,
-      ),
-    }));
+      );
+      return { ...each, score };
+    });
     return [...ranked.sort(byScore), ...files.slice(readMax)];
   }
 
-  /** What a model cannot judge now is ranked without it. */
-  async #judge(
-    files: readonly Ranked[],
-    report: ParsedReport,
-    reranker: Reranker | undefined,
-    signal: AbortSignal | undefined,
-    warnings: string[],
-  ): Promise<readonly number[]> {
-    if (reranker === undefined || this.#without.has('rerank')) return [];
-    const question = `${report.title}. ${report.beginning}`;
-    const texts = files.map(({ file }) => this.reading(file).about);
-    try {
-      const scores = await reranker.scores(question, texts, rerankMsMax, signal);
-      const known = scores.filter((score) => score !== undefined);
-      // What was not judged in time is as good as the others.
-      const usual = known.reduce((sum, score) => sum + score, 0) / (known.length || 1);
-      return scores.map((score) => score ?? usual);
-    } catch (error) {
-      signal?.throwIfAborted();
-      warnings.push(`ranked without the model: ${asBusError(error).message}`);
-      return [];
+  told(files: readonly Ranked[], { columns, findings }: Candidates): LocatedFile[] {
+    const isBrief = this.#options.isBrief === true;
+    const evidence = new PathEvidence(columns, findings, this.#seeking.terms);
+    return files.map(({ file, path, score }) => ({
+      path,
+      score: rounded(score),
+      agent: this.#tree.index.agentOf(file),
+      evidence: isBrief ? [] : evidence.with(this.#read.get(file)?.evidence ?? [], file, path),
+    }));
+  }
+
+  async #readAll(files: readonly Ranked[], asking: Asking): Promise<void> {
+    const { index } = this.#tree;
+    const byShard = new Map<number, number[]>();
+    for (const { file } of files) {
+      const shard = index.shardOf(file);
+      const its = byShard.get(shard) ?? [];
+      its.push(file - index.baseOf(shard));
+      byShard.set(shard, its);
+    }
+    const request = this.#request();
+    const answers = await asking.each<ReadAnswer>([...byShard.keys()], (port, shard) => {
+      const version = index.shards[shard]?.words.version ?? '';
+      return port.readFiles({ ...request, version, files: byShard.get(shard) ?? [] });
+    });
+    for (const [shard, answer] of answers) {
+      this.warnings.push(...answer.warnings);
+      for (const read of answer.files) this.#read.set(index.baseOf(shard) + read.file, read);
     }
   }
 
-  #counts(name: FeatureName): boolean {
-    return weights[name] !== 0 && !this.#without.has(name);
+  #request(): Omit<ReadRequest, 'version' | 'files'> {
+    const { title, beginning, logLines, devices } = this.#report;
+    const isBrief = this.#options.isBrief === true;
+    const isTold = !isBrief || this.#isWanted('string') || this.#isWanted('device');
+    // A long line is known by its beginning: every string of every file is looked for in it.
+    const lines = [...logLines, title].map((line) => line.slice(0, lineCharsMax));
+    return {
+      terms: this.#seeking.terms.map(plainTerm),
+      mean_text: this.#tree.index.meanText,
+      mean_definitions: this.#tree.index.meanDefinitions,
+      question: this.#isWanted('rerank') ? `${title}. ${beginning}` : '',
+      lines: isTold ? lines : [],
+      devices: isTold ? devices : [],
+      is_brief: isBrief,
+      without: [...(this.#options.without ?? [])],
+    };
+  }
+
+  /** By file. What was not judged in time is as good as the others. */
+  async #judgements(files: readonly Ranked[]): Promise<ReadonlyMap<number, number>> {
+    const scores = await this.#scores(files);
+    const known = scores.filter((score) => score !== undefined);
+    if (known.length === 0) return new Map();
+    const usualOne = known.reduce((sum, score) => sum + score, 0) / known.length;
+    return new Map(files.map(({ file }, at) => [file, scores[at] ?? usualOne]));
+  }
+
+  async #scores(files: readonly Ranked[]): Promise<readonly (number | undefined)[]> {
+    const { reranker, signal } = this.#options;
+    const judged = files.map(({ file }) => this.#read.get(file)?.rerank);
+    if (reranker === undefined || !this.#isWanted('rerank')) return judged;
+    const texts = files.map(({ file }) => this.#read.get(file)?.about ?? '');
+    const { question } = this.#request();
+    try {
+      return await reranker.scores(question, texts, rerankMsMax, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.warnings.push(withoutModel(error));
+      return judged;
+    }
+  }
+
+  #isWanted(name: FeatureName): boolean {
+    return weights[name] !== 0 && this.#options.without?.has(name) !== true;
   }
 }
 
 function rounded(score: number): number {
   return Math.round(score * 10_000) / 10_000;
+}
+
+/** Finds the files that a report concerns in a built index: the lattice of all its shards in this process. */
+export class Locator {
+  readonly #tree: KnownTree;
+
+  constructor(tree: KnownTree) {
+    this.#tree = tree;
+  }
+
+  /** Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
+  static async open(folder: string, home: string): Promise<Locator> {
+    return new Locator(await openTree(folder, home));
+  }
+
+  /** Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED. */
+  async locate(report: Report, options: LocateOptions): Promise<LocateAnswer> {
+    const { ports } = this.#tree;
+    const all = ports.map((_, shard) => shard);
+    const answer = await locateIn(this.#tree, report, options, {
+      choose: () => all,
+      each: async (shards, ask) => {
+        const answers = new Map();
+        for (const shard of shards) {
+          options.signal?.throwIfAborted();
+          const port = ports[shard];
+          if (port !== undefined) answers.set(shard, await ask(port, shard));
+        }
+        return answers;
+      },
+    });
+    return { ...answer, errors: [] };
+  }
+}
+
+/** The words of files that are open, as shards of one tree. `root`: absolute, without links. */
+export function treeOf(files: readonly WordsFile[], root: string, judge?: Reranker): KnownTree {
+  const excerpts = new Excerpts(root);
+  const members = files.map((file) => ({ agent: file.info.alias, words: knownFrom(file) }));
+  const ports = files.map(
+    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts, judge),
+  );
+  return new KnownTree(new TreeWords(members), ports);
+}
+
+/**
+ * Of a tree as it was built last; its segments are not read. `judge`: of the shards themselves. Throws REPO_UNREADABLE,
+ * INDEX_MISSING, INDEX_CORRUPT.
+ */
+export async function openTree(folder: string, home: string, judge?: Reranker): Promise<KnownTree> {
+  const root = await realRoot(folder);
+  const place = placeOf(root, home);
+  for (let attempt = 1; ; attempt += 1) {
+    const manifest = await readManifest(place, root);
+    try {
+      return treeOf(await openFiles(place, manifest), root, judge);
+    } catch (error) {
+      if (asBusError(error).code !== 'INDEX_MISSING') throw error;
+      if (attempt < attemptsMax) continue;
+      const { path = '' } = asBusError(error).data;
+      throw new BusError('INDEX_CORRUPT', { path, detail: 'absent' }, { cause: error });
+    }
+  }
+}
+
+async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {
+  const files: WordsFile[] = [];
+  for (const { words } of shards) files.push(await WordsFile.open(join(place.segments, words)));
+  return files;
 }

@@ -4,10 +4,10 @@ import { dullness } from './dull-words.js';
 import { stemOf } from './path-index.js';
 import type { Columns, FeatureName } from './features.js';
 import type { ParsedReport } from './report.js';
-import type { Place, WordIndex } from './word-index.js';
+import type { Place, TreeWords } from './tree-words.js';
 
 /** What is defined in more files than this is not what somebody means. */
-const definersMax = 8;
+export const definersMax = 8;
 /** Files of one name without its ending. */
 const stemFilesMax = 40;
 const callShare = 1.5;
@@ -23,54 +23,117 @@ export interface Finding {
   value: number;
 }
 
-/** Scores what a report names: functions, files, folders, modules, options. */
+/** A name whose places are to be had from the shards that may have any. */
+export interface SoughtName {
+  feature: 'frame' | 'symbol' | 'option';
+  text: string;
+  /** What is looked for: the name itself, or names with this word in them. */
+  key: string;
+  by: 'name' | 'word';
+  /** By shard: files that have it. */
+  byShard: readonly number[];
+  /** The files that a trace names beside it; empty: any. */
+  within: readonly Place[];
+  /** What all its files share. */
+  value: number;
+}
+
+/**
+ * Scores what a report names: first what paths tell (files, folders, modules), then, with the places that the shards
+ * give, functions and options.
+ */
 export class NameScores {
   readonly findings: Finding[] = [];
-  readonly #index: WordIndex;
+  readonly sought: SoughtName[] = [];
+  readonly #index: TreeWords;
   readonly #columns: Columns;
   readonly #modules: ModuleFiles;
 
-  constructor(index: WordIndex, columns: Columns, modules: ModuleFiles) {
+  constructor(index: TreeWords, columns: Columns, modules: ModuleFiles) {
     this.#index = index;
     this.#columns = columns;
     this.#modules = modules;
   }
 
+  /** Scores what is known from paths, and leaves in `sought` what is not. */
   score(report: ParsedReport): void {
-    this.#scoreFrames(report.frames);
-    this.#scoreSymbols(report.symbols);
+    this.#seekFrames(report.frames);
+    this.#seekSymbols(report.symbols);
     this.#scorePaths(report.paths);
     this.#scoreStems(report.titleNames);
     const share = 1 / Math.sqrt(report.drivers.length || 1);
     for (const driver of report.drivers)
       for (const [file, part] of this.#modules.of(driver))
         this.#raise('module', file, share * part);
-    for (const option of report.options)
-      this.#find('option', option, this.#index.definitions(option), 1);
+    for (const option of report.options) this.#seek('option', option, 1);
+  }
+
+  /** `places`: of each name in `sought`, in the shards that were asked. Those of the others count, but are not known. */
+  find(places: readonly (readonly Place[])[], isAsked: (shard: number) => boolean): void {
+    this.sought.forEach(({ feature, text, byShard, within, value }, at) => {
+      const known = places[at] ?? [];
+      const unasked = byShard.map((files, shard) => (isAsked(shard) ? 0 : files));
+      if (within.length === 0) return this.#find(feature, text, known, sumOf(unasked), value);
+      const elsewhere = within.filter(
+        ({ file }) => (unasked[this.#index.shardOf(file)] ?? 0) > 0,
+      ).length;
+      // A trace that names files means those, and no namesakes of its functions.
+      const meant = known.length + elsewhere > 0 ? known : within;
+      this.#find(feature, text, meant, elsewhere, value);
+    });
   }
 
   /** The nearer to the fault, the more; what is used everywhere and what many files define says little of each. */
-  #scoreFrames(frames: ParsedReport['frames']): void {
+  #seekFrames(frames: ParsedReport['frames']): void {
     frames.forEach(({ symbol, path, line, isUncertain }, rank) => {
       const certainty = (isUncertain ? 0.5 : 1) / Math.sqrt(1 + rank);
-      const places = this.#placesOf(symbol, path, line);
-      this.#find('frame', symbol, places, certainty * this.#rareness(symbol));
+      const value = certainty * this.#rareness(symbol);
+      const files = path === '' ? [] : filesAt(this.#index, path).files;
+      // A trace of files that are not here is of something else.
+      if (path !== '' && files.length === 0) return;
+      this.#seek(
+        'frame',
+        symbol,
+        value,
+        files.map((file) => ({ file, line })),
+      );
     });
   }
 
-  #scoreSymbols(symbols: ParsedReport['symbols']): void {
+  #seekSymbols(symbols: ParsedReport['symbols']): void {
     symbols.forEach(({ name, isInTitle, isCall }, rank) => {
       const share = isInTitle ? 1 : 1 / Math.sqrt(1 + symbolRankShare * rank);
       const value = this.#rareness(name) * (isCall ? callShare : 1) * share;
-      this.#find('symbol', name, this.#definitionsOf(name), value);
+      this.#seek('symbol', name, value);
     });
+  }
+
+  /** Values and macros are found by their words, which know neither lines nor capitals. */
+  #seek(
+    feature: SoughtName['feature'],
+    text: string,
+    value: number,
+    within: readonly Place[] = [],
+  ): void {
+    if (!this.#columns.isWanted(feature)) return;
+    const add = (key: string, by: SoughtName['by'], byShard: number[]): void => {
+      if (within.length === 0 && sumOf(byShard) > definersMax) return;
+      this.sought.push({ feature, text, key, by, byShard, within, value });
+    };
+    const definers = this.#index.definers(text);
+    if (sumOf(definers) > 0) return add(text, 'name', definers);
+    if (within.length > 0) return this.#find(feature, text, within, 0, value);
+    const [term] = bodyTermsOf(text);
+    if (feature !== 'symbol' || term === undefined || !/[_A-Z]/.test(text)) return;
+    const having = this.#index.definersWith(term);
+    if (sumOf(having) > 0) add(term, 'word', having);
   }
 
   #scorePaths(paths: ParsedReport['paths']): void {
     for (const { path, line } of paths) {
       const { files, agreement } = filesAt(this.#index, path);
       const places = files.map((file) => ({ file, line }));
-      this.#find(agreement > 1 ? 'path' : 'file', path, places, 1);
+      this.#find(agreement > 1 ? 'path' : 'file', path, places, 0, 1);
     }
   }
 
@@ -85,40 +148,25 @@ export class NameScores {
     for (const [file, sum] of sums) this.#columns.add('stem', file, Math.log1p(sum));
   }
 
-  /** A trace that names files means those, and no namesakes of its functions. */
-  #placesOf(symbol: string, path: string, line: number): Place[] {
-    const defined = this.#index.definitions(symbol);
-    if (path === '') return defined;
-    const { files } = filesAt(this.#index, path);
-    const known = defined.filter(({ file }) => files.includes(file));
-    return known.length > 0 ? known : files.map((file) => ({ file, line }));
-  }
-
-  /** Values and macros are found by their words, which know neither lines nor capitals. */
-  #definitionsOf(name: string): Place[] {
-    const defined = this.#index.definitions(name);
-    const [term] = bodyTermsOf(name);
-    if (defined.length > 0 || term === undefined || !/[_A-Z]/.test(name)) return defined;
-    const { length, files, names } = this.#index.gather(term);
-    const found: Place[] = [];
-    for (let at = 0; at < length && found.length <= definersMax; at += 1)
-      if ((names[at] ?? 0) > 0) found.push({ file: files[at] ?? 0, line: 0 });
-    return found;
-  }
-
   /** 1 of what stands in one file only, a fifth of what stands in a hundred. */
   #rareness(name: string): number {
     const [term] = bodyTermsOf(name);
-    const files = term === undefined ? 0 : this.#index.gather(term).length;
+    const files = term === undefined ? 0 : this.#index.word(term).files;
     return 1 / Math.log(Math.E + Math.max(0, files - 1));
   }
 
-  /** The files of the places share the value, if they are few. */
-  #find(feature: Finding['feature'], text: string, places: readonly Place[], value: number): void {
+  /** The files of the places, and `elsewhere` more, share the value, if they are few. */
+  #find(
+    feature: Finding['feature'],
+    text: string,
+    places: readonly Place[],
+    elsewhere: number,
+    value: number,
+  ): void {
     const files = [...new Set(places.map(({ file }) => file))];
-    if (files.length === 0 || files.length > definersMax || this.#columns.without.has(feature))
-      return;
-    const share = value / files.length;
+    const count = files.length + elsewhere;
+    if (files.length === 0 || count > definersMax || this.#columns.without.has(feature)) return;
+    const share = value / count;
     this.findings.push({ feature, text, places, value: share });
     for (const file of files)
       if (feature === 'path' || feature === 'file') this.#raise(feature, file, share);
@@ -131,8 +179,12 @@ export class NameScores {
   }
 }
 
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
 /** Files whose paths agree longest with this one from the end: reports know files below other roots. */
-function filesAt(index: WordIndex, path: string): { files: number[]; agreement: number } {
+function filesAt(index: TreeWords, path: string): { files: number[]; agreement: number } {
   const wanted = path.split(/[/\\]/).filter((part) => part !== '' && part !== '.');
   const name = `/${wanted.at(-1) ?? ''}`;
   const namesakes = Array.from(index.paths.filesOfStem(stemOf(name.slice(1)))).filter((file) =>
@@ -162,11 +214,11 @@ const besideIt = 0.5;
 
 /** What recipes build modules from: read from all of them when the first is asked for. */
 export class ModuleFiles {
-  readonly #index: WordIndex;
+  readonly #index: TreeWords;
   #made: Map<string, { folder: string; part: string }[]> | undefined;
   readonly #partsOf = new Map<string, string[]>();
 
-  constructor(index: WordIndex) {
+  constructor(index: TreeWords) {
     this.#index = index;
   }
 

@@ -1,5 +1,5 @@
 import { bodyTermsOf, eachIdentifier } from '../miners/words.js';
-import { wordMax } from './word-index.js';
+import { wordMax } from './saturation.js';
 
 /** A passage of so many words is as long as most are. */
 const usualWords = 60;

@@ -78,7 +78,7 @@ export class FileReader {
   /** `worths`: of the terms of title and description. */
   constructor(
     excerpts: Excerpts,
-    { logLines, title, devices }: ParsedReport,
+    { logLines, title, devices }: Pick<ParsedReport, 'logLines' | 'title' | 'devices'>,
     worths: ReadonlyMap<string, number>,
   ) {
     this.#excerpts = excerpts;

@@ -3,7 +3,8 @@ import { inverseFrequency } from '../scorer.js';
 import { dullness } from './dull-words.js';
 import { weights, type Columns, type FeatureName } from './features.js';
 import type { ParsedReport } from './report.js';
-import { wordMax, type Postings, type WordIndex } from './word-index.js';
+import { wordMax } from './saturation.js';
+import type { TreeWords } from './tree-words.js';
 
 const parts = ['title', 'prose', 'log', 'frames'] as const;
 type Part = (typeof parts)[number];
@@ -37,7 +38,7 @@ const measures: Record<Part, Measures> = {
 /** A word that stands so many words behind the beginning counts half. */
 const halfAt = 60;
 
-/** A term that is looked for, and what it is worth for each feature where it stands. */
+/** A term that is looked for, and what it is worth where it stands. Mirrors `proto/pgc.proto`. */
 export interface SoughtTerm {
   term: string;
   /** As the report writes it. */
@@ -51,22 +52,32 @@ export interface SoughtTerm {
   cover: number;
 }
 
+/** With what only whoever chooses shards wants to know. */
+export interface RoutedTerm extends SoughtTerm {
+  /** Files of each shard that have it. */
+  byShard: Uint32Array;
+}
+
 interface Sought {
   spelling: string;
   /** In texts it counts more when it comes again; of paths that tells nothing. */
   weights: Map<Part, { inTexts: number; inPaths: number }>;
   worth: number;
+  byShard: Uint32Array;
 }
 
-/** Scores the parts of a report, term by term: what stands in several of them is looked up once. */
+/**
+ * Weighs the words of a report, term by term, as the whole tree has them: what each is worth wherever it stands, and what
+ * paths gain by theirs. What texts gain is known to the shards that hold them.
+ */
 export class WordScores {
-  readonly #index: WordIndex;
+  readonly #index: TreeWords;
   readonly #columns: Columns;
   readonly #sought = new Map<string, Sought>();
   /** What is attainable: the worth of all terms of a part. */
   readonly #masses = new Map<Part, number>();
 
-  constructor(index: WordIndex, columns: Columns, report: ParsedReport) {
+  constructor(index: TreeWords, columns: Columns, report: ParsedReport) {
     this.#index = index;
     this.#columns = columns;
     const { title, prose, log } = report.terms;
@@ -81,63 +92,32 @@ export class WordScores {
     }
   }
 
-  /** Fills the columns. Returns what was looked for and stands anywhere. */
-  score(): SoughtTerm[] {
+  /** Fills the columns of paths. Returns what is looked for in texts. */
+  score(): RoutedTerm[] {
     for (const [term, sought] of this.#sought) {
-      const found = this.#index.gather(term);
+      const { files, byShard } = this.#index.word(term);
       // What stands nowhere is worth most: it keeps the cover honest.
-      sought.worth = inverseFrequency(this.#index.fileCount, found.length);
-      for (const [part, { inTexts }] of sought.weights) {
-        const worth = inTexts * sought.worth;
-        this.#masses.set(part, (this.#masses.get(part) ?? 0) + worth);
-        this.#add(found, part, worth);
-      }
+      sought.worth = inverseFrequency(this.#index.fileCount, files);
+      sought.byShard = byShard;
+      for (const [part, { inTexts }] of sought.weights)
+        this.#masses.set(part, (this.#masses.get(part) ?? 0) + inTexts * sought.worth);
     }
-    for (const part of parts) this.#settle(part);
+    for (const part of parts) {
+      const mass = this.#masses.get(part) ?? 0;
+      if (mass > 0) this.#scorePaths(part, Math.sqrt(mass * wordMax));
+    }
     this.#addUp();
     return this.#terms();
   }
 
-  #add(found: Postings, part: Part, worth: number): void {
-    const { names, once, often, cover } = measures[part];
-    const columns = [
-      [columnOf(this.#columns, names), found.names],
-      [columnOf(this.#columns, once), found.once],
-      [columnOf(this.#columns, often), found.often],
-    ] as const;
-    for (const [column, values] of columns) {
-      if (column === undefined) continue;
-      for (let at = 0; at < found.length; at += 1) {
-        const file = found.files[at] ?? 0;
-        column[file] = (column[file] ?? 0) + worth * (values[at] ?? 0);
-      }
-    }
-    const covered = columnOf(this.#columns, cover);
-    if (covered === undefined) return;
-    for (let at = 0; at < found.length; at += 1) {
-      const file = found.files[at] ?? 0;
-      covered[file] = (covered[file] ?? 0) + worth;
-    }
-  }
-
   #seek(part: Part, term: string, spelling: string, count: number, weight: number): void {
     const known = this.#sought.get(term) ?? {
-      ...{ spelling, worth: 0 },
+      ...{ spelling, worth: 0, byShard: new Uint32Array(0) },
       weights: new Map<Part, { inTexts: number; inPaths: number }>(),
     };
     const inPaths = part === 'frames' ? weight : weight * dullness(term);
     known.weights.set(part, { inTexts: (1 + Math.log(count)) * inPaths, inPaths });
     this.#sought.set(term, known);
-  }
-
-  #settle(part: Part): void {
-    const mass = this.#masses.get(part) ?? 0;
-    if (mass === 0) return;
-    const root = Math.sqrt(mass * wordMax);
-    const { names, once, often, cover } = measures[part];
-    for (const feature of [names, once, often]) scale(columnOf(this.#columns, feature), root);
-    scale(columnOf(this.#columns, cover), mass);
-    this.#scorePaths(part, root);
   }
 
   /** Words that stand in paths: how much of them, and how much of the names of file and folders they are. */
@@ -196,11 +176,11 @@ export class WordScores {
     }
   }
 
-  #terms(): SoughtTerm[] {
-    return [...this.#sought].map(([term, { spelling, weights: its, worth }]) => {
+  #terms(): RoutedTerm[] {
+    return [...this.#sought].map(([term, { spelling, weights: its, worth, byShard }]) => {
       const inWords = (its.get('title')?.inTexts ?? 0) + (its.get('prose')?.inTexts ?? 0);
       const sought = {
-        ...{ term, spelling, worth: inWords * worth },
+        ...{ term, spelling, byShard, worth: inWords * worth },
         ...{ names: 0, once: 0, often: 0, cover: 0 },
       };
       for (const [part, { inTexts }] of its) {
@@ -223,9 +203,4 @@ export class WordScores {
 
 function columnOf(columns: Columns, feature: FeatureName | undefined): Float64Array | undefined {
   return feature === undefined ? undefined : columns.of(feature);
-}
-
-function scale(column: Float64Array | undefined, divisor: number): void {
-  if (column === undefined) return;
-  for (let file = 0; file < column.length; file += 1) column[file] = (column[file] ?? 0) / divisor;
 }

@@ -1,8 +1,9 @@
-import { bufferOf, numbersOf } from '../bytes.js';
+import { bufferOf, numbersOf, type VarintReader } from '../bytes.js';
 import type { FactsLanguage } from '../facts.js';
 import { corrupt, readSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
+import { packCounts, type FileCounts, type PackedCounts } from './hashed-counts.js';
 import { HashedLists, type KeyHash } from './hashed-lists.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
@@ -49,6 +50,12 @@ export interface BuildStep {
   into: string;
 }
 
+/** A row of it for the files of a shard: how many words there are, and how many files have any. */
+export interface LengthSum {
+  words: number;
+  files: number;
+}
+
 /** Takes one posting: how often the text of a file has the word, and how often the names that it defines. */
 export type PostingVisitor = (file: number, count: number, definitions: number) => void;
 
@@ -58,6 +65,7 @@ export class WordsFile {
   readonly fileCount: number;
   readonly bytes: number;
   readonly #paths: SortedNames;
+  readonly #packed: Record<'pathBlocks' | 'pathBytes', Uint8Array>;
   readonly #blobs: Buffer;
   readonly #rows: Uint32Array;
   readonly #words: HashedLists;
@@ -67,6 +75,7 @@ export class WordsFile {
   private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
     this.info = JSON.parse(Buffer.from(sections.info).toString()) as WordsInfo;
     this.#paths = new SortedNames(numbersOf(sections.pathBlocks), bufferOf(sections.pathBytes));
+    this.#packed = { pathBlocks: sections.pathBlocks, pathBytes: sections.pathBytes };
     this.#blobs = bufferOf(sections.fileBlobs);
     this.#rows = numbersOf(sections.fileRows);
     this.#words = listsOf(sections.wordBuckets, sections.wordLists);
@@ -119,14 +128,47 @@ export class WordsFile {
   postings(word: KeyHash, visit: PostingVisitor): void {
     const reader = this.#words.find(word);
     if (reader === undefined) return;
-    let file = 0;
+    const posting = { file: 0, count: 0, definitions: 0 };
     while (!reader.isAtEnd) {
-      const head = reader.next();
-      file += head >>> headBits;
-      let count = head & countMax;
-      if (count === countMax) count += reader.next();
-      visit(file, count, (head & moreBit) === 0 ? 0 : reader.next());
+      readPosting(reader, posting);
+      visit(posting.file, posting.count, posting.definitions);
     }
+  }
+
+  /** Of texts and of the names that they define. */
+  lengthSums(): { text: LengthSum; definitions: LengthSum } {
+    const sums = { text: { words: 0, files: 0 }, definitions: { words: 0, files: 0 } };
+    for (let file = 0; file < this.fileCount; file += 1) {
+      const lengths = this.lengths(file);
+      for (const part of ['text', 'definitions'] as const) {
+        sums[part].words += lengths[part];
+        if (lengths[part] > 0) sums[part].files += 1;
+      }
+    }
+    return sums;
+  }
+
+  /** In how many files each word stands, and in how many each name is defined. */
+  counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts } {
+    return {
+      words: packCounts(this.#words, countsOfWord, wordsMax),
+      names: packCounts(this.#names, countsOfName, namesMax),
+    };
+  }
+
+  wordCounts(word: KeyHash): FileCounts {
+    const list = this.#words.find(word);
+    return list === undefined ? none : countsOfWord(list);
+  }
+
+  nameCounts(name: KeyHash): FileCounts {
+    const list = this.#names.find(name);
+    return list === undefined ? none : countsOfName(list);
+  }
+
+  /** As they are written: paths front-coded, recipes as JSON. */
+  get packed(): Record<'pathBlocks' | 'pathBytes' | 'steps', Uint8Array> {
+    return { ...this.#packed, steps: this.#steps };
   }
 
   /** In the order of the recipes. */
@@ -145,6 +187,41 @@ export class WordsFile {
     }
     return places;
   }
+}
+
+const none: FileCounts = { files: 0, definitions: 0 };
+
+function countsOfWord(list: VarintReader): FileCounts {
+  const posting = { file: 0, count: 0, definitions: 0 };
+  const counts = { files: 0, definitions: 0 };
+  while (!list.isAtEnd) {
+    readPosting(list, posting);
+    counts.files += 1;
+    if (posting.definitions > 0) counts.definitions += 1;
+  }
+  return counts;
+}
+
+/** A file may define a name in several places. */
+function countsOfName(list: VarintReader): FileCounts {
+  let files = 0;
+  for (let isFirst = true; !list.isAtEnd; isFirst = false) {
+    if (list.next() > 0 || isFirst) files += 1;
+    list.next();
+  }
+  return { files, definitions: 0 };
+}
+
+/** `posting`: the one before, which becomes the next. */
+function readPosting(
+  reader: VarintReader,
+  posting: { file: number; count: number; definitions: number },
+): void {
+  const head = reader.next();
+  posting.file += head >>> headBits;
+  posting.count = head & countMax;
+  if (posting.count === countMax) posting.count += reader.next();
+  posting.definitions = (head & moreBit) === 0 ? 0 : reader.next();
 }
 
 function listsOf(buckets: Uint8Array, lists: Uint8Array): HashedLists {

@@ -1,6 +1,8 @@
 // How well `sigma locate` finds the files that reports are about, and what each of its features is worth.
 //
-//   node test/bench/retrieval/locate.mjs --repo DIR --reports FILE [--home SIGMA_HOME] [--ablate] [--json FILE]
+//   node test/bench/retrieval/locate.mjs --repo DIR --reports FILE [--home SIGMA_HOME] [--ablate] [--routed N,N] [--json FILE]
+//
+// `--routed 5,16`: as the running lattice answers, which asks so many shards (all in this process, without a bus).
 //
 // FILE has `{ "title", "description", "paths" }` a line. `--ablate` adds a row for each group of features that is left out;
 // nothing is fitted anew for it. With the bundled model one more row has the best fifty in the order that it gives them.
@@ -35,12 +37,16 @@ const { values: options } = parseArgs({
     reports: { type: 'string' },
     home: { type: 'string' },
     ablate: { type: 'boolean', default: false },
+    routed: { type: 'string' },
     json: { type: 'string' },
   },
 });
 if (options.repo === undefined || options.reports === undefined)
   throw new Error('--repo and --reports are wanted');
-const { Locator } = await load('src/pgc/locate/locate.js');
+const { Locator, openTree } = await load('src/pgc/locate/locate.js');
+const { Lattice } = await load('src/lattice/query.js');
+const { locate } = await load('src/lattice/locate.js');
+const { systemClock } = await load('src/base/clock.js');
 const { Engine } = await load('src/pgc/vectors/engine.js');
 const { judgeOf } = await load('src/pgc/vectors/judge.js');
 
@@ -60,6 +66,12 @@ if (options.ablate)
 
 const measured = [];
 for (const [name, how] of ways) measured.push({ name, rows: await located(how) });
+for (const asked of (options.routed ?? '').split(',').filter(Boolean).map(Number)) {
+  for (const judge of new Set([undefined, reranker])) {
+    const name = `${asked} shards asked${judge === undefined ? '' : ', with the model'}`;
+    measured.push({ name, rows: await located({}, await routed(asked, judge)) });
+  }
+}
 console.log(
   table([
     ['WAY', ...depths.map((depth) => `R@${depth}`), 'MRR', 'P50 MS', 'P95 MS'],
@@ -83,16 +95,31 @@ if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(measu
 await engine[Symbol.asyncDispose]();
 
 /** A report that cannot be read, or that nothing is about, has no files. */
-async function located(how) {
+async function located(how, by = (report, wanted) => locator.locate(report, wanted)) {
   const rows = [];
   for (const { title, description, paths } of reports) {
     const beganMs = performance.now();
     const wanted = { limit: Math.max(...depths), isBrief: true, ...how };
-    const found = await locator.locate({ title, description }, wanted).catch(() => undefined);
+    const found = await by({ title, description }, wanted).catch(() => undefined);
     const files = found?.files.map((file) => file.path) ?? [];
     rows.push({ paths, files, ms: performance.now() - beganMs });
   }
   return rows;
+}
+
+/** What asks so many shards as agents of a lattice, which knows of the others only their vocabularies. */
+async function routed(askedMax, judge) {
+  const { ports } = await openTree(root, home, judge);
+  const lattice = new Lattice(
+    ports,
+    ports.map(({ agent }) => ({ agent, index_version: '' })),
+  );
+  const limits = { clock: systemClock, deadlineMs: 60_000, askedMax };
+  return async ({ title, description }, { limit, isBrief }) => {
+    const answer = await locate(lattice, { title, text: description, limit, isBrief }, limits);
+    if (answer.errors.length > 0) throw new Error(JSON.stringify(answer.errors[0]));
+    return answer;
+  };
 }
 
 function recallAt({ paths, files }, depth) {

@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BusError } from '../../../../src/errors/bus-error.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { featureNames, type FeatureName } from '../../../../src/pgc/locate/features.js';
-import { Locator, type LocateAnswer } from '../../../../src/pgc/locate/locate.js';
+import { Locator, treeOf, type LocateAnswer } from '../../../../src/pgc/locate/locate.js';
 import type { Report } from '../../../../src/pgc/locate/report.js';
 import { WordsFile } from '../../../../src/pgc/locate/words-file.js';
 import { WordsWriter } from '../../../../src/pgc/locate/words-writer.js';
-import { WordIndex } from '../../../../src/pgc/locate/word-index.js';
 import { placeOf, readManifest } from '../../../../src/pgc/manifest.js';
 import { Miner } from '../../../../src/pgc/miners/mine.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
@@ -287,7 +286,7 @@ test('the order and the scores do not depend on how the tree is cut into shards'
             shards.push(await WordsFile.open(path));
           }
           const report = { title: words.join(' '), description: `${words[0] ?? ''}_0()` };
-          const whole = new Locator(new WordIndex(shards), folder.root);
+          const whole = new Locator(treeOf(shards, folder.root));
           return whole.locate(report, { limit: 50, isBrief: true });
         };
         const plain = ({ files: found }: LocateAnswer): unknown[] =>

@@ -1,0 +1,100 @@
+import { ByteColumn, VarintReader } from '../bytes.js';
+import { fingerprintBytes, pushFixed, type HashedLists, type KeyHash } from './hashed-lists.js';
+
+/** Of one key: in how many files it stands, and how many of these define it. */
+export interface FileCounts {
+  files: number;
+  definitions: number;
+}
+
+const none: FileCounts = { files: 0, definitions: 0 };
+
+export interface PackedCounts {
+  buckets: Uint32Array;
+  counts: Buffer;
+  /** Keys that found no room: the rarest. */
+  leftOut: number;
+}
+
+/**
+ * What lists of files count, by the same hashes as the lists: whoever asks here is told of the same keys as whoever
+ * reads the lists, also of two that are taken for one another. `buckets`: where each begins, and the end. A count:
+ * fingerprint (4 bytes), a varint of the files << 1 | some define it, and then a varint of how many do. At most `keysMax`
+ * keys; those that stand in the fewest files are left out first.
+ */
+export function packCounts(
+  lists: HashedLists,
+  countsIn: (reader: VarintReader) => FileCounts,
+  keysMax: number,
+): PackedCounts {
+  const filesMin = rarestKept(lists, countsIn, keysMax);
+  const buckets = new Uint32Array(lists.bucketCount + 1);
+  const counts = new ByteColumn(16 * lists.bucketCount);
+  let leftOut = 0;
+  for (let bucket = 0; bucket < lists.bucketCount; bucket += 1) {
+    buckets[bucket] = counts.length;
+    for (const { fingerprint, reader } of lists.inBucket(bucket)) {
+      const { files, definitions } = countsIn(reader);
+      if (files < filesMin) {
+        leftOut += 1;
+        continue;
+      }
+      pushFixed(counts, fingerprint);
+      counts.pushVarint(files * 2 + (definitions > 0 ? 1 : 0));
+      if (definitions > 0) counts.pushVarint(definitions);
+    }
+  }
+  buckets[lists.bucketCount] = counts.length;
+  return { buckets, counts: counts.values(), leftOut };
+}
+
+/** In how many files a key has to stand so that not too many are kept. */
+function rarestKept(
+  lists: HashedLists,
+  countsIn: (reader: VarintReader) => FileCounts,
+  keysMax: number,
+): number {
+  if (lists.bytes <= keysMax * fingerprintBytes) return 0;
+  const having: number[] = [];
+  let keys = 0;
+  for (let bucket = 0; bucket < lists.bucketCount; bucket += 1)
+    for (const { reader } of lists.inBucket(bucket)) {
+      const { files } = countsIn(reader);
+      having[files] = (having[files] ?? 0) + 1;
+      keys += 1;
+    }
+  let filesMin = 0;
+  for (; keys > keysMax; filesMin += 1) keys -= having[filesMin] ?? 0;
+  return filesMin;
+}
+
+/** Reads `packCounts`. */
+export class HashedCounts {
+  readonly #buckets: Uint32Array;
+  readonly #counts: Buffer;
+
+  /** Throws RangeError for what was not packed so: it may come from another process. */
+  constructor(buckets: Uint32Array, counts: Buffer) {
+    const size = buckets.length - 1;
+    const isPower = size > 0 && (size & (size - 1)) === 0;
+    const isAscending = buckets.every((at, bucket) => at >= (buckets[bucket - 1] ?? 0));
+    if (!isPower || !isAscending || buckets[size] !== counts.length)
+      throw new RangeError('the buckets do not fit the counts');
+    this.#buckets = buckets;
+    this.#counts = counts;
+  }
+
+  find({ bucket, fingerprint }: KeyHash): FileCounts {
+    const at = bucket & (this.#buckets.length - 2);
+    const end = this.#buckets[at + 1] ?? 0;
+    const reader = new VarintReader(this.#counts, this.#buckets[at] ?? end, end);
+    while (reader.at + fingerprintBytes < end) {
+      const found = this.#counts.readUInt32LE(reader.at);
+      reader.at += fingerprintBytes;
+      const files = reader.next();
+      const definitions = (files & 1) === 1 ? reader.next() : 0;
+      if (found === fingerprint) return { files: files >>> 1, definitions };
+    }
+    return none;
+  }
+}
