@@ -115,6 +115,11 @@ class Desk {
     serve(trace, ({ from, to }, options) =>
       this.#aboutSymbol(from, (questions) => questions.trace(from, to, options)),
     );
+    serve(latticeMessages.shards, async () => {
+      const all = [...(await this.#shards.lattices()).values()];
+      const unknown = all.flatMap((lattice) => lattice.unknownShards().map(({ agent }) => agent));
+      return { known: all.flatMap(({ cards }) => [...cards.keys()]), unknown };
+    });
     serve(topology, async () => (await this.#about(bySize)).topology());
     serve(path, async ({ from, to, max_hops }) => ({
       path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
@@ -216,7 +221,7 @@ function beginningOf({ title = '', text }: LocateRequest): string {
 const bySymbol =
   (symbol: string) =>
   (lattice: Lattice): number =>
-    lattice.owners.has(symbol.slice(symbol.search(/[^#:]*$/))) ? 1 : 0;
+    lattice.directory.ownersOf(symbol.slice(symbol.search(/[^#:]*$/))).length > 0 ? 1 : 0;
 
 const byAgent =
   (agent: string) =>

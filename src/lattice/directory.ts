@@ -1,3 +1,4 @@
+import { CardNames } from './card-names.js';
 import { ForwardWalk } from '../pgc/module-calls.js';
 import { forwarded } from '../pgc/scope.js';
 import type { Card, CardModule, Lookup } from '../pgc/shapes.js';
@@ -16,36 +17,35 @@ export interface Whereabouts {
 
 /** Which shard defines what, as the cards say. */
 export class Directory {
-  readonly #owners = new Map<string, string[]>();
-  readonly #unreal = new Set<string>();
   #sites: Map<string, number> | undefined;
   readonly #speakC = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** The same by the last part of the path, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
 
-  constructor(readonly cards: readonly Card[]) {
-    const standIns = new Map<string, string[]>();
+  constructor(
+    readonly cards: readonly Card[],
+    readonly names = new CardNames(cards),
+  ) {
     for (const card of cards) {
       if (card.languages.includes('c')) this.#speakC.add(card.agent);
-      const unreal = new Set(card.stand_ins);
-      for (const name of card.defines)
-        add(unreal.has(name) ? standIns : this.#owners, name, card.agent);
       for (const module of card.modules) {
         this.#modules.set(module.path, { agent: card.agent, module });
         add(this.#byTail, tailOf(module.path), module.path);
       }
     }
-    for (const [name, agents] of standIns) {
-      if (this.#owners.has(name)) continue;
-      this.#owners.set(name, agents);
-      this.#unreal.add(name);
-    }
   }
 
   /** Whether nobody has more than a stand-in for a name. */
   isStandIn(name: string): boolean {
-    return this.#unreal.has(name);
+    const { real, standIns } = this.names.holdersOf(name);
+    return real.length === 0 && standIns.length > 0;
+  }
+
+  /** Agents that define a name for others; those with a stand-in only where nobody has the real one. */
+  ownersOf(name: string): string[] {
+    const { real, standIns } = this.names.holdersOf(name);
+    return (real.length > 0 ? real : standIns).flatMap((at) => this.cards[at]?.agent ?? []);
   }
 
   /** Call sites of a name in shards that do not define it. */
@@ -54,15 +54,10 @@ export class Directory {
     return this.#sites.get(name) ?? 0;
   }
 
-  /** Agents that define a name for others, by name; those with a stand-in only where nobody has the real one. */
-  get owners(): ReadonlyMap<string, readonly string[]> {
-    return this.#owners;
-  }
-
   /** Who defines what a call looks for. In C the asking shard has looked at home already. */
   find(lookup: Lookup, except: string): Whereabouts {
     if (lookup.modules.length === 0) {
-      const agents = (this.#owners.get(lookup.name) ?? []).filter(
+      const agents = this.ownersOf(lookup.name).filter(
         (agent) => agent !== except && this.#speakC.has(agent),
       );
       return { agents: agents.length > ownersMax ? [] : agents, lookup };

@@ -2,7 +2,8 @@ import { firstSentence } from '../pgc/compose.js';
 import { conceptsIn, type Question } from '../pgc/question.js';
 import { inverseFrequency } from '../pgc/scorer.js';
 import type { Role } from '../pgc/sentence-roles.js';
-import type { Card, Definition, Reference } from '../pgc/shapes.js';
+import type { Definition, Reference } from '../pgc/shapes.js';
+import type { CardNames } from './card-names.js';
 import type { Directory } from './directory.js';
 
 /** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */
@@ -26,26 +27,6 @@ const actGain = 1.6;
 /** Trust from which a target deals with a concept. */
 const coveringTrust = 0.5;
 
-/** How many documents of all shards together have a term, as far as the cards say. */
-export class Vocabulary {
-  readonly documents: number;
-  readonly #frequencies = new Map<string, number>();
-
-  constructor(cards: Iterable<Card>) {
-    let documents = 0;
-    for (const card of cards) {
-      documents += card.documents;
-      for (const { term, documents: having } of card.terms)
-        this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + having);
-    }
-    this.documents = documents;
-  }
-
-  frequency(term: string): number {
-    return this.#frequencies.get(term) ?? 0;
-  }
-}
-
 export interface LinkWeight {
   /** 0 to 1. */
   relevance: number;
@@ -63,15 +44,15 @@ export class LinkWeigher {
 
   constructor(
     readonly question: Question,
-    vocabulary: Vocabulary,
+    names: CardNames,
     readonly directory: Directory,
   ) {
+    const documents = directory.cards.reduce((sum, card) => sum + card.documents, 0);
+    const frequency = (term: string): number =>
+      names.documentsWith(term).reduce((sum, each) => sum + each, 0);
     const masses = question.concepts.map(({ variants }) => {
-      const having = variants.reduce(
-        (sum, { term, trust }) => sum + trust * vocabulary.frequency(term),
-        0,
-      );
-      return having === 0 ? 0 : inverseFrequency(vocabulary.documents, having);
+      const having = variants.reduce((sum, { term, trust }) => sum + trust * frequency(term), 0);
+      return having === 0 ? 0 : inverseFrequency(documents, having);
     });
     const heaviest = Math.max(...masses, Number.EPSILON);
     this.#worth = question.concepts.map(({ isName, weight, role }, at) => {

@@ -18,13 +18,14 @@ import type {
   Via,
 } from '../pgc/shapes.js';
 import { failureOf, orAborted } from './asking.js';
+import { CardNames } from './card-names.js';
 import { Directory } from './directory.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
 import { lookThrough } from './look-through.js';
 import { linkTrust } from './link-trust.js';
-import { LinkWeigher, Vocabulary } from './link-weight.js';
+import { LinkWeigher } from './link-weight.js';
 import {
   maxHopsDefault,
   outstanding,
@@ -62,7 +63,7 @@ export class Lattice {
   #directory: Directory | undefined;
   #versions: string | undefined;
   #router: Router | undefined;
-  #vocabulary: Vocabulary | undefined;
+  #names: CardNames | undefined;
 
   constructor(
     ports: readonly ShardPort[],
@@ -95,21 +96,16 @@ export class Lattice {
     return (this.#versions ??= createHash('sha256').update(all.sort().join('\n')).digest('hex'));
   }
 
-  get directory(): Directory {
-    return (this.#directory ??= new Directory([...this.cards.values()]));
+  get names(): CardNames {
+    return (this.#names ??= new CardNames([...this.cards.values()]));
   }
 
-  /** Agents that define a name for others. */
-  get owners(): ReadonlyMap<string, readonly string[]> {
-    return this.directory.owners;
+  get directory(): Directory {
+    return (this.#directory ??= new Directory([...this.cards.values()], this.names));
   }
 
   get router(): Router {
-    return (this.#router ??= new Router([...this.cards.values()], wordsOf));
-  }
-
-  get vocabulary(): Vocabulary {
-    return (this.#vocabulary ??= new Vocabulary([...this.cards.values()]));
+    return (this.#router ??= new Router([...this.cards.values()], wordsOf, this.names));
   }
 }
 
@@ -159,7 +155,7 @@ class QueryRun {
       Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
     );
     this.#ranked = this.#candidates();
-    this.#weigher = new LinkWeigher(this.#question, lattice.vocabulary, lattice.directory);
+    this.#weigher = new LinkWeigher(this.#question, lattice.names, lattice.directory);
   }
 
   async run(): Promise<LatticeAnswer> {

@@ -1,6 +1,7 @@
 import { isPathOf } from '../pgc/retrieve.js';
 import type { Question } from '../pgc/question.js';
-import type { Card, CardTerm } from '../pgc/shapes.js';
+import type { Card } from '../pgc/shapes.js';
+import { CardNames } from './card-names.js';
 
 /** Shards that are asked in order to find out where a question enters. */
 export const probesDefault = 3;
@@ -30,24 +31,16 @@ export interface Ranked {
   words: string[];
 }
 
-/**
- * Cards by how likely their shard answers, prepared once per set of cards. Names and terms are looked up in the cards as
- * they are, sorted: tables of them would take more room than the cards.
- */
+/** Cards by how likely their shard answers, prepared once per set of cards. */
 export class Router {
-  readonly #names: Names[];
   readonly #scopeWords: Set<string>[];
   readonly #meanDocuments: number;
 
   constructor(
     readonly cards: readonly Card[],
     wordsOf: (text: string) => string[],
+    readonly names = new CardNames(cards),
   ) {
-    this.#names = cards.map(({ terms, defines, stand_ins }) => ({
-      terms: inOrder(terms, ({ term }) => term),
-      defines: inOrder(defines, (name) => name),
-      standIns: inOrder(stand_ins, (name) => name),
-    }));
     this.#scopeWords = cards.map((card) => new Set(wordsOf([card.alias, ...card.scope].join(' '))));
     const documents = cards.reduce((sum, card) => sum + card.documents, 0);
     this.#meanDocuments = Math.max(1, documents / Math.max(1, cards.length));
@@ -56,11 +49,12 @@ export class Router {
   /** Best first; ties in the order of the agents' names. */
   rank(question: Question): Ranked[] {
     // By concept and card: documents that have it, as far as its variants are to be trusted.
-    const having = question.concepts.map(({ variants }) =>
-      this.#names.map((its) =>
-        sumOf(variants.map(({ term, trust }) => trust * documentsWith(its, term))),
-      ),
-    );
+    const having = question.concepts.map(({ variants }) => {
+      const found = variants.map(({ term, trust }) =>
+        this.names.documentsWith(term).map((documents) => trust * documents),
+      );
+      return this.cards.map((_, at) => sumOf(found.map((each) => each[at] ?? 0)));
+    });
     const homes = question.concepts.map((concept, at) => this.#home(concept, having[at] ?? []));
     const holders = new Map(question.identifiers.map((name) => [name, this.#holders(name)]));
     return this.cards
@@ -81,9 +75,8 @@ export class Router {
 
   /** Positions of the cards that define a name; who only has a stand-in does not, as long as another one does. */
   #holders(name: string): ReadonlySet<number> {
-    const having = this.#names.flatMap((its, at) => (holds(its.defines, name) ? [at] : []));
-    const real = having.filter((at) => !holds(this.#names[at]?.standIns ?? [], name));
-    return new Set(real.length > 0 ? real : having);
+    const { real, standIns } = this.names.holdersOf(name);
+    return new Set(real.length > 0 ? real : standIns);
   }
 
   #score({ question, having: all, homes, holders }: Asked, card: Card, at: number): Ranked {
@@ -128,43 +121,6 @@ interface Asked {
   having: readonly (readonly number[])[];
   homes: readonly number[];
   holders: ReadonlyMap<string, ReadonlySet<number>>;
-}
-
-/** Of one card, sorted. */
-interface Names {
-  terms: readonly CardTerm[];
-  defines: readonly string[];
-  standIns: readonly string[];
-}
-
-/** Cards are sorted when they are made; whoever sends others is searched all the same. */
-function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T[] {
-  const isSorted = list.every((each, at) => {
-    const before = list[at - 1];
-    return before === undefined || nameOf(before) <= nameOf(each);
-  });
-  return isSorted ? list : list.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-}
-
-function documentsWith({ terms }: Names, term: string): number {
-  const at = firstNotBelow(terms.length, (each) => (terms[each]?.term ?? '') < term);
-  const found = terms[at];
-  return found?.term === term ? found.documents : 0;
-}
-
-function holds(sorted: readonly string[], name: string): boolean {
-  return sorted[firstNotBelow(sorted.length, (each) => (sorted[each] ?? '') < name)] === name;
-}
-
-function firstNotBelow(count: number, isBelow: (position: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBelow(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function sumOf(numbers: readonly number[]): number {

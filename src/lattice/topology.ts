@@ -64,18 +64,28 @@ export class TopologyKeeper {
   #rowsOf(sorted: readonly Card[], directoryOf: () => Directory): Map<string, Row> {
     const isFirst = this.#cards.size === 0;
     const changes = isFirst ? noChanges : changesBetween([...this.#cards.values()], sorted);
-    let directory: Directory | undefined;
-    return new Map(
-      sorted.map((card): [string, Row] => {
-        const known = this.#rows.get(card.agent);
-        if (known?.version === card.index_version && !concerns(changes, card))
-          return [card.agent, known];
-        this.worked += 1;
-        directory ??= directoryOf();
-        return [card.agent, { version: card.index_version, edges: edgesOf(card, directory) }];
-      }),
-    );
+    const kept = new Map<string, Row>();
+    const anew: Card[] = [];
+    for (const card of sorted) {
+      const known = this.#rows.get(card.agent);
+      if (known?.version === card.index_version && !concerns(changes, card))
+        kept.set(card.agent, known);
+      else anew.push(card);
+    }
+    if (anew.length === 0) return kept;
+    this.worked += anew.length;
+    const directory = directoryOf();
+    directory.names.learn(namesOpenIn(anew));
+    for (const card of anew)
+      kept.set(card.agent, { version: card.index_version, edges: edgesOf(card, directory) });
+    return kept;
   }
+}
+
+/** What shards leave open and others may define under that name. */
+function* namesOpenIn(cards: readonly Card[]): Iterable<string> {
+  for (const { unresolved } of cards)
+    for (const { term, modules } of unresolved) if (modules.length === 0) yield term;
 }
 
 interface Changes {

@@ -2,13 +2,8 @@ import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Scope } from '../base/scope.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import {
-  planShards,
-  validRequest,
-  type PlannedShard,
-  type ShardPlan,
-  type ShardRequest,
-} from './shard-plan.js';
+import { type PlannedShard } from './planned-shards.js';
+import { planShards, validRequest, type ShardPlan, type ShardRequest } from './shard-plan.js';
 import { isBelow } from './confined-reader.js';
 import { BuildNotice } from './build-notice.js';
 import type { RuleDigests } from './fact-store.js';

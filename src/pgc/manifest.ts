@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
-import { aliasOf, planModes, type ShardPlan } from './shard-plan.js';
+import { aliasOf } from './planned-shards.js';
+import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from './segment-file.js';
 
 const manifestFormat = 5;

@@ -150,6 +150,11 @@ export const latticeMessages = {
     pgc.SymbolsRequest,
     pgc.TopologyAnswer,
   ),
+  shards: messageType<object, { known: string[]; unknown: string[] }>(
+    'lattice.shards',
+    pgc.SymbolsRequest,
+    pgc.ShardsAnswer,
+  ),
   path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>(
     'lattice.path',
     pgc.PathRequest,

@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.js';
 import { Excerpts } from './excerpt.js';
 import { WordsFile } from './locate/words-file.js';
 import { WordsShard } from './locate/words-shard.js';
-import { placeOf } from './manifest.js';
+import { placeOf, type IndexPlace, type Manifest } from './manifest.js';
 import { openIndex } from './open-index.js';
 import { Shard } from './shard.js';
 import type { SearchPart } from './search.js';
@@ -32,14 +32,8 @@ export async function openShards(
 ): Promise<OpenedShards> {
   const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
   const excerpts = new Excerpts(root);
-  const judge = engine && judgeOf(engine);
-  const { segments } = placeOf(root, home);
-  const wordsOf = (alias: string): WordsShard | undefined => {
-    const words = manifest.shards.find((each) => each.alias === alias)?.words;
-    if (words === undefined) return undefined;
-    return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts, judge);
-  };
-  const semantics = engine && (await Semantics.open(placeOf(root, home), manifest, shards, engine));
+  const place = placeOf(root, home);
+  const semantics = engine && (await Semantics.open(place, manifest, shards, engine));
   return {
     root,
     project,
@@ -48,8 +42,22 @@ export async function openShards(
       (index) =>
         new Shard(
           ...([index, overlaysIn(index.info.alias), excerpts, systemClock, semantics] as const),
-          ...([without, wordsOf(index.info.alias)] as const),
+          ...([without, wordsOf(place, manifest, index.info.alias, excerpts, engine)] as const),
         ),
     ),
   };
+}
+
+/** The words of a shard's files, which are opened when the first report comes; undefined where the index has none. */
+export function wordsOf(
+  { segments }: IndexPlace,
+  { shards }: Manifest,
+  alias: string,
+  excerpts: Excerpts,
+  engine: Engine | undefined,
+): WordsShard | undefined {
+  const words = shards.find((each) => each.alias === alias)?.words;
+  if (words === undefined) return undefined;
+  const judge = engine && judgeOf(engine);
+  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts, judge);
 }

@@ -1,14 +1,8 @@
 import { BusError } from '../errors/bus-error.js';
 import { keptPlan, placeOf, projectOf } from './manifest.js';
 import { SourceTree } from './source-tree.js';
-import {
-  ownerOf,
-  planShards,
-  type PlanMode,
-  type PlannedFile,
-  type PlannedShard,
-  type ShardRequest,
-} from './shard-plan.js';
+import { ownerOf, type PlannedFile, type PlannedShard } from './planned-shards.js';
+import { planShards, type PlanMode, type ShardRequest } from './shard-plan.js';
 
 export interface FolderPlan {
   mode: PlanMode;

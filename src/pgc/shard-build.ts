@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ownerOf, type ShardPlan } from './shard-plan.js';
+import { ownerOf } from './planned-shards.js';
+import { type ShardPlan } from './shard-plan.js';
 import type { BuildNotice } from './build-notice.js';
 import type { FactStore, RuleDigests } from './fact-store.js';
 import { minerVersion } from './facts.js';

@@ -1,4 +1,4 @@
-import type { PlannedFile } from './shard-plan.js';
+import type { PlannedFile } from './planned-shards.js';
 
 /**
  * Cutting a folder tree into parts of similar size. A part is a set of items; an item is a whole folder,

@@ -1,5 +1,11 @@
 import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
-import { freeAlias, ownerOf, titleOf, type PlannedFile, type PlannedShard } from './shard-plan.js';
+import {
+  freeAlias,
+  ownerOf,
+  titleOf,
+  type PlannedFile,
+  type PlannedShard,
+} from './planned-shards.js';
 
 /** A shard is cut when it has so many times the lines that the largest of a fresh plan may have. */
 const heaviestShare = 1.25;

@@ -1,6 +1,6 @@
 import { restTitle, sectionFinder, sectionsOf, type OwnersFile } from './shard-plan-owners.js';
 import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
-import { ownerOf, type PlannedFile } from './shard-plan.js';
+import { ownerOf, type PlannedFile } from './planned-shards.js';
 
 /** Shards of a tree by who maintains what: titles and the paths that each one has. */
 export interface OwnedPart {

@@ -11,6 +11,7 @@ import {
   type Manifest,
   type ManifestShard,
 } from './manifest.js';
+import { wordsOf } from './open-shards.js';
 import { partOf, type Part } from './shard-parts.js';
 import { Segment } from './segment.js';
 import { ShardOverlays } from './shard-overlays.js';
@@ -112,8 +113,10 @@ export class ShardSource {
     const semantics =
       this.#engine && (await Semantics.open(this.#place, this.#manifest, [index], this.#engine));
     for (const warning of semantics?.warnings ?? []) this.#onWarning(warning);
-    const value = new Shard(index, overlays, this.#excerpts, systemClock, semantics);
-    return { value, close: () => index.close() };
+    const [manifest, excerpts, engine] = [this.#manifest, this.#excerpts, this.#engine] as const;
+    const words = wordsOf(this.#place, manifest, alias, excerpts, engine);
+    const parts = [index, overlays, excerpts, systemClock, semantics, undefined, words] as const;
+    return { value: new Shard(...parts), close: () => index.close() };
   }
 
   /**

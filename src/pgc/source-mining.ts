@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { BusError } from '../errors/bus-error.js';
-import { ownerOf, type PlannedShard } from './shard-plan.js';
+import { ownerOf, type PlannedShard } from './planned-shards.js';
 import type { FactStore } from './fact-store.js';
 import type { FileStamps } from './file-stamps.js';
 import type { RulesInForce } from './items/rules-in-force.js';

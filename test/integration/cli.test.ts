@@ -163,13 +163,17 @@ describe('what a built index answers without a broker', () => {
       'How does the nic driver allocate its ring for received frames?',
     );
     expect(code).toBe(0);
-    expect(json.query_path.slice(0, 2)).toEqual(['drivers', 'include']);
+    expect(json.query_path.slice(0, 2)).toEqual(['drivers', 'kernel']);
     expect(json.hops[0].via).toBeNull();
     expect(json.hops[1].via).toMatchObject({
-      symbol: 'dma_alloc_ring',
-      from: 'drivers/nic/nic_main.c:13',
-      to: 'include/linux/dma.h:6',
+      symbol: 'dma_alloc_mapped',
+      from: 'include/linux/dma.h:8',
+      to: 'kernel/dma/mapping.c:10',
     });
+    expect(json.hops[1].via.chain.map((step: { symbol: string }) => step.symbol)).toEqual([
+      'nic_setup_rx_ring',
+      'dma_alloc_ring',
+    ]);
     expect(json.safety).toMatchObject({ max_hops: 6, actual_hops: json.hops.length });
     expect(new Set(json.query_path).size).toBe(json.query_path.length);
     const short = await local(
@@ -179,7 +183,7 @@ describe('what a built index answers without a broker', () => {
       '--max-hops',
       '2',
     );
-    expect(short.json.query_path).toEqual(['drivers', 'include']);
+    expect(short.json.query_path).toEqual(['drivers', 'kernel']);
   });
 
   test('the topology and its routes are computed from the code', async () => {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { latticeService } from '../../../src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../../src/pgc/messages.js';
 import { realRoot } from '../../../src/pgc/source-tree.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { partsMax } from '../../../src/pgc/shard-parts.js';
@@ -210,18 +210,22 @@ async function whenAnswering(
       signal,
     ),
   );
-  // Over a hundred shards it computes for seconds, and on a busy machine the broker may take it for lost meanwhile.
-  await eventually(
-    () =>
-      withQuestions(config, undefined, async (questions) => {
-        await questions.topology({ deadlineMs: readyMsMax });
-        return true;
-      }).catch((error: unknown) => {
-        if (!asBusError(error).retryable || signal.aborted) throw error;
-        return false;
-      }),
-    () => new BusError('NO_SHARDS'),
-    signal,
+  await withClient(config, (client) =>
+    eventually(
+      async () => {
+        const { type, request, answer } = latticeMessages.shards;
+        const reply = await client
+          .request(`service:${latticeService}`, type, request.encode({}), { isIdempotent: true })
+          .catch((error: unknown) => {
+            if (asBusError(error).retryable) return undefined;
+            throw error;
+          });
+        const known = new Set(reply === undefined ? [] : answer.decode(reply.body).known);
+        return report.shards.every(({ alias }) => known.has(alias));
+      },
+      () => new BusError('NO_SHARDS'),
+      signal,
+    ),
   );
 }
 

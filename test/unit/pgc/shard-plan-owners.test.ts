@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { pathGlob } from '../../../src/pgc/path-glob.js';
 import { sectionFinder, sectionsOf, type OwnersFile } from '../../../src/pgc/shard-plan-owners.js';
-import { ownerOf, planShards, type PlannedFile } from '../../../src/pgc/shard-plan.js';
+import { ownerOf, type PlannedFile } from '../../../src/pgc/planned-shards.js';
+import { planShards } from '../../../src/pgc/shard-plan.js';
 
 const linux = `List of maintainers
 ===================

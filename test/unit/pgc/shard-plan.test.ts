@@ -2,14 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isName } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import {
-  aliasOf,
-  ownerOf,
-  parseShardRequest,
-  planShards,
-  type PlannedFile,
-  type ShardRequest,
-} from '../../../src/pgc/shard-plan.js';
+import { aliasOf, ownerOf, type PlannedFile } from '../../../src/pgc/planned-shards.js';
+import { parseShardRequest, planShards, type ShardRequest } from '../../../src/pgc/shard-plan.js';
 import { autoShardsMax, shardLinesMax } from '../../../src/pgc/shard-plan-cut.js';
 
 const folderName = fc.constantFrom(

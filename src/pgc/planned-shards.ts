@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+
+export interface PlannedShard {
+  alias: string;
+  /** Folders or files relative to the root, `.` for the root. The longest path that holds a file owns it. */
+  paths: string[];
+  /** When the plan was made: what it weighs where shards are dealt out to several processes. */
+  lines?: number | undefined;
+}
+
+export interface PlannedFile {
+  path: string;
+  lines: number;
+}
+
+const aliasMax = 80;
+
+/** Which shard owns a path: the one that names the longest prefix of it; undefined when none does. */
+export function ownerOf(shards: readonly PlannedShard[]): (path: string) => number | undefined {
+  const owners = new Map<string, number>();
+  shards.forEach((shard, index) => {
+    for (const path of shard.paths) owners.set(path === '.' ? '' : path, index);
+  });
+  return (path) => {
+    let prefix = path;
+    while (prefix !== '') {
+      const owner = owners.get(prefix);
+      if (owner !== undefined) return owner;
+      prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0));
+    }
+    return owners.get('');
+  };
+}
+
+/** A valid name made of any text: `drivers/net` → `drivers-net`. */
+export function aliasOf(text: string): string {
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^[-_]+|[-_]+$/g, '');
+  if (plain === '') return 'root';
+  if (plain.length <= aliasMax) return plain;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 8);
+  return `${plain.slice(0, aliasMax - 9).replace(/[-_]+$/, '')}-${digest}`;
+}
+
+/** An alias that no other shard has; it is taken from then on. */
+export function freeAlias(text: string, taken: Set<string>): string {
+  const wanted = aliasOf(text);
+  let alias = wanted;
+  for (let n = 2; taken.has(alias); n += 1) alias = `${wanted}-${n}`;
+  taken.add(alias);
+  return alias;
+}
+
+/** The folder that holds all paths if it is one of them; else that folder with its first and last child. */
+export function titleOf(paths: readonly string[]): string {
+  const common = commonFolder(paths);
+  if (paths.includes(common)) return common;
+  const below = paths.map((path) => path.slice(common === '' ? 0 : common.length + 1));
+  const children = below.map((path) => path.split('/')[0] ?? '').sort();
+  return `${common}/${children[0] ?? ''}_${children.at(-1) ?? ''}`;
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let common = paths[0] ?? '';
+  for (const path of paths) {
+    while (common !== '' && path !== common && !path.startsWith(`${common}/`)) {
+      common = common.slice(0, Math.max(common.lastIndexOf('/'), 0));
+    }
+  }
+  return common;
+}
