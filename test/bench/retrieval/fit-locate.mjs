@@ -14,9 +14,16 @@ import { indexed, load } from './product.mjs';
 import { asReports, historyOf, reportsIn } from './reports.mjs';
 
 const candidatesMax = 120;
+/** What words of texts gain: shards add it up, and do not tell these apart. */
+const ofTexts = [
+  ...['title_names', 'title_text', 'prose_names', 'prose_text', 'prose_cover'],
+  ...['log_names', 'log_text', 'frame_words'],
+];
 const heldOutOf = 5;
 const nearness = 0.03;
 const steps = 400;
+/** Sums of the same numbers in another order. */
+const roundingMax = 1e-6;
 
 const { values: options } = parseArgs({
   options: {
@@ -27,18 +34,16 @@ const { values: options } = parseArgs({
   },
 });
 if (options.repo === undefined) throw new Error('--repo is wanted');
-const { openWords } = await load('src/pgc/locate/word-index.js');
-const { candidatesOf, sourcesOf } = await load('src/pgc/locate/candidates.js');
-const { ModuleFiles } = await load('src/pgc/locate/named.js');
+const { openTree } = await load('src/pgc/locate/locate.js');
+const { Seeking } = await load('src/pgc/locate/seeking.js');
 const { parseReport } = await load('src/pgc/locate/report.js');
 const { featureNames, weights } = await load('src/pgc/locate/features.js');
 
 const root = path.resolve(options.repo);
 const home = path.resolve(options.home ?? temporaryFolder('fit-locate'));
 await indexed(root, home);
-const { index } = await openWords(root, home);
-const parts = { sources: sourcesOf(index), modules: new ModuleFiles(index) };
-const known = new Set(index.shards.flatMap((shard) => [...shard.paths()]));
+const { index, ports, modules } = await openTree(root, home);
+const known = new Set(index.shards.flatMap(({ words }) => [...words.paths()]));
 const commits =
   options.pairs === undefined
     ? historyOf(root, Number(options.count))
@@ -46,12 +51,14 @@ const commits =
 
 const late = new Set(['passage', 'string', 'device', 'rerank']);
 const features = featureNames.filter((name) => name !== 'source' && !late.has(name));
-const reports = asReports(commits, (each) => known.has(each)).flatMap(rowsOf);
+const committed = features.map((name) => weights[name]);
+const reports = [];
+for (const each of asReports(commits, (file) => known.has(file)))
+  reports.push(...(await rowsOf(each)));
 const isHeldOut = (_, at) => at % heldOutOf === 0;
 const fitted = reports.filter((row, at) => !isHeldOut(row, at));
 const held = reports.filter(isHeldOut);
 if (fitted.length < heldOutOf) throw new Error(`only ${reports.length} messages read like reports`);
-const committed = features.map((name) => weights[name]);
 const learned = learnedFrom(fitted);
 console.log(`${commits.length} commits, ${reports.length} of them read like reports`);
 console.log(
@@ -69,20 +76,52 @@ console.log(
 );
 
 /** The features of each candidate, sources only; nothing where no right file is among them. */
-function rowsOf({ title, description, paths }) {
+async function rowsOf({ title, description, paths }) {
   let report;
   try {
     report = parseReport({ title, description });
   } catch {
     return [];
   }
-  const limit = { limit: candidatesMax, without: new Set() };
-  const { best, columns } = candidatesOf(index, parts, report, limit);
-  const some = best.filter(({ file }) => parts.sources[file] === 1);
+  const seeking = new Seeking(index, modules, report, late);
+  const answers = new Map();
+  for (const [shard, port] of ports.entries())
+    answers.set(shard, await port.rankFiles(seeking.requestFor(shard, candidatesMax)));
+  const { best, columns } = seeking.rank(answers, candidatesMax);
+  const some = best.filter(({ file }) => index.sources[file] === 1);
   const right = some.map((each) => paths.includes(each.path));
   if (!right.includes(true)) return [];
-  const values = some.map(({ file }) => features.map((name) => columns.at(name, file)));
+  const files = some.map(({ file }) => file);
+  const texts = new Map();
+  // What weighs nothing is not looked for: its column is empty.
+  for (const name of ofTexts)
+    if (weights[name] !== 0) texts.set(name, await textValues(report, name, files));
+  const values = files.map((file) =>
+    features.map((name) => texts.get(name)?.get(file) ?? columns.at(name, file)),
+  );
+  some.forEach(({ path: its, score }, at) => {
+    const sum = weights.source + dot(values[at], committed);
+    if (Math.abs(sum - score) > roundingMax)
+      throw new Error(`${its}: its features add up to ${sum}, its score is ${score}`);
+  });
   return [{ right, values }];
+}
+
+/** By file: what shards say when no other feature counts, by its weight. */
+async function textValues(report, name, files) {
+  const others = new Set(featureNames.filter((each) => each !== name));
+  const seeking = new Seeking(index, modules, report, others);
+  const values = new Map();
+  for (const shard of new Set(files.map((file) => index.shardOf(file)))) {
+    const base = index.baseOf(shard);
+    const request = seeking.requestFor(shard, candidatesMax);
+    // A shard answers with its best files only: these.
+    for (const file of files)
+      if (index.shardOf(file) === shard) request.given[file - base] = Number.MAX_VALUE;
+    for (const { file, words } of (await ports[shard].rankFiles(request)).files)
+      values.set(base + file, words / weights[name]);
+  }
+  return values;
 }
 
 /** Gradient descent, each weight with a step of its own (Adam: D. Kingma, J. Ba, 2015). */
