@@ -1,12 +1,16 @@
 import { CardNames } from './card-names.js';
 import { ForwardWalk } from '../pgc/module-calls.js';
 import { forwarded } from '../pgc/scope.js';
-import type { Card, CardModule, Lookup } from '../pgc/shapes.js';
+import { BoundedMap } from '../base/bounded-map.js';
+import type { Card, CardModule, Definition, Lookup } from '../pgc/shapes.js';
 
 /** Shards that are asked for one name; a name that more of them define says nothing. */
 const ownersMax = 6;
 /** Re-exports that are followed. */
 const forwardsMax = 4;
+
+/** Names of which definitions are remembered; the oldest go first. */
+const toldMax = 50_000;
 
 export interface Whereabouts {
   /** Agents that define it; empty when nobody does, or too many. */
@@ -18,6 +22,8 @@ export interface Whereabouts {
 /** Which shard defines what, as the cards say. */
 export class Directory {
   #sites: Map<string, number> | undefined;
+  /** What shards have told of names, by agent and name: it holds as long as their cards do. */
+  readonly told = new BoundedMap<string, readonly Definition[]>(toldMax);
   readonly #speakC = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** The same by the last part of the path, for modules of which only the end is known. */

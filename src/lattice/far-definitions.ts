@@ -40,7 +40,9 @@ export class FarDefinitions {
         for (const name of namesOf(found.lookup)) {
           const key = `${owner} ${name}`;
           if (this.#known.has(key)) continue;
-          this.#known.set(key, []);
+          const told = this.directory.told.get(key);
+          this.#known.set(key, told === undefined ? [] : [...told]);
+          if (told !== undefined) continue;
           wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
         }
       }
@@ -52,19 +54,25 @@ export class FarDefinitions {
       const found: Definition[] = [];
       for (let at = 0; at < names.length; at += batchMax)
         found.push(...(await port.definitions(names.slice(at, at + batchMax))));
-      return found.map((each) => ({ owner: port.agent, each }));
+      return { owner: port.agent, names, found };
     });
     this.errors.push(...errors);
-    for (const { owner, each } of answers.flat()) {
-      const name =
-        isConstructor(each.symbol) && each.container !== ''
-          ? `${each.container}.${each.symbol}`
-          : each.symbol;
-      const key = `${owner} ${name}`;
-      const known = this.#known.get(key);
-      if (known === undefined) this.#known.set(key, [each]);
-      else if (!known.some((other) => isSamePlace(each, other))) known.push(each);
+    for (const { owner, names, found } of answers) {
+      for (const each of found) this.#add(owner, each);
+      for (const name of names) {
+        const key = `${owner} ${name}`;
+        this.directory.told.set(key, [...(this.#known.get(key) ?? [])]);
+      }
     }
+  }
+
+  #add(owner: string, definition: Definition): void {
+    const { symbol, container } = definition;
+    const name = isConstructor(symbol) && container !== '' ? `${container}.${symbol}` : symbol;
+    const key = `${owner} ${name}`;
+    const known = this.#known.get(key);
+    if (known === undefined) this.#known.set(key, [definition]);
+    else if (!known.some((other) => isSamePlace(definition, other))) known.push(definition);
   }
 
   /** What a use means among what was learned, best first; a constructor after its class. */

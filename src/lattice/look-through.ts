@@ -5,10 +5,10 @@ import { relevanceFloor } from './hop-choice.js';
 import { inherited } from './query.machine.js';
 
 /** Inline functions that are looked through at once, the most relevant first. */
-const inlinesMax = 12;
+const inlinesMax = 8;
 /** Headers of other headers. */
 const layersMax = 2;
-const referencesOfInlines = 16;
+const referencesOfInlines = 8;
 /** What is left of a link to an inline function, when what it calls is known to lie elsewhere. */
 const inlineShare = 0.5;
 

@@ -2,12 +2,10 @@ import type { Question } from './question.js';
 import type { ShardIndex } from './shard-index.js';
 import { Ranking } from './ranking.js';
 import { priorOf, wantsAsides } from './prior.js';
-import { nowhere, Scorer, weigh, type Match, type Weighing } from './scorer.js';
+import { nowhere, Scorer, together, weigh, type Match, type Weighing } from './scorer.js';
 
 /** Hits that a search may return; nobody reads further. */
 export const hitsMax = 200;
-/** Share of a score that does not depend on how many of the question's concepts stand together. */
-const scatteredShare = 0.25;
 /** What a file is about, its functions are likely to be about. */
 const contextWeight = 0.3;
 /** For a document of a file or folder that the question names. */
@@ -91,11 +89,10 @@ export class Retriever {
       };
     };
     for (const document of found) {
-      const match = this.#match(document, exact);
-      const plain = plainScore(match);
-      // Rows are read only for documents that may still enter the ranking.
+      // Rows are read only for documents that may still enter the ranking; most do not, so no match is made of them.
+      const plain = this.#scorer.plain(document, contextWeight) + (exact.get(document) ?? 0);
       if (!ranked.admits(plain + pathShare)) continue;
-      ranked.offer(rated(document, match, plain));
+      ranked.offer(rated(document, this.#match(document, exact), plain));
     }
     const best = ranked.best();
     const known = new Set(best.map(({ document }) => document));
@@ -143,8 +140,7 @@ interface RankedMatch extends NamedMatch {
 
 /** One that stands alone in covering the question is better than one that repeats a word of it. */
 export function plainScore(match: NamedMatch): number {
-  const together = scatteredShare + (1 - scatteredShare) * match.coverage;
-  return match.attained * together + match.exact + contextWeight * match.context;
+  return together(match.attained, match.coverage) + match.exact + contextWeight * match.context;
 }
 
 /** What is found where nothing is explained covers less; what the question names is meant all the same. */

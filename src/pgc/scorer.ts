@@ -57,6 +57,14 @@ export function inverseFrequency(documents: number, having: number): number {
   return Math.log(1 + (documents - bounded + 0.5) / (bounded + 0.5));
 }
 
+/** Share of a score that does not depend on how many of the question's concepts stand together. */
+const scatteredShare = 0.25;
+
+/** What was attained counts the more, the more of the question stands together. */
+export function together(attained: number, coverage: number): number {
+  return attained * (scatteredShare + (1 - scatteredShare) * coverage);
+}
+
 /** How well one document answers, by its words. */
 export interface Match {
   /** BM25F score over the score that no document can exceed, 0 to 1. */
@@ -154,6 +162,15 @@ export class Scorer {
       coverage: Math.min(1, (this.#covered[document] ?? 0) / this.#total),
       context: Math.min(1, (this.#groupScore[this.#groups.of(document)] ?? 0) / this.#total),
     };
+  }
+
+  /** What a match is worth, without one: common words stand in most documents. */
+  plain(document: number, contextWeight: number): number {
+    const total = this.#total;
+    const attained = Math.min(1, (this.#score[document] ?? 0) / total);
+    const coverage = Math.min(1, (this.#covered[document] ?? 0) / total);
+    const around = this.#groupScore[this.#groups.of(document)] ?? 0;
+    return together(attained, coverage) + contextWeight * Math.min(1, around / total);
   }
 
   forget(): void {

@@ -1,0 +1,22 @@
+/** A map of at most so many entries: what was set longest ago goes first. */
+export class BoundedMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>();
+
+  constructor(readonly limit: number) {}
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.limit) return;
+    const oldest = this.#entries.keys().next();
+    if (oldest.done !== true) this.#entries.delete(oldest.value);
+  }
+}
