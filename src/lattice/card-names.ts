@@ -8,6 +8,7 @@ interface Names {
   terms: readonly CardTerm[];
   defines: readonly string[];
   standIns: readonly string[];
+  places: readonly string[];
 }
 
 /** Positions of the cards that define a name: those with the real thing, and those with a stand-in for it alone. */
@@ -32,6 +33,7 @@ export class CardNames {
       let terms: readonly CardTerm[] | undefined;
       let defines: readonly string[] | undefined;
       let standIns: readonly string[] | undefined;
+      let places: readonly string[] | undefined;
       return {
         get terms() {
           return (terms ??= inOrder(card.terms, ({ term }) => term));
@@ -41,6 +43,9 @@ export class CardNames {
         },
         get standIns() {
           return (standIns ??= inOrder(card.stand_ins, (name) => name));
+        },
+        get places() {
+          return (places ??= inOrder(card.places ?? [], (name) => name));
         },
       };
     });
@@ -53,6 +58,11 @@ export class CardNames {
       const found = terms[at];
       return found?.term === term ? found.documents : 0;
     });
+  }
+
+  /** Positions of the cards of shards where a file or a folder is called so, in lower case. */
+  placesOf(name: string): number[] {
+    return this.#names.flatMap(({ places }, at) => (holds(places, name) ? [at] : []));
   }
 
   holdersOf(name: string): Holders {

@@ -6,6 +6,8 @@ import { start, step, type Step } from '../machine/step.js';
 import { wordsOf } from '../pgc/miners/words.js';
 import { placePrior, wantsAsides } from '../pgc/prior.js';
 import { analyse, type Question } from '../pgc/question.js';
+import { isApart } from '../pgc/reach.js';
+import { isHeader } from '../pgc/visibility.js';
 import type {
   Card,
   CodedError,
@@ -46,6 +48,8 @@ const referencesPerHop = 40;
 const probesMin = 2;
 const probesMax = 5;
 const probeShare = 0.65;
+const apartPrior = 0.5;
+const headerPrior = 0.7;
 /** Of a query's time: what one agent may take to answer, and what the far ends of its references may take. */
 const agentShare = 0.4;
 const linkShare = 0.25;
@@ -261,11 +265,10 @@ class QueryRun {
   async #probe(agent: string): Promise<void> {
     try {
       const { answer, links } = await this.#ask(agent, []);
-      const isAsideWanted = wantsAsides(this.#question);
       const best = Math.max(
         0,
         ...answer.citations.map(
-          ({ similarity, file_path }) => similarity * placePrior(file_path, isAsideWanted),
+          ({ similarity, file_path }) => similarity * entryPrior(file_path, this.#question),
         ),
       );
       const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
@@ -399,6 +402,18 @@ class QueryRun {
       },
     ];
   }
+}
+
+/**
+ * How likely a question enters at a place, whatever its words: what is done begins in source files, not in headers, and
+ * not in tools and tests, unless it speaks of them.
+ */
+function entryPrior(path: string, question: Question): number {
+  const isAsideWanted = wantsAsides(question);
+  const top = path.slice(0, Math.max(0, path.indexOf('/')));
+  const isNamed = isAsideWanted || question.concepts.some(({ word }) => word === top.toLowerCase());
+  const apart = isApart(path) && !isNamed ? apartPrior : 1;
+  return placePrior(path, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
 }
 
 /** Those that may well know, and a second one in any case: a card tells only so much. */

@@ -22,6 +22,15 @@ const wordEvidence = 0.35;
 const homeShare = 0.9;
 const homeDocumentsMin = 20;
 
+/** A word that more shards have a folder or a file for is at home in none of them. */
+const placeHoldersMax = 3;
+/** And this share of the documents that have it must be there. */
+const placeShare = 0.6;
+/** A word of which more of all documents speak is an everyday one. */
+const rareShare = 2e-4;
+/** Numbers of a question that are looked for among them. */
+const numbersMax = 16;
+
 export interface Ranked {
   agent: string;
   score: number;
@@ -38,7 +47,7 @@ export class Router {
 
   constructor(
     readonly cards: readonly Card[],
-    wordsOf: (text: string) => string[],
+    readonly wordsOf: (text: string) => string[],
     readonly names = new CardNames(cards),
   ) {
     this.#scopeWords = cards.map((card) => new Set(wordsOf([card.alias, ...card.scope].join(' '))));
@@ -56,9 +65,10 @@ export class Router {
       return this.cards.map((_, at) => sumOf(found.map((each) => each[at] ?? 0)));
     });
     const homes = question.concepts.map((concept, at) => this.#home(concept, having[at] ?? []));
+    const places = this.#places(question);
     const holders = new Map(question.identifiers.map((name) => [name, this.#holders(name)]));
     return this.cards
-      .map((card, at) => this.#score({ question, having, homes, holders }, card, at))
+      .map((card, at) => this.#score({ question, having, homes, holders, places }, card, at))
       .sort((one, other) => other.score - one.score || (one.agent < other.agent ? -1 : 1));
   }
 
@@ -79,7 +89,34 @@ export class Router {
     return new Set(real.length > 0 ? real : standIns);
   }
 
-  #score({ question, having: all, homes, holders }: Asked, card: Card, at: number): Ranked {
+  /** Words of the question that a few shards have a folder or a file for, by the position of the card. */
+  #places({ text, concepts }: Question): ReadonlyMap<number, string[]> {
+    const found = new Map<number, string[]>();
+    const said = concepts.filter(
+      ({ weight, role, isName }) => weight >= 1 && role !== 'act' && !isName,
+    );
+    // What models and chips are called is often a number, which no index holds as a word.
+    const numbers = text.match(/\b\d{3,8}\b/g)?.slice(0, numbersMax) ?? [];
+    const words = new Set([...said.map(({ word }) => word.toLowerCase()), ...numbers]);
+    for (const word of words) {
+      const having = this.names.placesOf(word);
+      if (having.length > placeHoldersMax || !this.#isOf(word, having)) continue;
+      for (const at of having) found.set(at, [...(found.get(at) ?? []), word]);
+    }
+    return found;
+  }
+
+  /** Whether a word is spoken of there and hardly elsewhere: `light` names a file, and is said of everything. */
+  #isOf(word: string, places: readonly number[]): boolean {
+    const [term = word] = this.wordsOf(word);
+    const documents = this.names.documentsWith(term);
+    const all = sumOf(documents);
+    if (all === 0) return /\d/.test(word);
+    if (all > rareShare * this.#meanDocuments * this.cards.length) return false;
+    return sumOf(places.map((at) => documents[at] ?? 0)) >= placeShare * all;
+  }
+
+  #score({ question, having: all, homes, holders, places }: Asked, card: Card, at: number): Ranked {
     let belief = 0;
     let total = 0;
     question.concepts.forEach((concept, position) => {
@@ -101,7 +138,8 @@ export class Router {
     });
     const names = question.identifiers.filter((name) => holders.get(name)?.has(at) === true);
     const paths = question.paths.filter((path) => card.scope.some((scope) => covers(scope, path)));
-    const words = question.concepts.filter((_, concept) => homes[concept] === at);
+    const athome = question.concepts.filter((_, concept) => homes[concept] === at);
+    const words = [...new Set([...athome.map((each) => each.word), ...(places.get(at) ?? [])])];
     return {
       agent: card.agent,
       score:
@@ -110,7 +148,7 @@ export class Router {
         identifierEvidence * names.length +
         pathEvidence * paths.length,
       evidence: [...names, ...paths],
-      words: words.map((each) => each.word),
+      words,
     };
   }
 }
@@ -121,6 +159,7 @@ interface Asked {
   having: readonly (readonly number[])[];
   homes: readonly number[];
   holders: ReadonlyMap<string, ReadonlySet<number>>;
+  places: ReadonlyMap<number, string[]>;
 }
 
 function sumOf(numbers: readonly number[]): number {

@@ -13,6 +13,9 @@ export const cardModulesMax = 20_000;
 export const cardDefinesMax = 100_000;
 export const cardStandInsMax = 20_000;
 export const cardReferencesMax = 50_000;
+export const cardPlacesMax = 20_000;
+/** Shorter names of files and folders say nothing. */
+const placeCharsMin = 3;
 /** Modules that one name is imported from; beyond them it belongs to everybody. */
 const referenceModulesMax = 64;
 
@@ -36,6 +39,7 @@ export function lazyCardOf(index: ShardIndex): Card {
     terms: () => sketch(index),
     defines: () => bounded('defines', cut(index.defines(), cardDefinesMax)),
     stand_ins: () => bounded('stand_ins', cut(standInsOf(index), cardStandInsMax)),
+    places: () => bounded('places', cut(placesOf(index), cardPlacesMax)),
     unresolved: () => bounded('unresolved', cutReferences(referencesOf(index))),
     modules: () => {
       const files = [...filesByModule(index)].sort(([a], [b]) => compare(a, b));
@@ -61,6 +65,18 @@ export function lazyCardOf(index: ShardIndex): Card {
   // Last, so that whoever copies the card has read all the others.
   Object.defineProperty(card, 'truncated', { enumerable: true, get: () => [...cuts] });
   return card as Card;
+}
+
+/** Each file's name, what it begins with (`8250_port.c` is about 8250), and each folder's. */
+function placesOf(index: ShardIndex): string[] {
+  const places = new Set<string>();
+  for (let file = 0; file < index.fileCount; file += 1) {
+    const parts = index.file(file).path.toLowerCase().split('/');
+    const name = (parts.pop() ?? '').replace(/\..*$/, '');
+    for (const each of [...parts, name, name.split(/[_-]/)[0] ?? ''])
+      if (each.length >= placeCharsMin) places.add(each);
+  }
+  return [...places].sort();
 }
 
 interface Cut<T> {

@@ -31,7 +31,8 @@ export function isWithinReach(
   return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
 }
 
-function isApart(path: string): boolean {
+/** Tools, samples, tests and documents at the top of a tree. */
+export function isApart(path: string): boolean {
   return apart.has(topOf(path).toLowerCase());
 }
 

@@ -34,6 +34,14 @@ const acts = new Set(
     .map(stem),
 );
 
+/** Participles that no rule brings back to their verb. */
+const participles = new Set(
+  (
+    'begun bound brought built caught chosen drawn driven found given held hidden hit hung kept known led left lent lost ' +
+    'made met put read run seen sent set shown shut split spread stolen struck sworn taken taught told torn woken written'
+  ).split(' '),
+);
+
 const articles = new Set(
   'a an the this that these those its their his her our my any each every some no of to by for with from'.split(
     ' ',
@@ -51,18 +59,21 @@ export function rolesOf(words: readonly string[]): (Role | undefined)[] {
   const opening = `${first} ${second}`;
   if (passive.test(opening)) return passiveRoles(words);
   if (!active.test(opening)) return words.map(() => undefined);
-  const at = words.findIndex((word, place) => place > 2 && isAct(word, words[place - 1]));
+  let at = words.findIndex((word, place) => place > 2 && isAct(word, words[place - 1]));
+  // Of several in a row the first ones are nouns: the `read cache` drops something.
+  while (at >= 0 && isAct(words[at + 1] ?? '')) at += 1;
   if (at < 0) return words.map(() => undefined);
   return words.map((_, place) => (place < at ? 'subject' : place === at ? 'act' : 'object'));
 }
 
 /** What is done to the subject of a passive is the act; the subject is its object. */
 function passiveRoles(words: readonly string[]): (Role | undefined)[] {
-  const at = words.findIndex(
-    (word, place) =>
-      place > 2 && /(?:ed|en|t|n)$/i.test(word) && acts.has(stem(word.toLowerCase())),
-  );
+  const at = words.findIndex((word, place) => place > 2 && isParticiple(word));
   return words.map((_, place) => (at < 0 ? undefined : place === at ? 'act' : 'object'));
+}
+
+function isParticiple(word: string): boolean {
+  return participles.has(word) || (word.endsWith('ed') && acts.has(stem(word)));
 }
 
 function isAct(word: string, before = ''): boolean {

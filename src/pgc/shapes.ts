@@ -226,6 +226,8 @@ export interface Card {
   modules: CardModule[];
   /** Names of the lists above that had to be cut at their limits; see card.ts. */
   truncated?: string[];
+  /** What folders and files are called here, in lower case, without endings, sorted. */
+  places?: string[];
 }
 
 /** What one shard can be asked. Local shards answer at once, remote ones over the bus. */

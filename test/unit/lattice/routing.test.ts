@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Router } from '../../../src/lattice/routing.js';
 import { wordsOf } from '../../../src/pgc/miners/words.js';
 import { analyse } from '../../../src/pgc/question.js';
@@ -85,4 +85,24 @@ test('a word that is at home in one shard alone speaks for it', () => {
   );
   expect([best?.agent, best?.words]).toEqual(['drivers', ['e1000']]);
   expect(other?.words).toEqual(['driver']);
+});
+
+describe('folders and files that a question speaks of', () => {
+  const rare = (documents: number) => ({ inotify: documents });
+  const cards = [
+    { ...card('fs', 'fs', rare(1)), places: ['inotify', 'light', 'write'], documents: 100_000 },
+    { ...card('iio', 'iio', { light: 900 }), places: ['light', 'tcs3472'], documents: 100_000 },
+    { ...card('mm', 'mm', { light: 400 }), places: ['8250'], documents: 100_000 },
+  ];
+  const words = (question: string): string[][] => {
+    const ranked = new Router(cards, wordsOf).rank(analyse(question));
+    return ['fs', 'iio', 'mm'].map((agent) => ranked.find((each) => each.agent === agent)!.words);
+  };
+
+  test.each([
+    ['a word of one place alone', 'What wakes a reader of inotify?', [['inotify'], [], []]],
+    ['an everyday word', 'How is the light switched on?', [[], [], []]],
+    ['a number', 'How does an 8250 port work?', [[], [], ['8250']]],
+    ['what is done', 'How does a driver write a block?', [[], [], []]],
+  ])('%s', (_, question, expected) => expect(words(question)).toEqual(expected));
 });
