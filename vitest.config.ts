@@ -1,12 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+/** What runs in this process alone, and leaves nothing behind in the modules that it shares. */
+const units = ['test/unit/**/*.test.ts', 'test/table/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Integration tests start real process trees; on two cores more workers only fight each other.
-    maxWorkers: 2,
+    // Integration tests start real process trees, and wait for them most of the time.
+    maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: 'units', include: units, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
+      },
+    ],
   },
 });
