@@ -30,7 +30,7 @@ import {
   type Take,
   type Welcome,
 } from '../wire/messages.js';
-import { clientLimits, restoreBackoff } from './limits.js';
+import { clientLimits, comebackBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import { gather, type Ask, type Gathered, type GatherOptions } from './gather.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
@@ -553,17 +553,22 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The agent changed its process while it was asked: the other one is there already, for that is how the broker knows.
-   * What may be delivered twice is asked there. Throws what the first one did where nobody is there now.
+   * Whoever was asked is lost: another process may be there already, for that is how the broker knows, or will be when its
+   * supervisor has started it again. What may be delivered twice is asked there. Throws what the first one did where
+   * nobody comes back.
    */
   async #again(
     { envelope, body }: Frame,
     lost: unknown,
     options: RequestOptions & { untilMs: number },
   ): Promise<Reply> {
+    const { comebackMsMax, movesMax } = clientLimits;
     let error = lost;
-    for (let attempt = 0; attempt < clientLimits.movesMax; attempt += 1) {
-      const deadlineMs = Math.round(options.untilMs - this.#clock.monotonicMs());
+    let moves = 0;
+    let goneUntilMs = this.#clock.monotonicMs() + comebackMsMax;
+    for (let attempt = 0; moves < movesMax; attempt += 1) {
+      const nowMs = this.#clock.monotonicMs();
+      const deadlineMs = Math.round(options.untilMs - nowMs);
       const isLost = asBusError(error).code === 'RESPONDER_LOST';
       if (options.isIdempotent !== true || !isLost || deadlineMs < 1) throw error;
       const { to, type, reply_to } = envelope;
@@ -572,11 +577,32 @@ export class Client implements AsyncDisposable {
         return await this.#await(makeFrame(Command.SEND, fields, body), { ...options, deadlineMs });
       } catch (another) {
         const { code } = asBusError(another);
-        if (code === 'AGENT_OFFLINE' || code === 'NO_RESPONDER') throw error;
+        if (code === 'AGENT_OFFLINE' || code === 'NO_RESPONDER') {
+          if (nowMs > goneUntilMs) throw error;
+          const waitMs =
+            comebackBackoff.baseMs + backoffMs(comebackBackoff, attempt, this.#random());
+          await this.#pause(Math.min(waitMs, deadlineMs), options.signal);
+          continue;
+        }
+        moves += 1;
+        goneUntilMs = this.#clock.monotonicMs() + comebackMsMax;
         error = another;
       }
     }
     throw error;
+  }
+
+  /** Ends early when nobody waits any more; what is asked next says so. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.after(ms, () => end());
+      const end = (): void => {
+        timer[Symbol.dispose]();
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      signal?.addEventListener('abort', end, { once: true });
+    });
   }
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {

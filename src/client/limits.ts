@@ -6,6 +6,8 @@ export const clientLimits = {
   requestsMax: 1_024,
   /** One request is asked so often anew because its agent moved to another process. */
   movesMax: 3,
+  /** So long it is waited for an agent that was lost while it was asked: a supervisor starts it again. */
+  comebackMsMax: 5_000,
   /** Bytes of a reply; a larger one is offered as a blob, and fetched by the requester's client. */
   replyBytesMax: 1024 * 1024,
   /** Requests being served at once; one more is answered BROKER_BUSY. */
@@ -34,6 +36,9 @@ export const clientLimits = {
   /** A pattern more is refused TOO_LARGE. */
   subscriptionsMax: 256,
 } as const;
+
+/** Between two looks whether a lost agent is back. */
+export const comebackBackoff: BackoffPolicy = { baseMs: 50, capMs: 500 };
 
 /** A registration that the broker could not take just now is repeated. */
 export const restoreBackoff: BackoffPolicy = { baseMs: 250, capMs: 5_000 };

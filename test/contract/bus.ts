@@ -193,6 +193,30 @@ export function busContract(
       await outcome;
     });
 
+    test('what may be delivered twice is asked again of whoever comes back', async () => {
+      await openBus();
+      const first = await bus.client('worker-2');
+      let asked = 0;
+      first.serve({
+        sleep: () => {
+          asked += 1;
+          return new Promise<Buffer>(() => undefined);
+        },
+      });
+      await first.offer(['sleeping']);
+      const asker = await bus.client('asker');
+      const asking = asker.request('service:sleeping', 'sleep', Buffer.alloc(0), {
+        ...{ deadlineMs: 20_000, isIdempotent: true },
+      });
+      await eventually(() => expect(asked).toBe(1));
+      await first.close();
+      const second = bus.dial('worker-2');
+      second.serve({ sleep: () => Buffer.from('awake') });
+      await second.ready({ withinMs: 5_000 });
+      await second.offer(['sleeping']);
+      expect((await asking).body.toString()).toBe('awake');
+    });
+
     test('one request more than a session may have open is refused BROKER_BUSY', async () => {
       await openBus({ requestsPerSessionMax: 3 });
       const worker = await bus.client('worker-1');
