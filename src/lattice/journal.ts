@@ -53,10 +53,15 @@ export class Journals {
     const left = new Map<string, Kept>();
     for await (const [key, value] of store.entries({ prefix: queryPrefix })) {
       const id = key.slice(queryPrefix.length, key.lastIndexOf('/'));
-      const read: unknown = JSON.parse(value.toString());
       const kept = left.get(id);
-      if (kept === undefined) left.set(id, { ...(read as Omit<Kept, 'steps'>), steps: [] });
-      else kept.steps.push(read as QueryStep);
+      try {
+        const read: unknown = JSON.parse(value.toString());
+        if (kept === undefined) left.set(id, { ...(read as Omit<Kept, 'steps'>), steps: [] });
+        else kept.steps.push(read as QueryStep);
+      } catch {
+        // What is damaged costs this query its resumption, not the manager its start.
+        left.set(id, { versions: '', untilMs: 0, steps: [] });
+      }
     }
     const journals = new Journals(store, left);
     for (const [id, { untilMs }] of left) if (untilMs < nowMs) await journals.#forget(id);

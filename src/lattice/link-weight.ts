@@ -3,7 +3,6 @@ import { conceptsIn, type Question } from '../pgc/question.js';
 import { inverseFrequency } from '../pgc/scorer.js';
 import type { Role } from '../pgc/sentence-roles.js';
 import type { Definition, Reference } from '../pgc/shapes.js';
-import type { CardNames } from './card-names.js';
 import type { Directory } from './directory.js';
 
 /** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */
@@ -44,12 +43,11 @@ export class LinkWeigher {
 
   constructor(
     readonly question: Question,
-    names: CardNames,
     readonly directory: Directory,
   ) {
     const documents = directory.cards.reduce((sum, card) => sum + card.documents, 0);
     const frequency = (term: string): number =>
-      names.documentsWith(term).reduce((sum, each) => sum + each, 0);
+      directory.names.documentsWith(term).reduce((sum, each) => sum + each, 0);
     const masses = question.concepts.map(({ variants }) => {
       const having = variants.reduce((sum, { term, trust }) => sum + trust * frequency(term), 0);
       return having === 0 ? 0 : inverseFrequency(documents, having);

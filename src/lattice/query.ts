@@ -93,11 +93,7 @@ export class Lattice {
 
   /** Changes with everything that its answers come from. */
   get versions(): string {
-    const all = Array.from(
-      this.cards.values(),
-      ({ agent, index_version }) => `${agent} ${index_version}`,
-    );
-    return (this.#versions ??= createHash('sha256').update(all.sort().join('\n')).digest('hex'));
+    return (this.#versions ??= versionOf([...this.cards.values()]));
   }
 
   get names(): CardNames {
@@ -111,6 +107,11 @@ export class Lattice {
   get router(): Router {
     return (this.#router ??= new Router([...this.cards.values()], wordsOf, this.names));
   }
+}
+
+function versionOf(cards: readonly Card[]): string {
+  const all = cards.map(({ agent, index_version }) => `${agent} ${index_version}`).sort();
+  return createHash('sha256').update(all.join('\n')).digest('hex');
 }
 
 export interface QueryLimits {
@@ -159,7 +160,7 @@ class QueryRun {
       Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
     );
     this.#ranked = this.#candidates();
-    this.#weigher = new LinkWeigher(this.#question, lattice.names, lattice.directory);
+    this.#weigher = new LinkWeigher(this.#question, lattice.directory);
   }
 
   async run(): Promise<LatticeAnswer> {

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { Journals } from '../../../src/lattice/journal.js';
 import { Lattice, query } from '../../../src/lattice/query.js';
 import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
-import { queryPrefix } from '../../../src/store/keys.js';
+import { queryKey, queryPrefix } from '../../../src/store/keys.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { chainTree } from '../../support/chain-tree.js';
@@ -117,5 +118,27 @@ test('what nobody waits for any more is deleted when a process starts', async ()
   await eventually(async () => expect(await steps(store)).toBe(1));
   await Journals.open(store, systemClock.nowMs() + 2_000);
   expect(await steps(store)).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
+
+test('a damaged step is deleted with its query, and the others are gone on with', async () => {
+  const store = await openStore();
+  const first = await Journals.open(store, systemClock.nowMs());
+  const event = { type: 'shards.ranked' as const, agents: ['mm'] };
+  const step = { event, answered: null, links: [], errors: [], asked: [] };
+  for (const key of ['damaged', 'whole'])
+    void first.run({ key, versions: 'v', untilMs: soon() }, async (journal) => {
+      await journal.add(step);
+      return new Promise(() => undefined);
+    });
+  await eventually(async () => expect(await steps(store)).toBe(4));
+  const id = createHash('sha256').update('damaged').digest('hex');
+  const torn = Buffer.from('{"event":');
+  await store.write([{ type: 'put', key: queryKey(id, 1), value: torn }]);
+  const later = await Journals.open(store, systemClock.nowMs());
+  expect(await steps(store)).toBe(2);
+  const past = ({ past }: { past: readonly unknown[] }) => Promise.resolve(past.length);
+  const seen = (key: string) => later.run({ key, versions: 'v', untilMs: soon() }, past);
+  expect([await seen('damaged'), await seen('whole')]).toEqual([0, 1]);
   await store[Symbol.asyncDispose]();
 });
