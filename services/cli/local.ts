@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
-import { Lattice } from '../../src/lattice/query.js';
+import { Lattice } from '../../src/lattice/lattice.js';
 import { LatticeQuestions, type Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analysis/analyses.js';

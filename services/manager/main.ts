@@ -6,7 +6,7 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { Journals } from '../../src/lattice/journal.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
-import type { Lattice } from '../../src/lattice/query.js';
+import type { Lattice } from '../../src/lattice/lattice.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import type { LocateRequest } from '../../src/pgc/locate/locate.js';

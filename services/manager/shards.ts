@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { Lattice } from '../../src/lattice/query.js';
+import { Lattice } from '../../src/lattice/lattice.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Card } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';

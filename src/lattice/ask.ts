@@ -3,7 +3,7 @@ import { hedged } from '../pgc/ask.js';
 import { analyse, withHints } from '../pgc/question.js';
 import type { AskAnswer, AskRequest, Citation } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
-import type { Lattice } from './query.js';
+import type { Lattice } from './lattice.js';
 import { probesDefault } from './routing.js';
 import { sentenceEnd } from './synthesis.js';
 

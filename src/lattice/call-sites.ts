@@ -9,7 +9,7 @@ import type {
 } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import { FarDefinitions, farUseOf, type FarUse } from './far-definitions.js';
-import type { Lattice } from './query.js';
+import type { Lattice } from './lattice.js';
 
 /** Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. */
 export async function callersOf(

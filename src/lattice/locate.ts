@@ -5,7 +5,7 @@ import { reportOf } from '../pgc/locate/report.js';
 import type { WordsPort } from '../pgc/locate/words-port.js';
 import type { CodedError, ShardPort } from '../pgc/shapes.js';
 import { failureOf, fanOut } from './asking.js';
-import type { Lattice } from './query.js';
+import type { Lattice } from './lattice.js';
 import { rankedShards } from './report-routing.js';
 
 /** Shards that are asked for files; the rest is known by its vocabulary alone. */

@@ -30,7 +30,8 @@ import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
 import type { Journal } from './journal.js';
 import { locate } from './locate.js';
-import { query, type Lattice } from './query.js';
+import type { Lattice } from './lattice.js';
+import { query } from './query.js';
 import { adjacencyOf, pathBetween } from './topology.js';
 import { trace } from './trace.js';
 

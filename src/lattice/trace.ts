@@ -5,7 +5,7 @@ import { withoutStandIns } from '../pgc/visibility.js';
 import { fanOut } from './asking.js';
 import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
 import { FarDefinitions, farUseOf } from './far-definitions.js';
-import type { Lattice } from './query.js';
+import type { Lattice } from './lattice.js';
 
 /** Functions that one search may look at; beyond it the answer says that it gave up. */
 export const traceNodesMax = 50_000;

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { callersOf } from '../../src/lattice/call-sites.js';
-import { query, type Lattice } from '../../src/lattice/query.js';
+import type { Lattice } from '../../src/lattice/lattice.js';
+import { query } from '../../src/lattice/query.js';
 import { systemClock } from '../../src/base/clock.js';
 import { openLog } from '../../src/observe/log.js';
 import { shardMessages } from '../../src/pgc/messages.js';

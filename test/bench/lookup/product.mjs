@@ -12,7 +12,7 @@ export const { callersOf } = await load('src/pgc/call-sites.js');
 export const { citeCall, citeDocument } = await load('src/pgc/citation.js');
 const { Shard } = await load('src/pgc/shard.js');
 const { Excerpts } = await load('src/pgc/excerpt.js');
-const { Lattice } = await load('src/lattice/query.js');
+const { Lattice } = await load('src/lattice/lattice.js');
 const { LatticeQuestions } = await load('src/lattice/questions.js');
 const { systemClock } = await load('src/base/clock.js');
 

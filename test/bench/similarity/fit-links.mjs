@@ -28,7 +28,8 @@ const load = (file) => import(pathToFileURL(path.resolve(values.dist, 'src', fil
 const { openShards } = await load('pgc/open-shards.js');
 const { firstSentence } = await load('pgc/compose.js');
 const { systemClock } = await load('base/clock.js');
-const { Lattice, query } = await load('lattice/query.js');
+const { Lattice } = await load('lattice/lattice.js');
+const { query } = await load('lattice/query.js');
 const { linkTrust, linkTrustModel } = await load('lattice/link-trust.js');
 
 const { shards } = await openShards(values.tree, values.home);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { calleesOf, callersOf } from '../../../src/lattice/call-sites.js';
-import { Lattice, query, type QueryLimits } from '../../../src/lattice/query.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import { query, type QueryLimits } from '../../../src/lattice/query.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { trace } from '../../../src/lattice/trace.js';
 import type { LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';

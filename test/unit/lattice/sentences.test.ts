@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask } from '../../../src/lattice/ask.js';
-import { Lattice } from '../../../src/lattice/query.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
 import { sentenceEnd } from '../../../src/lattice/synthesis.js';
 import type { Citation, ShardPort } from '../../../src/pgc/shapes.js';
 import type { Shard } from '../../../src/pgc/shard.js';
