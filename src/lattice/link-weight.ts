@@ -3,6 +3,7 @@ import { conceptsIn, type Question } from '../pgc/question.js';
 import { inverseFrequency } from '../pgc/scorer.js';
 import type { Role } from '../pgc/sentence-roles.js';
 import type { Definition, Reference } from '../pgc/shapes.js';
+import { isHeader } from '../pgc/visibility.js';
 import type { Directory } from './directory.js';
 
 /** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */
@@ -13,14 +14,20 @@ const contextGain = 0.5;
 /** Concepts of a question that one target can be expected to speak of. */
 const wordsOfTargetMax = 3;
 /** What a link keeps when nothing about its target speaks of the question. */
-const unnamedShare = 0.08;
+const unnamedShare = 0.25;
 /** What a link keeps that leads to what a header holds for configurations that lack the real definition. */
 const standInShare = 0.5;
 /** What only tells whether something is so, or how large it is, explains little of how it is done. */
 const predicateShare = 0.4;
+const reportingShare = 0.15;
 const constant = /^[A-Z0-9_]+$/;
+/** What only reports that something happens (trace points, log lines) is no part of how it happens. */
+const reporting =
+  /^_*(?:trace|log|debug|dbg|dump|print|pr|printk|warn)_|_(?:trace|printk|dbg|debug)$/i;
 const predicate =
   /^_*(?:is|has|can|should|may|needs?|does|are)_|_(?:is|has|can|should|needs?)_|^(?:is|has|can|should)[A-Z]/;
+/** What a header holds only passes on, or is looked through already. */
+const headerShare = 0.5;
 const subjectShare = 0.4;
 const actGain = 1.6;
 /** Trust from which a target deals with a concept. */
@@ -86,9 +93,10 @@ export class LinkWeigher {
       Math.max(named.get(at) ?? 0, docTrust * (said.get(at) ?? 0));
     const covers = [...this.#worth.keys()].filter((at) => told(at) >= coveringTrust);
     const real = this.directory.isStandIn(target.symbol) ? standInShare : 1;
-    const doing = constant.test(symbol) || predicate.test(symbol) ? predicateShare : 1;
+    const doing = sideShare(symbol);
     const specific = this.#specificity(symbol) ** (1 - byName);
-    const relevance = (strength * share * real * doing * specific) / Math.max(1, alike);
+    const kept = real * doing * (isHeader(target.file_path) ? headerShare : 1);
+    const relevance = (strength * share * kept * specific) / Math.max(1, alike);
     return { relevance, covers };
   }
 
@@ -100,7 +108,7 @@ export class LinkWeigher {
 
   /** What is called from everywhere (assertions, traces, locks) explains nothing in particular. */
   #specificity(name: string): number {
-    return 1 / (1 + 0.3 * Math.log2(1 + this.directory.sitesOf(name) / 4));
+    return 1 / (1 + 0.6 * Math.log2(1 + this.directory.sitesOf(name) / 4));
   }
 }
 
@@ -108,4 +116,10 @@ export class LinkWeigher {
 function roleWorth(role: Role | undefined): number {
   if (role === undefined) return 1;
   return { subject: subjectShare, act: actGain, object: 1 }[role];
+}
+
+/** What a link keeps by the kind of what it leads to, as its name tells. */
+function sideShare(name: string): number {
+  if (reporting.test(name)) return reportingShare;
+  return constant.test(name) || predicate.test(name) ? predicateShare : 1;
 }

@@ -10,6 +10,10 @@ const inheritedShare = 0.6;
 /** What a link gains over side branches when its chain begins where the last hop was led to. */
 const continuationGain = 1.15;
 
+/** Further beginnings of one query, and how sure they have to be next to the first. */
+const furtherMax = 3;
+const furtherShare = 0.4;
+
 export interface Probe {
   /** How surely the agent's shard is where the question enters; 0: nothing there. */
   strength: number;
@@ -32,6 +36,8 @@ export interface QueryContext {
   /** The links that were followed to an agent, the most relevant first. */
   followed: Record<string, LinkOffer[]>;
   frontier: LinkOffer[];
+  /** Agents where the question may enter as well, best first: told when no link led there. */
+  further: string[];
   /** The deadline cut the query, or an agent on its way failed. */
   isPartial: boolean;
   reason: ErrorCode | null;
@@ -79,6 +85,10 @@ const query = setup({
       Object.keys(context.probes).length + context.probesFailed.length ===
         context.candidates.length,
     isIdle: ({ context }) => context.asking.length === 0,
+    mayEnterFurther: ({ context }) =>
+      context.asking.length === 0 &&
+      context.visited.length < context.maxHops &&
+      context.further.length > 0,
   },
   actions: {
     rememberCandidates: assign({
@@ -104,6 +114,7 @@ const query = setup({
       isPartial: true,
     }),
     enter: assign(({ context }) => entered(context)),
+    enterFurther: assign(({ context }) => enteredFurther(context)),
     rememberLinks: assign(({ context, event }) => {
       assertEvent(event, 'hop.answered');
       return {
@@ -172,6 +183,7 @@ export const queryMachine = query.createMachine({
     reach: {},
     followed: {},
     frontier: [],
+    further: [],
     isPartial: false,
     reason: null,
   }),
@@ -200,7 +212,10 @@ export const queryMachine = query.createMachine({
     },
     hopping: {
       entry: 'askNext',
-      always: { guard: 'isIdle', target: 'composing' },
+      always: [
+        { guard: 'mayEnterFurther', target: 'hopping', reenter: true, actions: 'enterFurther' },
+        { guard: 'isIdle', target: 'composing' },
+      ],
       on: {
         'hop.answered': {
           guard: 'isAsking',
@@ -252,16 +267,45 @@ export function outstanding(snapshot: SnapshotFrom<typeof queryMachine>): QueryE
 
 /** The strongest probe is where the question enters; its links are the first frontier. */
 function entered(context: QueryContext): Partial<QueryContext> {
-  const [agent, probe] =
-    Object.entries(context.probes)
-      .filter(([, each]) => each.strength > 0)
-      .sort(
-        ([one, left], [other, right]) =>
-          upstream(right, context) - upstream(left, context) ||
-          context.candidates.indexOf(one) - context.candidates.indexOf(other),
-      )[0] ?? [];
-  if (agent === undefined || probe === undefined) return {};
-  return { visited: [agent], reach: { [agent]: 1 }, frontier: probe.links };
+  const ranked = Object.entries(context.probes)
+    .filter(([, each]) => each.strength > 0)
+    .map(([agent, probe]) => ({ agent, probe, worth: upstream(probe, context) }))
+    .sort(
+      (one, other) =>
+        other.worth - one.worth ||
+        context.candidates.indexOf(one.agent) - context.candidates.indexOf(other.agent),
+    );
+  const [first] = ranked;
+  if (first === undefined) return {};
+  const further = ranked
+    .slice(1, 1 + furtherMax)
+    .filter(({ worth }) => worth >= furtherShare * first.worth)
+    .map(({ agent }) => agent);
+  return {
+    visited: [first.agent],
+    reach: { [first.agent]: 1 },
+    frontier: first.probe.links,
+    further,
+  };
+}
+
+/** Where no link led to, though the question may well begin there: a second beginning, less sure than the first. */
+function enteredFurther(context: QueryContext): Partial<QueryContext> {
+  const further = context.further.filter((agent) => !context.visited.includes(agent));
+  const [agent, ...rest] = further;
+  const probe = context.probes[agent ?? ''];
+  const [first = ''] = context.visited;
+  if (agent === undefined || probe === undefined) return { further: [] };
+  const share = Math.min(1, probe.strength / (context.probes[first]?.strength ?? probe.strength));
+  return {
+    visited: [...context.visited, agent],
+    reach: { ...context.reach, [agent]: share },
+    frontier: [
+      ...context.frontier,
+      ...probe.links.map((link) => ({ ...link, relevance: link.relevance * share })),
+    ],
+    further: rest,
+  };
 }
 
 /** Who calls what another one would answer with explains both: from there the question leads on to the other. */

@@ -20,7 +20,7 @@ const depthDecay = 0.95;
 /** What a call inside the shard keeps of its caller's strength when its name says nothing of the question. */
 const unnamedShare = 0.75;
 /** What a call keeps when only its surroundings speak of the question. */
-const unnamedReference = 0.08;
+const unnamedReference = 0.3;
 /** Calls begin in symbols; what other overlays know of them is for `ask`. */
 const symbolsOnly: ReadonlySet<OverlayName> = new Set(['O1']);
 /** Functions that a question enters at by search; the weaker ones matter only for where they lead. */

@@ -49,6 +49,6 @@ export class NameMatcher {
   /** What is called from everywhere explains nothing in particular (printk, memcpy), unless the question names it. */
   specificity(name: string): number {
     const sites = siteCount(this.index, name);
-    return (1 / (1 + 0.2 * Math.log2(1 + sites / 4))) ** (1 - this.match(name));
+    return (1 / (1 + 0.4 * Math.log2(1 + sites / 4))) ** (1 - this.match(name));
   }
 }

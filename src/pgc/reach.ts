@@ -27,6 +27,7 @@ export function isWithinReach(
 ): boolean {
   if (file_path === from) return true;
   if (isApart(file_path) && topOf(file_path) !== topOf(from)) return false;
+  if (isOfAnotherArchitecture(from, file_path)) return false;
   if (!headerFile.test(file_path)) return kind !== 'macro';
   return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
 }
@@ -51,6 +52,17 @@ function isPublicTo(from: string, header: string): boolean {
   if (owner === '' || from.startsWith(owner)) return true;
   const arch = /^(?:.*\/)?arch\/[^/]+\/$/.test(owner);
   return arch && !from.startsWith(owner.replace(/[^/]+\/$/, ''));
+}
+
+/** Sources of two architectures are never built together, but for those that stand in for each other: `arch/x86/um`. */
+function isOfAnotherArchitecture(from: string, path: string): boolean {
+  const [one, other] = [architectureOf(from), architectureOf(path)];
+  if (one === undefined || other === undefined || one === other) return false;
+  return !headerFile.test(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
+}
+
+function architectureOf(path: string): string | undefined {
+  return /^(?:.*\/)?arch\/([^/]+)\//.exec(path)?.[1];
 }
 
 /** `../b/x.h` from its folder, `b/x.h` from anywhere in the same part of the tree, `x.h` from the same folder. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LinkOffer } from '../../src/lattice/hop-choice.js';
 import { start, stateName, step } from '../../src/machine/step.js';
 import {
@@ -174,4 +174,44 @@ test('of two ways to one agent the one that deals with something new is told fir
   ];
   const again = { ...link('d', 0.7), id: 'again', covers: [1, 2] };
   expect(hopsAfter(before, answerOfC(again))).toEqual(['d: new, again']);
+});
+
+describe('a question that may begin in several shards', () => {
+  const both = (strength: number, maxHops = 6): Snapshot => {
+    let { snapshot } = start(queryMachine, { maxHops });
+    for (const event of [
+      { type: 'shards.ranked', agents: ['a', 'b'] } as const,
+      probed('a', 1, link('c', 0.9, '', 'a')),
+      probed('b', strength, link('d', 0.9, '', 'b'), link('c', 0.9, '', 'b')),
+    ])
+      ({ snapshot } = step(queryMachine, snapshot, event));
+    return snapshot;
+  };
+  const answered = (snapshot: Snapshot, agent: string, ...links: LinkOffer[]): Snapshot =>
+    step(queryMachine, snapshot, { type: 'hop.answered', agent, links }).snapshot;
+
+  test('is told from the surest one first, and then from the next, which leads on as well', () => {
+    const first = both(0.6);
+    expect(first.context.visited).toEqual(['a', 'c']);
+    const second = answered(first, 'c');
+    expect(second.context.visited).toEqual(['a', 'c', 'b', 'd']);
+    expect(second.context.reach).toMatchObject({ a: 1, b: 0.6 });
+    expect(second.context.followed['b']).toBeUndefined();
+    expect(stateName(answered(second, 'd'))).toBe('composing');
+  });
+
+  test('is told from one only when the other is much less sure', () => {
+    expect(answered(both(0.3), 'c').context.visited).toEqual(['a', 'c']);
+  });
+
+  test('nobody is entered again whom a link has led to', () => {
+    const led = answered(both(0.6), 'c', link('b', 0.9, '', 'c'));
+    expect(led.context.visited).toEqual(['a', 'c', 'b']);
+    expect(led.context.followed['b']).toHaveLength(1);
+    expect(stateName(answered(led, 'b'))).toBe('composing');
+  });
+
+  test('the budget holds for all beginnings together', () => {
+    expect(answered(both(0.6, 2), 'c').context.visited).toEqual(['a', 'c']);
+  });
 });

@@ -49,6 +49,9 @@ describe('in C', () => {
     ['what is public is seen', 'net/a.c', [], 'include/linux/x.h', true],
     ['an architecture is seen from the core', 'mm/a.c', [], 'arch/x86/include/asm/x.h', true],
     ['but not from another one', 'arch/arm/a.c', [], 'arch/x86/include/asm/x.h', false],
+    ['nor are its sources', 'arch/arm/a.c', [], 'arch/x86/kvm/mmu.c', false],
+    ['but where one is made of two', 'arch/um/a.c', [], 'arch/x86/um/a.c', true],
+    ['the core sees them', 'virt/kvm/a.c', [], 'arch/x86/kvm/mmu.c', true],
     ['nor what it has for itself', 'mm/a.c', [], 'arch/x86/boot/x.h', false],
     ['a public folder belongs to its owner', 'net/a.c', [], 'drivers/b/include/x.h', false],
   ])('%s', (_, from, includes, to, isSeen) => {
