@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { Journals } from '../../../src/lattice/journal.js';
 import { Lattice, query } from '../../../src/lattice/query.js';
 import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
-import { queryKey, queryPrefix } from '../../../src/store/keys.js';
+import { hex64, queryKey, queryPrefix } from '../../../src/store/keys.js';
 import { managerLayout } from '../../../src/store/layouts.js';
+import type { Store } from '../../../src/store/port.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { chainTree } from '../../support/chain-tree.js';
 import { eventually } from '../../support/eventually.js';
@@ -140,5 +142,30 @@ test('a damaged step is deleted with its query, and the others are gone on with'
   const past = ({ past }: { past: readonly unknown[] }) => Promise.resolve(past.length);
   const seen = (key: string) => later.run({ key, versions: 'v', untilMs: soon() }, past);
   expect([await seen('damaged'), await seen('whole')]).toEqual([0, 1]);
+  await store[Symbol.asyncDispose]();
+});
+
+test.each([0, 1])('nothing is kept behind a step that could not be: step %i', async (lost) => {
+  const store = await openStore();
+  const failing: Pick<Store, 'entries' | 'keys' | 'write'> = {
+    entries: (range) => store.entries(range),
+    keys: (range) => store.keys(range),
+    write: async (batch) => {
+      if (batch.some(({ type, key }) => type === 'put' && key.endsWith(`/${hex64(lost)}`)))
+        throw new BusError('STORE_UNAVAILABLE', { path: 'store', detail: 'full' });
+      return store.write(batch);
+    },
+  };
+  const first = await Journals.open(failing as Store, systemClock.nowMs());
+  const event = { type: 'shards.ranked' as const, agents: ['mm'] };
+  let isWritten = false;
+  void first.run({ key: 'k', versions: 'v', untilMs: soon() }, async (journal) => {
+    for (let n = 0; n < 3; n += 1)
+      await journal.add({ event, answered: null, links: [], errors: [], asked: [] });
+    isWritten = true;
+    return new Promise(() => undefined);
+  });
+  await eventually(() => expect(isWritten).toBe(true));
+  expect(await steps(store)).toBe(lost);
   await store[Symbol.asyncDispose]();
 });
