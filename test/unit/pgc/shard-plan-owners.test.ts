@@ -142,6 +142,18 @@ test('a pattern matches what the same regular expression matches', () => {
   );
 });
 
+test.each([
+  ['a[!b]c', 'axc', true],
+  ['a[!b]c', 'abc', false],
+  ['a[^b-d]', 'ac', false],
+  ['a[]b]c', 'a]c', true],
+  ['a[!]b]c', 'axc', true],
+  ['a[!]b]c', 'a]c', false],
+  ['a[b-]', 'a-', true],
+])('%s matches %s: %s', (text, each, matches) => {
+  expect(pathGlob(text, { classes: true, below: 'never' }).matches(each)).toBe(matches);
+});
+
 test('a pattern of many stars costs no more than its length times that of the path', () => {
   const glob = pathGlob(`${'*a'.repeat(400)}b`, { classes: false, below: 'never' });
   expect(glob.matches('a'.repeat(4_000))).toBe(false);
