@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { pathGlob } from '../../../src/pgc/path-glob.js';
-import { sectionFinder, sectionsOf, type OwnersFile } from '../../../src/pgc/shard-plan-owners.js';
+import {
+  ownersBytesMax,
+  patternsMax,
+  sectionFinder,
+  sectionsOf,
+  type OwnersFile,
+} from '../../../src/pgc/shard-plan-owners.js';
 import { ownerOf, type PlannedFile } from '../../../src/pgc/planned-shards.js';
 import { planShards } from '../../../src/pgc/shard-plan.js';
 
@@ -76,6 +82,25 @@ describe('MAINTAINERS', () => {
     expect(failure).toContain('SHARD_PLAN_INVALID');
     expect(failure).toContain(told);
   });
+});
+
+test.each<[string, () => string, string]>([
+  [
+    'patterns',
+    () => `A\n${'F:\ta\n'.repeat(patternsMax + 1)}`,
+    `more than ${patternsMax} patterns`,
+  ],
+  ['bytes', () => 'é'.repeat(ownersBytesMax / 2 + 1), `more than ${ownersBytesMax} bytes`],
+])('a file of too many %s is refused', (_, text, told) => {
+  const failure = failureOf(() =>
+    sectionsOf({ owners: 'maintainers', file: 'MAINTAINERS', text: text() }),
+  );
+  expect(failure).toContain(told);
+});
+
+test('of two sections with the same pattern the first has the file', () => {
+  const text = 'B\nF:\tmm/\n\nA\nF:\tmm/\n';
+  expect(titleOf({ owners: 'maintainers', file: 'MAINTAINERS', text })('mm/a.c')).toBe('B');
 });
 
 describe('CODEOWNERS', () => {

@@ -2,7 +2,7 @@ import { readdirSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ShardPool } from '../../../src/pgc/shard-pool.js';
+import { ShardPool, waitingMax } from '../../../src/pgc/shard-pool.js';
 import { ShardSource } from '../../../src/pgc/shard-source.js';
 import { shardMessages } from '../../../src/pgc/messages.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
@@ -176,6 +176,21 @@ test('real shards under a budget of one answer as they do without, and their car
     expect(pool.counts.open).toBe(1);
   }
   expect(pool.counts.opened).toBe(6);
+});
+
+test('so many wait in line, and one more is told that the host is busy', async () => {
+  const { pool } = poolOf(4);
+  const busy = gate();
+  const working = pool.use('a:4', () => busy.promise);
+  const waiting = Array.from({ length: waitingMax }, () =>
+    pool.use('b:4', (key) => Promise.resolve(key)),
+  );
+  await expect(pool.use('b:4', () => Promise.resolve())).rejects.toMatchObject({
+    code: 'HOST_BUSY',
+  });
+  busy.open();
+  await working;
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['b:4']));
 });
 
 test('what a shard takes when it is open has the words that a report opens', async () => {
