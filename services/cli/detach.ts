@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { program } from './index-process.js';
 import { argumentsOf } from './options.js';
+import { printableText } from './output.js';
 
 const pollMs = 100;
 
@@ -32,11 +33,13 @@ export async function detach(
   child.once('exit', (its) => (code = its));
   while (!/^ready /m.test(readFileSync(file, 'utf8'))) {
     if (code !== undefined) {
-      process.stderr.write(readFileSync(file, 'utf8'));
+      process.stderr.write(printableText(readFileSync(file, 'utf8')));
       throw new BusError('CHILD_FAILED', { name: 'up', code: code ?? 'signal' });
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
   child.unref();
-  process.stdout.write(`${readFileSync(file, 'utf8').trimEnd()}\nstop it with: kill ${pid}\n`);
+  process.stdout.write(
+    `${printableText(readFileSync(file, 'utf8').trimEnd())}\nstop it with: kill ${pid}\n`,
+  );
 }

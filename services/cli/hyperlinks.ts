@@ -28,7 +28,9 @@ export function hyperlinked(text: string, roots: readonly string[]): string {
   const known = new Map<string, string | undefined>();
   const urlOf = (file: string): string | undefined => {
     if (!known.has(file) && known.size < placesMax) {
-      const root = roots.find((each) => existsSync(path.join(each, file)));
+      // Whoever wrote the text may have named a file that is none of the tree's.
+      const isBelow = !file.split('/').includes('..');
+      const root = roots.find((each) => isBelow && existsSync(path.join(each, file)));
       const url = root === undefined ? undefined : pathToFileURL(path.join(root, file));
       if (url !== undefined) url.hostname = hostname();
       known.set(file, url?.href);

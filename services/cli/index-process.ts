@@ -42,7 +42,8 @@ export async function index(
     child.once('error', () => resolve(null));
   });
   let printed = '';
-  for await (const chunk of child.stdout) {
+  // Whole characters, wherever the pipe cuts.
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
     printed += String(chunk);
     if (printed.length > reportBytesMax) child.kill();
   }

@@ -56,6 +56,12 @@ export function printableText(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');
 }
 
+/** A word of a command that people copy: what others have written must not be run by their shell. */
+export function shellWord(text: string): string {
+  const plain = printable(text);
+  return /["$`\\!]/.test(plain) ? `'${plain.replaceAll("'", "'\\''")}'` : `"${plain}"`;
+}
+
 /** An answer that came, but failed at what it was asked for: the first of its errors is also its `error`. */
 export function withError<T extends { errors: Failure[] }>(
   answer: T,

@@ -82,8 +82,9 @@ class Watching implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#watch?.[Symbol.asyncDispose]();
+    // First: a refresh that goes on may open another watch.
     await this.#refresher?.[Symbol.asyncDispose]();
+    await this.#watch?.[Symbol.asyncDispose]();
     await this.#notice?.[Symbol.asyncDispose]();
   }
 

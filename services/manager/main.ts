@@ -107,13 +107,25 @@ class Desk {
       (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
     serve(callers, ({ symbol }, options) =>
-      this.#aboutSymbol(symbol, (questions) => questions.callers(symbol, options)),
+      this.#aboutSymbol(
+        symbol,
+        (questions) => questions.callers(symbol, options),
+        ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
+      ),
     );
     serve(callees, ({ symbol }, options) =>
-      this.#aboutSymbol(symbol, (questions) => questions.callees(symbol, options)),
+      this.#aboutSymbol(
+        symbol,
+        (questions) => questions.callees(symbol, options),
+        ({ definitions }) => definitions.length > 0,
+      ),
     );
     serve(trace, ({ from, to }, options) =>
-      this.#aboutSymbol(from, (questions) => questions.trace(from, to, options)),
+      this.#aboutSymbol(
+        from,
+        (questions) => questions.trace(from, to, options),
+        ({ found, errors }) => found || errors.length === 0,
+      ),
     );
     serve(latticeMessages.shards, async () => {
       const all = [...(await this.#shards.lattices()).values()];
@@ -165,10 +177,14 @@ class Desk {
     return query.answer.encode(answer);
   }
 
-  /** The trees that define the symbol for others first; then the rest, whose private symbols no card names. */
-  async #aboutSymbol<A extends { errors: { code: string }[] }>(
+  /**
+   * The trees that define the symbol for others first; then the rest, whose private symbols no card names. A tree that
+   * lacks a shard does not keep the question from the next one.
+   */
+  async #aboutSymbol<A>(
     symbol: string,
     ask: (questions: LatticeQuestions) => Promise<A>,
+    isKnown: (answer: A) => boolean,
   ): Promise<A> {
     const rank = bySymbol(symbol);
     const lattices = [...(await this.#shards.lattices()).values()].sort(
@@ -177,7 +193,7 @@ class Desk {
     let first: A | undefined;
     for (const lattice of lattices) {
       const answer = await ask(new LatticeQuestions(lattice, systemClock));
-      if (!answer.errors.some((error) => error.code === 'NO_SUCH_SYMBOL')) return answer;
+      if (isKnown(answer)) return answer;
       first ??= answer;
     }
     if (first === undefined) throw new BusError('NO_SHARDS');

@@ -2,6 +2,13 @@ import { BusError } from '../../src/errors/bus-error.js';
 
 /** A rule of thumb that holds for code and English, and errs on the safe side for both. */
 export const charsPerToken = 4;
+
+/** Characters that a text counts for. One that is not ASCII is a token of its own, or more than one. */
+export function charsIn(text: string): number {
+  // eslint-disable-next-line no-control-regex
+  const others = text.match(/[^\u0000-\u007f]/g)?.length ?? 0;
+  return text.length + (charsPerToken - 1) * others;
+}
 /** Of one answer, its structure and its text together. */
 export const answerTokens = { min: 500, default: 6_000, max: 25_000 } as const;
 
@@ -83,12 +90,24 @@ function longest(
 }
 
 export function charsOf({ structured, text }: Drafted): number {
-  return JSON.stringify(structured).length + text.length;
+  return charsIn(JSON.stringify(structured)) + charsIn(text);
+}
+
+/** The beginning of a text that counts for at most so many characters; never half of a surrogate pair. */
+export function beginningOf(text: string, charsMax: number): string {
+  if (text.length * charsPerToken <= charsMax || charsIn(text) <= charsMax) return text;
+  let end = 0;
+  for (let left = charsMax; end < text.length; end += 1) {
+    left -= text.charCodeAt(end) < 0x80 ? 1 : charsPerToken;
+    if (left < 0) break;
+  }
+  const isSplit = /[\ud800-\udbff]/.test(text.charAt(end - 1));
+  return text.slice(0, isSplit ? end - 1 : end);
 }
 
 const mark = '…';
 
-/** Every string in it, however deep, with at most so many characters. What is short enough stays as it is. */
+/** Every string in it, however deep, with at most so many characters, as `charsIn` counts. What is short enough stays as it is. */
 export function clipped<V>(whole: V, charsMax: number): { value: V; isCut: boolean } {
   const counted = { cuts: 0 };
   const value = clip(whole, charsMax, counted) as V;
@@ -97,9 +116,9 @@ export function clipped<V>(whole: V, charsMax: number): { value: V; isCut: boole
 
 function clip(value: unknown, charsMax: number, counted: { cuts: number }): unknown {
   if (typeof value === 'string') {
-    if (value.length <= charsMax) return value;
+    if (charsIn(value) <= charsMax) return value;
     counted.cuts += 1;
-    return value.slice(0, charsMax - mark.length) + mark;
+    return beginningOf(value, charsMax - charsIn(mark)) + mark;
   }
   if (Array.isArray(value)) return value.map((each) => clip(each, charsMax, counted));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
@@ -92,10 +93,8 @@ export class Bus implements AsyncDisposable {
         if (!retryable) this.#log.error({ code }, 'the broker takes us for nobody');
         if (!retryable) return;
       }
-      await new Promise<void>((resolve) => {
-        setTimeout(resolve, retryMs).unref();
-        this.#ended.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      const { signal } = this.#ended;
+      await delay(retryMs, undefined, { ref: false, signal }).catch(() => undefined);
     }
   }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
-import { asBusError, type BusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/manifest.js';
 import type { Opened } from '../../src/pgc/shard-pool.js';
@@ -174,14 +174,21 @@ export class Host {
     }
     const { takesOver } = this.#options;
     const { signal } = this.#closing;
+    this.#assertOpen();
     await claim(this.#config, this.#log, { ids, path: root, takesOver, signal }, begin);
     this.#isClaimed = true;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new BusError('INTERRUPTED');
   }
 
   /** A shard that another host took over is not taken back. */
   #host(id: string, alias: string): HostedShard {
     const running = this.#hosted.get(id);
     if (running !== undefined) return running;
+    // Whoever closes us has closed the others already.
+    this.#assertOpen();
     const client = openClient(
       this.#config,
       { agent: id, role: 'pgc', isEphemeral: false },

@@ -61,8 +61,9 @@ export async function claim(
     let isDead = false;
     const work = async (): Promise<void> => {
       for (const id of queue) {
-        if (signal.aborted) throw new BusError('INTERRUPTED');
         if (!isDead) isDead = await handOver(client, id, log);
+        // Ending, we would take the shard from a host that could go on with it.
+        if (signal.aborted) throw new BusError('INTERRUPTED');
         await begin(id);
       }
     };

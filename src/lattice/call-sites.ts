@@ -113,12 +113,12 @@ function compare(one: string, other: string): number {
 }
 
 /** A shard that failed twice is named once. */
-function merged(...lists: CodedError[][]): CodedError[] {
+export function merged(...lists: CodedError[][]): CodedError[] {
   return [...new Map(lists.flat().map((each) => [`${each.agent} ${each.code}`, each])).values()];
 }
 
 /** Whether there is such a symbol is known only when every shard has answered. */
-function missing(symbol: string, found: number): CodedError[] {
+export function missing(symbol: string, found: number): CodedError[] {
   return found > 0
     ? []
     : [{ ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' }];

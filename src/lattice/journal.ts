@@ -85,29 +85,32 @@ export class Journals {
       const past = left?.versions === versions ? left.steps : [];
       if (left !== undefined && past.length === 0) await this.#forget(id);
       this.#left.delete(id);
-      if (past.length === 0) await this.#put(id, 0, JSON.stringify({ versions, untilMs }));
-      return await work({ past, add: this.#adder(id, past.length) });
+      const isWhole =
+        past.length > 0 || (await this.#put(id, 0, JSON.stringify({ versions, untilMs })));
+      return await work({ past, add: this.#adder(id, past.length, isWhole) });
     } finally {
       await this.#forget(id);
       this.#open.delete(id);
     }
   }
 
-  #adder(id: string, from: number): Journal['add'] {
+  #adder(id: string, from: number, isBegun: boolean): Journal['add'] {
     let next = from + 1;
-    let isWhole = true;
+    let isWhole = isBegun;
     return async (step) => {
       const text = JSON.stringify(step);
-      isWhole &&= text.length <= stepBytesMax;
-      if (isWhole) await this.#put(id, next, text);
+      isWhole &&= text.length <= stepBytesMax && (await this.#put(id, next, text));
       next += 1;
     };
   }
 
-  /** A store that fails costs the resumption, not the query. */
-  async #put(id: string, step: number, text: string): Promise<void> {
+  /** A store that fails costs the resumption, not the query: false, and what follows is not kept. */
+  async #put(id: string, step: number, text: string): Promise<boolean> {
     const put = { type: 'put' as const, key: queryKey(id, step), value: Buffer.from(text) };
-    await this.#store.write([put]).catch(() => undefined);
+    return this.#store.write([put]).then(
+      () => true,
+      () => false,
+    );
   }
 
   async #forget(id: string): Promise<void> {

@@ -3,6 +3,7 @@ import { BusError } from '../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../pgc/shapes.js';
 import { withoutStandIns } from '../pgc/visibility.js';
 import { fanOut } from './asking.js';
+import { merged, missing } from './call-sites.js';
 import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
 import { FarDefinitions, farUseOf } from './far-definitions.js';
 import type { Lattice } from './lattice.js';
@@ -68,18 +69,19 @@ class TraceSearch {
     this.#far = new FarDefinitions(lattice.ports, lattice.directory, limits.signal, this.asked);
   }
 
+  /** A shard that failed at every step is named once. */
   errors(): CodedError[] {
-    return [...this.#errors, ...this.#far.errors];
+    return merged(this.#errors, this.#far.errors);
   }
 
   async run(from: string, to: string): Promise<Step[] | undefined> {
     const [starts, goals] = await Promise.all([this.#named(from), this.#named(to)]);
-    for (const [wanted, nodes] of [
-      [from, starts],
-      [to, goals],
-    ] as const) {
-      if (nodes.length === 0) this.#errors.push(notDefined(wanted));
-    }
+    // Whether there is such a symbol is known only when every shard has answered.
+    const unknown =
+      this.#errors.length > 0
+        ? []
+        : [...missing(from, starts.length), ...missing(to, goals.length)];
+    this.#errors.push(...unknown);
     if (starts.length === 0 || goals.length === 0) return undefined;
     let ahead: Reached[] = starts.map((node) => ({ node, before: undefined, callSite: '' }));
     let behind: Reached[] = goals.map((node) => ({ node, before: undefined, callSite: '' }));
@@ -255,10 +257,6 @@ async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>
   for (let at = 0; at < items.length; at += batchMax)
     results.push(...(await request(items.slice(at, at + batchMax))));
   return results;
-}
-
-function notDefined(symbol: string): CodedError {
-  return { ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' };
 }
 
 function tooFar(limit: number): Omit<CodedError, 'agent'> {

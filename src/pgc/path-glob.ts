@@ -61,9 +61,10 @@ function tokensOf(name: string, classes: boolean): Token[] {
     } else if (char === '?') tokens.push({ any: 'one' });
     else if (char === '\\' && at + 1 < name.length) tokens.push(name.charAt((at += 1)));
     else if (char === '[' && classes) {
-      const end = name.indexOf(']', at + 2);
+      const isNot = /[!^]/.test(name.charAt(at + 1));
+      // The first member may be a bracket itself.
+      const end = name.indexOf(']', at + (isNot ? 3 : 2));
       if (end < 0) throw new RangeError(`${name} has a [ without its ]`);
-      const isNot = '!^'.includes(name.charAt(at + 1));
       tokens.push({ oneOf: membersOf(name.slice(at + (isNot ? 2 : 1), end)), isNot });
       at = end;
     } else tokens.push(char);

@@ -54,7 +54,8 @@ const maintainersRules: GlobRules = { classes: true, below: 'plain' };
 /**
  * A title, then lines with a letter: `F:` a pattern of what belongs to it, `X:` of what does not after all. As in
  * scripts/get_maintainer.pl, the pattern that names the most folders has a file; of those the longest one. A
- * section that has every file of the root has only what no other one names.
+ * section that has every file of the root has only what no other one names. `N:` is passed over: a regular expression
+ * of whoever wrote the tree may take for ever, and of Linux 6.1 only 189 files have no other owner.
  */
 function maintainersSections(lines: readonly string[], fail: Fail): Section[] {
   const sections: { title: string; patterns: RankedGlob[]; except: PathGlob[] }[] = [];

@@ -38,6 +38,7 @@ interface Entry<S> {
 interface Waiting<S> {
   key: string;
   enter: (entry: Entry<S>) => void;
+  giveUp: () => void;
 }
 
 /**
@@ -95,7 +96,9 @@ export class ShardPool<S> {
     this.#admit();
   }
 
+  /** For good: whoever waits hears CANCELLED, what is answering is closed after its answer. */
   closeAll(): void {
+    for (const { giveUp } of [...this.#waiting]) giveUp();
     for (const key of [...this.#entries.keys()]) this.drop(key);
   }
 
@@ -135,16 +138,18 @@ export class ShardPool<S> {
     if (this.#waiting.length >= waitingMax)
       return Promise.reject(new BusError('HOST_BUSY', { limit: waitingMax }));
     return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        reject(new BusError('CANCELLED'));
+      };
       const waiting: Waiting<S> = {
         key,
         enter: (entry) => {
           signal?.removeEventListener('abort', giveUp);
           resolve(entry);
         },
-      };
-      const giveUp = (): void => {
-        this.#waiting = this.#waiting.filter((each) => each !== waiting);
-        reject(new BusError('CANCELLED'));
+        giveUp,
       };
       if (signal?.aborted === true) return giveUp();
       signal?.addEventListener('abort', giveUp, { once: true });

@@ -198,6 +198,8 @@ async function servedOf(
   const items = Object.fromEntries(ready.map(([name, its]) => [name, its.items]));
   const others = [
     shard.vectors?.file ?? '',
+    // Opened by the first report, and then kept like the rest.
+    shard.words,
     ...ready.map(([name]) => shard.overlays[name as OverlayName]?.file ?? ''),
   ];
   const segment = await bytesOf(place, shard.segment);

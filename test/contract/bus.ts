@@ -217,6 +217,50 @@ export function busContract(
       expect((await asking).body.toString()).toBe('awake');
     });
 
+    test('what may not be delivered twice is not asked again, whoever comes back', async () => {
+      await openBus();
+      const first = await bus.client('worker-3');
+      let asked = 0;
+      first.serve({
+        sleep: () => {
+          asked += 1;
+          return new Promise<Buffer>(() => undefined);
+        },
+      });
+      const asker = await bus.client('asker');
+      const asking = asker.request('agent:worker-3', 'sleep', Buffer.alloc(0), {
+        deadlineMs: 20_000,
+      });
+      const outcome = expect(asking).rejects.toMatchObject({ code: 'RESPONDER_LOST' });
+      await eventually(() => expect(asked).toBe(1));
+      await first.close();
+      const second = bus.dial('worker-3');
+      second.serve({ sleep: () => Buffer.from('awake') });
+      await outcome;
+    });
+
+    test('who no longer wants an answer does not wait for a lost agent', async () => {
+      await openBus();
+      const worker = await bus.client('worker-4');
+      let asked = 0;
+      worker.serve({
+        sleep: () => {
+          asked += 1;
+          return new Promise<Buffer>(() => undefined);
+        },
+      });
+      const asker = await bus.client('asker');
+      const enough = new AbortController();
+      const asking = asker.request('agent:worker-4', 'sleep', Buffer.alloc(0), {
+        ...{ deadlineMs: 20_000, isIdempotent: true, signal: enough.signal },
+      });
+      const outcome = expect(asking).rejects.toMatchObject({ code: 'CANCELLED' });
+      await eventually(() => expect(asked).toBe(1));
+      await worker.close();
+      enough.abort();
+      await outcome;
+    });
+
     test('one request more than a session may have open is refused BROKER_BUSY', async () => {
       await openBus({ requestsPerSessionMax: 3 });
       const worker = await bus.client('worker-1');

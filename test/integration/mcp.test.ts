@@ -378,8 +378,8 @@ test('the prompt tells an agent to look round, to ask the owners and to check', 
 test('HTTP lets nobody in without the token, or under a foreign name', async () => {
   expect(statSync(http.tokenFile).mode & 0o777).toBe(0o600);
   expect(http.output()).not.toContain(token);
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
-  const ask = (path: string, headers: Record<string, string>): Promise<number> =>
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const ask = (path: string, headers: Record<string, string>, body = ping): Promise<number> =>
     new Promise((resolve, reject) => {
       const asked = request(
         new URL(path, http.url),
@@ -400,6 +400,41 @@ test('HTTP lets nobody in without the token, or under a foreign name', async () 
   expect(await ask('/mcp', { authorization, origin: 'https://evil.example' })).toBe(403);
   expect(await ask('/', { authorization })).toBe(404);
   expect(await ask('/mcp', { authorization, 'mcp-session-id': 'unknown' })).toBe(404);
+  const accept = 'application/json, text/event-stream';
+  const large = ' '.repeat(4 * 1024 * 1024) + ping;
+  expect(await ask('/mcp', { authorization, accept }, large)).toBe(413);
+});
+
+test('of more HTTP sessions than there may be the one that was silent longest is forgotten', async () => {
+  const its = await startHttp(repository.home, ['--as', 'sessions']);
+  running.unshift(its);
+  const ask = (body: object, session?: string): Promise<Response> =>
+    fetch(its.url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(session !== undefined && { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+    });
+  const begin = async (): Promise<string> => {
+    const answer = await ask({ method: 'initialize', params: initialize });
+    await answer.text();
+    return answer.headers.get('mcp-session-id') ?? '';
+  };
+  const isKnown = async (session: string): Promise<boolean> => {
+    const answer = await ask({ method: 'ping' }, session);
+    await answer.text();
+    return answer.status === 200;
+  };
+  const sessions: string[] = [];
+  for (let n = 0; n < 64; n += 1) sessions.push(await begin());
+  // The first has something to say: now the second was silent longest.
+  expect(await isKnown(sessions[0]!)).toBe(true);
+  await begin();
+  expect([await isKnown(sessions[0]!), await isKnown(sessions[1]!)]).toEqual([true, false]);
 });
 
 test('servers of one folder have names of their own, and the first the same each time', async () => {

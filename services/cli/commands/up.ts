@@ -21,7 +21,7 @@ import {
   withCommon,
   type CommonOptions,
 } from '../options.js';
-import { printFailure, usage } from '../output.js';
+import { printable, printableText, printFailure, shellWord, usage } from '../output.js';
 import { renderQuery } from '../render.js';
 import { Supervisor } from '../supervisor.js';
 
@@ -251,19 +251,19 @@ function announce(config: Config, report: Report): void {
   if (report.questions.length === 0) return;
   process.stdout.write('Questions worth asking:\n');
   for (const question of report.questions)
-    process.stdout.write(`  sigma lattice query "${question}"\n`);
+    process.stdout.write(`  sigma lattice query ${shellWord(question)}\n`);
 }
 
 async function askFirst(config: Config, report: Report, wanted: string): Promise<void> {
   const question = wanted === 'auto' ? report.questions[0] : wanted;
   if (question === undefined) return;
-  process.stdout.write(`\n> ${question}\n\n`);
+  process.stdout.write(`\n> ${printable(question)}\n\n`);
   const request = { question, from: '', max_hops: 0, top_k: 3 };
   try {
     const answer = await withQuestions(config, undefined, (questions) =>
       questions.query(request, { deadlineMs: firstAnswerMsMax }),
     );
-    process.stdout.write(`${renderQuery(answer)}\n`);
+    process.stdout.write(`${printableText(renderQuery(answer))}\n`);
   } catch (error) {
     // Everything else works; this one question is no reason to stop it.
     printFailure({ json: false }, asBusError(error));

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
-import { listsOf } from '../bounds.js';
+import { beginningOf, charsIn, listsOf } from '../bounds.js';
 import { agentInput, nameCharsMax } from '../shapes.js';
 import { looks, type Answer, type Tool } from '../tool.js';
 
@@ -136,7 +136,10 @@ export const listPendingMessages: Tool<typeof listInput> = {
     const page = await client.mail.inbox({ after, limit });
     const wanted = page.messages.filter((each) => from === undefined || each.from === from);
     const messages = (await Promise.all(wanted.map((view) => readOf(client, view)))).flat();
-    const previews = messages.map((each) => ({ ...each, body: each.body.slice(0, previewChars) }));
+    const previews = messages.map((each) => ({
+      ...each,
+      body: beginningOf(each.body, previewChars),
+    }));
     const total = from === undefined ? page.depth : messages.length;
     return mailAnswer({ you, messages: previews, next: page.next }, total, 0);
   },
@@ -173,10 +176,9 @@ function pendingOf({ view, body: bytes }: MessageAnswer, offset: number): Pendin
 
 /** As much of one text as fits twice, once in JSON, with all that stands around it. */
 function pieceOf(message: Pending, charsMax: number): Pending {
-  let { body } = message;
-  body = body.slice(0, Math.floor(charsMax / 4) - 1);
-  while (JSON.stringify(body).length + body.length > charsMax / 2)
-    body = body.slice(0, Math.floor(body.length / 2));
+  let body = beginningOf(message.body, Math.floor(charsMax / 4) - 1);
+  while (charsIn(JSON.stringify(body)) + charsIn(body) > charsMax / 2)
+    body = beginningOf(body, Math.floor(charsIn(body) / 2));
   return { ...message, body };
 }
 

@@ -25,6 +25,11 @@ test('places of files that are there become hyperlinks, everything else stays as
   );
 });
 
+test('a file beside the root is none of its files', () => {
+  const text = '../core/dev.c:12 and core/../../net/core/dev.c:12';
+  expect(hyperlinked(text, [path.join(folder.path, 'net')])).toBe(text);
+});
+
 test('no more than some places are looked for', () => {
   const far = Array.from({ length: 400 }, (_, at) => `a/${at}.c:1`).join(' ');
   const text = `${far} net/core/dev.c:12`;

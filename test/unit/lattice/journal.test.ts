@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { Findings } from '../../../src/lattice/findings.js';
 import { Journals } from '../../../src/lattice/journal.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { query } from '../../../src/lattice/query.js';
 import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
-import { queryKey, queryPrefix } from '../../../src/store/keys.js';
+import { hex64, queryKey, queryPrefix } from '../../../src/store/keys.js';
 import { managerLayout } from '../../../src/store/layouts.js';
+import type { Store } from '../../../src/store/port.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { chainTree } from '../../support/chain-tree.js';
 import { eventually } from '../../support/eventually.js';
@@ -142,4 +145,91 @@ test('a damaged step is deleted with its query, and the others are gone on with'
   const seen = (key: string) => later.run({ key, versions: 'v', untilMs: soon() }, past);
   expect([await seen('damaged'), await seen('whole')]).toEqual([0, 1]);
   await store[Symbol.asyncDispose]();
+});
+
+test.each([0, 1])('nothing is kept behind a step that could not be: step %i', async (lost) => {
+  const store = await openStore();
+  const failing: Pick<Store, 'entries' | 'keys' | 'write'> = {
+    entries: (range) => store.entries(range),
+    keys: (range) => store.keys(range),
+    write: async (batch) => {
+      if (batch.some(({ type, key }) => type === 'put' && key.endsWith(`/${hex64(lost)}`)))
+        throw new BusError('STORE_UNAVAILABLE', { path: 'store', detail: 'full' });
+      return store.write(batch);
+    },
+  };
+  const first = await Journals.open(failing as Store, systemClock.nowMs());
+  const event = { type: 'shards.ranked' as const, agents: ['mm'] };
+  let isWritten = false;
+  void first.run({ key: 'k', versions: 'v', untilMs: soon() }, async (journal) => {
+    for (let n = 0; n < 3; n += 1)
+      await journal.add({ event, answered: null, links: [], errors: [], asked: [] });
+    isWritten = true;
+    return new Promise(() => undefined);
+  });
+  await eventually(() => expect(isWritten).toBe(true));
+  expect(await steps(store)).toBe(lost);
+  await store[Symbol.asyncDispose]();
+});
+
+const event = { type: 'shards.ranked' as const, agents: ['mm'] };
+const step = { event, answered: null, links: [], errors: [], asked: [] };
+
+test('of the same question twice at once one has the journal, and ends it for itself alone', async () => {
+  const store = await openStore();
+  const journals = await Journals.open(store, systemClock.nowMs());
+  const of = { key: 'k', versions: 'v', untilMs: soon() };
+  let isAdded = false;
+  void journals.run(of, async (journal) => {
+    await journal.add(step);
+    isAdded = true;
+    return new Promise(() => undefined);
+  });
+  await eventually(() => expect(isAdded).toBe(true));
+  const past = await journals.run(of, async (journal) => {
+    await journal.add(step);
+    return journal.past.length;
+  });
+  expect([past, await steps(store)]).toEqual([0, 2]);
+  await store[Symbol.asyncDispose]();
+});
+
+test('what is gone on with keeps its steps, and those that follow come behind them', async () => {
+  const store = await openStore();
+  const of = { key: 'k', versions: 'v', untilMs: soon() };
+  for (const had of [0, 2, 4]) {
+    const journals = await Journals.open(store, systemClock.nowMs());
+    let past: number | undefined;
+    void journals.run(of, async (journal) => {
+      for (let n = 0; n < 2; n += 1) await journal.add(step);
+      past = journal.past.length;
+      return new Promise(() => undefined);
+    });
+    await eventually(() => expect(past).toBe(had));
+  }
+  await store[Symbol.asyncDispose]();
+});
+
+test('a step that is too large is not kept, nor what follows it', async () => {
+  const store = await openStore();
+  const journals = await Journals.open(store, systemClock.nowMs());
+  let isAdded = false;
+  void journals.run({ key: 'k', versions: 'v', untilMs: soon() }, async (journal) => {
+    await journal.add(step);
+    await journal.add({ ...step, asked: ['a'.repeat(4 * 1024 * 1024)] });
+    await journal.add(step);
+    isAdded = true;
+    return new Promise(() => undefined);
+  });
+  await eventually(() => expect(isAdded).toBe(true));
+  expect(await steps(store)).toBe(2);
+  await store[Symbol.asyncDispose]();
+});
+
+test('what an earlier process had learned is not told again as news', () => {
+  const findings = new Findings([]);
+  const error = { code: 'AGENT_OFFLINE', text: '', retryable: true, agent: 'mm' };
+  findings.take({ ...step, errors: [error], asked: ['mm'] });
+  findings.asked.add('net');
+  expect(findings.stepOf(event)).toMatchObject({ errors: [], asked: ['net'] });
 });

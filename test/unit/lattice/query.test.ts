@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { calleesOf, callersOf } from '../../../src/lattice/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { query, type QueryLimits } from '../../../src/lattice/query.js';
@@ -191,6 +192,19 @@ test('a trace from or to an unknown symbol names it', async () => {
       text: expect.stringContaining('no_such_thing'),
     }),
   ]);
+});
+
+test('a trace that looks at too much says that it gave up', async () => {
+  const answer = await trace(lattice, 'nic_open', 'alloc_pages_near', { ...limits, nodesMax: 1 });
+  expect([answer.found, answer.errors.map(({ code }) => code)]).toEqual([false, ['TOO_LARGE']]);
+});
+
+test('a trace names a shard that fails once, and does not take what it may define for unknown', async () => {
+  const gone = new BusError('AGENT_OFFLINE', { agent: 'mm' });
+  const without = await withShard('mm', () => Promise.reject(gone));
+  const answer = await trace(without, 'nic_open', 'alloc_pages_near', limits);
+  expect(answer.found).toBe(false);
+  expect(answer.errors.map(({ agent, code }) => [agent, code])).toEqual([['mm', 'AGENT_OFFLINE']]);
 });
 
 test('callers come from all shards, sorted; a call through a pointer of that name is not lost', async () => {

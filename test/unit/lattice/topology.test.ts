@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   adjacencyOf,
+  edgesMax,
   pathBetween,
   TopologyKeeper,
   topologyOf,
@@ -184,4 +185,20 @@ test('one shard that changes costs its own row and those of whoever calls what i
   expect(keeper.worked).toBe(4);
   keeper.of([{ ...mm, index_version: 'mm-3', defines: ['kmalloc'] }, ...others]);
   expect(keeper.worked).toBe(6);
+});
+
+test('of more edges than an answer holds it has the strongest, and says so', () => {
+  const count = 150;
+  const names = Array.from({ length: count }, (_, at) => `f${at}`);
+  const cards = names.map((own, at) =>
+    card(
+      `s${at}`,
+      [own],
+      Object.fromEntries(names.filter((each) => each !== own).map((each, n) => [each, n + 1])),
+    ),
+  );
+  const { edges, truncated } = topologyOf(cards);
+  expect([edges.length, truncated]).toEqual([edgesMax, true]);
+  const weakest = Math.min(...edges.map(({ references }) => references));
+  expect(weakest).toBe(count - Math.ceil(edgesMax / count));
 });

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { charsOf, clipped, fitted, listsOf, type Drafted } from '../../../services/mcp/bounds.js';
+import {
+  beginningOf,
+  charsIn,
+  charsOf,
+  clipped,
+  fitted,
+  listsOf,
+  type Drafted,
+} from '../../../services/mcp/bounds.js';
 
 interface Rows {
   answer: string;
@@ -47,8 +55,31 @@ test('strings are cut wherever they are, and what is short stays the same object
   const small = { a: ['x', { b: 'y' }], c: null, d: 1 };
   expect(clipped(small, 10)).toEqual({ value: small, isCut: false });
   expect(clipped(small, 10).value).toBe(small);
-  expect(clipped({ a: [{ b: 'long text' }], c: true }, 5)).toEqual({
+  expect(clipped({ a: [{ b: 'long text' }], c: true }, 8)).toEqual({
     value: { a: [{ b: 'long…' }], c: true },
     isCut: true,
   });
+});
+
+test('what is no ASCII counts as the tokens that it is', () => {
+  expect(charsIn('code')).toBe(4);
+  expect(charsIn('説明')).toBe(8);
+  const rows = Array.from({ length: 100 }, () => '説明'.repeat(20));
+  const { structured } = fitted({ answer: '', rows, notes: [] }, cut, 4_000, draft);
+  // Each stands in the structure and in the text, and counts for 160 in both.
+  expect((structured.rows as string[]).length).toBeLessThanOrEqual(12);
+});
+
+test('a text is cut where it counts for as much as it may, and never through a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(170), (text, charsMax) => {
+      const beginning = beginningOf(text, charsMax);
+      expect(text.startsWith(beginning)).toBe(true);
+      expect(charsIn(beginning)).toBeLessThanOrEqual(charsMax);
+      expect(Buffer.from(beginning).toString()).toBe(beginning);
+      const [next] = Array.from(text.slice(beginning.length));
+      if (next !== undefined) expect(charsIn(beginning + next)).toBeGreaterThan(charsMax);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -12,12 +12,16 @@ interface Told {
 }
 
 /** What the SDK hands to a tool, as far as progress looks at it. */
-function calledBy(token: string | undefined, told: Told[]): ServerContext {
+function calledBy(
+  token: string | undefined,
+  told: Told[],
+  signal = new AbortController().signal,
+): ServerContext {
   const notify = (each: { params?: unknown }): Promise<void> => {
     told.push(each.params as Told);
     return Promise.reject(new Error('the client is gone'));
   };
-  const mcpReq = { _meta: { progressToken: token }, signal: new AbortController().signal, notify };
+  const mcpReq = { _meta: { progressToken: token }, signal, notify };
   return { mcpReq } as unknown as ServerContext;
 }
 
@@ -47,4 +51,15 @@ test('whoever did not ask for it hears nothing', async () => {
   vi.advanceTimersByTime(3_000);
   await progress.done();
   expect(told).toEqual([]);
+});
+
+test('whoever has cancelled hears no more', async () => {
+  const told: Told[] = [];
+  const cancelled = new AbortController();
+  const progress = new Progress(calledBy('t', told, cancelled.signal), 'asking');
+  cancelled.abort();
+  vi.advanceTimersByTime(2_000);
+  progress.tell('mm has answered');
+  await progress.done();
+  expect(told.map(({ message }) => message)).toEqual(['asking']);
 });

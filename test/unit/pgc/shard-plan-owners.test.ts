@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { pathGlob } from '../../../src/pgc/path-glob.js';
-import { sectionFinder, sectionsOf, type OwnersFile } from '../../../src/pgc/shard-plan-owners.js';
+import {
+  ownersBytesMax,
+  patternsMax,
+  sectionFinder,
+  sectionsOf,
+  type OwnersFile,
+} from '../../../src/pgc/shard-plan-owners.js';
 import { ownerOf, type PlannedFile } from '../../../src/pgc/planned-shards.js';
 import { planShards } from '../../../src/pgc/shard-plan.js';
 
@@ -78,6 +84,25 @@ describe('MAINTAINERS', () => {
   });
 });
 
+test.each<[string, () => string, string]>([
+  [
+    'patterns',
+    () => `A\n${'F:\ta\n'.repeat(patternsMax + 1)}`,
+    `more than ${patternsMax} patterns`,
+  ],
+  ['bytes', () => 'é'.repeat(ownersBytesMax / 2 + 1), `more than ${ownersBytesMax} bytes`],
+])('a file of too many %s is refused', (_, text, told) => {
+  const failure = failureOf(() =>
+    sectionsOf({ owners: 'maintainers', file: 'MAINTAINERS', text: text() }),
+  );
+  expect(failure).toContain(told);
+});
+
+test('of two sections with the same pattern the first has the file', () => {
+  const text = 'B\nF:\tmm/\n\nA\nF:\tmm/\n';
+  expect(titleOf({ owners: 'maintainers', file: 'MAINTAINERS', text })('mm/a.c')).toBe('B');
+});
+
 describe('CODEOWNERS', () => {
   const text = `# comment
 *       @all
@@ -140,6 +165,18 @@ test('a pattern matches what the same regular expression matches', () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test.each([
+  ['a[!b]c', 'axc', true],
+  ['a[!b]c', 'abc', false],
+  ['a[^b-d]', 'ac', false],
+  ['a[]b]c', 'a]c', true],
+  ['a[!]b]c', 'axc', true],
+  ['a[!]b]c', 'a]c', false],
+  ['a[b-]', 'a-', true],
+])('%s matches %s: %s', (text, each, matches) => {
+  expect(pathGlob(text, { classes: true, below: 'never' }).matches(each)).toBe(matches);
 });
 
 test('a pattern of many stars costs no more than its length times that of the path', () => {

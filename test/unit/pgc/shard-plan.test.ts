@@ -184,6 +184,7 @@ describe('an explicit plan', () => {
       '{"shards":[{"alias":"a","paths":["x"]},{"alias":"b","paths":["./x/"]}]}',
       'SHARD_PLAN_INVALID',
     ],
+    ['{"shards":[{"alias":"a","paths":["x\\u0000"]}]}', 'SHARD_PLAN_INVALID'],
     ['{"shards":[{"alias":"a","paths":["../x"]}]}', 'PATH_OUTSIDE_ROOT'],
     ['{"shards":[{"alias":"a","paths":["a/../../x"]}]}', 'PATH_OUTSIDE_ROOT'],
     ['{"shards":[{"alias":"a","paths":["/etc"]}]}', 'PATH_OUTSIDE_ROOT'],

@@ -1,6 +1,8 @@
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ShardPool } from '../../../src/pgc/shard-pool.js';
+import { ShardPool, waitingMax } from '../../../src/pgc/shard-pool.js';
 import { ShardSource } from '../../../src/pgc/shard-source.js';
 import { shardMessages } from '../../../src/pgc/messages.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
@@ -174,4 +176,52 @@ test('real shards under a budget of one answer as they do without, and their car
     expect(pool.counts.open).toBe(1);
   }
   expect(pool.counts.opened).toBe(6);
+});
+
+test('so many wait in line, and one more is told that the host is busy', async () => {
+  const { pool } = poolOf(4);
+  const busy = gate();
+  const working = pool.use('a:4', () => busy.promise);
+  const waiting = Array.from({ length: waitingMax }, () =>
+    pool.use('b:4', (key) => Promise.resolve(key)),
+  );
+  await expect(pool.use('b:4', () => Promise.resolve())).rejects.toMatchObject({
+    code: 'HOST_BUSY',
+  });
+  busy.open();
+  await working;
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['b:4']));
+});
+
+test('what a shard takes when it is open has the words that a report opens', async () => {
+  await using tree = await TemporaryTree.create({ 'one/a.c': 'int first(void) { return 1; }\n' });
+  await using home = await TemporaryTree.create();
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards: 'auto' });
+  const bytes = async (): Promise<number> => {
+    const [shard] = (await ShardSource.open(tree.root, home.root, {})).shards.values();
+    return shard?.bytes ?? 0;
+  };
+  const whole = await bytes();
+  const files = readdirSync(home.root, { recursive: true, withFileTypes: true });
+  const [words] = files.filter(({ name }) => name.endsWith('.words'));
+  const file = path.join(words?.parentPath ?? '', words?.name ?? '');
+  const { size } = statSync(file);
+  truncateSync(file);
+  expect(whole - (await bytes())).toBe(size);
+});
+
+test('whoever waits when all is closed is not let in any more, and nothing is opened again', async () => {
+  const { pool, open } = poolOf(4);
+  const busy = gate();
+  const working = pool.use('a:4', () => busy.promise);
+  const waiting = expect(pool.use('b:4', () => Promise.resolve())).rejects.toMatchObject({
+    code: 'CANCELLED',
+  });
+  pool.closeAll();
+  await waiting;
+  busy.open();
+  await working;
+  await turn();
+  expect([...open.keys()]).toEqual([]);
+  expect(pool.counts).toMatchObject({ open: 0, opened: 1, waiting: 0 });
 });

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RemoteShard } from '../../services/manager/remote-shard.js';
+import { shardMessages } from '../../src/pgc/messages.js';
+import type { Citation, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
+import { testBus, type TestBus } from '../support/bus.js';
+import { memoryHarness } from '../support/networks.js';
+
+let bus: TestBus;
+let shard: RemoteShard;
+let citations = 0;
+
+beforeAll(async () => {
+  bus = testBus(memoryHarness());
+  await bus.start();
+  const foreign = await bus.client('foreign-1');
+  const { hop, ask, read } = shardMessages;
+  const cited = (): Citation[] => Array.from({ length: citations }, () => ({}) as Citation);
+  const nothing = { answer: '', references: [], errors: [], index_version: '', elapsed_ms: 0 };
+  foreign.serve({
+    [hop.type]: () => hop.answer.encode({ ...nothing, citations: cited() } satisfies HopAnswer),
+    // Of a message that holds nothing its parts are absent.
+    [ask.type]: () => Buffer.alloc(0),
+    [read.type]: ({ body }) => {
+      const { files } = read.request.decode(body);
+      const told = files.map((file) => ({ file: file + 1, about: '', evidence: [] }));
+      return read.answer.encode({ files: told as never, warnings: [] });
+    },
+  });
+  shard = new RemoteShard(await bus.client('asker'), 'foreign', 'foreign-1');
+});
+afterAll(() => bus.close());
+
+test('an agent that answers beyond all limits is named, and fails alone', async () => {
+  citations = 64;
+  expect((await shard.hop({} as HopRequest)).citations).toHaveLength(64);
+  citations = 65;
+  const failure = { code: 'AGENT_FAILED', message: expect.stringContaining('foreign') };
+  await expect(shard.hop({} as HopRequest)).rejects.toMatchObject(failure);
+  await expect(shard.ask({ question: 'x' } as never)).rejects.toMatchObject(failure);
+  await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
+});
