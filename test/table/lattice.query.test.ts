@@ -179,12 +179,12 @@ test('of two ways to one agent the one that deals with something new is told fir
 describe('a question that may begin in several shards', () => {
   const both = (strength: number, maxHops = 6): Snapshot => {
     let { snapshot } = start(queryMachine, { maxHops });
-    for (const event of [
-      { type: 'shards.ranked', agents: ['a', 'b'] } as const,
+    const probes: QueryEvent[] = [
+      { type: 'shards.ranked', agents: ['a', 'b'] },
       probed('a', 1, link('c', 0.9, '', 'a')),
       probed('b', strength, link('d', 0.9, '', 'b'), link('c', 0.9, '', 'b')),
-    ])
-      ({ snapshot } = step(queryMachine, snapshot, event));
+    ];
+    for (const event of probes) ({ snapshot } = step(queryMachine, snapshot, event));
     return snapshot;
   };
   const answered = (snapshot: Snapshot, agent: string, ...links: LinkOffer[]): Snapshot =>
