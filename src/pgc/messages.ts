@@ -173,6 +173,9 @@ export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
 /** The service under which the manager is found. */
 export const latticeService = 'lattice';
 
+/** An agent that works, but not as it should, has the code of what is wrong among its capabilities, behind this. */
+export const troublePrefix = 'trouble:';
+
 function deflated<T>(inner: Codec<T>, bytesMax = cardBytesMax): Codec<T> {
   return {
     encode: (value) => {

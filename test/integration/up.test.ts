@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chainAliases, chainRepository } from '../support/repository.js';
+import { managerLayout } from '../../src/store/layouts.js';
 import { eventually } from '../support/eventually.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { openTestStore } from '../support/store.js';
 
 let repository: ReturnType<typeof chainRepository>;
 const running: Running[] = [];
@@ -141,7 +143,6 @@ test('nothing outlives a supervisor that was killed', async () => {
 
 test('a refreshed index is served without a restart', async () => {
   await up();
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(
     path.join(repository.root, 'mm/new.c'),
     '/** brand_new_function - made a moment ago */\nint brand_new_function(void) { return 1; }\n',
@@ -157,7 +158,6 @@ test('two trees of the same name on one broker do not mix', async () => {
   await up();
   const twin = chainRepository();
   try {
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(
       path.join(twin.root, 'mm/twin.c'),
       'int only_in_the_twin(void) { return 1; }\nint calls_it(void) { return only_in_the_twin(); }\n',
@@ -212,6 +212,26 @@ test.each([[['agent', 'manager']], [['agent', 'pgc']]])(
   },
   30_000,
 );
+
+test('a manager whose store is damaged answers without a journal and says so; one that is locked is refused', async () => {
+  const store = path.join(repository.home, 'manager/store');
+  rmSync(store, { recursive: true, force: true });
+  mkdirSync(store, { recursive: true });
+  writeFileSync(path.join(store, 'CURRENT'), 'no such manifest');
+  const its = await up();
+  expect((await sigma(repository.home, ['ask', 'nic_open', '--json'])).code).toBe(0);
+  const { json } = await sigma(repository.home, ['status', '--json']);
+  expect(json.troubles).toEqual([{ agent: 'manager', code: 'JOURNAL_UNAVAILABLE' }]);
+  expect((await sigma(repository.home, ['status'])).stdout).toContain('JOURNAL_UNAVAILABLE');
+  expect(its.output()).toMatch(/"code":"JOURNAL_UNAVAILABLE"/);
+  const other = path.join(repository.home, 'other');
+  const place = path.join(other, 'manager/store');
+  await using owner = await openTestStore(place, managerLayout);
+  expect(owner.state).toBe('serving');
+  const second = await sigma(other, ['agent', 'manager', '--json']);
+  expect([second.code, second.json.error.code]).toEqual([1, 'STORE_LOCKED']);
+  rmSync(store, { recursive: true });
+});
 
 test('up in the background comes back when it is ready and ends when it is told to', async () => {
   const its = await sigma(repository.home, ['up', repository.root, '--detach']);
