@@ -9,13 +9,13 @@ import type { SecurityBlastRadius } from './analysis/security-blast-radius.js';
 import type { LocateAnswer, LocateRequest } from './locate/locate.js';
 import type { Vocabulary } from './locate/vocabulary.js';
 import type { RankAnswer, RankRequest, ReadAnswer, ReadRequest } from './locate/words-port.js';
+import { packedCards } from './packed-card.js';
 import type {
   AskAnswer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
   CallSite,
-  Card,
   Definition,
   Expansion,
   HopAnswer,
@@ -54,7 +54,7 @@ export const shardMessages = {
   card: {
     type: 'pgc.card',
     request: codec<object>(pgc.SymbolsRequest),
-    answer: deflated(codec<Card>(pgc.Card)),
+    answer: deflated(packedCards),
   },
   ask: messageType<AskRequest, AskAnswer>('pgc.ask', pgc.AskRequest, pgc.AskAnswer),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
