@@ -5,8 +5,8 @@ import type { Card } from '../pgc/shapes.js';
 /** Names whose owners are remembered; at the limit the memory starts anew. */
 const rememberedMax = 500_000;
 
-/** Of one card. */
-type Names = Omit<CardLists, 'open'>;
+/** Of one card. `open`: only where it costs nothing to know. */
+type Names = Omit<CardLists, 'open'> & Partial<Pick<CardLists, 'open'>>;
 
 /** Positions of the cards that define a name: those with the real thing, and those with a stand-in for it alone. */
 export interface Holders {
@@ -41,6 +41,12 @@ export class CardNames {
   placesOf(name: string): number[] {
     const wanted = new Wanted(name);
     return this.#names.flatMap(({ places }, at) => (places.has(wanted) ? [at] : []));
+  }
+
+  /** Of these names, those that the shard of a card calls and does not define itself; undefined: only the shard knows. */
+  openAmong(at: number, wanted: WantedNames): string[] | undefined {
+    const open = this.#names[at]?.open;
+    return open && [...open.among(wanted)].map(({ text }) => text);
   }
 
   holdersOf(name: string): Holders {
