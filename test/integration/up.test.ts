@@ -187,14 +187,17 @@ describe('up, as long as it runs', () => {
 
 describe('up over a damaged store of its manager', () => {
   let its: Running;
+  const store = (): string => path.join(repository.home, 'manager/store');
   beforeAll(async () => {
-    const store = path.join(repository.home, 'manager/store');
-    rmSync(store, { recursive: true, force: true });
-    mkdirSync(store, { recursive: true });
-    writeFileSync(path.join(store, 'CURRENT'), 'no such manifest');
+    rmSync(store(), { recursive: true, force: true });
+    mkdirSync(store(), { recursive: true });
+    writeFileSync(path.join(store(), 'CURRENT'), 'no such manifest');
     its = await up();
   });
-  afterAll(() => end([its]));
+  afterAll(async () => {
+    await end([its]);
+    rmSync(store(), { recursive: true });
+  });
 
   test('a manager whose store is damaged answers without a journal and says so; one that is locked is refused', async () => {
     expect((await sigma(repository.home, ['ask', 'nic_open', '--json'])).code).toBe(0);

@@ -7,7 +7,7 @@ import { Process, SimulatedTime } from './time.js';
 import { World } from './world.js';
 
 /** What a part of `npm test` may cost; `npm run campaign:simulation` runs a thousand. */
-const seeds = 28;
+const seeds = 40;
 
 describe('simulated worlds', () => {
   test('through crashes, power cuts, full disks and a bad network, nothing accepted is lost, doubled or out of order', async () => {
@@ -43,10 +43,12 @@ describe('simulated worlds', () => {
     'skip-dedupe': /was stored as/,
     'lost-lease': /never: the world comes to rest/,
   };
+  // Shortly before the first seed that finds each: when the world changes, there are sixty all the same.
+  const from: Record<Plant, number> = { 'skip-fsync': 1, 'skip-dedupe': 25, 'lost-lease': 11 };
   test.each(plants)('the planted bug %s is found', async (plant) => {
     let found = '';
     const report = await campaign({
-      from: 1,
+      from: from[plant],
       seeds: 60,
       plant,
       untilFailure: true,
