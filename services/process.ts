@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { backoffMs } from '../src/base/backoff.js';
 import { systemClock } from '../src/base/clock.js';
 import type { Trace } from '../src/base/trace.js';
@@ -23,10 +22,6 @@ const computingPatience = 5;
 const heartbeatMsMax = 30_000;
 
 /** What every process of the product does the same way. */
-
-const packageFile = new URL('../../package.json', import.meta.url);
-export const version = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string })
-  .version;
 
 /**
  * Resolves with the signal that asks for an orderly end. A second one ends the process at once with 1.

@@ -35,7 +35,6 @@ import type {
 } from '../../src/pgc/shapes.js';
 import { isListening } from '../../src/transport/probe.js';
 import { remoteIdentity } from '../identity.js';
-import { openClient } from '../process.js';
 
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;
@@ -55,6 +54,8 @@ export async function withClient<T>(
     role: localRole,
   };
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
+  // Read when somebody listens: half of what a command takes to start, and many end before.
+  const { openClient } = await import('../process.js');
   const client = openClient(config, { agent, role, isEphemeral: remote === undefined });
   try {
     return await interruptible(client.ready({ withinMs: greetingMsMax }).then(() => work(client)));

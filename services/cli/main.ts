@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { version } from '../process.js';
+import { version } from '../version.js';
 import { printFailure, usage } from './output.js';
 
 interface CommandModule {

@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { Journals } from '../../src/lattice/journal.js';
+import { KeptJournals } from '../../src/lattice/kept-journals.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';
@@ -14,6 +14,7 @@ import {
   latticeMessages,
   latticeService,
   queryProgress,
+  troublePrefix,
   type MessageType,
 } from '../../src/pgc/messages.js';
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
@@ -31,8 +32,17 @@ const answerMarginMs = 250;
 export async function runManager(config: Config): Promise<void> {
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
-  await using store = await openStore(config);
-  const journals = await Journals.open(store, systemClock.nowMs());
+  // Known before anything is served: a second manager of this home ends here.
+  let onChange = (): void => undefined;
+  await using journals = await KeptJournals.open({
+    openStore: () => openStore(config),
+    clock: systemClock,
+    onChange: (trouble) => {
+      if (trouble === undefined) log.info('queries survive a restart');
+      else log.warn({ code: trouble.code, path: storeOf(config) }, trouble.message);
+      onChange();
+    },
+  });
   const client = openClient(
     config,
     { agent: 'manager', role: 'manager', isEphemeral: false },
@@ -40,7 +50,9 @@ export async function runManager(config: Config): Promise<void> {
   );
   const desk = new Desk(new Shards(client, log), client, journals);
   desk.serveOn(client);
-  const introduced = untilAccepted(client, log, () => introduce(client, log));
+  const introduced = untilAccepted(client, log, () => introduce(client, journals, log));
+  // Who asks for the status reads it there.
+  onChange = () => void introduced.then(() => register(client, journals)).catch(() => undefined);
   try {
     await Promise.race([introduced, stopped]);
     await endOf(stopped, [client], log);
@@ -51,24 +63,31 @@ export async function runManager(config: Config): Promise<void> {
 
 /** Where queries under way are kept. Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
 function openStore(config: Config): Promise<LevelStore> {
-  const folder = path.join(config.home, 'manager', 'store');
-  return LevelStore.open(folder, {
+  return LevelStore.open(storeOf(config), {
     layout: managerLayout,
     clock: systemClock,
     random: Math.random,
   });
 }
 
-async function introduce(client: Client, log: Logger): Promise<void> {
-  await client.register({
+function storeOf({ home }: Config): string {
+  return path.join(home, 'manager', 'store');
+}
+
+function register(client: Client, { trouble }: KeptJournals): Promise<void> {
+  return client.register({
     alias: 'manager',
     model: '',
     project: '',
     scope: [],
     overlays: {},
-    capabilities: ['lattice'],
+    capabilities: ['lattice', ...(trouble === undefined ? [] : [troublePrefix + trouble.code])],
     protocol_versions: ['1.0'],
   });
+}
+
+async function introduce(client: Client, journals: KeptJournals, log: Logger): Promise<void> {
+  await register(client, journals);
   await client.offer([latticeService]);
   log.info('serving');
   await notifySystemd('READY=1');
@@ -78,9 +97,9 @@ async function introduce(client: Client, log: Logger): Promise<void> {
 class Desk {
   readonly #shards: Shards;
   readonly #client: Client;
-  readonly #journals: Journals;
+  readonly #journals: KeptJournals;
 
-  constructor(shards: Shards, client: Client, journals: Journals) {
+  constructor(shards: Shards, client: Client, journals: KeptJournals) {
     this.#shards = shards;
     this.#client = client;
     this.#journals = journals;

@@ -17,6 +17,11 @@ const firstCardsMsMax = 15_000;
 /** An agent that gave no card is not asked again before. */
 const cardRetryMs = 10_000;
 
+/** Cards on their way at once: all of a kernel together are more than the outboxes on the way hold. */
+const fetchesAtOnce = 8;
+/** One that takes longer makes room for the next, and is waited for all the same: its host may hang. */
+const turnMsMax = 1_000;
+
 /** Shards that are known at once; more are left out. */
 const shardsMax = 2_048;
 
@@ -44,6 +49,8 @@ export class Shards {
   #isCurrent = false;
   #refreshedMs = 0;
   #refreshing: Promise<void> | undefined;
+  readonly #fetching = new Set<Promise<void>>();
+  #turns = 0;
 
   constructor(client: Client, log: Logger) {
     this.#client = client;
@@ -73,8 +80,7 @@ export class Shards {
       const views = await this.#client.agents({ role: 'pgc' });
       this.#remember(views);
       const waitMs = this.#lattices.size === 0 ? firstCardsMsMax : cardsMsMax;
-      const fetched = [...this.#known.values()].map((known) => this.#fetch(known));
-      await within(systemClock, waitMs, Promise.all(fetched));
+      await within(systemClock, waitMs, this.#fetchAll());
       this.#rebuild();
     } catch (error) {
       this.#isCurrent = false;
@@ -94,15 +100,43 @@ export class Shards {
     this.#known = new Map(kept.map((known) => [known.view.record.id, known]));
   }
 
-  /** Never throws. Who comes late is part of the answers from then on; who fails is left alone for a while. */
-  async #fetch(known: Known): Promise<void> {
-    const { id, alias } = known.view.record;
-    if (known.card?.index_version === versionOf(known.view)) return;
+  /** Resolves when whoever could be asked for a card has sent it, or failed. */
+  #fetchAll(): Promise<unknown> {
+    while (this.#turns < fetchesAtOnce && this.#nextWithout() !== undefined) {
+      const work = this.#fetchInTurn().finally(() => this.#fetching.delete(work));
+      this.#fetching.add(work);
+    }
+    return Promise.all(this.#fetching);
+  }
+
+  async #fetchInTurn(): Promise<void> {
+    const late: Promise<void>[] = [];
+    this.#turns += 1;
+    for (let next = this.#nextWithout(); next !== undefined; next = this.#nextWithout()) {
+      const fetched = this.#fetch(next);
+      late.push(fetched);
+      await within(systemClock, turnMsMax, fetched);
+    }
+    this.#turns -= 1;
+    await Promise.all(late);
+  }
+
+  /** A shard that is there, has not sent its present card, and has not failed just now. */
+  #nextWithout(): Known | undefined {
     const nowMs = performance.now();
-    const isUnwell = nowMs < (this.#retryAtMs.get(id) ?? 0);
-    if (known.view.state === 'offline' || isUnwell) return;
-    // Also while it is under way: a question in the meantime does not ask for it once more.
-    this.#retryAtMs.set(id, nowMs + cardRetryMs);
+    return [...this.#known.values()].find(
+      ({ view, card }) =>
+        view.state !== 'offline' &&
+        card?.index_version !== versionOf(view) &&
+        nowMs >= (this.#retryAtMs.get(view.record.id) ?? 0),
+    );
+  }
+
+  /** Never throws. Who comes late is part of the answers from then on; who fails is left alone for a while. */
+  async #fetch({ view }: Known): Promise<void> {
+    const { id, alias } = view.record;
+    // Also while it is under way: it is not asked for once more.
+    this.#retryAtMs.set(id, performance.now() + cardRetryMs);
     try {
       const card = await new RemoteShard(this.#client, alias, id).card();
       const now = this.#known.get(id);

@@ -5,7 +5,7 @@ import {
 import { randomUUID } from 'node:crypto';
 
 /** Clients of the 2025 protocol at once; at the limit the one that has been silent longest is forgotten. */
-const sessionsMax = 64;
+export const sessionsMax = 64;
 
 interface Session {
   server: McpServer;

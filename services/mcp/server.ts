@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Logger } from '../../src/observe/log.js';
-import { version } from '../process.js';
+import { version } from '../version.js';
 import type { Bus } from './bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';

@@ -77,6 +77,13 @@ export class Host {
     }
   }
 
+  /** Counts the tree as a whole against the memory of this process, as long as it is open beside the shards. */
+  reserveTree(): Disposable {
+    const bytes = Math.round(this.#source?.treeBytes ?? 0);
+    this.#log.info({ bytes }, 'the whole tree is open');
+    return this.#poolOf().reserve(bytes);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));

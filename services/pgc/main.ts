@@ -1,8 +1,9 @@
+import { Scope } from '../../src/base/scope.js';
 import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { notifySystemd, untilStopped } from '../process.js';
 import { Host, type HostOptions } from './host.js';
-import { openTreeDesk } from './tree-desk.js';
+import { openTreeDesk } from './tree-agent.js';
 
 /** How often the host looks whether a newer index was swapped in. */
 const indexPollMs = 1_000;
@@ -14,23 +15,23 @@ const indexPollMs = 1_000;
 export async function runPgc(config: Config, folder: string, options: HostOptions): Promise<void> {
   const log = openLog(config, { service: 'pgc' });
   const stopped = untilStopped();
+  await using scope = new Scope();
   const host = new Host(config, folder, options, log);
+  scope.defer(() => host.close());
   const loaded = host.load();
   // When it is stopped first, nobody is left to hear.
   loaded.catch(() => undefined);
-  const desk = await openTreeDesk(config, folder, log);
+  const { memoryBytes } = options;
+  const reserve = (): Disposable => host.reserveTree();
+  const desk = await openTreeDesk(config, folder, { memoryBytes, reserve }, log);
+  scope.defer(() => desk.close());
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
-  try {
-    // The broker may come later than we do; being told to stop must not wait for it.
-    const first = await Promise.race([loaded.then(() => 'registered'), stopped]);
-    if (first === 'registered') await notifySystemd('READY=1');
-    const why = await Promise.race([stopped, host.left]);
-    log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-    void notifySystemd('STOPPING=1');
-    if (typeof why === 'object') throw why;
-  } finally {
-    clearInterval(polling);
-    await desk.close();
-    await host.close();
-  }
+  scope.defer(() => clearInterval(polling));
+  // The broker may come later than we do; being told to stop must not wait for it.
+  const first = await Promise.race([loaded.then(() => 'registered'), stopped]);
+  if (first === 'registered') await notifySystemd('READY=1');
+  const why = await Promise.race([stopped, host.left]);
+  log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
+  void notifySystemd('STOPPING=1');
+  if (typeof why === 'object') throw why;
 }

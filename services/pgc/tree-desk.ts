@@ -1,21 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../../src/base/clock.js';
+import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
-import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError, type ErrorData } from '../../src/errors/bus-error.js';
 import type { ErrorCode } from '../../src/errors/catalogue.js';
 import type { AnalysisName } from '../../src/pgc/analysis/analyses.js';
-import { traceTo, type Logger } from '../../src/observe/log.js';
-import { placeOf } from '../../src/pgc/manifest.js';
 import { treeMessages } from '../../src/pgc/messages.js';
-import { realRoot } from '../../src/pgc/source-tree.js';
 import { treeServiceOf } from '../../src/pgc/tree-service.js';
-import { openClient, untilAccepted } from '../process.js';
 
 /** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
 export const jobsMax = 16;
+/** An analysis that nobody waits for any more is given this long before its thread is ended: opening a tree anew takes seconds. */
+const graceMsDefault = 2_000;
 /** A tree that nobody asks about is closed after this: an index of a kernel takes a gigabyte. */
 export const idleMs = 120_000;
 
@@ -44,9 +41,18 @@ export interface TreeDeskParts {
   home: string;
   /** Changes when another index is in force. */
   stamp: () => string;
+  memory: TreeMemory;
   idleMs?: number;
+  graceMs?: number;
   /** Of the thread. */
   module?: URL;
+}
+
+export interface TreeMemory {
+  /** The heap of the thread is not larger: it ends, and not the process. */
+  memoryBytes: number;
+  /** Called when a tree is opened; disposed of when it is closed. */
+  reserve: () => Disposable;
 }
 
 /**
@@ -59,6 +65,8 @@ export class TreeDesk {
   #stamp = '';
   #open = 0;
   #idle: NodeJS.Timeout | undefined;
+  /** Ends with the last analysis that came. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TreeDeskParts) {
     this.#parts = parts;
@@ -67,94 +75,95 @@ export class TreeDesk {
   /** `root`: absolute, without links. Several hosts of one tree share the requests. */
   async serveOn(client: Client, root: string): Promise<void> {
     for (const [name, { type }] of Object.entries(treeMessages)) {
-      client.serve({ [type]: ({ body }: Incoming) => this.answer(name as AnalysisName, body) });
+      client.serve({
+        [type]: ({ body, signal }: Incoming) => this.answer(name as AnalysisName, body, signal),
+      });
     }
     await client.offer([treeServiceOf(root)]);
   }
 
-  /** Throws BROKER_BUSY, AGENT_FAILED (the thread died) and what the analysis throws. */
-  async answer(name: AnalysisName, body: Buffer): Promise<Buffer> {
+  /**
+   * One after the other: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died), CANCELLED when
+   * the signal is given and what the analysis throws.
+   */
+  async answer(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
     if (this.#open >= jobsMax) throw new BusError('BROKER_BUSY', { limit: `${jobsMax} analyses` });
     clearTimeout(this.#idle);
     this.#open += 1;
+    const turn = this.#last.then(() => this.#run(name, body, signal));
+    this.#last = turn.catch(() => undefined);
     try {
-      return await this.#threadInForce().ask(name, body);
+      return await turn;
     } finally {
       this.#open -= 1;
       if (this.#open === 0) this.#rest();
     }
   }
 
+  /** What nobody waits for any more is not begun, and what does not end is ended with its thread. */
+  async #run(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
+    if (signal.aborted) throw new BusError('CANCELLED');
+    const thread = this.#threadInForce();
+    const answered = thread.ask(name, body);
+    const ended = answered.then(
+      () => true,
+      () => true,
+    );
+    const aborted = new Promise<boolean>((resolve) => {
+      signal.addEventListener('abort', () => resolve(false), { once: true });
+    });
+    if (await Promise.race([ended, aborted])) return answered;
+    const { graceMs = graceMsDefault } = this.#parts;
+    if (!(await within(systemClock, graceMs, ended))) await this.#endThread();
+    throw new BusError('CANCELLED');
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#idle);
+    await this.#endThread();
+  }
+
+  async #endThread(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.end();
   }
 
-  /** Of the index that is in force now; what an older one was asked, it still answers. */
+  /** Of the index that is in force now. */
   #threadInForce(): TreeThread {
     const stamp = this.#parts.stamp();
     if (this.#thread?.isAlive === true && stamp === this.#stamp) return this.#thread;
-    this.#thread?.retire();
+    void this.#endThread();
     this.#stamp = stamp;
-    const { folder, home, module = new URL('./tree-worker.js', import.meta.url) } = this.#parts;
-    return (this.#thread = new TreeThread(module, { folder, home }));
+    const { folder, home, memory, module } = this.#parts;
+    const of = module ?? new URL('./tree-worker.js', import.meta.url);
+    return (this.#thread = new TreeThread(of, { folder, home }, memory));
   }
 
   #rest(): void {
-    this.#idle = setTimeout(() => {
-      this.#thread?.retire();
-      this.#thread = undefined;
-    }, this.#parts.idleMs ?? idleMs);
+    this.#idle = setTimeout(() => void this.#endThread(), this.#parts.idleMs ?? idleMs);
     this.#idle.unref();
   }
 }
 
-/** The desk of a tree on a connection of its own, which needs no shard to be open. Offers in the background. Throws REPO_UNREADABLE. */
-export async function openTreeDesk(
-  config: Config,
-  folder: string,
-  log: Logger,
-): Promise<{ close: () => Promise<void> }> {
-  const root = await realRoot(folder);
-  const { manifest } = placeOf(root, config.home);
-  const agent = `tree-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const client = openClient(config, { agent, role: 'pgc', isEphemeral: true }, traceTo(log));
-  const desk = new TreeDesk({ folder, home: config.home, stamp: () => stampOf(manifest) });
-  const offered = untilAccepted(client, log, () => desk.serveOn(client, root));
-  offered.catch(() => undefined);
-  return {
-    close: async () => {
-      await client.close();
-      await desk.close();
-    },
-  };
-}
-
-function stampOf(path: string): string {
-  try {
-    const { ino, mtimeMs } = statSync(path);
-    return `${ino}:${mtimeMs}`;
-  } catch {
-    return '';
-  }
-}
-
 interface Waiting {
+  id: number;
   resolve: (body: Buffer) => void;
   reject: (error: BusError) => void;
 }
 
+/** Has one job at a time. */
 class TreeThread {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #reserved: Disposable;
+  #waiting: Waiting | undefined;
   #count = 0;
-  #isRetired = false;
   isAlive = true;
 
-  constructor(module: URL, workerData: TreeWorkerData) {
-    this.#worker = new Worker(module, { workerData });
+  constructor(module: URL, workerData: TreeWorkerData, { memoryBytes, reserve }: TreeMemory) {
+    this.#reserved = reserve();
+    const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024);
+    this.#worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb } });
     this.#worker.unref();
     this.#worker.on('message', (reply: TreeReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#die(asBusError(error).message));
@@ -164,15 +173,9 @@ class TreeThread {
   ask(name: AnalysisName, body: Buffer): Promise<Buffer> {
     const id = (this.#count += 1);
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting = { id, resolve, reject };
       this.#worker.postMessage({ id, name, body } satisfies TreeJob);
     });
-  }
-
-  /** Ends when what it was asked is answered. */
-  retire(): void {
-    this.#isRetired = true;
-    if (this.#waiting.size === 0) void this.end();
   }
 
   async end(): Promise<void> {
@@ -180,17 +183,18 @@ class TreeThread {
   }
 
   #settle({ id, body, failure }: TreeReply): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (body !== undefined) waiting?.resolve(Buffer.from(body));
-    else waiting?.reject(new BusError(failure.code, failure.data));
-    if (this.#isRetired && this.#waiting.size === 0) void this.end();
+    const waiting = this.#waiting;
+    if (waiting?.id !== id) return;
+    this.#waiting = undefined;
+    if (body !== undefined) waiting.resolve(Buffer.from(body));
+    else waiting.reject(new BusError(failure.code, failure.data));
   }
 
   #die(detail: string): void {
+    if (!this.isAlive) return;
     this.isAlive = false;
-    const error = new BusError('AGENT_FAILED', { agent: 'the tree', detail });
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    this.#reserved[Symbol.dispose]();
+    this.#waiting?.reject(new BusError('AGENT_FAILED', { agent: 'the tree', detail }));
+    this.#waiting = undefined;
   }
 }

@@ -314,6 +314,12 @@ export const catalogue = {
     exit: 1,
     next: 'Wait for the other process, or stop it.',
   },
+  JOURNAL_UNAVAILABLE: {
+    text: 'queries are answered, but do not survive a restart of the manager: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Give that disk free space; a damaged folder may be removed, it holds nothing but queries under way.',
+  },
   STORE_SCHEMA: {
     text: 'the store at {path} has layout {got}, this version needs {wanted}',
     retryable: false,

@@ -1,4 +1,5 @@
 import { CardNames } from './card-names.js';
+import { WantedNames } from '../pgc/name-list.js';
 import { ForwardWalk } from '../pgc/module-calls.js';
 import { forwarded } from '../pgc/scope.js';
 import { BoundedMap } from '../base/bounded-map.js';
@@ -22,6 +23,7 @@ export interface Whereabouts {
 /** Which shard defines what, as the cards say. */
 export class Directory {
   #sites: Map<string, number> | undefined;
+  #renames: Map<string, string[]> | undefined;
   /** What shards have told of names, by agent and name: it holds as long as their cards do. */
   readonly told = new BoundedMap<string, readonly Definition[]>(toldMax);
   readonly #speakC = new Set<string>();
@@ -58,6 +60,30 @@ export class Directory {
   sitesOf(name: string): number {
     this.#sites ??= sitesIn(this.cards);
     return this.#sites.get(name) ?? 0;
+  }
+
+  /**
+   * By agent, those of these names by which its shard may call what others define: its card says what it leaves open. Names that
+   * re-exports give count as well. Undefined: only the shard knows.
+   */
+  whoCalls(names: Iterable<string>): (agent: string) => ReadonlySet<string> | undefined {
+    const meant = new Map<string, string[]>();
+    for (const name of names) for (const each of this.#passedOnAs(name)) add(meant, each, name);
+    const wanted = new WantedNames(meant.keys());
+    return (agent) => {
+      const at = this.cards.findIndex((card) => card.agent === agent);
+      if (this.cards[at]?.truncated?.includes('unresolved') !== false) return undefined;
+      const open = this.names.openAmong(at, wanted);
+      return open && new Set(open.flatMap((each) => meant.get(each) ?? []));
+    };
+  }
+
+  /** The name, and all others under which re-exports pass it on. */
+  #passedOnAs(name: string): Set<string> {
+    this.#renames ??= renamesIn(this.#modules.values());
+    const all = new Set([name]);
+    for (const each of all) for (const other of this.#renames.get(each) ?? []) all.add(other);
+    return all;
   }
 
   /** Who defines what a call looks for. In C the asking shard has looked at home already. */
@@ -107,6 +133,14 @@ export class Directory {
       .filter((each) => `/${each}`.endsWith(end))
       .flatMap((each) => this.#modules.get(each) ?? []);
   }
+}
+
+function renamesIn(modules: Iterable<{ module: CardModule }>): Map<string, string[]> {
+  const renames = new Map<string, string[]>();
+  for (const { module } of modules)
+    for (const { name, original } of module.forwards)
+      if (name !== '' && name !== original) add(renames, original, name);
+  return renames;
 }
 
 /** Only who weighs links asks for this, and what a shard leaves open is the dearest part of its card. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
 import type { CodedError, HopAnswer } from '../pgc/shapes.js';
 import { queryKey, queryPrefix } from '../store/keys.js';
 import type { Store } from '../store/port.js';
@@ -7,6 +8,8 @@ import type { QueryEvent } from './query.machine.js';
 
 /** Queries whose steps are kept at once; those beyond begin anew when their manager does. */
 const journalsMax = 1_000;
+/** No question waits longer, whatever its journal says. */
+const leftMsMax = 15 * 60_000;
 /** A step that is larger is not kept, nor what follows it. */
 const stepBytesMax = 4 * 1024 * 1024;
 
@@ -26,46 +29,58 @@ export interface Journal {
   add(step: QueryStep): Promise<void>;
 }
 
-export const noJournal: Journal = { past: [], add: () => Promise.resolve() };
-
-interface Kept {
+export interface QueryOf {
+  key: string;
   versions: string;
   untilMs: number;
-  steps: QueryStep[];
+}
+
+export const noJournal: Journal = { past: [], add: () => Promise.resolve() };
+
+/** A query that an earlier process left. Its steps stay on disk until it is asked again. */
+interface Left {
+  versions: string;
+  /** Unix time at which nobody waits any more. */
+  untilMs: number;
 }
 
 /**
  * Steps of queries under way, on disk before their effects are performed. They are not synced: what a power cut takes is
- * found again by asking. A manager that starts anew hands the steps of its predecessor to whoever asks the same again.
+ * found again by asking. A manager that starts anew hands the steps of its predecessor to whoever asks the same again,
+ * and deletes them when nobody can ask any more.
  */
-export class Journals {
+export class Journals implements Disposable {
   readonly #store: Store;
-  readonly #left: Map<string, Kept>;
+  readonly #clock: Clock;
+  readonly #left: Map<string, Left>;
   readonly #open = new Set<string>();
+  #expiry: Disposable | undefined;
 
-  private constructor(store: Store, left: Map<string, Kept>) {
+  private constructor(store: Store, clock: Clock, left: Map<string, Left>) {
     this.#store = store;
+    this.#clock = clock;
     this.#left = left;
   }
 
-  /** Reads what an earlier process left, and deletes what nobody can wait for any more. */
-  static async open(store: Store, nowMs: number): Promise<Journals> {
-    const left = new Map<string, Kept>();
-    for await (const [key, value] of store.entries({ prefix: queryPrefix })) {
-      const id = key.slice(queryPrefix.length, key.lastIndexOf('/'));
-      const kept = left.get(id);
-      try {
-        const read: unknown = JSON.parse(value.toString());
-        if (kept === undefined) left.set(id, { ...(read as Omit<Kept, 'steps'>), steps: [] });
-        else kept.steps.push(read as QueryStep);
-      } catch {
-        // What is damaged costs this query its resumption, not the manager its start.
-        left.set(id, { versions: '', untilMs: 0, steps: [] });
-      }
-    }
-    const journals = new Journals(store, left);
-    for (const [id, { untilMs }] of left) if (untilMs < nowMs) await journals.#forget(id);
+  /** Looks what an earlier process left. Throws STORE_UNAVAILABLE. */
+  static async open(store: Store, clock: Clock): Promise<Journals> {
+    const ids = new Set<string>();
+    for await (const key of store.keys({ prefix: queryPrefix }))
+      ids.add(key.slice(queryPrefix.length, key.lastIndexOf('/')));
+    const heads = await store.getMany([...ids].map((id) => queryKey(id, 0)));
+    const left = new Map([...ids].map((id, at) => [id, leftBy(heads[at], clock.nowMs())]));
+    const journals = new Journals(store, clock, left);
+    await journals.#expire();
     return journals;
+  }
+
+  /** Queries of an earlier process that may still be asked again. */
+  get left(): number {
+    return this.#left.size;
+  }
+
+  [Symbol.dispose](): void {
+    this.#expiry?.[Symbol.dispose]();
   }
 
   /**
@@ -73,7 +88,7 @@ export class Journals {
    * over other ones are of no use. `untilMs`: Unix time at which nobody waits any more.
    */
   async run<T>(
-    { key, versions, untilMs }: { key: string; versions: string; untilMs: number },
+    { key, versions, untilMs }: QueryOf,
     work: (journal: Journal) => Promise<T>,
   ): Promise<T> {
     const id = createHash('sha256').update(key).digest('hex');
@@ -82,7 +97,7 @@ export class Journals {
     this.#open.add(id);
     try {
       const left = this.#left.get(id);
-      const past = left?.versions === versions ? left.steps : [];
+      const past = left?.versions === versions ? await this.#stepsOf(id) : [];
       if (left !== undefined && past.length === 0) await this.#forget(id);
       this.#left.delete(id);
       const isWhole =
@@ -92,6 +107,27 @@ export class Journals {
       await this.#forget(id);
       this.#open.delete(id);
     }
+  }
+
+  /** What is damaged costs this query its resumption, and nobody else anything. */
+  async #stepsOf(id: string): Promise<QueryStep[]> {
+    const steps: QueryStep[] = [];
+    try {
+      for await (const [key, value] of this.#store.entries({ prefix: `${queryPrefix}${id}/` }))
+        if (key !== queryKey(id, 0)) steps.push(JSON.parse(value.toString()) as QueryStep);
+      return steps;
+    } catch {
+      return [];
+    }
+  }
+
+  /** Deletes what is out of time, and comes back for the next. */
+  async #expire(): Promise<void> {
+    const nowMs = this.#clock.nowMs();
+    for (const [id, { untilMs }] of this.#left) if (untilMs <= nowMs) await this.#forget(id);
+    const next = Math.min(...[...this.#left.values()].map(({ untilMs }) => untilMs));
+    if (Number.isFinite(next))
+      this.#expiry = this.#clock.after(next - nowMs, () => void this.#expire());
   }
 
   #adder(id: string, from: number, isBegun: boolean): Journal['add'] {
@@ -122,5 +158,16 @@ export class Journals {
     } catch {
       // The next start deletes what is out of time.
     }
+  }
+}
+
+/** Without a head that can be read, a query begins anew: its time is over. */
+function leftBy(head: Buffer | undefined, nowMs: number): Left {
+  try {
+    const { versions, untilMs } = JSON.parse(head?.toString() ?? '') as Partial<Left>;
+    // A clock that was wrong when this was written shall not keep it for ever.
+    return { versions: versions ?? '', untilMs: Math.min(untilMs ?? 0, nowMs + leftMsMax) };
+  } catch {
+    return { versions: '', untilMs: 0 };
   }
 }

@@ -31,8 +31,8 @@ interface Reached {
 
 /**
  * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a
- * level at a time, always the smaller one: I. Pohl, "Bi-directional search", 1971. Each level costs one
- * request per shard. Names are `name`, `path#name` or `path:name`; when a name has several definitions,
+ * level at a time, always the smaller one: I. Pohl, "Bi-directional search", 1971. A level costs at most one
+ * request per shard, and none to a shard whose card rules it out. Names are `name`, `path#name` or `path:name`; when a name has several definitions,
  * all are tried.
  */
 export async function trace(
@@ -142,10 +142,10 @@ class TraceSearch {
 
   /** All functions that call the level. A site counts when its own shard says that it may mean the goal. */
   async #retreat(level: readonly Reached[]): Promise<Reached[]> {
-    const names = [...new Set(level.map((each) => each.node.calledAs))];
-    const ports = this.#ports();
+    const wanted = this.#callersWanted(level);
+    const ports = this.#ports().filter((port) => wanted.has(port.agent));
     const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
-      inBatches(names, (batch) => port.callers(batch)),
+      inBatches(wanted.get(port.agent) ?? [], (batch) => port.callers(batch)),
     );
     this.#errors.push(...errors);
     const callers = new Map<string, Node>();
@@ -154,6 +154,23 @@ class TraceSearch {
       callers.set(site.definition, nodeAt(site));
     }
     return this.#confirm(level, [...callers.values()]);
+  }
+
+  /**
+   * By agent, the names to ask for callers of: in its own shard a function may be called by anybody, in another one only where
+   * the card says that the name is left open.
+   */
+  #callersWanted(level: readonly Reached[]): Map<string, string[]> {
+    const all = new Set(level.map((each) => each.node.calledAs));
+    const called = this.lattice.directory.whoCalls(all);
+    const wanted = new Map<string, string[]>();
+    for (const { agent } of this.#ports()) {
+      const own = level.flatMap(({ node }) => (node.agent === agent ? [node.calledAs] : []));
+      const some = new Set([...own, ...(called(agent) ?? all)]);
+      const names = [...all].filter((name) => some.has(name));
+      if (names.length > 0) wanted.set(agent, names);
+    }
+    return wanted;
   }
 
   /** Reads the callers' own calls: which definition a name means is known on that side only. */

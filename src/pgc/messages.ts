@@ -9,13 +9,13 @@ import type { SecurityBlastRadius } from './analysis/security-blast-radius.js';
 import type { LocateAnswer, LocateRequest } from './locate/locate.js';
 import type { Vocabulary } from './locate/vocabulary.js';
 import type { RankAnswer, RankRequest, ReadAnswer, ReadRequest } from './locate/words-port.js';
+import { packedCards } from './packed-card.js';
 import type {
   AskAnswer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
   CallSite,
-  Card,
   Definition,
   Expansion,
   HopAnswer,
@@ -54,7 +54,7 @@ export const shardMessages = {
   card: {
     type: 'pgc.card',
     request: codec<object>(pgc.SymbolsRequest),
-    answer: deflated(codec<Card>(pgc.Card)),
+    answer: deflated(packedCards),
   },
   ask: messageType<AskRequest, AskAnswer>('pgc.ask', pgc.AskRequest, pgc.AskAnswer),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
@@ -172,6 +172,9 @@ export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
 
 /** The service under which the manager is found. */
 export const latticeService = 'lattice';
+
+/** An agent that works, but not as it should, has the code of what is wrong among its capabilities, behind this. */
+export const troublePrefix = 'trouble:';
 
 function deflated<T>(inner: Codec<T>, bytesMax = cardBytesMax): Codec<T> {
   return {

@@ -54,6 +54,7 @@ export class ShardPool<S> {
   readonly #leaving = new Set<Entry<S>>();
   #waiting: Waiting<S>[] = [];
   #bytes = 0;
+  #reserved = 0;
   #opened = 0;
   #closed = 0;
 
@@ -96,6 +97,23 @@ export class ShardPool<S> {
     this.#admit();
   }
 
+  /**
+   * Takes so much of the budget for something else, until it is disposed of. Shards that nobody asks are closed for it; with
+   * nothing left, one shard at a time is open.
+   */
+  reserve(bytes: number): Disposable {
+    this.#reserved += bytes;
+    this.#makeRoom(0);
+    let isOver = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isOver) this.#reserved -= bytes;
+        isOver = true;
+        this.#admit();
+      },
+    };
+  }
+
   /** For good: whoever waits hears CANCELLED, what is answering is closed after its answer. */
   closeAll(): void {
     for (const { giveUp } of [...this.#waiting]) giveUp();
@@ -113,15 +131,9 @@ export class ShardPool<S> {
   }
 
   #openEntry(key: string): Entry<S> | undefined {
-    const { budgetBytes, costOf, onOversize } = this.#parts;
+    const { costOf, onOversize } = this.#parts;
     const bytes = costOf(key);
-    for (const entry of this.#entries.values()) {
-      if (this.#bytes + bytes <= budgetBytes) break;
-      if (entry.users > 0) continue;
-      this.#entries.delete(entry.key);
-      this.#close(entry);
-    }
-    const isOver = this.#bytes + bytes > budgetBytes;
+    const isOver = !this.#makeRoom(bytes);
     if (isOver && this.#bytes > 0) return undefined;
     if (isOver) onOversize?.(key, bytes);
     this.#bytes += bytes;
@@ -132,6 +144,18 @@ export class ShardPool<S> {
       if (this.#entries.get(key) === entry) this.drop(key);
     });
     return entry;
+  }
+
+  /** Closes those that were not asked for longest, as far as it helps. False: there is none even so. */
+  #makeRoom(bytes: number): boolean {
+    const hasRoom = (): boolean => this.#bytes + bytes <= this.#parts.budgetBytes - this.#reserved;
+    for (const entry of this.#entries.values()) {
+      if (hasRoom()) break;
+      if (entry.users > 0) continue;
+      this.#entries.delete(entry.key);
+      this.#close(entry);
+    }
+    return hasRoom();
   }
 
   #wait(key: string, signal: AbortSignal | undefined): Promise<Entry<S>> {

@@ -52,6 +52,11 @@ export interface ServedShard {
 /** Which of the shards of an index: a part of them by weight, some by name, or all. */
 export type Share = Part | ReadonlySet<string> | 'all';
 
+interface Served {
+  shards: ReadonlyMap<string, ServedShard>;
+  treeBytes: number;
+}
+
 /** A built index, of which shards are opened one by one. A newer version of it is another one. */
 export class ShardSource {
   readonly shards: ReadonlyMap<string, ServedShard>;
@@ -59,6 +64,8 @@ export class ShardSource {
   readonly project: string;
   /** Of all its shards, whoever serves them. */
   readonly aliases: readonly string[];
+  /** What all its shards take that are open at once, without their vectors. */
+  readonly treeBytes: number;
   readonly #place: IndexPlace;
   readonly #manifest: Manifest;
   readonly #engine: Engine | undefined;
@@ -70,11 +77,12 @@ export class ShardSource {
   private constructor(
     place: IndexPlace,
     manifest: Manifest,
-    shards: ReadonlyMap<string, ServedShard>,
+    { shards, treeBytes }: Served,
     engine: Engine | undefined,
     onWarning: (warning: string) => void,
   ) {
     this.shards = shards;
+    this.treeBytes = treeBytes;
     this.root = manifest.root;
     this.project = manifest.project;
     this.aliases = manifest.shards.map(({ alias }) => alias);
@@ -100,10 +108,13 @@ export class ShardSource {
     const manifest = await readManifest(place, root);
     const ours = aliasesOf(manifest, options.share ?? 'all');
     const shards = new Map<string, ServedShard>();
-    for (const shard of manifest.shards)
+    let treeBytes = 0;
+    for (const shard of manifest.shards) {
+      treeBytes += openBytes + (await bytesOf(place, shard.segment)) * (1 + searchShare);
       if (ours.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
+    }
     const { engine, onWarning = () => undefined } = options;
-    return new ShardSource(place, manifest, shards, engine, onWarning);
+    return new ShardSource(place, manifest, { shards, treeBytes }, engine, onWarning);
   }
 
   /** Throws INDEX_MISSING where a run has replaced it meanwhile, INDEX_CORRUPT. */

@@ -1,3 +1,4 @@
+import protobuf from 'protobufjs/minimal.js';
 import { BusError } from '../errors/bus-error.js';
 import './plain-integers.js';
 import { sigma } from './generated/proto.js';
@@ -40,6 +41,12 @@ export function codec<T extends object>(type: MessageClass): Codec<T> {
       }
     },
   };
+}
+
+/** For whoever reads a message field by field; its methods throw RangeError where lengths do not fit. */
+export type FieldReader = protobuf.Reader;
+export function readerOf(bytes: Uint8Array): FieldReader {
+  return protobuf.Reader.create(bytes);
 }
 
 export const bus = sigma.bus;

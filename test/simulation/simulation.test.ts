@@ -26,7 +26,7 @@ describe('simulated worlds', () => {
     expect(report.counts.processed).toBeGreaterThan(1_000);
     expect(report.counts.powerCut).toBeGreaterThan(5);
     expect(report.counts.clientKill).toBeGreaterThan(5);
-  });
+  }, 120_000);
 
   test('a seed is the same world each time', async () => {
     const [one, again, other] = [
@@ -43,10 +43,12 @@ describe('simulated worlds', () => {
     'skip-dedupe': /was stored as/,
     'lost-lease': /never: the world comes to rest/,
   };
+  // Shortly before the first seed that finds each: when the world changes, there are sixty all the same.
+  const from: Record<Plant, number> = { 'skip-fsync': 1, 'skip-dedupe': 25, 'lost-lease': 11 };
   test.each(plants)('the planted bug %s is found', async (plant) => {
     let found = '';
     const report = await campaign({
-      from: 1,
+      from: from[plant],
       seeds: 60,
       plant,
       untilFailure: true,

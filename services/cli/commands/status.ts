@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { catalogue, isErrorCode } from '../../../src/errors/catalogue.js';
+import { troublePrefix } from '../../../src/pgc/messages.js';
 import { watchedTrees, type Watched } from '../../../src/pgc/watch/watch-notice.js';
 import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
@@ -17,12 +19,21 @@ export function addStatusCommands(sigma: Command): void {
     .description('the broker at a glance')
     .action(async (options: CommonOptions & { wait?: number }) => {
       const config = configOf(options);
-      const status = await waiting(options.wait ?? 0, () =>
-        withClient(config, (client) => client.status()),
+      const { status, managers } = await waiting(options.wait ?? 0, () =>
+        withClient(config, async (client) => ({
+          status: await client.status(),
+          managers: await client.agents({ role: 'manager' }),
+        })),
       );
       const watched = await watchedTrees(config.home);
-      print({ json: options.json === true }, { address: config.bus, ...status, watched }, () =>
-        [renderStatus(config.bus, status), ...watched.map(renderWatched)].join('\n'),
+      const troubles = managers.flatMap(troublesOf);
+      const all = { address: config.bus, ...status, watched, troubles };
+      print({ json: options.json === true }, all, () =>
+        [
+          renderStatus(config.bus, status),
+          ...watched.map(renderWatched),
+          ...troubles.map(renderTrouble),
+        ].join('\n'),
       );
     });
 
@@ -74,6 +85,23 @@ function renderStatus(address: string, status: StatusAnswer): string {
     ...(refused.length === 0 ? [] : [`refused ${refused.join(', ')}`]),
     ...status.services.map((each) => `service ${each.name}: ${each.agents.join(', ')}`),
   ].join('\n');
+}
+
+interface Trouble {
+  agent: string;
+  code: string;
+}
+
+/** Of an agent that works, but not as it should. */
+function troublesOf({ record, state }: AgentView): Trouble[] {
+  if (state === 'offline') return [];
+  const codes = record.capabilities.filter((each) => each.startsWith(troublePrefix));
+  return codes.map((each) => ({ agent: record.id, code: each.slice(troublePrefix.length) }));
+}
+
+function renderTrouble({ agent, code }: Trouble): string {
+  const text = isErrorCode(code) ? catalogue[code].text.replace(/: \{.*/, '') : '';
+  return `${printable(agent)}: ${printable(code)} ${text}; see sigma error ${printable(code)} and its log`;
 }
 
 function renderWatched(watched: Watched): string {

@@ -16,6 +16,7 @@ import { chainTree } from '../../support/chain-tree.js';
 import { eventually } from '../../support/eventually.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
 const request: LatticeQuery = {
   question: 'How does the nic driver allocate its ring?',
@@ -67,7 +68,7 @@ test('a query that its process did not end is gone on with: nobody who has answe
   const store = await openStore();
   {
     // The first process gets as far as `mm`, which does not answer, and is gone.
-    const journals = await Journals.open(store, systemClock.nowMs());
+    const journals = await Journals.open(store, systemClock);
     const entered: string[] = [];
     const stuck = await lattice(entered, 'mm');
     const of = { key: 'who and what', versions: stuck.versions, untilMs: soon() };
@@ -76,7 +77,7 @@ test('a query that its process did not end is gone on with: nobody who has answe
   }
   const entered: string[] = [];
   const healthy = await lattice(entered);
-  const journals = await Journals.open(store, systemClock.nowMs());
+  const journals = await Journals.open(store, systemClock);
   const answer = await journals.run(
     { key: 'who and what', versions: healthy.versions, untilMs: soon() },
     (journal) => query(healthy, request, { ...limits, journal }),
@@ -94,21 +95,21 @@ test.each<[string, { key?: string; versions?: string }]>([
   const store = await openStore();
   const whole = await lattice();
   const of = { key: 'k', versions: whole.versions, untilMs: soon() };
-  const first = await Journals.open(store, systemClock.nowMs());
+  const first = await Journals.open(store, systemClock);
   void first.run(of, async (journal) => {
     const event = { type: 'shards.ranked' as const, agents: ['mm'] };
     await journal.add({ event, answered: null, links: [], errors: [], asked: [] });
     return new Promise(() => undefined);
   });
   await eventually(async () => expect(await steps(store)).toBe(2));
-  const later = await Journals.open(store, systemClock.nowMs());
+  const later = await Journals.open(store, systemClock);
   const seen = await later.run({ ...of, ...change }, (journal) =>
     Promise.resolve(journal.past.length),
   );
   expect(seen).toBe(0);
   expect(
     await (
-      await Journals.open(store, systemClock.nowMs())
+      await Journals.open(store, systemClock)
     ).run(of, ({ past }) => Promise.resolve(past.length)),
   ).toBe(change.key === undefined ? 0 : 1);
   await store[Symbol.asyncDispose]();
@@ -116,18 +117,43 @@ test.each<[string, { key?: string; versions?: string }]>([
 
 test('what nobody waits for any more is deleted when a process starts', async () => {
   const store = await openStore();
-  const first = await Journals.open(store, systemClock.nowMs());
-  const of = { key: 'k', versions: 'v', untilMs: systemClock.nowMs() + 1_000 };
+  const clock = new VirtualClock();
+  const first = await Journals.open(store, clock);
+  const of = { key: 'k', versions: 'v', untilMs: clock.nowMs() + 1_000 };
   void first.run(of, () => new Promise(() => undefined));
   await eventually(async () => expect(await steps(store)).toBe(1));
-  await Journals.open(store, systemClock.nowMs() + 2_000);
+  await clock.advance(2_000);
+  await Journals.open(store, clock);
   expect(await steps(store)).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
+
+test('what an earlier process left goes when its time is over, also when nobody asks', async () => {
+  const store = await openStore();
+  const clock = new VirtualClock();
+  const first = await Journals.open(store, clock);
+  for (const [key, ms] of [
+    ['short', 1_000],
+    ['long', 60_000],
+    ['wrong clock', 1e12],
+  ] as const)
+    void first.run({ key, versions: 'v', untilMs: clock.nowMs() + ms }, () => new Promise(() => 1));
+  await eventually(async () => expect(await steps(store)).toBe(3));
+  using later = await Journals.open(store, clock);
+  expect(later.left).toBe(3);
+  await clock.advance(1_000);
+  await eventually(async () => expect([later.left, await steps(store)]).toEqual([2, 2]));
+  await clock.advance(60_000);
+  await eventually(async () => expect([later.left, await steps(store)]).toEqual([1, 1]));
+  await clock.advance(15 * 60_000);
+  await eventually(async () => expect([later.left, await steps(store)]).toEqual([0, 0]));
+  expect(clock.waiting).toBe(0);
   await store[Symbol.asyncDispose]();
 });
 
 test('a damaged step is deleted with its query, and the others are gone on with', async () => {
   const store = await openStore();
-  const first = await Journals.open(store, systemClock.nowMs());
+  const first = await Journals.open(store, systemClock);
   const event = { type: 'shards.ranked' as const, agents: ['mm'] };
   const step = { event, answered: null, links: [], errors: [], asked: [] };
   for (const key of ['damaged', 'whole'])
@@ -139,11 +165,11 @@ test('a damaged step is deleted with its query, and the others are gone on with'
   const id = createHash('sha256').update('damaged').digest('hex');
   const torn = Buffer.from('{"event":');
   await store.write([{ type: 'put', key: queryKey(id, 1), value: torn }]);
-  const later = await Journals.open(store, systemClock.nowMs());
-  expect(await steps(store)).toBe(2);
+  const later = await Journals.open(store, systemClock);
   const past = ({ past }: { past: readonly unknown[] }) => Promise.resolve(past.length);
   const seen = (key: string) => later.run({ key, versions: 'v', untilMs: soon() }, past);
   expect([await seen('damaged'), await seen('whole')]).toEqual([0, 1]);
+  expect(await steps(store)).toBe(0);
   await store[Symbol.asyncDispose]();
 });
 

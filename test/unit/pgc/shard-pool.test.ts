@@ -105,6 +105,44 @@ test('who finds no room waits in line, and leaves it when nobody wants the answe
   expect([...open.keys()]).toEqual(['a:8']);
 });
 
+test('of those that wait for room there is one too many at a limit, and it is told to come later', async () => {
+  const { pool } = poolOf(10);
+  const busy = gate();
+  const answering = pool.use('a:8', () => busy.promise);
+  const waiting = Array.from({ length: waitingMax }, () => pool.use('b:8', () => turn()));
+  const refused = pool.use('b:8', () => turn());
+  await expect(refused).rejects.toMatchObject({ code: 'HOST_BUSY', retryable: true });
+  expect(pool.counts.waiting).toBe(waitingMax);
+  busy.open();
+  await Promise.all([answering, ...waiting]);
+  expect(await pool.use('b:8', (key) => Promise.resolve(key))).toBe('b:8');
+});
+
+test('what is reserved for something else closes shards that nobody asks, and is given back', async () => {
+  const { pool, open, seen } = poolOf(10);
+  const use = (key: string): Promise<void> => pool.use(key, () => Promise.resolve());
+  const busy = gate();
+  await use('a:4');
+  const answering = pool.use('b:4', () => busy.promise);
+  const reserved = pool.reserve(8);
+  await turn();
+  expect([...open.keys()]).toEqual(['b:4']);
+  // No room beside the one that answers; it is not closed.
+  const waiting = use('a:4');
+  await turn();
+  expect(pool.counts).toMatchObject({ open: 1, waiting: 1 });
+  busy.open();
+  await Promise.all([answering, waiting]);
+  // Nothing is left of the budget: one at a time all the same.
+  expect([[...open.keys()], seen.oversize]).toEqual([['a:4'], ['a:4']]);
+  reserved[Symbol.dispose]();
+  reserved[Symbol.dispose]();
+  await use('b:4');
+  expect([...open.keys()]).toEqual(['a:4', 'b:4']);
+  await use('c:4');
+  expect([...open.keys()]).toEqual(['b:4', 'c:4']);
+});
+
 test('one that is larger than the budget is opened alone', async () => {
   const { pool, open, seen } = poolOf(10);
   await pool.use('small:2', () => Promise.resolve());

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { Config } from '../../src/config/config.js';
+import { traceTo, type Logger } from '../../src/observe/log.js';
+import { placeOf } from '../../src/pgc/manifest.js';
+import { realRoot } from '../../src/pgc/source-tree.js';
+import { openClient, untilAccepted } from '../process.js';
+import { TreeDesk, type TreeMemory } from './tree-desk.js';
+
+/** The desk of a tree on a connection of its own, which needs no shard to be open. Offers in the background. Throws REPO_UNREADABLE. */
+export async function openTreeDesk(
+  config: Config,
+  folder: string,
+  memory: TreeMemory,
+  log: Logger,
+): Promise<{ close: () => Promise<void> }> {
+  const root = await realRoot(folder);
+  const { manifest } = placeOf(root, config.home);
+  const agent = `tree-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const client = openClient(config, { agent, role: 'pgc', isEphemeral: true }, traceTo(log));
+  const stamp = (): string => stampOf(manifest);
+  const desk = new TreeDesk({ folder, home: config.home, stamp, memory });
+  const offered = untilAccepted(client, log, () => desk.serveOn(client, root));
+  offered.catch(() => undefined);
+  return {
+    close: async () => {
+      await client.close();
+      await desk.close();
+    },
+  };
+}
+
+function stampOf(path: string): string {
+  try {
+    const { ino, mtimeMs } = statSync(path);
+    return `${ino}:${mtimeMs}`;
+  } catch {
+    return '';
+  }
+}
