@@ -19,6 +19,8 @@ interface Memory {
   scopes: Map<number, FileScope>;
   aliases?: Map<string, Set<string>>;
   modules?: Map<string, number>;
+  /** By file. */
+  isC?: readonly boolean[];
 }
 
 /** An index never changes, so what was worked out of it stays true for as long as it lives. */
@@ -97,7 +99,11 @@ export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
 }
 
 export function isC(index: ShardIndex, file: number): boolean {
-  return isCFamily(index.file(file).language);
+  const memory = memoryOf(index);
+  memory.isC ??= Array.from({ length: index.fileCount }, (_, each) =>
+    isCFamily(index.file(each).language),
+  );
+  return memory.isC[file] ?? false;
 }
 
 function filesWithModules(index: ShardIndex): number[] {

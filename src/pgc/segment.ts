@@ -182,6 +182,10 @@ export class Segment implements ShardIndex {
     return id === undefined ? [] : this.#symbolsOf(id);
   }
 
+  *symbolsByName(): Generator<[name: string, symbols: number[]]> {
+    for (const [id, symbols] of this.#symbolGroups()) yield [this.#names.at(id), symbols];
+  }
+
   callsFrom(symbol: number): CallRow[] {
     return this.#calls.from(symbol);
   }
@@ -192,6 +196,10 @@ export class Segment implements ShardIndex {
 
   callsTo(name: string): CallRow[] {
     return this.#calls.to(name);
+  }
+
+  callsByName(): Iterable<[name: string, calls: CallRow[]]> {
+    return this.#calls.byName();
   }
 
   slotsOf(name: string): CallRow[] {

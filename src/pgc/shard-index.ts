@@ -30,12 +30,17 @@ export interface ShardIndex extends TermIndex {
   /** All symbols of exactly this name: definitions first, declarations after. */
   symbolsNamed(name: string): number[];
 
+  /** The same for all names that have any, in their order. */
+  symbolsByName(): Iterable<[name: string, symbols: number[]]>;
+
   /** Call sites inside a symbol, in order of the text. */
   callsFrom(symbol: number): CallRow[];
   /** Call sites outside of all symbols, of all files. */
   callsOutside(): CallRow[];
   /** Every call site of a name in this shard; complete. */
   callsTo(name: string): CallRow[];
+  /** The same for all names, in their order: names are not looked up one by one. */
+  callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is put into a field of a structure: who calls through that calls it. */
   slotsOf(name: string): CallRow[];
 
