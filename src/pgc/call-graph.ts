@@ -1,4 +1,4 @@
-import { isC, rememberedTargets, type CallTargets } from './index-memory.js';
+import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './index-memory.js';
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from './shard-index.js';
 import { candidateOf } from './symbol-candidate.js';
@@ -52,9 +52,9 @@ function targetsInC(
   if (call.kind === 'member') return nowhere;
   const lookup = { name: call.callee, kind: call.kind, container: '', modules: [] };
   const use = {
-    path: index.file(call.file).path,
+    path: pathOf(index, call.file),
     lookup,
-    includes: candidates.length > 1 ? index.importsOf(call.file).map((each) => each.target) : [],
+    includes: candidates.length > 1 ? includesOf(index, call.file) : [],
   };
   const inside = visibleDefinitions(use, candidates);
   const isAmbiguous =

@@ -20,6 +20,8 @@ export interface ShardIndex extends TermIndex {
   importsOf(file: number): ImportRow[];
 
   symbol(symbol: number): SymbolRow;
+  /** The same without its long texts, for whoever looks at many. */
+  symbolPlace(symbol: number): SymbolPlace;
   /** Where a document stands. */
   fileOf(document: number): number;
   /** What it is, without its texts: whoever looks at all symbols reads those only of some. */
@@ -106,6 +108,8 @@ export interface SymbolRow {
   declaration: boolean;
   doc: string;
 }
+
+export type SymbolPlace = Omit<SymbolRow, 'signature' | 'doc'>;
 
 export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
   /** The number of its name in `names`. */
