@@ -51,6 +51,8 @@ class Watching implements AsyncDisposable {
   /** The tree could not be read: whoever told of it may tell no more. */
   #isLost = false;
   #kind: 'poll' | undefined;
+  /** Of what the watcher lacks, for as long as it does; else empty. */
+  #lack = '';
 
   constructor(config: Config, root: string, log: Logger, signal: AbortSignal) {
     this.#config = config;
@@ -90,20 +92,20 @@ class Watching implements AsyncDisposable {
 
   async #open(): Promise<void> {
     await this.#watch?.[Symbol.asyncDispose]();
-    let code = '';
+    this.#lack = '';
     this.#watch = await TreeWatch.open({
       root: this.#root,
       clock: systemClock,
       onChange: (paths) => this.#refresher?.onChange(paths),
-      onWarning: (warning) => {
-        code = warning.code;
-        this.#log.warn({ code, root: this.#root }, warning.message);
+      onWarning: ({ code, message }) => {
+        this.#lack = code;
+        this.#log.warn({ code, root: this.#root }, message);
       },
       ...(this.#kind === undefined ? {} : { kind: this.#kind }),
     });
     const { kind } = this.#watch;
     this.#log.info({ root: this.#root, kind }, 'watching');
-    await this.#tell({ kind, state: 'watching', code });
+    await this.#tell({ kind, state: 'watching', code: this.#lack });
   }
 
   async #refresh(changed: Changed): Promise<void> {
@@ -119,7 +121,8 @@ class Watching implements AsyncDisposable {
     const { refreshes = 0 } = this.#notice?.watched ?? {};
     await this.#tell({
       ...{ state: 'watching', refreshed_ms: Date.now(), elapsed_ms, files_mined },
-      ...{ refreshes: refreshes + 1, code: '' },
+      ...{ refreshes: refreshes + 1, code: this.#lack },
+      kind: this.#watch?.kind ?? 'poll',
     });
   }
 

@@ -5,8 +5,8 @@ import { notifySystemd, untilStopped } from '../process.js';
 import { Host, type HostOptions } from './host.js';
 import { openTreeDesk } from './tree-agent.js';
 
-/** How often the host looks whether a newer index was swapped in. */
-const indexPollMs = 1_000;
+/** How often the host looks whether a newer index was swapped in: at one file. */
+const indexPollMs = 250;
 
 /**
  * `sigma agent pgc REPO`: serves the shards of a built index, or some of them, until it is told to stop or other

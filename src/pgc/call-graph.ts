@@ -1,8 +1,8 @@
-import { isC, rememberedTargets, type CallTargets } from './index-memory.js';
+import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './index-memory.js';
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from './shard-index.js';
-import { candidateOf, isStandInOf } from './symbol-candidate.js';
-import { isCallable, visibleDefinitions } from './visibility.js';
+import { candidateOf } from './symbol-candidate.js';
+import { isCallable, isStandIn, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
 
@@ -21,20 +21,45 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   );
 }
 
+/** The same for all calls of one name: what bears it is looked up once, and its includes decide once per file. */
+export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): CallTargets[] {
+  const known = new Map<string, CallTargets>();
+  let named: NamedCandidate[] | undefined;
+  return calls.map((call) => {
+    if (!isC(index, call.file)) return targetsOfCall(index, call);
+    if (call.kind === 'member') return nowhere;
+    named ??= namedAs(index, call.callee);
+    // Nothing of this file matters where nothing bears the name.
+    const key = named.length === 0 ? call.kind : `${call.kind} ${call.file}`;
+    const targets = known.get(key) ?? targetsInC(index, call, named);
+    known.set(key, targets);
+    return targets;
+  });
+}
+
+type NamedCandidate = ReturnType<typeof candidateOf>;
+
+function namedAs(index: ShardIndex, name: string): NamedCandidate[] {
+  return index.symbolsNamed(name).map((each) => candidateOf(index, each));
+}
+
 /** In C the name of a member says nothing about the function that the pointer holds. */
-function targetsInC(index: ShardIndex, call: CallRow): CallTargets {
+function targetsInC(
+  index: ShardIndex,
+  call: CallRow,
+  candidates: readonly NamedCandidate[] = namedAs(index, call.callee),
+): CallTargets {
   if (call.kind === 'member') return nowhere;
   const lookup = { name: call.callee, kind: call.kind, container: '', modules: [] };
-  const candidates = index.symbolsNamed(call.callee).map((each) => candidateOf(index, each));
   const use = {
-    path: index.file(call.file).path,
+    path: pathOf(index, call.file),
     lookup,
-    includes: candidates.length > 1 ? index.importsOf(call.file).map((each) => each.target) : [],
+    includes: candidates.length > 1 ? includesOf(index, call.file) : [],
   };
-  const inside = visibleDefinitions(use, candidates).map((each) => each.id);
+  const inside = visibleDefinitions(use, candidates);
   const isAmbiguous =
     inside.length === 0 &&
     candidates.some((each) => each.exported && !each.declaration && isCallable(each, lookup));
-  const isOpen = !isAmbiguous && inside.every((each) => isStandInOf(index, each));
-  return { inside, lookup: isOpen ? lookup : undefined };
+  const isOpen = !isAmbiguous && inside.every((each) => isStandIn(each, candidates));
+  return { inside: inside.map((each) => each.id), lookup: isOpen ? lookup : undefined };
 }

@@ -71,6 +71,17 @@ export class CallTable {
     return places.map((at) => this.#call(byName.at(at), name));
   }
 
+  /** All of them, by their names in order. */
+  *byName(): Generator<[name: string, calls: CallRow[]]> {
+    let at = 0;
+    for (const [id, sites] of this.sites()) {
+      const name = this.#names.at(id);
+      const first = at;
+      at += sites;
+      yield [name, between([first, at]).map((place) => this.#call(this.#byName.at(place), name))];
+    }
+  }
+
   slotsOf(name: string): CallRow[] {
     const id = this.#names.position(name);
     if (id === undefined) return [];

@@ -1,7 +1,7 @@
-import { targetsOfCall } from './call-graph.js';
+import { targetsOfCalls } from './call-graph.js';
 import { filesByModule, importsInto } from './index-memory.js';
 import type { Card, CardForward, CardModule, CardReference, CardTerm, Lookup } from './shapes.js';
-import type { ShardIndex } from './shard-index.js';
+import type { CallRow, ShardIndex } from './shard-index.js';
 import { candidateOf } from './symbol-candidate.js';
 import { isStandIn } from './visibility.js';
 
@@ -100,30 +100,32 @@ function cutReferences(all: CardReference[]): Cut<CardReference> {
 
 /** Names that this shard defines for others only for configurations that lack the real definition. */
 function standInsOf(index: ShardIndex): string[] {
-  return index.defines().filter((name) => {
-    const symbols = index.symbolsNamed(name);
+  const names: string[] = [];
+  for (const [name, symbols] of index.symbolsByName()) {
     // A stand-in has its declaration beside it.
-    if (symbols.length < 2) return false;
+    if (symbols.length < 2) continue;
     const all = symbols.map((each) => candidateOf(index, each));
     const defined = all.filter((each) => each.exported && !each.declaration);
-    return defined.length > 0 && defined.every((each) => isStandIn(each, all));
-  });
+    if (defined.length > 0 && defined.every((each) => isStandIn(each, all))) names.push(name);
+  }
+  return names;
 }
 
 /** Calls that another shard may define, by the name it would have there. */
 function referencesOf(index: ShardIndex): CardReference[] {
   const found = new Map<string, { lookup: Lookup; sites: number; modules: Set<string> }>();
-  for (const name of calledNames(index)) {
-    for (const call of index.callsTo(name)) {
-      const { lookup } = targetsOfCall(index, call);
+  const isWanted = wantedNames(index);
+  for (const [name, calls] of index.callsByName()) {
+    if (!isWanted(name, calls)) continue;
+    for (const { lookup } of targetsOfCalls(index, calls)) {
       if (lookup === undefined) continue;
       const key = `${lookup.name} ${lookup.container}`;
-      const known = found.get(key) ?? { lookup, sites: 0, modules: new Set() };
+      let known = found.get(key);
+      if (known === undefined) found.set(key, (known = { lookup, sites: 0, modules: new Set() }));
       known.sites += 1;
       for (const each of lookup.modules) {
         if (known.modules.size < referenceModulesMax) known.modules.add(each);
       }
-      found.set(key, known);
     }
   }
   return [...found.values()]
@@ -137,15 +139,11 @@ function referencesOf(index: ShardIndex): CardReference[] {
 }
 
 /** What is called inside symbols, what is called at file level and not defined here, and what is imported. */
-function calledNames(index: ShardIndex): Set<string> {
-  const names = new Set(index.unresolved().map((each) => each.name));
-  for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
-    for (const { callee } of index.callsFrom(symbol)) names.add(callee);
-  }
-  for (const file of filesByModule(index).values()) {
-    for (const local of importsInto(index, file).bindings.keys()) names.add(local);
-  }
-  return names;
+function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[]) => boolean {
+  const open = new Set(index.unresolved().map((each) => each.name));
+  for (const file of filesByModule(index).values())
+    for (const local of importsInto(index, file).bindings.keys()) open.add(local);
+  return (name, calls) => open.has(name) || calls.some(({ caller }) => caller >= 0);
 }
 
 function modulesOf(

@@ -19,6 +19,10 @@ interface Memory {
   scopes: Map<number, FileScope>;
   aliases?: Map<string, Set<string>>;
   modules?: Map<string, number>;
+  /** By file: of what it is asked for most. */
+  isC?: readonly boolean[];
+  paths?: readonly string[];
+  includes: Map<number, readonly string[]>;
 }
 
 /** An index never changes, so what was worked out of it stays true for as long as it lives. */
@@ -27,7 +31,7 @@ const memories = new WeakMap<ShardIndex, Memory>();
 function memoryOf(index: ShardIndex): Memory {
   let memory = memories.get(index);
   if (memory === undefined) {
-    memory = { targets: new Map(), sites: new Map(), scopes: new Map() };
+    memory = { targets: new Map(), sites: new Map(), scopes: new Map(), includes: new Map() };
     memories.set(index, memory);
   }
   return memory;
@@ -97,7 +101,26 @@ export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
 }
 
 export function isC(index: ShardIndex, file: number): boolean {
-  return isCFamily(index.file(file).language);
+  const memory = memoryOf(index);
+  memory.isC ??= Array.from({ length: index.fileCount }, (_, each) =>
+    isCFamily(index.file(each).language),
+  );
+  return memory.isC[file] ?? false;
+}
+
+export function pathOf(index: ShardIndex, file: number): string {
+  const memory = memoryOf(index);
+  memory.paths ??= Array.from({ length: index.fileCount }, (_, each) => index.file(each).path);
+  return memory.paths[file] ?? '';
+}
+
+/** What a file includes, as it writes it. */
+export function includesOf(index: ShardIndex, file: number): readonly string[] {
+  const { includes } = memoryOf(index);
+  let known = includes.get(file);
+  if (known === undefined)
+    includes.set(file, (known = index.importsOf(file).map(({ target }) => target)));
+  return known;
 }
 
 function filesWithModules(index: ShardIndex): number[] {

@@ -90,6 +90,8 @@ const manifestSchema = z.object({
   left_out: z.record(z.string(), z.number()),
   /** The commit that was read instead of the work tree; empty: the work tree. */
   as_of: z.string(),
+  /** Of git, which O3 was made of; `why`: not all of it was read. Absent without git, and where it failed. */
+  history: z.object({ commit: z.string(), commits: z.number(), why: z.string() }).optional(),
   /** Of everything else in it. */
   digest: z.string(),
 });

@@ -1,5 +1,6 @@
 import { ByteColumn, bytesOf, groupBy, NumberColumn } from './bytes.js';
 import { fields, type Field } from './shard-index.js';
+import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 
 /** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
@@ -34,7 +35,6 @@ const runMin = 2;
  * before with counts of 1; all functions of a file have the words of its path.
  */
 export class PostingWriter {
-  readonly #ids = new Map<string, number>();
   readonly #postingTerms = new NumberColumn();
   readonly #postingDocuments = new NumberColumn();
   /** Where the counts of each posting begin: a byte of bits, then varints. */
@@ -49,17 +49,15 @@ export class PostingWriter {
   readonly #documentLengths = new Array<number>(fields.length).fill(0);
   #document = 0;
 
+  /** `terms`: shared with what else is written of a shard. */
+  constructor(readonly terms = new ShardTerms()) {}
+
   get documents(): number {
     return this.#document;
   }
 
   term(text: string): number {
-    let id = this.#ids.get(text);
-    if (id === undefined) {
-      id = this.#ids.size;
-      this.#ids.set(text, id);
-    }
-    return id;
+    return this.terms.id(text);
   }
 
   count(term: number, field: Field, times: number): void {
@@ -88,9 +86,11 @@ export class PostingWriter {
    * of documents, length in bytes where there are several, postings. `postingStarts`: of every `blockLists`th list.
    */
   finish(): Record<TermSection, Uint8Array> {
-    const terms = sortByBytes([...this.#ids.keys()]);
+    const grouped = groupBy(this.#postingTerms.values(), this.terms.size);
+    const isOurs = (id: number): boolean =>
+      (grouped.starts[id] ?? 0) < (grouped.starts[id + 1] ?? 0);
+    const terms = sortByBytes(this.terms.all().filter((_, id) => isOurs(id)));
     const starts = new Uint32Array(Math.ceil(terms.length / blockLists));
-    const grouped = groupBy(this.#postingTerms.values(), terms.length);
     const postings = new ByteColumn(Math.max(this.#counted.length * 2, 1));
     const list = new ByteColumn(1_024);
     this.#postingStarts.push(this.#counted.length);

@@ -1,11 +1,11 @@
 import { BusError } from '../errors/bus-error.js';
 import { bytesOf, groupBy, lowerBound, NumberColumn, StringColumn, type Grouped } from './bytes.js';
 import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
-import { bodyTermsOf, eachIdentifier, wordsOf } from './miners/words.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
 import { fieldOf, type Field, type FileRow, type ShardInfo } from './shard-index.js';
+import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 import { packStrings } from './string-table.js';
 
@@ -21,9 +21,8 @@ export class SegmentWriter {
   readonly #labels = new StringColumn();
   readonly #texts = new StringColumn();
   readonly #names = new StringColumn();
-  readonly #postings = new PostingWriter();
-  /** By identifier, as it stands in signatures and documentation: most of them come again and again. */
-  readonly #proseTerms = new Map<string, readonly number[]>();
+  readonly #terms: ShardTerms;
+  readonly #postings: PostingWriter;
   readonly #paths: string[] = [];
   readonly #blobs: Buffer[] = [];
   readonly #fileRows = new NumberColumn();
@@ -50,10 +49,18 @@ export class SegmentWriter {
   readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** What lies outside all symbols, until all symbols are known: their documents come last. */
-  readonly #rests: { path: number[]; words: number[]; counts: number[] }[] = [];
+  readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
 
-  /** Files come in order of their paths. Throws TOO_LARGE beyond the documents that postings can number. */
-  add(file: FileRow, facts: FileFacts): void {
+  constructor(terms = new ShardTerms()) {
+    this.#terms = terms;
+    this.#postings = new PostingWriter(terms);
+  }
+
+  /**
+   * Files come in order of their paths. `words`: the terms of those of the facts. Throws TOO_LARGE beyond the documents
+   * that postings can number.
+   */
+  add(file: FileRow, facts: FileFacts, words = this.#terms.ids(facts.words)): void {
     const index = this.#paths.length;
     this.#paths.push(file.path);
     this.#blobs.push(Buffer.from(file.blob, 'hex'));
@@ -63,7 +70,7 @@ export class SegmentWriter {
       this.#fileRows.push(number);
     }
     this.#addImports(facts);
-    const idOf = this.#addSymbols(index, file, facts);
+    const idOf = this.#addSymbols(index, file, facts, words);
     this.#addCalls(index, facts, idOf);
     facts.scanned_names.forEach((name, at) =>
       this.#scanned.push({ name, file: index, line: facts.scanned_lines[at] ?? 0 }),
@@ -148,7 +155,7 @@ export class SegmentWriter {
   }
 
   /** Returns the shard's id of each symbol of the facts; ids follow the order of the text. */
-  #addSymbols(file: number, row: FileRow, facts: FileFacts): number[] {
+  #addSymbols(file: number, row: FileRow, facts: FileFacts, words: readonly number[]): number[] {
     const base = this.#symbolCount;
     const order = facts.symbols.map((_, index) => index);
     order.sort((a, b) => (facts.symbols[a]?.line_start ?? 0) - (facts.symbols[b]?.line_start ?? 0));
@@ -156,8 +163,7 @@ export class SegmentWriter {
     order.forEach((index, position) => {
       idOf[index] = base + position;
     });
-    const words = facts.words.map((word) => this.#postings.term(word));
-    const pathTerms = this.#termsOf(wordsOf(row.path));
+    const pathTerms = this.#terms.ofName(row.path);
     const isHeader = isCFamily(row.language) && /\.h\w*$/.test(row.path);
     for (const index of order) {
       const symbol = facts.symbols[index];
@@ -166,8 +172,8 @@ export class SegmentWriter {
       this.#countTerms(pathTerms, fieldOf.path);
       // What stands around it is as good as a folder.
       if (symbol.container !== '')
-        this.#countTerms(this.#termsOf(wordsOf(symbol.container)), fieldOf.path);
-      this.#countTerms(this.#termsOf(wordsOf(symbol.name)), fieldOf.name);
+        this.#countTerms(this.#terms.ofName(symbol.container), fieldOf.path);
+      this.#countTerms(this.#terms.ofName(symbol.name), fieldOf.name);
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
@@ -286,24 +292,12 @@ export class SegmentWriter {
     this.#rests.length = 0;
   }
 
-  #termsOf(words: readonly string[]): number[] {
-    return words.map((word) => this.#postings.term(word));
-  }
-
   #countTerms(terms: readonly number[], field: Field): void {
     for (const term of terms) this.#postings.count(term, field, 1);
   }
 
-  /** Every occurrence, without the words that stand in every sentence and every signature. */
   #countProse(text: string, field: Field): void {
-    eachIdentifier(text, 0, text.length, (identifier) => {
-      let terms = this.#proseTerms.get(identifier);
-      if (terms === undefined) {
-        terms = this.#termsOf(bodyTermsOf(identifier));
-        this.#proseTerms.set(identifier, terms);
-      }
-      this.#countTerms(terms, field);
-    });
+    this.#terms.eachOfProse(text, (term) => this.#postings.count(term, field, 1));
   }
 
   #countBody(words: readonly number[], document: WordCounts | undefined): void {

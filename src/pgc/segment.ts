@@ -17,6 +17,7 @@ import {
   type ShardIndex,
   type ShardInfo,
   type SymbolOutline,
+  type SymbolPlace,
   type SymbolRow,
 } from './shard-index.js';
 import { PackedRows } from './packed-rows.js';
@@ -135,6 +136,15 @@ export class Segment implements ShardIndex {
 
   symbol(symbol: number): SymbolRow {
     const rows = this.#rows.symbolRows;
+    return {
+      ...this.symbolPlace(symbol),
+      signature: this.#texts.at(rows.at(symbol, symbolColumn.signature)),
+      doc: this.#texts.at(rows.at(symbol, symbolColumn.doc)),
+    };
+  }
+
+  symbolPlace(symbol: number): SymbolPlace {
+    const rows = this.#rows.symbolRows;
     const flags = rows.at(symbol, symbolColumn.flags);
     const line = rows.at(symbol, symbolColumn.line);
     return {
@@ -143,11 +153,9 @@ export class Segment implements ShardIndex {
       file: rows.at(symbol, symbolColumn.file),
       line_start: line,
       line_end: (line + rows.at(symbol, symbolColumn.rest)) >>> 0,
-      signature: this.#texts.at(rows.at(symbol, symbolColumn.signature)),
       container: this.#labels.at(rows.at(symbol, symbolColumn.container)),
       exported: (flags & exportedFlag) !== 0,
       declaration: (flags & declarationFlag) !== 0,
-      doc: this.#texts.at(rows.at(symbol, symbolColumn.doc)),
     };
   }
 
@@ -182,6 +190,10 @@ export class Segment implements ShardIndex {
     return id === undefined ? [] : this.#symbolsOf(id);
   }
 
+  *symbolsByName(): Generator<[name: string, symbols: number[]]> {
+    for (const [id, symbols] of this.#symbolGroups()) yield [this.#names.at(id), symbols];
+  }
+
   callsFrom(symbol: number): CallRow[] {
     return this.#calls.from(symbol);
   }
@@ -192,6 +204,10 @@ export class Segment implements ShardIndex {
 
   callsTo(name: string): CallRow[] {
     return this.#calls.to(name);
+  }
+
+  callsByName(): Iterable<[name: string, calls: CallRow[]]> {
+    return this.#calls.byName();
   }
 
   slotsOf(name: string): CallRow[] {

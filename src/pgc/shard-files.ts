@@ -20,6 +20,7 @@ import { Segment } from './segment.js';
 import { SegmentWriter } from './segment-writer.js';
 import type { OverlayName } from './shapes.js';
 import type { FileRow, ShardInfo } from './shard-index.js';
+import { ShardTerms } from './shard-terms.js';
 
 /** What is to be made of one shard. Plain data: it may go to another thread. */
 export interface ShardOrder {
@@ -44,6 +45,7 @@ export class ShardFiles {
   readonly #overlays: OverlayWriters;
   readonly #whole:
     { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter } | undefined;
+  readonly #terms = new ShardTerms();
   readonly #abbreviations = new AbbreviationMiner();
   readonly #languages: ManifestShard['languages'] = {};
   #files = 0;
@@ -55,9 +57,9 @@ export class ShardFiles {
     this.#whole =
       order.kept === undefined
         ? {
-            segment: new SegmentWriter(),
+            segment: new SegmentWriter(this.#terms),
             candidates: new OverlayWriter(false),
-            words: new WordsWriter(),
+            words: new WordsWriter(this.#terms),
           }
         : undefined;
   }
@@ -126,10 +128,11 @@ export class ShardFiles {
     this.#overlays.add(file, items);
     if (this.#whole === undefined) return;
     const { segment, candidates, words } = this.#whole;
-    words.add(file, facts);
+    const terms = this.#terms.ids(facts.words);
+    words.add(file, facts, terms);
     for (const { doc } of facts.symbols) this.#abbreviations.read(doc);
     for (const { text } of of('O4', items)) this.#abbreviations.read(text);
-    if (isCode(file.language)) segment.add(file, facts);
+    if (isCode(file.language)) segment.add(file, facts, terms);
     const noted = of('O7', items).filter(({ rule }) => rule !== failedRule);
     candidates.add(file.path, file.blob, noted);
   }

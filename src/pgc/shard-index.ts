@@ -20,6 +20,8 @@ export interface ShardIndex extends TermIndex {
   importsOf(file: number): ImportRow[];
 
   symbol(symbol: number): SymbolRow;
+  /** The same without its long texts, for whoever looks at many. */
+  symbolPlace(symbol: number): SymbolPlace;
   /** Where a document stands. */
   fileOf(document: number): number;
   /** What it is, without its texts: whoever looks at all symbols reads those only of some. */
@@ -30,12 +32,17 @@ export interface ShardIndex extends TermIndex {
   /** All symbols of exactly this name: definitions first, declarations after. */
   symbolsNamed(name: string): number[];
 
+  /** The same for all names that have any, in their order. */
+  symbolsByName(): Iterable<[name: string, symbols: number[]]>;
+
   /** Call sites inside a symbol, in order of the text. */
   callsFrom(symbol: number): CallRow[];
   /** Call sites outside of all symbols, of all files. */
   callsOutside(): CallRow[];
   /** Every call site of a name in this shard; complete. */
   callsTo(name: string): CallRow[];
+  /** The same for all names, in their order: names are not looked up one by one. */
+  callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is put into a field of a structure: who calls through that calls it. */
   slotsOf(name: string): CallRow[];
 
@@ -101,6 +108,8 @@ export interface SymbolRow {
   declaration: boolean;
   doc: string;
 }
+
+export type SymbolPlace = Omit<SymbolRow, 'signature' | 'doc'>;
 
 export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
   /** The number of its name in `names`. */

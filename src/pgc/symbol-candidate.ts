@@ -1,14 +1,15 @@
+import { pathOf } from './index-memory.js';
 import type { ShardIndex } from './shard-index.js';
 import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
 
 /** A symbol of a shard as the rule of visibility sees it. */
 export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
-  const row = index.symbol(symbol);
+  const row = index.symbolPlace(symbol);
   return {
     id: symbol,
     symbol: row.name,
     kind: row.kind,
-    file_path: index.file(row.file).path,
+    file_path: pathOf(index, row.file),
     line: row.line_start,
     exported: row.exported,
     declaration: row.declaration,

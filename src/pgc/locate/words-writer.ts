@@ -1,8 +1,8 @@
 import { ByteColumn, bytesOf, groupBy, NumberColumn, StringColumn } from '../bytes.js';
 import type { FactsLanguage, FileFacts } from '../facts.js';
-import { bodyTermsOf, identifiersOf, wordsOf } from '../miners/words.js';
 import { writeSections } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
+import { ShardTerms } from '../shard-terms.js';
 import { packSorted } from '../sorted-names.js';
 import { packHashed } from './hashed-lists.js';
 import {
@@ -22,7 +22,7 @@ const builtBy = / \| builds:([^|]*?) \| into:(\S+)/;
 
 /** The words of whole files of one shard: of code, documents and recipes alike. */
 export class WordsWriter {
-  readonly #terms = new StringColumn();
+  readonly #terms: ShardTerms;
   readonly #names = new StringColumn();
   readonly #languages = new StringColumn();
   readonly #paths: string[] = [];
@@ -39,10 +39,15 @@ export class WordsWriter {
   #definitions = new Uint32Array(1_024);
   #touched: number[] = [];
 
-  /** Files come in order of their paths. */
-  add(file: FileRow, facts: FileFacts): void {
+  /** `terms`: shared with what else is written of the shard. */
+  constructor(terms = new ShardTerms()) {
+    this.#terms = terms;
+  }
+
+  /** Files come in order of their paths. `words`: the terms of those of the facts. */
+  add(file: FileRow, facts: FileFacts, words = this.#terms.ids(facts.words)): void {
     const index = this.#paths.length;
-    const textLength = this.#countText(facts);
+    const textLength = this.#countText(facts, words);
     const definitions = this.#countDefinitions(facts);
     for (const term of this.#touched) {
       this.#postingTerms.push(term);
@@ -66,7 +71,7 @@ export class WordsWriter {
       languages: this.#languages.all() as FactsLanguage[],
     };
     const paths = packSorted(this.#paths);
-    const words = this.#pack(this.#terms, this.#postingTerms, (posting, last, list) => {
+    const words = this.#pack(this.#terms.all(), this.#postingTerms, (posting, last, list) => {
       const [file, count, more] = [0, 1, 2].map((at) => this.#postings.at(posting * 3 + at));
       const small = Math.min(count ?? 0, countMax);
       list.pushVarint(
@@ -76,7 +81,7 @@ export class WordsWriter {
       if (more !== 0) list.pushVarint(more ?? 0);
       return file ?? 0;
     });
-    const places = this.#pack(this.#names, this.#placeNames, (place, last, list) => {
+    const places = this.#pack(this.#names.all(), this.#placeNames, (place, last, list) => {
       const file = this.#places.at(place * 2);
       list.pushVarint(file - last);
       list.pushVarint(this.#places.at(place * 2 + 1));
@@ -97,20 +102,20 @@ export class WordsWriter {
   }
 
   /** Every word of the text counts once, whatever it stands in; of a text whose words are not known, what was found in it. */
-  #countText(facts: FileFacts): number {
+  #countText(facts: FileFacts, words: readonly number[]): number {
     let length = 0;
-    const count = (word: string, times: number): void => {
-      this.#mark(this.#terms.id(word), times, 0);
+    const count = (term: number, times: number): void => {
+      this.#mark(term, times, 0);
       length += times;
     };
-    if (facts.words.length === 0) {
-      for (const { text } of facts.items) for (const word of termsOf(text)) count(word, 1);
+    if (words.length === 0) {
+      for (const { text } of facts.items) this.#terms.eachOfProse(text, (term) => count(term, 1));
       return length;
     }
     const totals = new Uint32Array(facts.words.length);
     for (const { word, count: counts } of facts.documents)
       word.forEach((each, at) => (totals[each] = (totals[each] ?? 0) + (counts[at] ?? 0)));
-    facts.words.forEach((word, at) => count(word, totals[at] ?? 0));
+    words.forEach((term, at) => count(term, totals[at] ?? 0));
     return length;
   }
 
@@ -118,10 +123,9 @@ export class WordsWriter {
     let length = 0;
     for (const { name, declaration } of facts.symbols) {
       if (declaration) continue;
-      for (const word of wordsOf(name)) {
-        this.#mark(this.#terms.id(word), 0, 1);
-        length += 1;
-      }
+      const terms = this.#terms.ofName(name);
+      for (const term of terms) this.#mark(term, 0, 1);
+      length += terms.length;
     }
     return length;
   }
@@ -159,19 +163,17 @@ export class WordsWriter {
 
   /** `write` adds one row to a list, behind one of file `last`, and returns the file of the row. */
   #pack(
-    keys: StringColumn,
+    keys: readonly string[],
     rowKeys: NumberColumn,
     write: (row: number, last: number, list: ByteColumn) => number,
   ): ReturnType<typeof packHashed> {
-    const { starts, members } = groupBy(rowKeys.values(), keys.size);
-    return packHashed(keys.all(), (key, list) => {
+    const { starts, members } = groupBy(rowKeys.values(), keys.length);
+    const rowsOf = (key: number): Uint32Array => members.subarray(starts[key], starts[key + 1]);
+    const ours = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
+    const names = Array.from(ours, (key) => keys[key] ?? '');
+    return packHashed(names, (at, list) => {
       let last = 0;
-      for (const row of members.subarray(starts[key], starts[key + 1]))
-        last = write(row, last, list);
+      for (const row of rowsOf(ours[at] ?? 0)) last = write(row, last, list);
     });
   }
-}
-
-function termsOf(text: string): string[] {
-  return identifiersOf(text).flatMap((identifier) => bodyTermsOf(identifier));
 }

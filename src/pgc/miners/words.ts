@@ -51,13 +51,25 @@ export function identifiersOf(text: string): string[] {
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
   for (const identifier of identifiersOf(text)) {
-    for (const term of splitTerms(identifier, noStops)) words.add(term);
+    for (const term of termsOf(identifier)) words.add(term);
   }
   return [...words];
 }
 
 const noStops: ReadonlySet<string> = new Set();
 const remembered = new Map<string, readonly string[]>();
+const rememberedWhole = new Map<string, readonly string[]>();
+
+/** All of them, also those that stand everywhere. */
+function termsOf(identifier: string): readonly string[] {
+  let terms = rememberedWhole.get(identifier);
+  if (terms === undefined) {
+    terms = splitTerms(identifier, noStops);
+    if (rememberedWhole.size >= rememberedMax) rememberedWhole.clear();
+    rememberedWhole.set(identifier, terms);
+  }
+  return terms;
+}
 
 /** What the body of a document is indexed by: as `wordsOf`, without words that stand everywhere. */
 export function bodyTermsOf(identifier: string): readonly string[] {

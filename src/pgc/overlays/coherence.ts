@@ -44,6 +44,9 @@ function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['ov
 
 type Files = Map<string, { file: string; items: number }>;
 
+/** What the miners noted, of which O7 is a part. */
+type Note = Pick<OverlayItem, 'rule' | 'subject'>;
+
 /** `before`: undefined when nothing of it is to be kept. */
 async function written(
   place: IndexPlace,
@@ -51,40 +54,56 @@ async function written(
   before: Manifest | undefined,
   notice: BuildNotice,
 ): Promise<Files> {
-  const candidates = new Map<string, OverlayItem[]>();
-  for (const { alias, candidates: file } of shards) {
-    const found = await OverlayFile.open(join(place.segments, file));
-    candidates.set(alias, [...found.items()]);
+  const notes = new Map<string, Note[]>();
+  for (const { alias, candidates } of shards) {
+    const noted = await OverlayFile.open(join(place.segments, candidates));
+    notes.set(alias, [...noted.subjects()]);
   }
-  const answers = await answersOf(place, shards, candidates, before);
-  const served = new Set(before?.shards.map(({ overlays }) => overlays.O7?.file));
+  const answers = await answersOf(place, shards, notes, before);
+  const served = new Map(before?.shards.map(({ overlays: { O7 } }) => [O7?.file, O7?.items]));
   const files: Files = new Map();
-  for (const { alias, version: ofShard } of shards) {
-    const items = (candidates.get(alias) ?? []).flatMap((item) => judged(item, answers) ?? []);
-    const file = `${alias}-${ofShard}.${digestOf(items)}.O7.ovl`;
-    files.set(alias, { file, items: items.length });
-    if (served.has(file) && (await isWhole(join(place.segments, file)))) continue;
-    await notice.tell(new Map([[alias, ['O7']]]));
-    const writer = new OverlayWriter();
-    for (const its of byFile(items)) {
-      const [{ file_path, blob }] = its;
-      writer.add(
-        file_path,
-        blob,
-        its.map((item) => ({ ...item, overlay: 7 })),
-      );
-    }
-    const { name: generator, version } = generators.O7;
-    await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
+  for (const shard of shards) {
+    const { alias } = shard;
+    const file = fileName(shard, notes.get(alias) ?? [], answers);
+    const known = served.get(file);
+    const isServed = known !== undefined && (await isWhole(join(place.segments, file)));
+    if (!isServed) await notice.tell(new Map([[alias, ['O7']]]));
+    files.set(alias, { file, items: isServed ? known : await write(place, shard, file, answers) });
   }
   return files;
 }
 
-function digestOf(items: readonly OverlayItem[]): string {
-  const digest = createHash('sha256').update(`${generators.O7.version}\n`);
-  for (const { rule, file_path, line_start, subject, text } of items)
-    digest.update(`${rule}\0${file_path}\0${line_start}\0${subject}\0${text}\n`);
-  return digest.digest('hex').slice(0, 12);
+/** Resolves with how many items there are. Throws INDEX_*, STORE_UNAVAILABLE. */
+async function write(
+  place: IndexPlace,
+  { alias, candidates }: ManifestShard,
+  file: string,
+  answers: Answers,
+): Promise<number> {
+  const noted = await OverlayFile.open(join(place.segments, candidates));
+  const writer = new OverlayWriter();
+  for (const its of byFile([...noted.items()].flatMap((item) => judged(item, answers) ?? []))) {
+    const [{ file_path, blob }] = its;
+    writer.add(
+      file_path,
+      blob,
+      its.map((item) => ({ ...item, overlay: 7 })),
+    );
+  }
+  const { name: generator, version } = generators.O7;
+  await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
+  return writer.items;
+}
+
+/** The version of a shard says what its miners noted: what is new are the answers to that. */
+function fileName(
+  { alias, version }: ManifestShard,
+  notes: readonly Note[],
+  answers: Answers,
+): string {
+  const said = notes.map((note) => (isAnswered(note, answers) ? '+' : '-')).join('');
+  const digest = createHash('sha256').update(`${generators.O7.version}\n${said}`).digest('hex');
+  return `${alias}-${version}.${digest.slice(0, 12)}.O7.ovl`;
 }
 
 async function isWhole(path: string): Promise<boolean> {
@@ -121,28 +140,34 @@ const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
 async function answersOf(
   place: IndexPlace,
   shards: readonly ManifestShard[],
-  candidates: ReadonlyMap<string, readonly OverlayItem[]>,
+  notes: ReadonlyMap<string, readonly Note[]>,
   before: Manifest | undefined,
 ): Promise<Answers> {
-  const all = [...candidates.values()].flat();
-  const subjects = (wanted: string): Set<string> =>
-    new Set(all.flatMap(({ rule, subject }) => (rule === wanted ? subject : [])));
-  const [mentioned, made] = [subjects('mention'), subjects('made')];
+  const [mentioned, made] = [new Set<string>(), new Set<string>()];
+  for (const { rule, subject } of [...notes.values()].flat()) {
+    if (rule === 'mention') mentioned.add(subject);
+    if (rule === 'made') made.add(subject);
+  }
   const options = await optionsOf(place, shards);
-  const questionOf = ({ rule, subject }: OverlayItem): string | undefined => {
-    const isAnswered =
+  const questionOf = ({ rule, subject }: Note): string | undefined => {
+    const mark = asked[rule as keyof typeof asked] as string | undefined;
+    const isKnown =
       made.has(subject) ||
       options.has(subject) ||
       (rule === 'undocumented' && mentioned.has(subject));
-    const mark = asked[rule as keyof typeof asked] as string | undefined;
-    return mark === undefined || isAnswered ? undefined : `${mark} ${subject}`;
+    return mark === undefined || isKnown ? undefined : `${mark} ${subject}`;
   };
-  const questions = new Set(all.flatMap((item) => questionOf(item) ?? []));
+  const owns = new Map<string, Set<string>>();
+  const questions = new Set<string>();
+  for (const [alias, its] of notes) {
+    const own = new Set(its.flatMap((note) => questionOf(note) ?? []));
+    owns.set(alias, own);
+    for (const question of own) questions.add(question);
+  }
   const witnesses = shards.map((shard): Witness => {
     const { alias, version, segment } = shard;
-    const own = new Set((candidates.get(alias) ?? []).flatMap((item) => questionOf(item) ?? []));
     return {
-      ...{ version, own },
+      ...{ version, own: owns.get(alias) ?? new Set() },
       testify: async (wanted) => {
         const index = await Segment.open(join(place.segments, segment));
         return wanted.map((question) => testimony(index, question));
@@ -173,7 +198,7 @@ async function optionsOf(
     const entries = overlays.O5?.file ?? '';
     if (entries === '') continue;
     const file = await OverlayFile.open(join(place.segments, entries));
-    for (const { subject } of file.items((rule) => rule === 'option')) options.add(subject);
+    for (const { rule, subject } of file.subjects()) if (rule === 'option') options.add(subject);
   }
   return options;
 }
@@ -201,24 +226,38 @@ const pastDocument =
   /(?:^|\/)(?:porting|changes|changelog|history|news|releases?|release-?notes|todo|credits)[\w.-]*$/i;
 const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
 
-/** The item as O7 says it; undefined where something answers to the name. */
-function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
-  const { rule, subject, file_path: path } = item;
+/** Whether something in the code base answers to what was noted. */
+function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
   switch (rule) {
     case 'made':
-      return undefined;
+      return true;
     case 'undocumented':
-      return answers.documented(subject) || testFolder.test(path) ? undefined : item;
+      return answers.documented(subject);
     case 'mention':
-      if (answers.known(subject) || pastDocument.test(path)) return undefined;
+      return answers.known(subject);
+    case 'option':
+      // Without any Kconfig the names mean something else.
+      return answers.knownOption(subject) || !answers.hasKconfig;
+    default:
+      return false;
+  }
+}
+
+/** The item as O7 says it; undefined where something answers to it. */
+function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
+  const { rule, subject, file_path: path } = item;
+  if (isAnswered(item, answers)) return undefined;
+  switch (rule) {
+    case 'undocumented':
+      return testFolder.test(path) ? undefined : item;
+    case 'mention':
+      if (pastDocument.test(path)) return undefined;
       return {
         ...item,
         rule: 'unknown-name',
         text: `speaks of ${subject}(), which stands nowhere in the code`,
       };
     case 'option':
-      // Without any Kconfig the names mean something else.
-      if (answers.knownOption(subject) || !answers.hasKconfig) return undefined;
       return { ...item, rule: 'unknown-option', text: `uses ${subject}, which no Kconfig defines` };
     default:
       return item;

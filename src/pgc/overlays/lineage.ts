@@ -1,34 +1,30 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { lineageItems } from '../lineage/items.js';
-import type { History } from '../lineage/history.js';
 import type { BuildNotice } from '../build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
 import { failedState, reasonOf, stateOf } from '../shard-files.js';
 import type { FileRow } from '../shard-index.js';
+import type { FileLineage, HistoryMark } from './file-lineage.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter } from './overlay-file.js';
-
-/** What is committed and not looked into: its first line would be an item's place, and there is none. */
-const linesMin = 1;
 
 /**
  * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
  * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone. Where git
- * fails the overlay has failed, and the calls are served: they are in the segment.
+ * fails the overlay has failed, and the calls are served: they are in the segment. Throws as `historyOf`.
  */
 export async function buildLineage(
   place: IndexPlace,
   shards: readonly ManifestShard[],
   members: ReadonlyMap<string, readonly FileRow[]>,
-  history: History | undefined,
+  lineage: FileLineage,
   before: Manifest | undefined,
   notice: BuildNotice,
 ): Promise<ManifestShard[]> {
   const built: ManifestShard[] = [];
   for (const shard of shards) {
     const files = members.get(shard.alias) ?? [];
-    const O3 = await stateIn({ place, history, before, notice }, shard, files);
+    const O3 = await stateIn({ place, lineage, before, notice }, shard, files);
     built.push({
       ...shard,
       items: { ...shard.items, O3: O3.items },
@@ -40,7 +36,7 @@ export async function buildLineage(
 
 interface LineageJob {
   place: IndexPlace;
-  history: History | undefined;
+  lineage: FileLineage;
   before: Manifest | undefined;
   notice: BuildNotice;
 }
@@ -50,34 +46,35 @@ async function stateIn(
   shard: ManifestShard,
   files: readonly FileRow[],
 ): Promise<ManifestShard['overlays'][string]> {
-  const { history } = job;
-  if (history === undefined) return stateOf('O3', shard.calls, '');
+  const mark = await job.lineage.mark();
+  if (mark === undefined) return stateOf('O3', shard.calls, '');
   const failed = (reason: string): ManifestShard['overlays'][string] => ({
     ...failedState('O3', reason),
     items: shard.calls,
   });
-  if (history.why === 'broken')
-    return failed(`git failed after ${history.commits} commits: is an object damaged or lost?`);
-  return historyFile({ ...job, history }, shard, files).then(
+  if (mark.why === 'broken')
+    return failed(`git failed after ${mark.commits} commits: is an object damaged or lost?`);
+  return historyFile(job, mark, shard, files).then(
     ({ file, items }) => stateOf('O3', shard.calls + items, file),
     (error: unknown) => failed(reasonOf(error)),
   );
 }
 
 async function historyFile(
-  { place, history, before, notice }: LineageJob & { history: History },
+  { place, lineage, before, notice }: LineageJob,
+  mark: HistoryMark,
   shard: ManifestShard,
   files: readonly FileRow[],
 ): Promise<{ file: string; items: number }> {
   // A history that was cut short is another one than the whole.
-  const { commit, commits, why } = history;
+  const { commit, commits, why } = mark;
   const read = createHash('sha256').update(`${commit} ${commits} ${why}`).digest('hex');
   const file = `${shard.alias}-${shard.version}.${read.slice(0, 12)}.O3.ovl`;
   const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
   const kept = await keptItems(place, known, file);
   if (kept !== undefined) return { file, items: kept };
   await notice.tell(new Map([[shard.alias, ['O3']]]));
-  return { file, items: await written(place, shard, file, files, history) };
+  return { file, items: await written(place, shard, file, files, lineage) };
 }
 
 async function keptItems(
@@ -98,16 +95,16 @@ async function written(
   { alias }: ManifestShard,
   file: string,
   files: readonly FileRow[],
-  history: History,
+  lineage: FileLineage,
 ): Promise<number> {
   const writer = new OverlayWriter();
-  for (const { path, blob, lines } of files) {
-    if (lines < linesMin) continue;
-    const items = lineageItems(history, path);
+  const items = await lineage.itemsOf(alias, files);
+  for (const [at, { path, blob }] of files.entries()) {
+    const its = items[at] ?? [];
     writer.add(
       path,
       blob,
-      items.map((item) => ({ ...item, symbol: '' })),
+      its.map((item) => ({ ...item, symbol: '' })),
     );
   }
   const { name: generator, version } = generators.O3;

@@ -172,6 +172,19 @@ export class OverlayFile {
     for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
+  /** What each is about, in the same order; nothing else of them is read. */
+  *subjects(): Generator<Pick<OverlayItem, 'rule' | 'subject'>> {
+    const read = new Map<number, string>();
+    const text = (item: number, column: number): string => {
+      const id = this.#rows.at(item, column);
+      const known = read.get(id) ?? this.#texts.at(id);
+      read.set(id, known);
+      return known;
+    };
+    for (let item = 0; item < this.itemCount; item += 1)
+      yield { rule: text(item, 0), subject: text(item, 5) };
+  }
+
   /** Throws a RangeError for one that is not there. */
   item(item: number): OverlayItem {
     if (item < 0 || item >= this.itemCount) throw new RangeError(`no item ${item}`);

@@ -5,19 +5,24 @@ import { minerVersion } from '../facts.js';
 import { segmentFormat, writeAtomically } from '../segment-file.js';
 
 /** Raised whenever a shard would answer another thing to the same question. */
-const format = 1;
-/** Each takes some eight bytes. */
-const verdictsMax = 20_000_000;
+const format = 2;
+/** Each takes a byte before it is compressed. */
+const verdictsMax = 100_000_000;
 const fileBytesMax = 256 * 1024 * 1024;
 
+/** In one line; behind it, for each version, a byte for each question: what the shard has said to it. */
 const schema = z.object({
   format: z.literal(format),
   miner: z.literal(minerVersion),
   segment_format: z.literal(segmentFormat),
   questions: z.array(z.string()),
-  /** By the version of a shard: positions in `questions` of what it said yes, and no, to. */
-  shards: z.record(z.string(), z.object({ yes: z.array(z.number()), no: z.array(z.number()) })),
+  /** Of shards. */
+  versions: z.array(z.string()),
 });
+const lineEnd = 0x0a;
+/** What a shard has said to a question that it was asked; else 0. */
+const yes = 1;
+const no = 2;
 
 /** What one shard can be asked: opened when there is something to ask. */
 export interface Witness {
@@ -34,22 +39,23 @@ export interface Witness {
  * long as it has not changed, so that a small change asks few.
  */
 export class Verdicts {
-  readonly #yes = new Map<string, Set<string>>();
-  readonly #no = new Map<string, Set<string>>();
+  /** Of each question. */
+  readonly #numbers = new Map<string, number>();
+  /** By the version of a shard: what it has said to each, by their numbers. */
+  readonly #said = new Map<string, Uint8Array>();
 
   /** Without any when the file is absent, damaged or of another version. */
   static async read(path: string): Promise<Verdicts> {
-    const verdicts = new Verdicts();
     try {
-      const text = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax }).toString();
-      const { questions, shards } = schema.parse(JSON.parse(text));
-      const named = (positions: number[]): Set<string> =>
-        new Set(positions.map((at) => questions[at] ?? ''));
-      for (const [version, { yes, no }] of Object.entries(shards)) {
-        verdicts.#yes.set(version, named(yes));
-        verdicts.#no.set(version, named(no));
-      }
-      return verdicts;
+      const whole = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax });
+      const rows = whole.indexOf(lineEnd) + 1;
+      const { questions, versions } = schema.parse(JSON.parse(whole.toString('utf8', 0, rows)));
+      const verdicts = new Verdicts();
+      for (const question of questions) verdicts.#numberOf(question);
+      const width = questions.length;
+      for (const [row, version] of versions.entries())
+        verdicts.#said.set(version, whole.subarray(rows + row * width, rows + (row + 1) * width));
+      return whole.length === rows + versions.length * width ? verdicts : new Verdicts();
     } catch {
       return new Verdicts();
     }
@@ -57,16 +63,19 @@ export class Verdicts {
 
   /** Those of the questions to which somebody says yes. */
   async ask(questions: ReadonlySet<string>, witnesses: readonly Witness[]): Promise<Set<string>> {
-    const open = new Set(questions);
-    for (const { version } of witnesses)
-      for (const question of this.#yes.get(version) ?? []) open.delete(question);
+    const open = new Set<string>();
+    const known = witnesses.map(({ version }) => this.#said.get(version));
+    for (const question of questions) {
+      const number = this.#numberOf(question);
+      if (!known.some((said) => said?.[number] === yes)) open.add(question);
+    }
     for (const witness of witnesses)
       await this.#hear(
         witness,
         [...witness.own].filter((each) => open.has(each)),
         open,
       );
-    for (const witness of witnesses) await this.#hear(witness, [...open], open);
+    for (const witness of witnesses) await this.#hear(witness, open, open);
     return new Set([...questions].filter((each) => !open.has(each)));
   }
 
@@ -76,38 +85,44 @@ export class Verdicts {
     questions: ReadonlySet<string>,
     witnesses: readonly Witness[],
   ): Promise<void> {
-    const listed = [...questions];
-    const position = new Map(listed.map((question, at) => [question, at]));
-    const positions = (which: ReadonlySet<string> | undefined): number[] =>
-      [...(which ?? [])].flatMap((question) => position.get(question) ?? []);
-    const whole: z.infer<typeof schema> = {
-      ...{ format, miner: minerVersion, segment_format: segmentFormat, questions: listed },
-      shards: Object.fromEntries(
-        witnesses.map(({ version }) => [
-          version,
-          { yes: positions(this.#yes.get(version)), no: positions(this.#no.get(version)) },
-        ]),
-      ),
+    if (questions.size * witnesses.length > verdictsMax) return rm(path, { force: true });
+    const numbers = Uint32Array.from(questions, (question) => this.#numberOf(question));
+    const rows = witnesses.map(({ version }) => {
+      const said = this.#said.get(version);
+      return Uint8Array.from(numbers, (number) => said?.[number] ?? 0);
+    });
+    const header: z.infer<typeof schema> = {
+      ...{ format, miner: minerVersion, segment_format: segmentFormat },
+      ...{ questions: [...questions], versions: witnesses.map(({ version }) => version) },
     };
-    const count = Object.values(whole.shards).reduce(
-      (sum, { yes, no }) => sum + yes.length + no.length,
-      0,
-    );
-    if (count > verdictsMax) return rm(path, { force: true });
-    await writeAtomically(path, [gzipSync(JSON.stringify(whole), { level: 1 })]);
+    const line = Buffer.from(`${JSON.stringify(header)}\n`);
+    await writeAtomically(path, [gzipSync(Buffer.concat([line, ...rows]), { level: 1 })]);
   }
 
-  async #hear(witness: Witness, wanted: readonly string[], open: Set<string>): Promise<void> {
-    const yes = this.#yes.get(witness.version) ?? new Set();
-    const no = this.#no.get(witness.version) ?? new Set();
-    this.#yes.set(witness.version, yes);
-    this.#no.set(witness.version, no);
-    const unasked = wanted.filter((each) => !no.has(each));
+  #numberOf(question: string): number {
+    let number = this.#numbers.get(question);
+    if (number === undefined) this.#numbers.set(question, (number = this.#numbers.size));
+    return number;
+  }
+
+  async #hear(witness: Witness, wanted: Iterable<string>, open: Set<string>): Promise<void> {
+    const said = this.#widened(witness.version);
+    const unasked = [...wanted].filter((each) => said[this.#numberOf(each)] !== no);
     if (unasked.length === 0) return;
     const answers = await witness.testify(unasked);
     for (const [at, question] of unasked.entries()) {
-      (answers[at] === true ? yes : no).add(question);
+      said[this.#numberOf(question)] = answers[at] === true ? yes : no;
       if (answers[at] === true) open.delete(question);
     }
+  }
+
+  /** With room for every question that there is. */
+  #widened(version: string): Uint8Array {
+    const said = this.#said.get(version);
+    if (said !== undefined && said.length >= this.#numbers.size) return said;
+    const wider = new Uint8Array(this.#numbers.size);
+    wider.set(said ?? []);
+    this.#said.set(version, wider);
+    return wider;
   }
 }

@@ -5,7 +5,9 @@ import type { Embedder } from '../../model/embedder.js';
 import { TokenTable } from '../../model/token-table.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
 import type { ShardIndex } from '../shard-index.js';
+import { generators } from '../overlays/generators.js';
 import { CodeCache } from './code-cache.js';
+import type { EarlierFiles } from './earlier-codes.js';
 import { Engine, type EngineOptions } from './engine.js';
 import {
   batchSize,
@@ -102,12 +104,14 @@ async function madeAhead(
   const { place, shards, home, signal, progress, threads } = job;
   const { itemsPerThread = itemsPerThreadMin, worker } = job;
   const missing = shards.filter((shard) => (kept.get(shard)?.left_out ?? 1) > 0);
-  const items = missing.reduce((sum, { items: its }) => sum + (its.O1 ?? 0), 0);
-  const worth = Math.min(threads, missing.length, Math.floor(items / itemsPerThread));
+  // With what is there of an earlier version little is left to do.
+  const anew = missing.filter((shard) => earlierOf(job, shard) === undefined);
+  const items = anew.reduce((sum, { items: its }) => sum + (its.O1 ?? 0), 0);
+  const worth = Math.min(threads, anew.length, Math.floor(items / itemsPerThread));
   if (worth < 2) return undefined;
   await using workers = new VectorThreads(worth, home, worker);
   const made = new Map<string, Vectors>();
-  const orders = missing.map(({ alias, version, segment }) => ({
+  const orders = anew.map(({ alias, version, segment }) => ({
     ...{ segments: place.segments, shard: { alias, version, segment }, room },
   }));
   try {
@@ -120,6 +124,17 @@ async function madeAhead(
     signal.throwIfAborted();
   }
   return made;
+}
+
+/** What was served of the shard before, where a table has made vectors of it as it would today. */
+function earlierOf({ before }: VectorJob, { alias }: ManifestShard): EarlierFiles | undefined {
+  const known = before?.shards.find((each) => each.alias === alias);
+  const { vectors, segment, overlays } = known ?? {};
+  if (known === undefined || segment === undefined || vectors === undefined) return undefined;
+  const isAsToday =
+    overlays?.O1?.version === generators.O1.version &&
+    vectors.file === vectorFileName(known, tableFingerprint);
+  return isAsToday ? { segment, vectors: vectors.file } : undefined;
 }
 
 async function keptIn(job: VectorJob, fingerprint?: string): Promise<ManifestShard[]> {
@@ -254,7 +269,9 @@ class VectorMaker {
 
   #write(shard: ManifestShard, codesOf: CodesOf): Promise<Vectors> {
     const { segments } = this.#job.place;
-    const order = { segments, shard, room: this.#room };
+    const isByTable = this.#embedder.fingerprint === tableFingerprint;
+    const earlier = isByTable ? earlierOf(this.#job, shard) : undefined;
+    const order = { segments, shard, room: this.#room, earlier };
     return writeVectors(order, this.#embedder.fingerprint, codesOf);
   }
 

@@ -3,6 +3,7 @@ import type { TokenTable } from '../../model/token-table.js';
 import type { ManifestShard } from '../manifest.js';
 import { Segment } from '../segment.js';
 import type { ShardIndex } from '../shard-index.js';
+import { EarlierCodes, type EarlierFiles } from './earlier-codes.js';
 import { codeBytes, writeCode } from './sign-codes.js';
 import { explains, symbolText } from './symbol-text.js';
 import { VectorFile, vectorFileName } from './vector-file.js';
@@ -17,19 +18,22 @@ export interface VectorOrder {
   shard: Pick<ManifestShard, 'alias' | 'version' | 'segment'>;
   /** Symbols that may have one. */
   room: number;
+  /** Of the version of it that was served before; absent: nothing is taken from there. */
+  earlier?: EarlierFiles | undefined;
 }
 
 export type Vectors = NonNullable<ManifestShard['vectors']>;
 
-/** The codes of some symbols, one behind the other, and of how many dimensions the vectors are. */
+/** The codes of some symbols, one behind the other, and of how many dimensions the vectors are; `earlier`: what need not be made. */
 export type CodesOf = (
   index: ShardIndex,
   symbols: Uint32Array,
+  earlier: EarlierCodes | undefined,
 ) => Promise<{ codes: Uint8Array; dims: number }>;
 
 /** Writes the vectors of a shard; of no symbol, no file. Throws INDEX_CORRUPT, STORE_UNAVAILABLE, as `codesOf`. */
 export async function writeVectors(
-  { segments, shard, room }: VectorOrder,
+  { segments, shard, room, earlier: files }: VectorOrder,
   fingerprint: string,
   codesOf: CodesOf,
 ): Promise<Vectors> {
@@ -38,7 +42,8 @@ export async function writeVectors(
   const { wanted, leftOut } = chosen(index, room);
   const file = wanted.length === 0 ? '' : vectorFileName(shard, fingerprint);
   if (file !== '') {
-    const { codes, dims } = await codesOf(index, wanted);
+    const earlier = files && (await EarlierCodes.open(segments, files, index));
+    const { codes, dims } = await codesOf(index, wanted, earlier);
     const info = { alias, version, fingerprint, dims };
     await VectorFile.write(join(segments, file), info, wanted, codes);
   }
@@ -49,11 +54,14 @@ export async function writeVectors(
 export function codesByTable(table: TokenTable, pause: () => Promise<void>): CodesOf {
   const { dims } = table;
   const width = codeBytes(dims);
-  return async (index, symbols) => {
+  return async (index, symbols, earlier) => {
     const codes = new Uint8Array(symbols.length * width);
     for (let row = 0; row < symbols.length; row += 1) {
       if (row % batchSize === 0) await pause();
-      writeCode(table.embedOne(symbolText(index, symbols[row] ?? 0)), codes, row * width);
+      const symbol = symbols[row] ?? 0;
+      const known = earlier?.of(symbol);
+      if (known !== undefined) codes.set(known, row * width);
+      else writeCode(table.embedOne(symbolText(index, symbol)), codes, row * width);
     }
     return { codes, dims };
   };

@@ -2,7 +2,8 @@ import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkIndex } from '../../../src/pgc/index-check.js';
-import { indexFolder, readLeftOut, type IndexRequest } from '../../../src/pgc/index-folder.js';
+import { indexFolder, type IndexRequest } from '../../../src/pgc/index-folder.js';
+import { readLeftOut } from '../../../src/pgc/left-out.js';
 import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
 import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import { OverlayFile } from '../../../src/pgc/overlays/overlay-file.js';

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
-import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
+import { servedFiles } from '../../support/served-files.js';
 
 const names = ['alpha', 'beta', 'gamma', 'delta'];
 const name = fc.constantFrom(...names);
@@ -38,25 +37,6 @@ const edit = fc.oneof(
   ),
 );
 
-async function served(root: string, home: string): Promise<Record<string, string>> {
-  const place = placeOf(root, home);
-  const { shards } = await readManifest(place, root);
-  const named = shards
-    .flatMap(({ segment, candidates, words, overlays }) => [
-      ...[segment, candidates, words],
-      ...Object.values(overlays).map(({ file }) => file),
-    ])
-    .filter(Boolean)
-    .sort();
-  expect((await readdir(place.segments)).sort()).toEqual(named);
-  const entries = named.map(async (file) => {
-    const bytes = await readFile(join(place.segments, file));
-    return [file, createHash('sha256').update(bytes).digest('hex')] as const;
-  });
-  const states = shards.map(({ alias, overlays }) => [alias, JSON.stringify(overlays)] as const);
-  return Object.fromEntries([...states, ...(await Promise.all(entries))]);
-}
-
 test('after any sequence of changes the index is what a first run would make', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -88,7 +68,7 @@ test('after any sequence of changes the index is what a first run would make', a
           }
           const fresh = join(folder, 'fresh');
           await index(fresh);
-          expect(await served(root, home)).toEqual(await served(root, fresh));
+          expect(await servedFiles(root, home)).toEqual(await servedFiles(root, fresh));
         } finally {
           await rm(folder, { recursive: true });
         }

@@ -138,6 +138,35 @@ test('only what has changed is made anew', async () => {
   expect(after.length).toBe(2);
 });
 
+test('those of files that stay are taken over at their new places, as a first run would make them', async () => {
+  // Codes are signs, and every word has others.
+  const table = tinyTable();
+  table.rows.forEach((_, at) => (table.rows[at] = ((at * 7_919) % 251) - 125));
+  await writeTable(home.root, table, tinyVocabulary);
+  await tree.write({
+    'mm/zone.c':
+      '/* Frees a zone. */\nint free_zone(void) { return 1; }\nint open_zone(void) { return 2; }\nint start_packet(void) { return 3; }\n',
+  });
+  await index('auto');
+  await tree.write({
+    'mm/age.c': 'int start_clock(void) { return 1; }\nint drop_packet(void) { return 2; }\n',
+    'mm/page.c': `/* Opens the memory. */\nint open_memory(void) { return 0; }\n${source['mm/page.c']}`,
+  });
+  await index('auto');
+  const bytesIn = async (folder: string): Promise<Buffer[]> => {
+    const { segments } = placeOf(tree.root, folder);
+    const names = (await readdir(segments)).filter((name) => name.endsWith('.vec')).sort();
+    return Promise.all(names.map((name) => readFile(path.join(segments, name))));
+  };
+  await using fresh = await TemporaryTree.create();
+  await writeTable(fresh.root, table, tinyVocabulary);
+  await indexFolder({
+    ...{ root: tree.root, home: fresh.root, jobs: 0, shards: plan },
+    embedding: { settings: 'auto', env: {} },
+  });
+  expect(await bytesIn(home.root)).toEqual(await bytesIn(fresh.root));
+});
+
 test('whoever says nothing of vectors keeps those that are there', async () => {
   await withTable();
   await index('auto');
