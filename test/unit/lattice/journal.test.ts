@@ -175,8 +175,9 @@ test('a damaged step is deleted with its query, and the others are gone on with'
 
 test.each([0, 1])('nothing is kept behind a step that could not be: step %i', async (lost) => {
   const store = await openStore();
-  const failing: Pick<Store, 'entries' | 'keys' | 'write'> = {
+  const failing: Pick<Store, 'entries' | 'getMany' | 'keys' | 'write'> = {
     entries: (range) => store.entries(range),
+    getMany: (keys) => store.getMany(keys),
     keys: (range) => store.keys(range),
     write: async (batch) => {
       if (batch.some(({ type, key }) => type === 'put' && key.endsWith(`/${hex64(lost)}`)))
@@ -184,7 +185,7 @@ test.each([0, 1])('nothing is kept behind a step that could not be: step %i', as
       return store.write(batch);
     },
   };
-  const first = await Journals.open(failing as Store, systemClock.nowMs());
+  const first = await Journals.open(failing as Store, systemClock);
   const event = { type: 'shards.ranked' as const, agents: ['mm'] };
   let isWritten = false;
   void first.run({ key: 'k', versions: 'v', untilMs: soon() }, async (journal) => {
@@ -203,7 +204,7 @@ const step = { event, answered: null, links: [], errors: [], asked: [] };
 
 test('of the same question twice at once one has the journal, and ends it for itself alone', async () => {
   const store = await openStore();
-  const journals = await Journals.open(store, systemClock.nowMs());
+  const journals = await Journals.open(store, systemClock);
   const of = { key: 'k', versions: 'v', untilMs: soon() };
   let isAdded = false;
   void journals.run(of, async (journal) => {
@@ -224,7 +225,7 @@ test('what is gone on with keeps its steps, and those that follow come behind th
   const store = await openStore();
   const of = { key: 'k', versions: 'v', untilMs: soon() };
   for (const had of [0, 2, 4]) {
-    const journals = await Journals.open(store, systemClock.nowMs());
+    const journals = await Journals.open(store, systemClock);
     let past: number | undefined;
     void journals.run(of, async (journal) => {
       for (let n = 0; n < 2; n += 1) await journal.add(step);
@@ -238,7 +239,7 @@ test('what is gone on with keeps its steps, and those that follow come behind th
 
 test('a step that is too large is not kept, nor what follows it', async () => {
   const store = await openStore();
-  const journals = await Journals.open(store, systemClock.nowMs());
+  const journals = await Journals.open(store, systemClock);
   let isAdded = false;
   void journals.run({ key: 'k', versions: 'v', untilMs: soon() }, async (journal) => {
     await journal.add(step);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { Lattice } from '../../../src/lattice/query.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
 import { trace } from '../../../src/lattice/trace.js';
 import { shardMessages } from '../../../src/pgc/messages.js';
 import type { Card, ShardPort } from '../../../src/pgc/shapes.js';
