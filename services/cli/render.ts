@@ -46,8 +46,10 @@ export function renderQuery(answer: LatticeAnswer): string {
   const lines = hops.length === 0 ? [wrap(answer.answer)] : [];
   let numbered = 0;
   for (const [at, hop] of hops.entries()) {
-    const isLast = at === hops.length - 1;
+    // A chain ends at the last hop, and where a further one begins that no call leads to.
+    const isLast = (hops[at + 1]?.via ?? null) === null;
     if (hop.via !== null) lines.push(...renderVia(hop.via, hops[at - 1]));
+    else if (at > 0) lines.push('', 'Found by search as well:');
     const scope = hop.scope.slice(0, scopeShown).join(', ');
     lines.push(`● ${hop.agent}  ${printable(scope)}${hop.scope.length > scopeShown ? ', …' : ''}`);
     const bar = isLast ? '  ' : '│ ';

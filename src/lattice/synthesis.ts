@@ -19,7 +19,7 @@ export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' |
   const paragraphs = hops.map((hop, at) => {
     const said = renumbered(hop.answer, numbered);
     numbered += hop.citations.length;
-    return `${at + 1}. ${hop.agent} (${scopeOf(hop)}): ${arrival(hop)}${said}`;
+    return `${at + 1}. ${hop.agent} (${scopeOf(hop)}): ${arrival(hop, at)}${said}`;
   });
   return { answer: paragraphs.join('\n'), confidence: confidenceOf(similarities) };
 }
@@ -30,8 +30,8 @@ function scopeOf({ scope }: Hop): string {
   return scope.length > scopeShown ? `${shown}, …` : shown;
 }
 
-function arrival(hop: Hop): string {
-  if (hop.via === null) return '';
+function arrival(hop: Hop, at: number): string {
+  if (hop.via === null) return at === 0 ? '' : 'Found by search as well. ';
   const caller = hop.via.chain.at(-1)?.symbol;
   const by = caller === undefined ? 'a call' : `\`${caller}\` calls it`;
   return `\`${hop.via.symbol}\` is defined at ${hop.via.to}; ${by} at ${hop.via.from} in ${hop.via.from_agent}. `;
