@@ -14,7 +14,7 @@ export const jobsMax = 16;
 /** An analysis that nobody waits for any more is given this long before its thread is ended: opening a tree anew takes seconds. */
 const graceMsDefault = 2_000;
 /** A tree that nobody asks about is closed after this: an index of a kernel takes a gigabyte. */
-export const idleMs = 120_000;
+export const idleMs = 60_000;
 
 export interface TreeWorkerData {
   folder: string;

@@ -3,6 +3,9 @@ import { BusError } from '../errors/bus-error.js';
 /** Questions that wait until another shard may be closed. */
 export const waitingMax = 1_024;
 
+/** Of the budget, what may be taken for something else: shards that close each other at every question answer nobody. */
+const reservedShareMax = 0.5;
+
 /** One opened shard, and what it holds in memory. */
 export interface Opened<S> {
   value: S;
@@ -98,8 +101,8 @@ export class ShardPool<S> {
   }
 
   /**
-   * Takes so much of the budget for something else, until it is disposed of. Shards that nobody asks are closed for it; with
-   * nothing left, one shard at a time is open.
+   * Takes so much of the budget for something else, until it is disposed of, but never more than half of it. Shards that nobody
+   * asks are closed for it.
    */
   reserve(bytes: number): Disposable {
     this.#reserved += bytes;
@@ -148,7 +151,9 @@ export class ShardPool<S> {
 
   /** Closes those that were not asked for longest, as far as it helps. False: there is none even so. */
   #makeRoom(bytes: number): boolean {
-    const hasRoom = (): boolean => this.#bytes + bytes <= this.#parts.budgetBytes - this.#reserved;
+    const { budgetBytes } = this.#parts;
+    const room = budgetBytes - Math.min(this.#reserved, reservedShareMax * budgetBytes);
+    const hasRoom = (): boolean => this.#bytes + bytes <= room;
     for (const entry of this.#entries.values()) {
       if (hasRoom()) break;
       if (entry.users > 0) continue;

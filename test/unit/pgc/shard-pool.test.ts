@@ -133,14 +133,15 @@ test('what is reserved for something else closes shards that nobody asks, and is
   expect(pool.counts).toMatchObject({ open: 1, waiting: 1 });
   busy.open();
   await Promise.all([answering, waiting]);
-  // Nothing is left of the budget: one at a time all the same.
-  expect([[...open.keys()], seen.oversize]).toEqual([['a:4'], ['a:4']]);
+  // However much is reserved, half of the budget stays.
+  await use('c:1');
+  expect([[...open.keys()], seen.oversize]).toEqual([['a:4', 'c:1'], []]);
   reserved[Symbol.dispose]();
   reserved[Symbol.dispose]();
   await use('b:4');
-  expect([...open.keys()]).toEqual(['a:4', 'b:4']);
-  await use('c:4');
-  expect([...open.keys()]).toEqual(['b:4', 'c:4']);
+  expect([...open.keys()]).toEqual(['a:4', 'c:1', 'b:4']);
+  await use('d:4');
+  expect([...open.keys()]).toEqual(['c:1', 'b:4', 'd:4']);
 });
 
 test('one that is larger than the budget is opened alone', async () => {
