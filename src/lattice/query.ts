@@ -36,6 +36,8 @@ import { synthesise } from './synthesis.js';
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
+/** Of what a shard says was wrong, that it had to do without: it searched by words alone. */
+const gapCodes = 'EMBEDDING_';
 /** Agents that are asked where the question enters: those whose cards promise as much as the best one's, nearly. */
 const probesMin = 2;
 const probesMax = 5;
@@ -253,6 +255,7 @@ class QueryRun {
     };
     using patience = this.#patience(agentShare);
     const answer = await orAborted(port.hop(hop), patience.signal);
+    this.#findings.errors.push(...answer.errors.filter(({ code }) => code.startsWith(gapCodes)));
     const { ports, directory } = this.#lattice;
     using linking = this.#patience(linkShare);
     const { signal } = linking;

@@ -4,9 +4,6 @@ import { bundledModel, readVerified, type ModelFiles } from './bundled-model.js'
 import { toUnitLength } from './embedder.js';
 import { distil, type TableRows } from './token-table.js';
 
-/** In one run of the model: more texts gain nothing, and all are as wide as the longest. */
-const textsPerRun = 32;
-const tokensPerRun = 4_096;
 /** Pieces of the vocabulary in one run. */
 const piecesPerRun = 512;
 const { dims } = bundledModel;
@@ -69,21 +66,15 @@ export class ModelRunner {
     return new ModelRunner(runtime, session);
   }
 
-  /** Vectors of length 1, one after the other. */
+  /**
+   * Vectors of length 1, one after the other. Each text is read alone: weights of 8 bits scale what they multiply by the
+   * whole run, so that a text would mean something else in other company (cosines of .98), and an answer would depend on
+   * what was asked before. It costs a sixth more time.
+   */
   async embed(texts: readonly (readonly number[])[]): Promise<Float32Array> {
-    const rows = texts.map((ids, at) => ({ at, ids }));
-    // Texts of one run are padded to the longest of them.
-    rows.sort((one, other) => one.ids.length - other.ids.length);
     const vectors = new Float32Array(texts.length * dims);
-    for (let from = 0; from < rows.length;) {
-      const run = rows.slice(from, from + runLength(rows, from));
-      const pooled = await this.#run(run.map(({ ids }) => ids));
-      for (const [position, { at }] of run.entries()) {
-        const vector = pooled.subarray(position * dims, (position + 1) * dims);
-        vectors.set(toUnitLength(vector), at * dims);
-      }
-      from += run.length;
-    }
+    for (const [at, ids] of texts.entries())
+      vectors.set(toUnitLength(await this.#run([ids])), at * dims);
     return vectors;
   }
 
@@ -129,15 +120,4 @@ export class ModelRunner {
       }
     return pooled;
   }
-}
-
-/** How many rows from here on go into one run; they become longer. */
-function runLength(rows: readonly { ids: readonly number[] }[], from: number): number {
-  let count = 1;
-  while (count < textsPerRun) {
-    const next = rows[from + count];
-    if (next === undefined || next.ids.length * (count + 1) > tokensPerRun) break;
-    count += 1;
-  }
-  return count;
 }

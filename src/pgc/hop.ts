@@ -51,12 +51,16 @@ export async function hop(
   const question = analyse(request.question);
   const errors: CodedError[] = [];
   const isLed = request.symbols.length > 0;
-  const hits = isLed ? [] : (await search.find(question, symbolsOnly, entriesMax)).found;
+  const { found: hits, gaps } = isLed
+    ? { found: [], gaps: [] }
+    : await search.find(question, symbolsOnly, entriesMax);
+  // Found by words alone is another answer than what the model would have chosen.
+  errors.push(...gaps.map((gap) => failure(index, gap)));
   const entries = isLed
     ? entered(index, request.symbols, errors)
     : found(index, new NamedFolders(index, question), hits);
   if (entries.length === 0) {
-    if (errors.length === 0) errors.push(failure(index, new BusError('NOT_FOUND')));
+    if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
     const answer = `Nothing in ${index.info.alias} answers the question.`;
     return { answer, citations: [], references: [], errors, index_version: index.info.version };
   }

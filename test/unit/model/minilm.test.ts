@@ -56,7 +56,8 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
     expect(dot(dog!, puppy!)).toBeGreaterThan(0.4);
     expect(dot(dog!, lock!)).toBeLessThan(0.2);
     const [alone] = await model.embed(texts.slice(0, 1));
-    expect(dot(dog!, alone!)).toBeGreaterThan(0.98);
+    // To the last bit, or an answer would depend on what was asked before.
+    expect(alone).toEqual(dog);
   });
 
   test('many texts, long ones and empty ones come back in their order', async () => {
@@ -68,7 +69,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
     const vectors = await model.embed(texts);
     expect(vectors.length).toBe(72);
     for (const [at, vector] of vectors.slice(0, 70).entries())
-      expect(dot(vector, vectors[at % 2]!)).toBeGreaterThan(0.95);
+      expect(vector).toEqual(vectors[at % 2]);
   });
 
   test('two that ask at once are both answered', async () => {
