@@ -20,7 +20,7 @@ const [answers, hangs, swells] = [0, 1, 2].map((each) => Buffer.from([each]));
 let desk: TreeDesk;
 let open = 0;
 let stamp = '';
-function newDesk(more: { idleMs?: number } = {}): TreeDesk {
+function newDesk(more: { idleMs?: number; module?: URL } = {}): TreeDesk {
   open = 0;
   const reserve = (): Disposable => {
     open += 1;
@@ -89,4 +89,20 @@ test('a newer index has a thread of its own, and one that nobody asks ends', asy
   stamp = 'newer';
   expect(String(await ask(answers!))).not.toBe(first);
   await eventually(() => expect(open).toBe(0));
+});
+
+test('a desk that is closed begins no thread for what still waits', async () => {
+  newDesk();
+  const all = Promise.allSettled([ask(hangs!), ask(answers!), ask(answers!)]);
+  await begun();
+  await desk.close();
+  const codes = (await all).map((each) => each.status === 'rejected' && each.reason.code);
+  expect(codes).toEqual(['AGENT_FAILED', 'CANCELLED', 'CANCELLED']);
+  expect(open).toBe(0);
+});
+
+test('a thread that cannot be made takes no memory', async () => {
+  newDesk({ module: new URL('https://nowhere.invalid/thread.js') });
+  await expect(ask(answers!)).rejects.toBeDefined();
+  expect(open).toBe(0);
 });
