@@ -14,7 +14,7 @@ const refreshEveryMs = 2_000;
 /** How long a question waits for cards of agents that are new; without any lattice it waits longer. */
 const cardsMsMax = 2_000;
 const firstCardsMsMax = 15_000;
-/** An agent that gave no card is not asked again before. */
+/** An agent that gave no card, or one of another version than it is registered with, is not asked again before. */
 const cardRetryMs = 10_000;
 
 /** Cards on their way at once: all of a kernel together are more than the outboxes on the way hold. */
@@ -135,13 +135,15 @@ export class Shards {
   /** Never throws. Who comes late is part of the answers from then on; who fails is left alone for a while. */
   async #fetch({ view }: Known): Promise<void> {
     const { id, alias } = view.record;
+    const wanted = versionOf(view);
     // Also while it is under way: it is not asked for once more.
     this.#retryAtMs.set(id, performance.now() + cardRetryMs);
     try {
       const card = await new RemoteShard(this.#client, alias, id).card();
       const now = this.#known.get(id);
       if (now !== undefined) now.card = card;
-      this.#retryAtMs.delete(id);
+      // A host that is about to register the next version sends its card already.
+      if (card.index_version === wanted) this.#retryAtMs.delete(id);
       this.#isCurrent = false;
     } catch (error) {
       this.#log.warn({ agent: id, code: asBusError(error).code }, 'no card');

@@ -37,6 +37,9 @@ export class Host {
   #leave: ((trouble: BusError | undefined) => void) | undefined;
   #source: ShardSource | undefined;
   #pool: ShardPool<Shard> | undefined;
+  /** Resolves when the index was read for the first time. */
+  readonly #known: Promise<ShardPool<Shard>>;
+  #tellKnown: ((pool: ShardPool<Shard>) => void) | undefined;
   #engine: Engine | undefined;
   #manifest = '';
   #seen = '';
@@ -51,6 +54,7 @@ export class Host {
     this.#options = options;
     this.#log = log;
     this.#left = new Promise((resolve) => (this.#leave = resolve));
+    this.#known = new Promise((resolve) => (this.#tellKnown = resolve));
   }
 
   /** Resolves when no shard is left here: others took them over, or the broker refused them for that reason. */
@@ -77,11 +81,25 @@ export class Host {
     }
   }
 
-  /** Counts the tree as a whole against the memory of this process, as long as it is open beside the shards. */
+  /**
+   * Counts the tree as a whole against the memory of this process, as long as it is open beside the shards. Its size is known with
+   * the index, which may be read only after the first analysis has come.
+   */
   reserveTree(): Disposable {
-    const bytes = Math.round(this.#source?.treeBytes ?? 0);
-    this.#log.info({ bytes }, 'the whole tree is open');
-    return this.#poolOf().reserve(bytes);
+    let isOver = false;
+    let reserved: Disposable | undefined;
+    void this.#known.then((pool) => {
+      if (isOver) return;
+      const bytes = Math.round(this.#source?.treeBytes ?? 0);
+      this.#log.info({ bytes }, 'the whole tree is open');
+      reserved = pool.reserve(bytes);
+    });
+    return {
+      [Symbol.dispose]: () => {
+        isOver = true;
+        reserved?.[Symbol.dispose]();
+      },
+    };
   }
 
   async close(): Promise<void> {
@@ -112,10 +130,11 @@ export class Host {
 
   /** Shards whose version is another are closed, when their last answer is given; the others stay open. */
   #exchange(source: ShardSource, isOtherEngine: boolean): void {
-    this.#pool ??= this.#openPool();
+    const pool = (this.#pool ??= this.#openPool());
     for (const [alias, { version }] of this.#source?.shards ?? [])
-      if (isOtherEngine || source.shards.get(alias)?.version !== version) this.#pool.drop(alias);
+      if (isOtherEngine || source.shards.get(alias)?.version !== version) pool.drop(alias);
     this.#source = source;
+    this.#tellKnown?.(pool);
   }
 
   #openPool(): ShardPool<Shard> {

@@ -65,6 +65,7 @@ export class TreeDesk {
   #stamp = '';
   #open = 0;
   #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
   /** Ends with the last analysis that came. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -84,7 +85,7 @@ export class TreeDesk {
 
   /**
    * One after the other: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died), CANCELLED when
-   * the signal is given and what the analysis throws.
+   * the signal is given or the desk is closed, and what the analysis throws.
    */
   async answer(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
     if (this.#open >= jobsMax) throw new BusError('BROKER_BUSY', { limit: `${jobsMax} analyses` });
@@ -100,9 +101,9 @@ export class TreeDesk {
     }
   }
 
-  /** What nobody waits for any more is not begun, and what does not end is ended with its thread. */
+  /** What nobody waits for any more, or nobody can hear, is not begun, and what does not end is ended with its thread. */
   async #run(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
-    if (signal.aborted) throw new BusError('CANCELLED');
+    if (signal.aborted || this.#isClosed) throw new BusError('CANCELLED');
     const thread = this.#threadInForce();
     const answered = thread.ask(name, body);
     const ended = answered.then(
@@ -118,7 +119,9 @@ export class TreeDesk {
     throw new BusError('CANCELLED');
   }
 
+  /** What is under way fails with its thread, and what waits behind it is not begun. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearTimeout(this.#idle);
     await this.#endThread();
   }
@@ -161,9 +164,10 @@ class TreeThread {
   isAlive = true;
 
   constructor(module: URL, workerData: TreeWorkerData, { memoryBytes, reserve }: TreeMemory) {
-    this.#reserved = reserve();
     const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024);
     this.#worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb } });
+    // Without a thread (the system has no room for one) there is nobody to give it back.
+    this.#reserved = reserve();
     this.#worker.unref();
     this.#worker.on('message', (reply: TreeReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#die(asBusError(error).message));

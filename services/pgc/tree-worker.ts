@@ -10,11 +10,21 @@ assert(parentPort, 'this module runs as a thread that analyses a tree');
 const port = parentPort;
 const { folder, home } = workerData as TreeWorkerData;
 let tree: Promise<OpenedTree> | undefined;
-const analyses = new TreeAnalyses(() => (tree ??= openIndex(folder, home)));
+const analyses = new TreeAnalyses(() => (tree ??= opened()));
 
 port.on('message', (job: TreeJob) => {
   void answerTo(job).then((reply) => port.postMessage(reply));
 });
+
+/** What fails now (too many open files) may be there for the next question. */
+async function opened(): Promise<OpenedTree> {
+  try {
+    return await openIndex(folder, home);
+  } catch (error) {
+    tree = undefined;
+    throw error;
+  }
+}
 
 async function answerTo({ id, name, body }: TreeJob): Promise<TreeReply> {
   try {

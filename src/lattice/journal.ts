@@ -55,6 +55,7 @@ export class Journals implements Disposable {
   readonly #left: Map<string, Left>;
   readonly #open = new Set<string>();
   #expiry: Disposable | undefined;
+  #isOver = false;
 
   private constructor(store: Store, clock: Clock, left: Map<string, Left>) {
     this.#store = store;
@@ -80,6 +81,7 @@ export class Journals implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.#expiry?.[Symbol.dispose]();
   }
 
@@ -126,7 +128,7 @@ export class Journals implements Disposable {
     const nowMs = this.#clock.nowMs();
     for (const [id, { untilMs }] of this.#left) if (untilMs <= nowMs) await this.#forget(id);
     const next = Math.min(...[...this.#left.values()].map(({ untilMs }) => untilMs));
-    if (Number.isFinite(next))
+    if (Number.isFinite(next) && !this.#isOver)
       this.#expiry = this.#clock.after(next - nowMs, () => void this.#expire());
   }
 

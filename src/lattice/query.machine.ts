@@ -129,7 +129,7 @@ const query = setup({
       assertEvent(event, 'hop.failed');
       return { asking: context.asking.filter((agent) => agent !== event.agent), isPartial: true };
     }),
-    cut: assign({ isPartial: true, asking: [] }),
+    cut: assign(({ context }) => cutShort(context)),
     giveUp: assign({
       reason: ({ event }): ErrorCode => (event.type === 'cancelled' ? 'CANCELLED' : 'NO_SHARDS'),
     }),
@@ -306,6 +306,13 @@ function enteredFurther(context: QueryContext): Partial<QueryContext> {
     ],
     further: rest,
   };
+}
+
+/** Nobody is waited for any more; other beginnings have answered already. */
+function cutShort({ visited, further, maxHops }: QueryContext): Partial<QueryContext> {
+  const known = further.filter((agent) => !visited.includes(agent));
+  const told = [...visited, ...known.slice(0, maxHops - visited.length)];
+  return { isPartial: true, asking: [], visited: told, further: [] };
 }
 
 /** Who calls what another one would answer with explains both: from there the question leads on to the other. */

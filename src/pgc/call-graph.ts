@@ -2,7 +2,7 @@ import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from './shard-index.js';
 import { candidateOf } from './symbol-candidate.js';
-import { isCallable, isStandIn, visibleDefinitions } from './visibility.js';
+import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
 
@@ -54,12 +54,10 @@ function targetsInC(
   const use = {
     path: pathOf(index, call.file),
     lookup,
-    includes: candidates.length > 1 ? includesOf(index, call.file) : [],
+    includes: candidates.length > 0 ? includesOf(index, call.file) : [],
   };
   const inside = visibleDefinitions(use, candidates);
-  const isAmbiguous =
-    inside.length === 0 &&
-    candidates.some((each) => each.exported && !each.declaration && isCallable(each, lookup));
+  const isAmbiguous = inside.length === 0 && seesPublic(use, candidates);
   const isOpen = !isAmbiguous && inside.every((each) => isStandIn(each, candidates));
   return { inside: inside.map((each) => each.id), lookup: isOpen ? lookup : undefined };
 }

@@ -1,5 +1,5 @@
 import { targetsOfCall } from './call-graph.js';
-import { aliasesOf } from './index-memory.js';
+import { aliasesOf, isC } from './index-memory.js';
 import { parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import { isModule } from './modules.js';
 import type { CallSite, Expansion } from './shapes.js';
@@ -99,7 +99,9 @@ function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
   }
   if (inside.length > 0 || lookup.modules.length > 0) return false;
   const definitions = [...wanted.symbols].filter((id) => !index.symbol(id).declaration);
-  return definitions.length === 0 || definitions.some((id) => index.symbol(id).exported);
+  if (definitions.length === 0) return true;
+  // In C a call leaves the shard only when nothing at home can be meant.
+  return !isC(index, site.file) && definitions.some((id) => index.symbol(id).exported);
 }
 
 function callerSite(places: Places, call: CallRow): CallSite {

@@ -17,7 +17,7 @@ import type { ShardIndex } from './shard-index.js';
  *     8   4  CRC-32 of the rest
  *    12      a deflated sigma.pgc.Card without what depends on its place, open at its end
  */
-const magic = Buffer.from('SIGMACD2', 'latin1');
+const magic = Buffer.from('SIGMACD3', 'latin1');
 const headBytes = 12;
 
 /** What is said of a shard elsewhere, and may change without it. */

@@ -30,6 +30,8 @@ type Field = keyof typeof longFields;
 type Long = (typeof longFields)[Field];
 
 const lengthDelimited = 2;
+/** Of a length of 32 bits. Longer ones are allowed, and nobody writes them. */
+const lengthBytesMax = 5;
 const nothing: Found = { starts: [], numbers: [], ranges: [] };
 
 /** Where the elements of one long field lie. */
@@ -142,11 +144,13 @@ function scan(bytes: Uint8Array): { long: Map<Long, Found>; short: [number, numb
   return { long, short };
 }
 
-/** Past a string. Returns where its length stands. Throws RangeError where it is no UTF-8. */
+/** Past a string. Returns where its length stands. Throws RangeError where it is no UTF-8, or its length has too many bytes. */
 function textIn(reader: FieldReader): number {
   const start = reader.pos;
   const length = reader.uint32();
   const from = reader.pos;
+  // Of what follows, one reader skips the bits and the other one would not.
+  if (from - start > lengthBytesMax) throw new RangeError('a length has too many bytes');
   reader.skip(length);
   const bytes = reader.buf;
   // Nearly all are ASCII: a loop over a few bytes costs less than the way into native code.

@@ -54,15 +54,33 @@ function isPublicTo(from: string, header: string): boolean {
   return arch && !from.startsWith(owner.replace(/[^/]+\/$/, ''));
 }
 
-/** Sources of two architectures are never built together, but for those that stand in for each other: `arch/x86/um`. */
+/**
+ * Sources of two architectures are not built together, but for those that stand in for each other (`arch/x86/um`), and
+ * for sisters.
+ */
 function isOfAnotherArchitecture(from: string, path: string): boolean {
   const [one, other] = [architectureOf(from), architectureOf(path)];
-  if (one === undefined || other === undefined || one === other) return false;
+  if (one === undefined || other === undefined || familyOf(one) === familyOf(other)) return false;
   return !headerFile.test(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
 }
 
+/** Whether it stands with a sister of one's own architecture: arm64 builds files of arm, where it has none for itself. */
+export function isOfSister(from: string, path: string): boolean {
+  const [one, other] = [architectureOf(from), architectureOf(path)];
+  return (
+    one !== other && one !== undefined && other !== undefined && familyOf(one) === familyOf(other)
+  );
+}
+
+/** What all of them share is of none. */
 function architectureOf(path: string): string | undefined {
-  return /^(?:.*\/)?arch\/([^/]+)\//.exec(path)?.[1];
+  return /^(?:.*\/)?arch\/(?!(?:common|generic|shared)\/)([^/]+)\//.exec(path)?.[1];
+}
+
+/** `arm` of arm64 and aarch64, `x86` of i386, amd64 and x86_64. */
+function familyOf(architecture: string): string {
+  if (/^(?:i[3-6]86|amd64|x86_64)$/.test(architecture)) return 'x86';
+  return architecture.replace(/^aarch/, 'arm').replace(/(?:32|64)$/, '');
 }
 
 /** `../b/x.h` from its folder, `b/x.h` from anywhere in the same part of the tree, `x.h` from the same folder. */

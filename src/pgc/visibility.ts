@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { arePackageMates, isModule } from './modules.js';
-import { isWithinReach } from './reach.js';
+import { isOfSister, isWithinReach } from './reach.js';
 import type { Lookup } from './shapes.js';
 
 /** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
@@ -118,10 +118,27 @@ function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
   return isFair && owners.size <= candidatesMax ? found.slice(0, candidatesMax) : [];
 }
 
-function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
-  const inLanguage = visible.filter(
-    (each) => cFile.test(each.file_path) && isWithinReach(use.path, use.includes, each),
+/** Those that code of a C file can see. */
+function seenInC<C extends Candidate>(
+  { path: from, includes }: Use,
+  candidates: readonly C[],
+): C[] {
+  const seen = candidates.filter(
+    (each) => cFile.test(each.file_path) && isWithinReach(from, includes, each),
   );
+  const own = seen.filter((each) => !isOfSister(from, each.file_path));
+  return own.length > 0 ? own : seen;
+}
+
+/** Whether a call in C sees what others may call as well: then it means that, even where too many fit equally well. */
+export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean {
+  return seenInC(use, candidates).some(
+    (each) => each.exported && !each.declaration && isCallable(each, use.lookup),
+  );
+}
+
+function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
+  const inLanguage = seenInC(use, visible);
   const own = inLanguage.filter((each) => each.file_path === use.path);
   if (own.length > 0) return own.slice(0, candidatesMax);
   if (inLanguage.length <= 1) return inLanguage;

@@ -8,6 +8,7 @@ import { openLog } from '../../src/observe/log.js';
 import { indexFolder } from '../../src/pgc/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { handOverType, recordOf } from '../../services/pgc/hosted-shard.js';
+import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import { startSigma } from '../support/sigma.js';
 
@@ -40,6 +41,26 @@ test('a host that is told to stop while it loads waits for no broker', async () 
   const outcome = expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' });
   await host.close();
   await outcome;
+}, 30_000);
+
+test('a tree that is asked about before its index is read counts as soon as it is', async () => {
+  const { root, config } = setUp();
+  await indexFolder({ root, home: config.home, jobs: 0, shards: 'auto' });
+  const told: { msg: string; bytes: number }[] = [];
+  const write = (line: string): void => void told.push(JSON.parse(line) as (typeof told)[number]);
+  const log = openLog({ ...config, log: 'info' }, { service: 'pgc' }, { write });
+  const options = { share: 'all', memoryBytes: 2 ** 30, takesOver: true } as const;
+  const host = new Host(config, root, options, log);
+  host.reserveTree();
+  host.reserveTree()[Symbol.dispose]();
+  const loading = host.load();
+  loading.catch(() => undefined);
+  const ofMemory = () => told.filter(({ msg }) => /memory|whole tree/.test(msg));
+  await eventually(() => expect(ofMemory()).toHaveLength(2));
+  expect(ofMemory().map(({ msg }) => msg)).toEqual(['memory for shards', 'the whole tree is open']);
+  expect(ofMemory()[1]?.bytes).toBeGreaterThan(0);
+  await host.close();
+  await expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' });
 }, 30_000);
 
 test('a host that is told to stop while a shard is handed over to it leaves the shard where it is', async () => {

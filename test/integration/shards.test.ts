@@ -117,3 +117,26 @@ test('a tree of which nobody is there is remembered, until another plan takes it
   await eventually(async () => expect([...(await only(shards)).ports.keys()]).toEqual(['callee']));
   expect(await callers(shards)).toEqual({ found: 0, failed: [] });
 });
+
+test('a shard whose card is of another version than the one it is registered with is asked once, not again and again', async () => {
+  const { tree, bus } = await setUp();
+  const [callee] = tree.shards;
+  const { info } = callee!.index;
+  const client = await bus.client(agentIdOf(info), { role: 'pgc' });
+  let asked = 0;
+  const hosted = new HostedShard(client, {
+    card: async () => {
+      asked += 1;
+      return shardMessages.card.answer.encode(await callee!.card());
+    },
+    use: (work) => work(callee!),
+  });
+  await client.register(recordOf({ ...info, indexVersion: 'the one before' }, 'one'));
+  const shards = await shardsOf(bus);
+  // Resolves although its host has not told yet; what is asked in the background takes turns with these.
+  for (let question = 0; question < 20; question += 1)
+    expect([...(await only(shards)).cards.keys()]).toEqual(['callee']);
+  expect(asked).toBe(1);
+  await hosted.client.register(recordOf({ ...info, indexVersion: info.version }, 'one'));
+  expect((await only(shards)).cards.get('callee')?.index_version).toBe(info.version);
+});

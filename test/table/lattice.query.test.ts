@@ -211,6 +211,13 @@ describe('a question that may begin in several shards', () => {
     expect(stateName(answered(led, 'b'))).toBe('composing');
   });
 
+  test('at the deadline the other beginnings are told, which have answered already', () => {
+    const cut = (maxHops: number): Snapshot =>
+      step(queryMachine, both(0.6, maxHops), { type: 'deadline.reached' }).snapshot;
+    expect(cut(6).context).toMatchObject({ visited: ['a', 'c', 'b'], isPartial: true });
+    expect(cut(2).context.visited).toEqual(['a', 'c']);
+  });
+
   test('the budget holds for all beginnings together', () => {
     expect(answered(both(0.6, 2), 'c').context.visited).toEqual(['a', 'c']);
   });

@@ -1,4 +1,4 @@
-import { filesByModule, importsInto, isC } from '../index-memory.js';
+import { filesByModule, importsInto, includesOf, isC, pathOf } from '../index-memory.js';
 import { ForwardWalk } from '../module-calls.js';
 import { forwarded, forwardOf } from '../scope.js';
 import type { Lookup } from '../shapes.js';
@@ -105,9 +105,8 @@ export class FarTargets {
     const candidates = this.named(lookup.name).filter((each) => each.shard !== shard);
     if (candidates.length === 0) return [];
     const index = this.#index(shard);
-    const includes =
-      candidates.length > 1 ? index.importsOf(call.file).map((each) => each.target) : [];
-    return visibleDefinitions({ path: index.file(call.file).path, lookup, includes }, candidates);
+    const use = { path: pathOf(index, call.file), lookup, includes: includesOf(index, call.file) };
+    return visibleDefinitions(use, candidates);
   }
 
   /** Files that are a module; one that begins with two stars is any that ends so. */

@@ -90,7 +90,7 @@ export class FileLineage {
       const seen = await this.#filesOf(shard);
       const items: ItemFact[][] = [];
       for (const { path, lines } of files) {
-        if (!seen.has(path) && (await this.#isTracked(path))) return undefined;
+        if (lines >= linesMin && !seen.has(path) && (await this.#isTracked(path))) return undefined;
         items.push(lines < linesMin ? [] : lineage.itemsAt(path).map(factOf));
       }
       return items;

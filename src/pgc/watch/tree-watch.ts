@@ -31,6 +31,9 @@ export interface TreeWatchParts {
   kind?: 'poll';
 }
 
+/** By path; undefined: the tree could not be read. */
+type Stamps = Map<string, string> | undefined;
+
 interface WatcherEvent {
   path: string;
 }
@@ -53,11 +56,13 @@ export class TreeWatch implements AsyncDisposable {
     this.#parts = parts;
   }
 
+  /** What changes after it has resolved is told. */
   static async open(parts: TreeWatchParts): Promise<TreeWatch> {
     const watch = new TreeWatch(parts);
     if (parts.kind !== 'poll') await watch.#subscribe();
-    if (watch.#kind === 'poll') void watch.#poll();
-    void watch.#followHead();
+    const head = await watch.#head();
+    if (watch.#kind === 'poll') void watch.#poll(await watch.#stamps());
+    void watch.#followHead(head);
     return watch;
   }
 
@@ -94,8 +99,8 @@ export class TreeWatch implements AsyncDisposable {
     if (this.#stop.signal.aborted) return;
     if (error !== null) {
       this.#parts.onWarning(limited(this.#parts.root, error));
-      this.#parts.onChange(undefined);
-      if (this.#kind === 'events') void this.#poll();
+      if (this.#kind === 'poll') this.#parts.onChange(undefined);
+      else void this.#resort();
       this.#kind = 'poll';
       return;
     }
@@ -107,8 +112,16 @@ export class TreeWatch implements AsyncDisposable {
     else if (ours.length > 0) this.#parts.onChange(ours);
   }
 
-  async #poll(): Promise<void> {
-    let before = await this.#stamps();
+  /** Nobody tells any more: what was missed until the tree was looked through once is not known. */
+  async #resort(): Promise<void> {
+    const stamps = await this.#stamps();
+    if (this.#stop.signal.aborted) return;
+    this.#parts.onChange(undefined);
+    await this.#poll(stamps);
+  }
+
+  async #poll(from: Stamps): Promise<void> {
+    let before = from;
     let tookMs = 0;
     while (await this.#pause(Math.max(pollMsMin, tookMs * pollShare))) {
       const startedMs = this.#parts.clock.monotonicMs();
@@ -125,7 +138,7 @@ export class TreeWatch implements AsyncDisposable {
   }
 
   /** Of every file that git or the walk lists; undefined when the tree cannot be read. */
-  async #stamps(): Promise<Map<string, string> | undefined> {
+  async #stamps(): Promise<Stamps> {
     try {
       const tree = await SourceTree.open(this.#parts.root);
       const { files } = await tree.list();
@@ -141,8 +154,8 @@ export class TreeWatch implements AsyncDisposable {
     }
   }
 
-  async #followHead(): Promise<void> {
-    let before = await this.#head();
+  async #followHead(from: string): Promise<void> {
+    let before = from;
     while (await this.#pause(headPollMs)) {
       const now = await this.#head();
       if (now !== before) this.#parts.onChange(undefined);

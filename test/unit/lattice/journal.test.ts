@@ -151,6 +151,25 @@ test('what an earlier process left goes when its time is over, also when nobody 
   await store[Symbol.asyncDispose]();
 });
 
+test('journals that are closed while they delete do not come back', async () => {
+  const store = await openStore();
+  const clock = new VirtualClock();
+  const first = await Journals.open(store, clock);
+  for (const [key, ms] of [
+    ['short', 1_000],
+    ['long', 60_000],
+  ] as const)
+    void first.run({ key, versions: 'v', untilMs: clock.nowMs() + ms }, () => new Promise(() => 1));
+  await eventually(async () => expect(await steps(store)).toBe(2));
+  const later = await Journals.open(store, clock);
+  clock.after(1_000, () => later[Symbol.dispose]());
+  await clock.advance(1_000);
+  await eventually(async () => expect(await steps(store)).toBe(1));
+  await clock.turn();
+  expect(clock.waiting).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
+
 test('a damaged step is deleted with its query, and the others are gone on with', async () => {
   const store = await openStore();
   const first = await Journals.open(store, systemClock);

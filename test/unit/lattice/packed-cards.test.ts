@@ -1,3 +1,4 @@
+import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CardNames } from '../../../src/lattice/card-names.js';
@@ -133,4 +134,15 @@ describe('a real tree', () => {
       expect.objectContaining({ code: 'MALFORMED_PAYLOAD' }),
     );
   });
+});
+
+test('a name whose length has more bytes than it needs is refused: read carelessly, it has a thousand million', () => {
+  const { answer } = shardMessages.card;
+  const length = [0x81, 0x80, 0x80, 0x80, 0x80];
+  const defines = (...bytes: number[]): Buffer => Buffer.from([(12 << 3) | 2, ...bytes, 0x61]);
+  const refused = expect.objectContaining({ code: 'MALFORMED_PAYLOAD' });
+  for (const more of [[0x80, 0x80, 0x80, 0x3f], [0x7f]])
+    expect(() => answer.decode(deflateRawSync(defines(...length, ...more)))).toThrow(refused);
+  const card = answer.decode(deflateRawSync(defines(...length.slice(0, 4), 0)));
+  expect(new CardNames([card]).holdersOf('a').real).toEqual([0]);
 });

@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk } from '../../../services/pgc/tree-desk.js';
+import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../services/pgc/tree-desk.js';
+import { indexFolder } from '../../../src/pgc/index-folder.js';
+import { treeMessages } from '../../../src/pgc/messages.js';
 import { eventually } from '../../support/eventually.js';
+import { TemporaryTree } from '../../support/git-tree.js';
 
 /**
  * A thread that answers what it is asked with its own number, never ends when it is asked `1`, and takes all the memory
@@ -20,7 +23,7 @@ const [answers, hangs, swells] = [0, 1, 2].map((each) => Buffer.from([each]));
 let desk: TreeDesk;
 let open = 0;
 let stamp = '';
-function newDesk(more: { idleMs?: number } = {}): TreeDesk {
+function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
   open = 0;
   const reserve = (): Disposable => {
     open += 1;
@@ -89,4 +92,33 @@ test('a newer index has a thread of its own, and one that nobody asks ends', asy
   stamp = 'newer';
   expect(String(await ask(answers!))).not.toBe(first);
   await eventually(() => expect(open).toBe(0));
+});
+
+test('a desk that is closed begins no thread for what still waits', async () => {
+  newDesk();
+  const all = Promise.allSettled([ask(hangs!), ask(answers!), ask(answers!)]);
+  await begun();
+  await desk.close();
+  const codes = (await all).map((each) => each.status === 'rejected' && each.reason.code);
+  expect(codes).toEqual(['AGENT_FAILED', 'CANCELLED', 'CANCELLED']);
+  expect(open).toBe(0);
+});
+
+test('a thread that cannot be made takes no memory', async () => {
+  newDesk({ module: new URL('https://nowhere.invalid/thread.js') });
+  await expect(ask(answers!)).rejects.toBeDefined();
+  expect(open).toBe(0);
+});
+
+test('an index that could not be opened is opened by the next question', async () => {
+  await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
+  await using home = await TemporaryTree.create();
+  const module = new URL('../../../dist/services/pgc/tree-worker.js', import.meta.url);
+  newDesk({ module, folder: tree.root, home: home.root });
+  const { request, answer } = treeMessages.blastRadius;
+  const body = request.encode({ symbol: 'a', max_depth: 0, direction: 'both' });
+  const asked = () => desk.answer('blastRadius', body, new AbortController().signal);
+  await expect(asked()).rejects.toMatchObject({ code: 'INDEX_MISSING' });
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  expect(answer.decode(await asked()).file_path).toBe('a.c');
 });

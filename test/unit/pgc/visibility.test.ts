@@ -50,6 +50,9 @@ describe('in C', () => {
     ['an architecture is seen from the core', 'mm/a.c', [], 'arch/x86/include/asm/x.h', true],
     ['but not from another one', 'arch/arm/a.c', [], 'arch/x86/include/asm/x.h', false],
     ['nor are its sources', 'arch/arm/a.c', [], 'arch/x86/kvm/mmu.c', false],
+    ['but for what they share', 'arch/arm/a.c', [], 'arch/common/irq.c', true],
+    ['and what sisters lend', 'arch/arm64/kernel/setup.c', [], 'arch/arm/xen/enlighten.c', true],
+    ['under any name', 'sys/arch/amd64/a.c', [], 'sys/arch/x86/x86/cpu.c', true],
     ['but where one is made of two', 'arch/um/a.c', [], 'arch/x86/um/a.c', true],
     ['the core sees them', 'virt/kvm/a.c', [], 'arch/x86/kvm/mmu.c', true],
     ['nor what it has for itself', 'mm/a.c', [], 'arch/x86/boot/x.h', false],
@@ -57,6 +60,12 @@ describe('in C', () => {
   ])('%s', (_, from, includes, to, isSeen) => {
     const found = visibleDefinitions(use(from, ...includes), [definition(to)]);
     expect(found.length).toBe(isSeen ? 1 : 0);
+  });
+
+  test('what an architecture has of its own is meant, not what its sister has', () => {
+    const candidates = [definition('arch/arm/mm/fault.c'), definition('arch/arm64/mm/fault.c')];
+    const found = visibleDefinitions(use('arch/arm64/kernel/entry.c'), candidates);
+    expect(paths(found)).toEqual(['arch/arm64/mm/fault.c']);
   });
 
   test('a macro of a source file is seen there alone', () => {

@@ -106,6 +106,22 @@ test('a file that comes back has its history again, and one that git does not kn
   expect(await servedFiles(tree.root, home.root)).toEqual(await servedFiles(tree.root, fresh.root));
 });
 
+test('a file that is empty costs no second look at the history of the others', async () => {
+  await using tree = await TemporaryTree.create({ 'a.py': 'a = 1\n', '__init__.py': '' });
+  await using home = await TemporaryTree.create();
+  const first = tree.commit('first', { author: 'ann' });
+  await tree.write({ 'a.py': 'a = 2\n' });
+  tree.commit('second', { author: 'bob' });
+  const request = { root: tree.root, home: home.root, jobs: 0 };
+  const { history } = await indexFolder(request);
+  expect(history).toEqual({ commits: 2, is_complete: true, why: '' });
+  // Whoever reads it again finds it broken.
+  await rm(join(tree.root, '.git/objects', first.slice(0, 2), first.slice(2)));
+  await tree.write({ 'a.py': 'a = 3\n' });
+  expect((await indexFolder(request)).history).toEqual(history);
+  expect((await indexFolder({ ...request, layers: ['O3'] })).history.why).toBe('broken');
+});
+
 function byPath(one: { path: string }, other: { path: string }): number {
   return one.path < other.path ? -1 : 1;
 }

@@ -55,6 +55,25 @@ describe('where the tree is looked through', () => {
     expect([told.length, warnings]).toEqual([1, []]);
   });
 
+  test('what changes as soon as it is watched is told', async () => {
+    await using tree = await TemporaryTree.create({ 'a.c': 'int a;\n' });
+    tree.commit('first');
+    const clock = new VirtualClock();
+    const told: (string[] | undefined)[] = [];
+    await using _ = await TreeWatch.open({
+      ...{ root: tree.root, clock, kind: 'poll' },
+      onChange: (paths) => told.push(paths),
+      onWarning: () => undefined,
+    });
+    await tree.write({ 'a.c': 'int a = 1;\n' });
+    tree.commit('second');
+    await eventually(() => expect(clock.waiting).toBe(2));
+    await clock.advance(lookMs);
+    await eventually(() => expect(clock.waiting).toBe(2));
+    expect(told).toContainEqual(['a.c']);
+    expect(told).toContainEqual(undefined);
+  });
+
   test('what git ignores is not told, and a HEAD that moves is', async () => {
     await using tree = await TemporaryTree.create({
       '.gitignore': 'out/\n',
