@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.js';
+import { Lattice } from '../../../../src/lattice/lattice.js';
+import { query } from '../../../../src/lattice/query.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { Locator } from '../../../../src/pgc/locate/locate.js';
 import { openShards, type OpenedShards } from '../../../../src/pgc/open-shards.js';
@@ -145,4 +148,20 @@ test('an endpoint that fails is asked once a question, and the words answer', as
   expect(sources[0]?.symbol).toBe('free_page');
   expect(overlay_warnings).toHaveLength(1);
   expect(server.requests.length).toBe(asked + 1);
+});
+
+test('a query over shards that had to do without says so', async () => {
+  await using engine = await engineOf('letters');
+  const { shards } = await opened(engine);
+  const lattice = new Lattice(shards, await Promise.all(shards.map((each) => each.card())));
+  const request = { question: 'Who releases a page?', from: '', max_hops: 0, top_k: 5 };
+  const limits = { clock: systemClock, deadlineMs: 20_000 };
+  server.misbehaves.push({ status: 400, body: 'no such model' });
+  const answer = await query(lattice, request, limits);
+  expect(answer.hops[0]?.citations[0]?.symbol).toBe('free_page');
+  expect(answer).toMatchObject({
+    partial: true,
+    errors: [{ code: 'EMBEDDING_REFUSED', agent: shards[0]!.agent }],
+  });
+  expect(await query(lattice, request, limits)).toMatchObject({ partial: false, errors: [] });
 });
