@@ -23,6 +23,7 @@ export interface Whereabouts {
 /** Which shard defines what, as the cards say. */
 export class Directory {
   #sites: Map<string, number> | undefined;
+  #hasAllSites: boolean | undefined;
   #renames: Map<string, string[]> | undefined;
   /** What shards have told of names, by agent and name: it holds as long as their cards do. */
   readonly told = new BoundedMap<string, readonly Definition[]>(toldMax);
@@ -60,6 +61,14 @@ export class Directory {
   sitesOf(name: string): number {
     this.#sites ??= sitesIn(this.cards);
     return this.#sites.get(name) ?? 0;
+  }
+
+  /** The same, where all cards have said what they leave open; undefined: it would have to be worked out. */
+  knownSitesOf(name: string): number | undefined {
+    const isKnown = this.cards.every(
+      ({ truncated }) => truncated?.includes('unresolved') === false,
+    );
+    return isKnown ? this.sitesOf(name) : undefined;
   }
 
   /**

@@ -14,6 +14,13 @@ export const traceNodesMax = 50_000;
 const batchMax = 2_000;
 /** Calls away from the start. */
 const depthMax = 24;
+/**
+ * What a step costs, in calls that are read: a function calls some eight others, but may be called from ten thousand
+ * places. How many nobody has said, or those of its own shard, are taken to be as many as these.
+ */
+const usualCallees = 8;
+const usualCallers = 128;
+const callersAtHome = 8;
 
 export interface TraceLimits {
   clock: Clock;
@@ -97,7 +104,7 @@ class TraceSearch {
         this.#errors.push({ ...tooFar(this.#nodesMax), agent: '' });
         return undefined;
       }
-      if (ahead.length <= behind.length) {
+      if (this.#isForwardCheaper(ahead, behind)) {
         ahead = await this.#advance(ahead);
         meeting = this.#meeting(ahead);
       } else {
@@ -106,6 +113,17 @@ class TraceSearch {
       }
     }
     return meeting === undefined ? undefined : this.#path(meeting);
+  }
+
+  #isForwardCheaper(ahead: readonly Reached[], behind: readonly Reached[]): boolean {
+    const { directory } = this.lattice;
+    const names = new Set(behind.map(({ node }) => node.calledAs));
+    let callers = 0;
+    for (const name of names) {
+      const sites = directory.knownSitesOf(name);
+      callers += sites === undefined ? usualCallers : sites + callersAtHome;
+    }
+    return ahead.length * usualCallees <= callers;
   }
 
   #meeting(level: readonly Reached[]): string | undefined {

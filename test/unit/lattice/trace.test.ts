@@ -79,6 +79,38 @@ describe.each([
   });
 });
 
+test('what is called from everywhere is come to from the other end, whether cards say so or not', async () => {
+  const callers = Array.from(
+    { length: 60 },
+    (_, at) => `int use_${at}(void) { return get_data(); }\n`,
+  );
+  const files = {
+    'core/data.c': 'int get_data(void) { return 1; }\n',
+    'core/wrap.c': 'int get_wrapped(void) { return get_data(); }\n',
+    'drivers/many.c': callers.join(''),
+    'drivers/one.c':
+      'int probe(void) { return get_wrapped() + more(); }\nint more(void) { return 2; }\n',
+  };
+  await using tree = await indexedTree(files, ['core', 'drivers']);
+  const asked: string[][] = [];
+  const ports = tree.shards.map((shard): ShardPort =>
+    Object.assign(Object.create(shard) as ShardPort, {
+      callers: (symbols: string[]) => {
+        asked.push(symbols);
+        return shard.callers(symbols);
+      },
+    }),
+  );
+  const made = await Promise.all(tree.shards.map((shard) => shard.card()));
+  const { answer } = shardMessages.card;
+  for (const cards of [made, made.map((card) => answer.decode(answer.encode(card)))]) {
+    const limits = { clock: systemClock };
+    const { path } = await trace(new Lattice(ports, cards), 'probe', 'get_data', limits);
+    expect(path.map(({ symbol }) => symbol)).toEqual(['probe', 'get_wrapped', 'get_data']);
+  }
+  expect(asked).toEqual([]);
+});
+
 function allNames(index: IndexedTree['shards'][number]['index']): string[] {
   const names: string[] = [];
   for (let id = 0; id < index.symbolCount; id += 1) {
