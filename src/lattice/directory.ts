@@ -65,10 +65,10 @@ export class Directory {
 
   /** The same, where all cards have said what they leave open; undefined: it would have to be worked out. */
   knownSitesOf(name: string): number | undefined {
-    const isKnown = this.cards.every(
+    this.#hasAllSites ??= this.cards.every(
       ({ truncated }) => truncated?.includes('unresolved') === false,
     );
-    return isKnown ? this.sitesOf(name) : undefined;
+    return this.#hasAllSites ? this.sitesOf(name) : undefined;
   }
 
   /**
