@@ -1,5 +1,7 @@
+import { BusError } from '../errors/bus-error.js';
+import type { CodedError } from '../pgc/shapes.js';
 import { isHeader } from '../pgc/visibility.js';
-import { orAborted } from './asking.js';
+import { failureOf, orAborted } from './asking.js';
 import { linksOf, placeOf, type Link, type Linker } from './links.js';
 import { relevanceFloor } from './hop-choice.js';
 import { inherited } from './query.machine.js';
@@ -15,13 +17,14 @@ const inlineShare = 0.5;
 export interface LookedThrough {
   links: Link[];
   asked: string[];
+  errors: CodedError[];
 }
 
 /**
  * With the links that lead on through inline functions and macros of headers. These stand in shards of their
  * own, and to visit each of them would spend the hops of a question on files that only pass it on: what they call
  * is reached in the same hop, each call on the way checked like any other. A header that cannot be asked is not
- * looked through.
+ * looked through, and named.
  */
 export async function lookThrough(
   linker: Linker,
@@ -31,6 +34,7 @@ export async function lookThrough(
 ): Promise<LookedThrough> {
   const links = new Map(found.map((link) => [link.id, link]));
   const asked = new Set<string>();
+  const errors: CodedError[] = [];
   let layer = found;
   for (let depth = 0; depth < layersMax; depth += 1) {
     const inlines = layer.filter(isInline).sort(byRelevance).slice(0, inlinesMax);
@@ -41,6 +45,7 @@ export async function lookThrough(
     );
     for (const header of byAgent.keys()) asked.add(header);
     for (const each of further.flatMap((one) => one.asked)) asked.add(each);
+    errors.push(...further.flatMap((one) => one.errors));
     layer = further.flatMap((one) => one.links).filter((link) => link.agent !== agent);
     for (const link of layer) {
       const known = links.get(link.id);
@@ -53,7 +58,7 @@ export async function lookThrough(
         links.set(id, { ...passed, relevance: passed.relevance * inlineShare });
     }
   }
-  return { links: [...links.values()], asked: [...asked] };
+  return { links: [...links.values()], asked: [...asked], errors };
 }
 
 /** What the targets of some links call outside their header's shard. */
@@ -63,18 +68,18 @@ async function beyond(
   header: string,
   through: readonly Link[],
 ): Promise<LookedThrough> {
-  const port = linker.ports.get(header);
-  if (port === undefined) return { links: [], asked: [] };
   const symbols = [...new Set(through.map(({ definition }) => placeOf(definition)))];
   const request = { question, symbols, top_k: 1, references_max: referencesOfInlines };
   try {
+    const port = linker.ports.get(header);
+    if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent: header });
     const { references } = await orAborted(port.hop(request), linker.signal);
-    const { links, asked } = await linksOf(linker, header, references, through);
+    const { links, asked, errors } = await linksOf(linker, header, references, through);
     const carried = inherited(links, through);
-    return { links: carried.flatMap((link) => joined(link, through)), asked };
-  } catch {
-    // The link to the header itself stays, and whoever follows it hears what is wrong there.
-    return { links: [], asked: [] };
+    return { links: carried.flatMap((link) => joined(link, through)), asked, errors };
+  } catch (error) {
+    // The link to the header itself stays; but what lies behind it may be what the question needs.
+    return { links: [], asked: [], errors: [failureOf(header, error)] };
   }
 }
 

@@ -261,11 +261,10 @@ class QueryRun {
     const { signal } = linking;
     const linker = { ports, directory, weigher: this.#weigher, signal };
     const direct = await linksOf(linker, agent, answer.references, followed);
-    const { links, asked } = await lookThrough(linker, question, agent, direct.links);
-    const { errors } = direct;
+    const { links, asked, errors } = await lookThrough(linker, question, agent, direct.links);
     for (const each of [...direct.asked, ...asked]) this.#findings.asked.add(each);
     for (const link of links) this.#findings.links.set(link.id, link);
-    this.#findings.errors.push(...errors);
+    this.#findings.errors.push(...direct.errors, ...errors);
     this.#findings.answers.set(agent, {
       answer,
       via: followed[0],

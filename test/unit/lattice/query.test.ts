@@ -127,6 +127,21 @@ test('an agent that fails makes the answer partial and is named', async () => {
   );
 });
 
+test('a header that cannot be looked through is named, for what lies behind it is missing', async () => {
+  const ports = tree.shards.map((shard): ShardPort =>
+    shard.agent === 'include'
+      ? Object.assign(Object.create(shard) as ShardPort, {
+          hop: () => Promise.reject(new BusError('RESPONDER_LOST', { agent: 'include' })),
+        })
+      : shard,
+  );
+  const answer = await query(await latticeOf(ports), asked({ from: 'drivers' }), limits);
+  expect(answer.partial).toBe(true);
+  expect(answer.errors).toContainEqual(
+    expect.objectContaining({ code: 'RESPONDER_LOST', agent: 'include' }),
+  );
+});
+
 test('an agent that never answers is cut by the one deadline, and what is known is the answer', async () => {
   const stuck = await withShard('include', () => new Promise(() => undefined));
   const answer = await query(stuck, asked({ from: 'drivers' }), { ...limits, deadlineMs: 60 });
