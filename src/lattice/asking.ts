@@ -14,6 +14,11 @@ export function failureOf(agent: string, error: unknown): CodedError {
   return { ...told.toFailure(), agent };
 }
 
+/** A shard that failed twice is named once. */
+export function merged(...lists: (readonly CodedError[])[]): CodedError[] {
+  return [...new Map(lists.flat().map((each) => [`${each.agent} ${each.code}`, each])).values()];
+}
+
 /** Ends when the work ends or when the signal is given, whichever is first; the work itself is not stopped. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   using abort = abortOf(signal);

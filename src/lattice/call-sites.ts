@@ -7,7 +7,7 @@ import type {
   Definition,
   Expansion,
 } from '../pgc/shapes.js';
-import { fanOut } from './asking.js';
+import { fanOut, merged } from './asking.js';
 import { FarDefinitions, farUseOf, type FarUse } from './far-definitions.js';
 import type { Lattice } from './lattice.js';
 
@@ -110,11 +110,6 @@ function sortedDefinitions(definitions: Definition[]): Definition[] {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** A shard that failed twice is named once. */
-export function merged(...lists: CodedError[][]): CodedError[] {
-  return [...new Map(lists.flat().map((each) => [`${each.agent} ${each.code}`, each])).values()];
 }
 
 /** Whether there is such a symbol is known only when every shard has answered. */

@@ -5,6 +5,7 @@ import { start, step, type Step } from '../machine/step.js';
 import { placePrior, wantsAsides } from '../pgc/prior.js';
 import { analyse, type Question } from '../pgc/question.js';
 import { isApart } from '../pgc/reach.js';
+import { isOfMeaning } from '../pgc/search.js';
 import { isHeader } from '../pgc/visibility.js';
 import type {
   Hop,
@@ -14,7 +15,7 @@ import type {
   QueryProgress,
   Via,
 } from '../pgc/shapes.js';
-import { failureOf, orAborted } from './asking.js';
+import { failureOf, merged, orAborted } from './asking.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
@@ -36,8 +37,6 @@ import { synthesise } from './synthesis.js';
 /** Agents that one query may visit at most, whatever is asked for. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
-/** Of what a shard says was wrong, that it had to do without: it searched by words alone. */
-const gapCodes = 'EMBEDDING_';
 /** Agents that are asked where the question enters: those whose cards promise as much as the best one's, nearly. */
 const probesMin = 2;
 const probesMax = 5;
@@ -255,7 +254,7 @@ class QueryRun {
     };
     using patience = this.#patience(agentShare);
     const answer = await orAborted(port.hop(hop), patience.signal);
-    this.#findings.errors.push(...answer.errors.filter(({ code }) => code.startsWith(gapCodes)));
+    this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
     const { ports, directory } = this.#lattice;
     using linking = this.#patience(linkShare);
     const { signal } = linking;
@@ -290,7 +289,7 @@ class QueryRun {
 
   #compose(context: QueryContext, elapsedMs: number): LatticeAnswer {
     const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context));
-    const errors = [...this.#findings.errors];
+    const errors = merged(this.#findings.errors);
     if (hops.length === 0 && errors.length === 0) {
       errors.push({ ...new BusError('NOT_FOUND').toFailure(), agent: '' });
     }

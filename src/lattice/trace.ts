@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../pgc/shapes.js';
 import { withoutStandIns } from '../pgc/visibility.js';
-import { fanOut } from './asking.js';
-import { merged, missing } from './call-sites.js';
+import { fanOut, merged } from './asking.js';
+import { missing } from './call-sites.js';
 import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
 import { FarDefinitions, farUseOf } from './far-definitions.js';
 import type { Lattice } from './lattice.js';
@@ -37,10 +37,10 @@ interface Reached {
 }
 
 /**
- * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a
- * level at a time, always the smaller one: I. Pohl, "Bi-directional search", 1971. A level costs at most one
- * request per shard, and none to a shard whose card rules it out. Names are `name`, `path#name` or `path:name`; when a name has several definitions,
- * all are tried.
+ * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a level at a time, always
+ * where the next one costs less: I. Pohl, "Bi-directional search", 1971. A level costs at most one request per shard, and
+ * none to a shard whose card rules it out. Names are `name`, `path#name` or `path:name`; when a name has several
+ * definitions, all are tried.
  */
 export async function trace(
   lattice: Lattice,

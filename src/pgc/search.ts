@@ -208,7 +208,7 @@ export class Search {
 }
 
 /** A gap of whoever reads the question by its meaning; the others are of overlays. */
-export function isOfMeaning({ code }: BusError): boolean {
+export function isOfMeaning({ code }: { code: string }): boolean {
   return code.startsWith('EMBEDDING_');
 }
 
