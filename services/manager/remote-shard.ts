@@ -46,46 +46,46 @@ export class RemoteShard implements ShardPort, WordsPort {
     return this.#ask(shardMessages.card, {});
   }
 
-  async ask(request: AskRequest): Promise<AskAnswer> {
-    const answer = await this.#ask(shardMessages.ask, request);
+  async ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
+    const answer = await this.#ask(shardMessages.ask, request, signal);
     // Absent messages decode as null, whatever the types say: this comes from another process.
     const parts: unknown[] = [answer.metadata, answer.query_intent];
     this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
     return answer;
   }
 
-  async hop(request: HopRequest): Promise<HopAnswer> {
-    const answer = await this.#ask(shardMessages.hop, request);
+  async hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer> {
+    const answer = await this.#ask(shardMessages.hop, request, signal);
     this.#check(
       answer.citations.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
     );
     return answer;
   }
 
-  async definitions(symbols: string[]): Promise<Definition[]> {
-    return (await this.#ask(shardMessages.definitions, { symbols })).definitions;
+  async definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
+    return (await this.#ask(shardMessages.definitions, { symbols }, signal)).definitions;
   }
 
-  async callers(symbols: string[]): Promise<CallSite[]> {
-    return (await this.#ask(shardMessages.callers, { symbols })).sites;
+  async callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
+    return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
   }
 
-  async expand(anchors: string[]): Promise<Expansion[]> {
-    return (await this.#ask(shardMessages.expand, { anchors })).expansions;
+  async expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]> {
+    return (await this.#ask(shardMessages.expand, { anchors }, signal)).expansions;
   }
 
   vocabulary(): Promise<Vocabulary> {
     return this.#ask(shardMessages.vocabulary, {});
   }
 
-  async rankFiles(request: RankRequest): Promise<RankAnswer> {
-    const answer = await this.#ask(shardMessages.locate, request);
+  async rankFiles(request: RankRequest, signal?: AbortSignal): Promise<RankAnswer> {
+    const answer = await this.#ask(shardMessages.locate, request, signal);
     this.#check(answer.files.length <= locateFilesMax && answer.places.length <= locatePlacesMax);
     return answer;
   }
 
-  async readFiles(request: ReadRequest): Promise<ReadAnswer> {
-    const answer = await this.#ask(shardMessages.read, request);
+  async readFiles(request: ReadRequest, signal?: AbortSignal): Promise<ReadAnswer> {
+    const answer = await this.#ask(shardMessages.read, request, signal);
     const wanted = new Set(request.files);
     this.#check(answer.files.every(({ file }) => wanted.has(file)));
     return answer;
@@ -100,11 +100,12 @@ export class RemoteShard implements ShardPort, WordsPort {
       });
   }
 
-  async #ask<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
+  async #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
     const body = message.request.encode(request);
     const reply = await this.client.request(`agent:${this.id}`, message.type, body, {
       deadlineMs: shardDeadlineMs,
       isIdempotent: true,
+      ...(signal && { signal }),
     });
     return message.answer.decode(reply.body);
   }

@@ -25,7 +25,9 @@ export async function ask(
     withHints(analyse(request.question), request.query_hints ?? []),
   );
   const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
-  const { answers, errors: failed } = await fanOut(ports, signal, (port) => port.ask(request));
+  const { answers, errors: failed } = await fanOut(ports, signal, (port) =>
+    port.ask(request, signal),
+  );
   const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
     .filter((answer) => answer.sources.length > 0)

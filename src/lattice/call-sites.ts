@@ -19,8 +19,8 @@ export async function callersOf(
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
   const [definitions, sites] = await Promise.all([
-    fanOut(ports, signal, (port) => port.definitions([symbol])),
-    fanOut(ports, signal, (port) => port.callers([symbol])),
+    fanOut(ports, signal, (port) => port.definitions([symbol], signal)),
+    fanOut(ports, signal, (port) => port.callers([symbol], signal)),
   ]);
   const callers = sorted(sites.answers.flat());
   const failed = merged(definitions.errors, sites.errors);
@@ -40,17 +40,20 @@ export async function calleesOf(
   signal?: AbortSignal,
 ): Promise<CalleesAnswer> {
   const ports = [...lattice.ports.values()];
-  const known = await fanOut(ports, signal, (port) => port.definitions([symbol]));
+  const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const definitions = sortedDefinitions(known.answers.flat());
   const owners = ports.filter((port) => definitions.some((each) => each.agent === port.agent));
   const expanded = await fanOut(owners, signal, (port) =>
-    port.expand([
-      ...new Set(
-        definitions
-          .filter((each) => each.agent === port.agent && !each.declaration)
-          .map((each) => `${each.file_path}:${each.line}`),
-      ),
-    ]),
+    port.expand(
+      [
+        ...new Set(
+          definitions
+            .filter((each) => each.agent === port.agent && !each.declaration)
+            .map((each) => `${each.file_path}:${each.line}`),
+        ),
+      ],
+      signal,
+    ),
   );
   const expansions = expanded.answers.flat();
   const resolved = await resolveOpen(lattice, expansions, signal);

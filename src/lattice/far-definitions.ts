@@ -53,7 +53,7 @@ export class FarDefinitions {
       const names = [...(wanted.get(port.agent) ?? [])];
       const found: Definition[] = [];
       for (let at = 0; at < names.length; at += batchMax)
-        found.push(...(await port.definitions(names.slice(at, at + batchMax))));
+        found.push(...(await port.definitions(names.slice(at, at + batchMax), this.signal)));
       return { owner: port.agent, names, found };
     });
     this.errors.push(...errors);

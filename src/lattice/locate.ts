@@ -87,14 +87,18 @@ class LocateRun {
   async #each<T>(
     ports: readonly WordsPort[],
     shards: readonly number[],
-    ask: (port: WordsPort, shard: number) => Promise<T>,
+    ask: (port: WordsPort, shard: number, signal?: AbortSignal) => Promise<T>,
   ): Promise<ReadonlyMap<number, T>> {
     const wanted = shards.flatMap((shard) => {
       const port = ports[shard];
       return port === undefined ? [] : [{ agent: port.agent, port, shard }];
     });
     const { answers, errors } = await this.#stage((until) =>
-      fanOut(wanted, until, async ({ port, shard }) => [shard, await ask(port, shard)] as const),
+      fanOut(
+        wanted,
+        until,
+        async ({ port, shard }) => [shard, await ask(port, shard, until)] as const,
+      ),
     );
     this.#note(errors);
     if (answers.length === 0 && wanted.length > 0) throw this.#nobody();

@@ -73,7 +73,7 @@ async function beyond(
   try {
     const port = linker.ports.get(header);
     if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent: header });
-    const { references } = await orAborted(port.hop(request), linker.signal);
+    const { references } = await orAborted(port.hop(request, linker.signal), linker.signal);
     const { links, asked, errors } = await linksOf(linker, header, references, through);
     const carried = inherited(links, through);
     return { links: carried.flatMap((link) => joined(link, through)), asked, errors };

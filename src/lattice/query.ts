@@ -253,7 +253,7 @@ class QueryRun {
       references_max: referencesPerHop,
     };
     using patience = this.#patience(agentShare);
-    const answer = await orAborted(port.hop(hop), patience.signal);
+    const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);
     this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
     const { ports, directory } = this.#lattice;
     using linking = this.#patience(linkShare);

@@ -135,7 +135,9 @@ class TraceSearch {
   /** All functions that the level calls. */
   async #advance(level: readonly Reached[]): Promise<Reached[]> {
     const byAnchor = new Map(level.map((each) => [each.node.anchor, each]));
-    const expansions = await this.#ask(level, (port, anchors) => port.expand(anchors));
+    const expansions = await this.#ask(level, (port, anchors, signal) =>
+      port.expand(anchors, signal),
+    );
     const calls = expansions.flatMap((each) =>
       each.calls.map((site) => ({
         site,
@@ -162,8 +164,9 @@ class TraceSearch {
   async #retreat(level: readonly Reached[]): Promise<Reached[]> {
     const wanted = this.#callersWanted(level);
     const ports = this.#ports().filter((port) => wanted.has(port.agent));
-    const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
-      inBatches(wanted.get(port.agent) ?? [], (batch) => port.callers(batch)),
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, (port) =>
+      inBatches(wanted.get(port.agent) ?? [], (batch) => port.callers(batch, signal)),
     );
     this.#errors.push(...errors);
     const callers = new Map<string, Node>();
@@ -196,7 +199,9 @@ class TraceSearch {
     const goals = new Map(level.map((each) => [each.node.anchor, each]));
     const byAnchor = new Map(callers.map((node) => [node.anchor, node]));
     const candidates = callers.map((node) => ({ node, before: undefined, callSite: '' }));
-    const expansions = await this.#ask(candidates, (port, anchors) => port.expand(anchors));
+    const expansions = await this.#ask(candidates, (port, anchors, signal) =>
+      port.expand(anchors, signal),
+    );
     const names = new Set(level.map((each) => each.node.calledAs));
     const sites = expansions.flatMap((each) =>
       each.calls
@@ -237,7 +242,7 @@ class TraceSearch {
 
   async #ask<T>(
     level: readonly Reached[],
-    request: (port: ShardPort, anchors: string[]) => Promise<T[]>,
+    request: (port: ShardPort, anchors: string[], signal: AbortSignal | undefined) => Promise<T[]>,
   ): Promise<T[]> {
     const byAgent = new Map<string, string[]>();
     for (const { node } of level) {
@@ -247,8 +252,9 @@ class TraceSearch {
     }
     const ports = this.#ports().filter((port) => byAgent.has(port.agent));
     for (const port of ports) this.asked.add(port.agent);
-    const { answers, errors } = await fanOut(ports, this.limits.signal, async (port) =>
-      inBatches(byAgent.get(port.agent) ?? [], (batch) => request(port, batch)),
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, async (port) =>
+      inBatches(byAgent.get(port.agent) ?? [], (batch) => request(port, batch, signal)),
     );
     this.#errors.push(...errors);
     return answers.flat();
@@ -257,8 +263,9 @@ class TraceSearch {
   async #named(symbol: string): Promise<Node[]> {
     const ports = this.#ports();
     for (const port of ports) this.asked.add(port.agent);
-    const { answers, errors } = await fanOut(ports, this.limits.signal, (port) =>
-      port.definitions([symbol]),
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, (port) =>
+      port.definitions([symbol], signal),
     );
     this.#errors.push(...errors);
     const all = answers.flat();

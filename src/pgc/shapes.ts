@@ -230,18 +230,21 @@ export interface Card {
   places?: string[];
 }
 
-/** What one shard can be asked. Local shards answer at once, remote ones over the bus. */
+/**
+ * What one shard can be asked. Local shards answer at once, remote ones over the bus: those are told when
+ * `signal` says that nobody waits any more.
+ */
 export interface ShardPort {
   readonly agent: string;
   card(): Promise<Card>;
-  ask(request: AskRequest): Promise<AskAnswer>;
-  hop(request: HopRequest): Promise<HopAnswer>;
+  ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer>;
+  hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
-  definitions(symbols: string[]): Promise<Definition[]>;
+  definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
   /** All call sites of these names, complete. */
-  callers(symbols: string[]): Promise<CallSite[]>;
+  callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
   /** Outgoing calls of each anchor (`path#name` or `path:line`), in order of the text. */
-  expand(anchors: string[]): Promise<Expansion[]>;
+  expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]>;
 }
 
 /** The call that leads from one shard into another one. */

@@ -39,3 +39,33 @@ test('an agent that answers beyond all limits is named, and fails alone', async 
   await expect(shard.ask({ question: 'x' } as never)).rejects.toMatchObject(failure);
   await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
 });
+
+const every: [keyof typeof shardMessages, (signal: AbortSignal) => Promise<unknown>][] = [
+  ['ask', (signal) => asked.ask({ question: 'x' } as never, signal)],
+  ['hop', (signal) => asked.hop({} as HopRequest, signal)],
+  ['definitions', (signal) => asked.definitions(['x'], signal)],
+  ['callers', (signal) => asked.callers(['x'], signal)],
+  ['expand', (signal) => asked.expand(['x'], signal)],
+  ['locate', (signal) => asked.rankFiles({} as never, signal)],
+  ['read', (signal) => asked.readFiles({ files: [] } as never, signal)],
+];
+let asked: RemoteShard;
+
+test.each(every)('a shard is told that nobody waits for its %s any more', async (name, ask) => {
+  const patient = await bus.client(`patient-${name}`);
+  const nobodyWaits = new AbortController();
+  const told = new Promise<void>((resolve) => {
+    patient.serve({
+      [shardMessages[name].type]: async ({ signal }) => {
+        const over = new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+        nobodyWaits.abort();
+        await over;
+        resolve();
+        return Buffer.alloc(0);
+      },
+    });
+  });
+  asked = new RemoteShard(await bus.client(`asker-${name}`), 'patient', `patient-${name}`);
+  await expect(ask(nobodyWaits.signal)).rejects.toMatchObject({ code: 'CANCELLED' });
+  await told;
+});

@@ -88,7 +88,7 @@ export interface Asking {
   /** What those that answer say. Who does not is the caller's to name. */
   each<T>(
     shards: readonly number[],
-    ask: (port: WordsPort, shard: number) => Promise<T>,
+    ask: (port: WordsPort, shard: number, signal?: AbortSignal) => Promise<T>,
   ): Promise<ReadonlyMap<number, T>>;
 }
 
@@ -108,8 +108,8 @@ export async function locateIn(
   const seeking = new Seeking(tree.index, tree.modules, parsed, without);
   const asked = asking.choose(seeking);
   const limit = Math.max(readMax, options.limit);
-  const answers = await asking.each<RankAnswer>(asked, (port, shard) =>
-    port.rankFiles(seeking.requestFor(shard, limit)),
+  const answers = await asking.each<RankAnswer>(asked, (port, shard, signal) =>
+    port.rankFiles(seeking.requestFor(shard, limit), signal),
   );
   const candidates = seeking.rank(answers, limit);
   const late = new LateScores(tree, seeking, parsed, options);
@@ -185,9 +185,9 @@ class LateScores {
       byShard.set(shard, its);
     }
     const request = this.#request();
-    const answers = await asking.each<ReadAnswer>([...byShard.keys()], (port, shard) => {
+    const answers = await asking.each<ReadAnswer>([...byShard.keys()], (port, shard, signal) => {
       const version = index.shards[shard]?.words.version ?? '';
-      return port.readFiles({ ...request, version, files: byShard.get(shard) ?? [] });
+      return port.readFiles({ ...request, version, files: byShard.get(shard) ?? [] }, signal);
     });
     for (const [shard, answer] of answers) {
       this.warnings.push(...answer.warnings);

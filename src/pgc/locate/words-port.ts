@@ -61,10 +61,10 @@ export interface ReadAnswer {
   warnings: string[];
 }
 
-/** What one shard can be asked about a report. */
+/** What one shard can be asked about a report; `signal`: nobody waits any more. */
 export interface WordsPort {
   readonly agent: string;
   vocabulary(): Promise<Vocabulary>;
-  rankFiles(request: RankRequest): Promise<RankAnswer>;
-  readFiles(request: ReadRequest): Promise<ReadAnswer>;
+  rankFiles(request: RankRequest, signal?: AbortSignal): Promise<RankAnswer>;
+  readFiles(request: ReadRequest, signal?: AbortSignal): Promise<ReadAnswer>;
 }
