@@ -15,6 +15,8 @@ const layers = {
   model: ['base', 'errors'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
+  delegation: ['base', 'errors', 'wire', 'machine'],
+  task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation'],
 };
 
 /** One package in one place. */
@@ -29,7 +31,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(config|model|pgc)|services/mcp)/',
+  zod: '^(src/(config|delegation|model|pgc)|services/mcp)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
 };

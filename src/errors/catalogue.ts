@@ -392,6 +392,134 @@ export const catalogue = {
     next: 'Free that port, or name another one with --http PORT.',
   },
 
+  // --- tasks
+  TASK_INVALID: {
+    text: 'the task is not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named field; `sigma delegate --schema` prints what a task may hold.',
+  },
+  TASK_EXISTS: {
+    text: 'there is another task {task}',
+    retryable: false,
+    exit: 1,
+    next: 'Give it another id, or none.',
+  },
+  NO_SUCH_TASK: {
+    text: 'no task {task} is known here',
+    retryable: false,
+    exit: 1,
+    next: 'Run `sigma task list` to see which there are; finished ones are kept for a while only.',
+  },
+  TASKS_FULL: {
+    text: 'the manager already has {limit} open tasks',
+    retryable: true,
+    exit: 1,
+    next: 'Wait until some are finished, or cancel those that nobody needs.',
+  },
+  TASK_STATE: {
+    text: 'task {task} is {state}; {what} is not possible now',
+    retryable: false,
+    exit: 1,
+    next: 'Run `sigma task show {task}`: it says what may be said to it.',
+  },
+  STALE_ATTEMPT: {
+    text: 'attempt {attempt} at task {task} is over (the last one is {now})',
+    retryable: false,
+    exit: 1,
+    next: 'Drop this work: somebody else has the task, or it is finished.',
+  },
+  NO_WORKER: {
+    text: 'nobody is there who could do task {task}: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Start an executor (`sigma up`, `sigma agent executor`); the task waits for it.',
+  },
+  LEASE_EXPIRED: {
+    text: 'the worker gave no sign of life',
+    retryable: true,
+    exit: 1,
+    next: 'The task is given to somebody else by itself; look at the log of that worker.',
+  },
+  WORKER_LOST: {
+    text: 'worker {agent} went away before it answered',
+    retryable: true,
+    exit: 1,
+    next: 'The task is given to somebody else by itself.',
+  },
+  TASK_TIMED_OUT: {
+    text: 'the task was not finished within {ms} ms',
+    retryable: true,
+    exit: 1,
+    next: 'Delegate it again with a longer `limits.timeout_ms`.',
+  },
+  DECISION_EXPIRED: {
+    text: 'nobody decided about it in time',
+    retryable: true,
+    exit: 1,
+    next: 'Delegate it again, and answer what it asks: `sigma task list --state deciding,clarifying,blocked`.',
+  },
+  REFUSED: {
+    text: 'the result was refused',
+    retryable: false,
+    exit: 1,
+    next: 'Read why with `sigma task show`, and delegate it anew.',
+  },
+  EVIDENCE_REFUSED: {
+    text: 'the evidence does not hold: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See the findings of each attempt with `sigma task show`.',
+  },
+  PROTOCOL_MISMATCH: {
+    text: 'worker {agent} answered without the evidence that was asked for',
+    retryable: true,
+    exit: 1,
+    next: 'Update that worker; the task goes to one that knows grounding.',
+  },
+  DEPENDENCY_FAILED: {
+    text: 'task {task}, which this one depends on, is {state}',
+    retryable: false,
+    exit: 1,
+    next: 'Mend that one, then `sigma task update ID --reassign`.',
+  },
+  OVERLAYS_MISSING: {
+    text: 'none of the overlays {overlays} is there',
+    retryable: true,
+    exit: 1,
+    next: 'Generate them: `sigma overlay generate`.',
+  },
+  PGC_FAILED: {
+    text: 'the PGC could not be asked: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'See `sigma status`; then `sigma task update ID --reassign`, or --relax to do without evidence.',
+  },
+  OUTCOME_UNKNOWN: {
+    text: 'the action was interrupted, and whether it had its effect is not known',
+    retryable: false,
+    exit: 1,
+    next: 'Look for its effect, then `sigma task update ID --outcome done|failed`, or --reassign to run it again.',
+  },
+  ACTION_FAILED: {
+    text: '{program} ended with {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Its output is in the result of the task.',
+  },
+  ACTION_REFUSED: {
+    text: 'the action cannot be run: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Correct the action; see what the executor allows with `sigma config explain`.',
+  },
+  NO_RUNNER: {
+    text: 'this executor has no runner {runner}: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Configure it at the executor, or choose another runner.',
+  },
+
   // --- code and indexes
   REPO_UNREADABLE: {
     text: '{path} cannot be read: {detail}',

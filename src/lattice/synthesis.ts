@@ -1,5 +1,5 @@
 import type { Hop, LatticeAnswer } from '../pgc/shapes.js';
-import { confidenceOf } from './confidence.js';
+import { confidenceOf } from '../base/confidence.js';
 
 const scopeShown = 3;
 

@@ -54,6 +54,24 @@ export function stateName(snapshot: { value: unknown }): string {
   return walk(snapshot.value);
 }
 
+export type Snapshot<M extends AnyStateMachine> = SnapshotFrom<M>;
+
+/** What of a snapshot has to be kept, as JSON. */
+export interface StoredSnapshot {
+  value: unknown;
+  context: unknown;
+}
+
+export function stored(snapshot: unknown): StoredSnapshot {
+  const { value, context } = snapshot as StoredSnapshot;
+  return { value, context };
+}
+
+/** Back from what was kept: nothing is entered again. Throws when the machine has no such state any more. */
+export function restored<M extends AnyStateMachine>(machine: M, kept: StoredSnapshot): Snapshot<M> {
+  return machine.resolveState(kept as never) as unknown as Snapshot<M>;
+}
+
 type Raw = [AnyMachineSnapshot, { type: string; params: unknown }[]];
 
 function accepts(snapshot: AnyMachineSnapshot, event: unknown): boolean {

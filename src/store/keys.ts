@@ -11,6 +11,8 @@
  *     seen/<sender>/<seq>                Unix ms, space, message id, tab, mailbox: settled, within the dedupe window
  *     meta/seq                           no seq at or above this was ever given out
  *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
+ *     task/<id>                          JSON: the record of a task
+ *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -36,6 +38,11 @@ export const seqOfKey = (key: string): number =>
 
 export const queryPrefix = 'query/';
 export const queryKey = (id: string, step: number): string => `${queryPrefix}${id}/${hex64(step)}`;
+
+export const taskPrefix = 'task/';
+export const taskKey = (id: string): string => `${taskPrefix}${id}`;
+export const deedPrefix = 'deed/';
+export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

@@ -51,3 +51,5 @@ export function readerOf(bytes: Uint8Array): FieldReader {
 
 export const bus = sigma.bus;
 export const pgc = sigma.pgc;
+export const delegation = sigma.delegation;
+export const task = sigma.task;

@@ -1,4 +1,4 @@
-import { LinearPattern } from '../items/linear-pattern.js';
+import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import type { OverlayName } from '../shapes.js';
 import type { Scanner } from './scanner.js';
 

@@ -1,4 +1,4 @@
-import { LinearPattern } from '../items/linear-pattern.js';
+import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import type { Condition, ConditionField } from './condition.js';
 
 /** What an item says, of whichever overlay. */

@@ -7,7 +7,7 @@ import { git } from '../git.js';
 import { RevisionTree } from '../revision-tree.js';
 import { fileBytesMax, type ReadableTree } from '../source-tree.js';
 import { invalidSettings, readSettings } from '../tree-settings.js';
-import { LinearPattern } from './linear-pattern.js';
+import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import { shippedRules, type RulesInForce } from './rules-in-force.js';
 import { securityRules, severities, type SecurityRule } from './security-rules.js';
 import { patternRules } from './security.js';

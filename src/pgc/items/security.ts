@@ -3,7 +3,7 @@ import { issuerTokens } from '../credentials.js';
 import { grammarLanguages, textLanguages, type FactsLanguage, type ItemFact } from '../facts.js';
 import { isCommented, Items, type ItemSource } from './item.js';
 import { CodeText } from './code-text.js';
-import { LinearPattern } from './linear-pattern.js';
+import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import { securityRules, type SecurityRule, type Severity } from './security-rules.js';
 import { slotRules, slotSurface, surfacesOf } from './surfaces.js';
 

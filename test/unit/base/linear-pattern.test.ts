@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LinearPattern, stepsMax } from '../../../../src/pgc/items/linear-pattern.js';
+import { LinearPattern, stepsMax } from '../../../src/base/pattern/linear-pattern.js';
 
 /** Patterns of the whole language, over few letters, so that texts often match. */
 const patterns = fc.letrec<{ pattern: string; atom: string; part: string }>((tie) => ({

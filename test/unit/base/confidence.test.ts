@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confidenceOf } from '../../../src/lattice/confidence.js';
+import { confidenceOf } from '../../../src/base/confidence.js';
 
 test('confidence is the mean of the similarities: above .85 high, from .70 medium', () => {
   expect(confidenceOf([0.85])).toBe('medium');

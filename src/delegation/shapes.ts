@@ -1,0 +1,218 @@
+/**
+ * The task that a manager hands to a worker, and what the worker answers. They mirror `proto/delegation.proto` and are the
+ * JSON that agents write, hence snake case: a field is added, never renamed.
+ */
+
+export const strategies = ['pgc_first', 'pgc_verify', 'pgc_cite', 'none'] as const;
+export type Strategy = (typeof strategies)[number];
+
+export const analysisTypes = [
+  'blast_radius',
+  'security_impact',
+  'dependency_check',
+  'algebra_query',
+] as const;
+export type AnalysisType = (typeof analysisTypes)[number];
+
+export const overlayHints = ['O1', 'O2', 'O3', 'O4', 'O5', 'O6', 'O7'] as const;
+export type OverlayHint = (typeof overlayHints)[number];
+
+/** What kind of work it is: says which strategy suits it when none is given. */
+export const taskKinds = [
+  'simple_refactor',
+  'bug_fix',
+  'feature',
+  'architecture',
+  'documentation',
+  'question',
+] as const;
+export type TaskKind = (typeof taskKinds)[number];
+
+/** How much hangs on it; critical are C3 and C4. */
+export const criticalities = ['C1', 'C2', 'C3', 'C4'] as const;
+export type Criticality = (typeof criticalities)[number];
+
+export const runners = ['answer', 'command', 'model', 'agent'] as const;
+export type RunnerName = (typeof runners)[number];
+
+export const responseStatuses = ['completed', 'failed', 'blocked', 'needs_clarification'] as const;
+export type ResponseStatus = (typeof responseStatuses)[number];
+
+export const protocolVersion = '2.0';
+export const legacyVersion = '1.0-legacy';
+/** A worker that says so when it registers knows grounding. */
+export const delegationCapability = 'delegation:2.0';
+export const runnerCapability = (runner: RunnerName): string => `runner:${runner}`;
+
+/** Limits of the delegation protocol. */
+export const evidenceLimits = { citations: 10, contentChars: 500 } as const;
+/** Ours. Lists and texts beyond are refused, not cut. */
+export const taskLimits = {
+  idChars: 96,
+  taskChars: 16_000,
+  contextChars: 64_000,
+  criteria: 32,
+  criterionChars: 2_000,
+  hints: 16,
+  hintChars: 1_000,
+  optionsChars: 4_000,
+  expressionChars: 1_000,
+  dependencies: 64,
+  clarifications: 8,
+  feedback: 16,
+  argv: 256,
+  argChars: 32_000,
+  environment: 64,
+  stdinChars: 262_144,
+  resultChars: 65_536,
+  timeoutMs: { min: 100, default: 10 * 60_000, max: 24 * 3_600_000 },
+  attempts: { default: 3, max: 10 },
+} as const;
+
+export interface AnalysisHint {
+  type: AnalysisType;
+  target: string;
+  /** A JSON object as text; empty: none. */
+  options: string;
+}
+
+export interface Grounding {
+  /** Empty: chosen by the kind of the task. */
+  strategy: Strategy | '';
+  analysis_hints: AnalysisHint[];
+  algebra_expression: string;
+  overlay_hints: OverlayHint[];
+  query_hints: string[];
+  /** Absent: required, unless the strategy is `none`. */
+  evidence_required?: boolean;
+}
+
+/** What a program can check of an acceptance criterion; all empty: only a reader can tell. */
+export interface Check {
+  cites_symbol: string;
+  cites_file: string;
+  pattern: string;
+  citations_min: number;
+}
+
+export interface Criterion {
+  text: string;
+  check: Check | null;
+}
+
+/** A program to run: an argument list, never a shell's text. */
+export interface Action {
+  argv: string[];
+  /** Below the root of the executor; empty: the root. */
+  cwd: string;
+  env: Record<string, string>;
+  stdin: string;
+  /** It changes nothing that outlives it, and may be run again. */
+  read_only: boolean;
+  /** It may be run again under this key, which it finds in its environment. */
+  idempotency_key: string;
+}
+
+export interface Clarification {
+  question: string;
+  answer: string;
+}
+
+export interface DelegatedTask {
+  id: string;
+  task: string;
+  acceptance_criteria: Criterion[];
+  context: string;
+  /** Null: a legacy task, without any. */
+  grounding: Grounding | null;
+  kind: TaskKind | '';
+  criticality: Criticality;
+  runner: RunnerName;
+  action: Action | null;
+  depends_on: string[];
+  limits: { timeout_ms: number; attempts_max: number };
+  /** Agent or alias that shall do it; empty: whoever can. */
+  to: string;
+  /** PGC agent that is asked; empty: the whole lattice. */
+  pgc: string;
+  clarifications: Clarification[];
+  /** What has to be put right, of an earlier attempt. */
+  feedback: string[];
+}
+
+export interface EvidenceCitation {
+  overlay: string;
+  content: string;
+  relevance: string;
+  file_path: string;
+  /** 1-based, inclusive; 0: not said. */
+  line_start: number;
+  line_end: number;
+  symbol: string;
+  /** Git blob id of the file that was read. */
+  blob: string;
+  agent: string;
+  /** 0 to 1. */
+  similarity?: number;
+}
+
+export type ConfidenceLevel = 'high' | 'medium' | 'low';
+
+export interface GroundingEvidence {
+  queries_executed: string[];
+  overlays_consulted: string[];
+  citations: EvidenceCitation[];
+  grounding_confidence: ConfidenceLevel;
+  overlay_warnings: string[];
+}
+
+export interface TaskFailure {
+  code: string;
+  text: string;
+  retryable: boolean;
+}
+
+/** What a task cost its worker. */
+export interface Usage {
+  grounding_ms: number;
+  elapsed_ms: number;
+  /** Read from the PGC, and what of it was handed to whoever did the work. */
+  grounding_bytes: number;
+  context_bytes: number;
+  /** Of a language model; 0: none was asked. */
+  tokens: number;
+}
+
+export interface TaskResponse {
+  task_id: string;
+  status: ResponseStatus;
+  result: string;
+  grounding_evidence: GroundingEvidence | null;
+  /** Of a failure or a block: a code. */
+  reason: string;
+  errors: TaskFailure[];
+  protocol_version: string;
+  clarification_request: string;
+  /** The fencing token of the assignment. */
+  attempt: number;
+  /** What was done before it failed or was stopped. */
+  partial: boolean;
+  files_modified: string[];
+  usage: Usage | null;
+}
+
+export interface Assignment {
+  task: DelegatedTask;
+  attempt: number;
+  lease_ms: number;
+  /** Unix time at which nobody waits for it any more. */
+  until_ms: number;
+  /** The agent that manages it. */
+  manager: string;
+}
+
+/** Absent means required, unless nothing is grounded at all. */
+export function isEvidenceRequired(grounding: Grounding | null): boolean {
+  if (grounding === null) return false;
+  return grounding.evidence_required ?? grounding.strategy !== 'none';
+}

@@ -1,0 +1,194 @@
+import {
+  assignmentMachine,
+  type AssignmentEffect,
+  type AssignmentEvent,
+} from '../delegation/manager.machine.js';
+import { BusError } from '../errors/bus-error.js';
+import { start, stateName, step } from '../machine/step.js';
+import { recordLimits, type TaskRecord } from './record.js';
+import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
+
+/** What the shell has still to do, when the record and these are on disk. Timers are part of the record. */
+export type Deed =
+  | Exclude<
+      TaskEffect,
+      { type: 'timer.arm' | 'timer.clear' | 'assignment.begin' | 'assignment.end' }
+    >
+  | Extract<AssignmentEffect, { type: 'assignment.send' | 'withdrawal.send' }>;
+
+export interface Advanced {
+  record: TaskRecord;
+  deeds: Deed[];
+}
+
+type TaskData = Omit<TaskRecord, 'snapshot' | 'revision' | 'attempt' | 'assignment' | 'timers'>;
+
+/** A task in its first state. */
+export function begun(
+  data: TaskData,
+  input: { timeoutMs: number; triesMax: number; decisionMs: number },
+): Advanced {
+  const { snapshot, effects } = start(taskMachine, input);
+  const record: TaskRecord = {
+    ...data,
+    snapshot,
+    revision: 1,
+    attempt: 0,
+    assignment: null,
+    timers: {},
+  };
+  return settled(record, effects, data.created_ms);
+}
+
+/** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
+export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Advanced {
+  const { snapshot, effects } = step(taskMachine, record.snapshot, event);
+  const next = { ...record, snapshot, revision: record.revision + 1, updated_ms: nowMs };
+  return settled(noted(next, record, event, nowMs), effects, nowMs);
+}
+
+/**
+ * One event of the assignment with this fencing token. Throws STALE_ATTEMPT when there is a newer one, or when this one is
+ * over; PROTOCOL_UNEXPECTED_EVENT.
+ */
+export function advanceAssignment(
+  record: TaskRecord,
+  attempt: number,
+  event: AssignmentEvent,
+  nowMs: number,
+): Advanced {
+  const { assignment } = record;
+  if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active')
+    throw new BusError('STALE_ATTEMPT', { task: record.id, attempt, now: record.attempt });
+  const { snapshot, effects } = step(assignmentMachine, assignment.snapshot, event);
+  const next: TaskRecord = {
+    ...record,
+    assignment: { ...assignment, snapshot },
+    revision: record.revision + 1,
+    updated_ms: nowMs,
+  };
+  return settledAssignment(next, effects, nowMs);
+}
+
+export function stateOf({ snapshot }: Pick<TaskRecord, 'snapshot'>): string {
+  return stateName(snapshot).replace(/^open\./, '');
+}
+
+/** Whether nothing will ever change any more. */
+export function isOver({ snapshot }: Pick<TaskRecord, 'snapshot'>): boolean {
+  return snapshot.status !== 'active';
+}
+
+/** Timers into the record, assignments begun and ended, the rest for the shell. */
+function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
+  let current = record;
+  const deeds: Deed[] = [];
+  for (const effect of effects) {
+    switch (effect.type) {
+      case 'timer.arm':
+        current = timed(current, effect.timer, nowMs + effect.delayMs);
+        break;
+      case 'timer.clear':
+        current = timed(current, effect.timer, undefined);
+        break;
+      case 'assignment.begin': {
+        const { worker, isCapable } = effect;
+        const attempt = current.attempt + 1;
+        const first = start(assignmentMachine, { worker, attempt, isCapable });
+        const assignment = { worker, attempt, snapshot: first.snapshot };
+        const after = settledAssignment({ ...current, attempt, assignment }, first.effects, nowMs);
+        current = after.record;
+        deeds.push(...after.deeds);
+        break;
+      }
+      case 'assignment.end': {
+        const { assignment } = current;
+        if (assignment?.snapshot.status !== 'active') break;
+        const event = { type: 'assignment.withdrawn', reason: effect.reason } as const;
+        const ended = step(assignmentMachine, assignment.snapshot, event);
+        const over = { ...current, assignment: { ...assignment, snapshot: ended.snapshot } };
+        const after = settledAssignment(over, ended.effects, nowMs);
+        current = after.record;
+        deeds.push(...after.deeds);
+        break;
+      }
+      default:
+        deeds.push(effect);
+    }
+  }
+  const finished = isOver(current) && current.finished_ms === 0;
+  return { record: finished ? { ...current, finished_ms: nowMs, timers: {} } : current, deeds };
+}
+
+function settledAssignment(
+  record: TaskRecord,
+  effects: readonly AssignmentEffect[],
+  nowMs: number,
+): Advanced {
+  let current = record;
+  const deeds: Deed[] = [];
+  for (const effect of effects) {
+    switch (effect.type) {
+      case 'lease.arm':
+        current = timed(current, 'lease', nowMs + effect.delayMs);
+        break;
+      case 'lease.clear':
+        current = timed(current, 'lease', undefined);
+        break;
+      case 'task.tell': {
+        const told = toldTo(current, effect);
+        if (told === undefined) break;
+        const after = advance(current, told, nowMs);
+        current = { ...after.record, revision: current.revision };
+        deeds.push(...after.deeds);
+        break;
+      }
+      default:
+        deeds.push(effect);
+    }
+  }
+  return { record: current, deeds };
+}
+
+/** What becomes of the task by what became of an assignment. */
+function toldTo(
+  { response, snapshot }: TaskRecord,
+  effect: Extract<AssignmentEffect, { type: 'task.tell' }>,
+): TaskEvent | undefined {
+  const event = ((): TaskEvent => {
+    if (effect.what === 'accepted') return { type: 'worker.accepted' };
+    if (effect.what === 'lost') return { type: 'worker.lost', reason: effect.reason };
+    const reason = response?.reason ?? '';
+    switch (response?.status) {
+      case 'completed':
+        return { type: 'worker.completed' };
+      case 'needs_clarification':
+        return { type: 'worker.asked' };
+      case 'blocked':
+        return reason === 'GATE_DETECTED'
+          ? { type: 'worker.gated', reason }
+          : { type: 'worker.blocked', reason };
+      default:
+        return { type: 'worker.failed', reason };
+    }
+  })();
+  // Of a task that is over, or waits for something else by now.
+  return snapshot.can(event) ? event : undefined;
+}
+
+function timed(record: TaskRecord, name: TimerName, atMs: number | undefined): TaskRecord {
+  const others = Object.entries(record.timers).filter(([each]) => each !== name);
+  const mine: [string, number][] = atMs === undefined ? [] : [[name, atMs]];
+  return { ...record, timers: Object.fromEntries([...others, ...mine]) };
+}
+
+/** The story of a task, in a line for each change of state; of a long one the beginning and the end are kept. */
+function noted(next: TaskRecord, before: TaskRecord, event: TaskEvent, nowMs: number): TaskRecord {
+  const state = stateOf(next);
+  if (state === stateOf(before)) return next;
+  const reason = 'reason' in event && event.reason !== '' ? `: ${event.reason}` : '';
+  const text = `${event.type}${reason}`.slice(0, recordLimits.noteChars);
+  const notes = [...next.notes, { at_ms: nowMs, state, text }];
+  if (notes.length > recordLimits.notes) notes.splice(recordLimits.notes / 2, 1);
+  return { ...next, notes };
+}

@@ -1,0 +1,89 @@
+import { assignmentMachine } from '../delegation/manager.machine.js';
+import type { DelegatedTask, TaskFailure, TaskResponse } from '../delegation/shapes.js';
+import type { Review } from '../delegation/review.js';
+import { restored, stored, type Snapshot } from '../machine/step.js';
+import { taskMachine, type TimerName } from './task.machine.js';
+
+/** What a person may be asked about one task, and how long the story of it may get. */
+export const recordLimits = {
+  notes: 100,
+  noteChars: 300,
+  reviews: 10,
+  progressChars: 500,
+} as const;
+
+export interface Note {
+  at_ms: number;
+  state: string;
+  text: string;
+}
+
+/** One worker at work on it, or the last one. */
+export interface AssignmentRecord {
+  worker: string;
+  attempt: number;
+  snapshot: Snapshot<typeof assignmentMachine>;
+}
+
+/**
+ * The one durable record of a task, owned by its manager. `version` is of this layout: a release that renames something
+ * ships a migration, and a stored record of each earlier version as a test fixture.
+ */
+export interface TaskRecord {
+  kind: 'task';
+  version: 1;
+  id: string;
+  /** Counts every change. */
+  revision: number;
+  snapshot: Snapshot<typeof taskMachine>;
+  task: DelegatedTask;
+  /** As it was delegated: answers, feedback and what was relaxed change `task`. */
+  asked: DelegatedTask;
+  /** Who gets the result. */
+  parent: string;
+  /** The fencing token that was given out last. */
+  attempt: number;
+  assignment: AssignmentRecord | null;
+  /** Workers that failed at it, and shall not get it again while there are others. */
+  failed_workers: string[];
+  response: TaskResponse | null;
+  reviews: Review[];
+  error: TaskFailure | null;
+  /** What somebody is asked. */
+  asks: string;
+  progress: string;
+  /** Unix time by name. */
+  timers: Partial<Record<TimerName, number>>;
+  notes: Note[];
+  /** What was done about a block, so that nothing is tried twice. */
+  reactions: string[];
+  created_ms: number;
+  updated_ms: number;
+  finished_ms: number;
+}
+
+/** As it lies on disk. */
+export function encodeRecord(record: TaskRecord): Buffer {
+  const { assignment, snapshot } = record;
+  const kept = {
+    ...record,
+    snapshot: stored(snapshot),
+    assignment: assignment && { ...assignment, snapshot: stored(assignment.snapshot) },
+  };
+  return Buffer.from(JSON.stringify(kept));
+}
+
+/** Throws when it is damaged, or of a version that this one does not know. */
+export function decodeRecord(bytes: Buffer): TaskRecord {
+  const kept = JSON.parse(bytes.toString()) as TaskRecord;
+  if ((kept.version as number) !== 1) throw new Error(`a task of version ${kept.version}`);
+  const { assignment, snapshot } = kept;
+  return {
+    ...kept,
+    snapshot: restored(taskMachine, snapshot),
+    assignment: assignment && {
+      ...assignment,
+      snapshot: restored(assignmentMachine, assignment.snapshot),
+    },
+  };
+}

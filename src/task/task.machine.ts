@@ -1,0 +1,256 @@
+import { assertEvent, assign, setup } from 'xstate';
+
+export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
+export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';
+export type TimerName = 'lease' | 'whole' | 'decision' | 'block';
+
+export interface TaskInput {
+  timeoutMs: number;
+  /** Attempts that may fail before the task does. */
+  triesMax: number;
+  /** How long a person may take over a decision or a block. */
+  decisionMs: number;
+}
+
+export type TaskEvent =
+  /** All that it depends on is completed, and somebody is free to do it. */
+  | { type: 'task.ready' }
+  | { type: 'dependency.failed'; reason: string }
+  | { type: 'attention.passed' }
+  | { type: 'attention.halted'; reason: string }
+  | { type: 'worker.chosen'; worker: string; isCapable: boolean }
+  | { type: 'worker.absent'; reason: string }
+  | { type: 'worker.accepted' }
+  | { type: 'worker.completed' }
+  | { type: 'worker.failed'; reason: string }
+  | { type: 'worker.blocked'; reason: string }
+  | { type: 'worker.gated'; reason: string }
+  | { type: 'worker.asked' }
+  | { type: 'worker.lost'; reason: string }
+  | { type: 'review.done'; verdict: ReviewVerdict; reason: string }
+  | { type: 'revision.prepared' }
+  | { type: 'clarification.given' }
+  | { type: 'block.resolved' }
+  | { type: 'outcome.told'; outcome: 'done' | 'failed' }
+  | { type: 'decision.made'; judgement: Judgement }
+  | { type: 'timer.due'; timer: TimerName }
+  | { type: 'task.cancelled'; reason: string };
+
+export type TaskEffect =
+  /** Until all that it depends on is completed, and somebody is free to do it. */
+  | { type: 'turn.await' }
+  | { type: 'task.attend' }
+  | { type: 'worker.choose' }
+  | { type: 'assignment.begin'; worker: string; isCapable: boolean }
+  | { type: 'assignment.end'; reason: string }
+  | { type: 'response.review' }
+  | { type: 'revision.prepare' }
+  | { type: 'block.react'; reason: string }
+  | { type: 'timer.arm'; timer: TimerName; delayMs: number }
+  | { type: 'timer.clear'; timer: TimerName }
+  | { type: 'task.finish'; outcome: FinalState; reason: string };
+
+export const finalStates = ['completed', 'failed', 'halted', 'cancelled', 'timed_out'] as const;
+export type FinalState = (typeof finalStates)[number];
+
+interface TaskContext extends TaskInput {
+  /** Attempts that failed so far. */
+  tries: number;
+  isAttended: boolean;
+  reason: string;
+}
+
+const task = setup({
+  types: {
+    context: {} as TaskContext,
+    input: {} as TaskInput,
+    events: {} as TaskEvent,
+    emitted: {} as TaskEffect,
+  },
+  guards: {
+    isAttended: ({ context }) => context.isAttended,
+    triesLeft: ({ context }) => context.tries + 1 < context.triesMax,
+    isAccepted: ({ event }) =>
+      event.type === 'review.done' && (event.verdict === 'accepted' || event.verdict === 'warned'),
+    isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',
+    isJudged: ({ event }, { judgement }: { judgement: Judgement }) =>
+      event.type === 'decision.made' && event.judgement === judgement,
+    isDone: ({ event }) => event.type === 'outcome.told' && event.outcome === 'done',
+    isTimer: ({ event }, { timer }: { timer: TimerName }) =>
+      event.type === 'timer.due' && event.timer === timer,
+  },
+  actions: {
+    rememberReason: assign({ reason: ({ event }) => ('reason' in event ? event.reason : '') }),
+    rememberSilence: assign({ reason: 'DECISION_EXPIRED' }),
+    rememberTimeout: assign({ reason: 'TASK_TIMED_OUT' }),
+    rememberRefusal: assign({ reason: 'REFUSED' }),
+    forgetReason: assign({ reason: '' }),
+    countTry: assign({ tries: ({ context }) => context.tries + 1 }),
+    passAttention: assign({ isAttended: true }),
+    // What was judged harmless is judged again: the executor has seen more.
+    recallAttention: assign({ isAttended: false }),
+  },
+});
+
+const arm = (timer: TimerName): ReturnType<typeof task.emit> =>
+  task.emit(({ context }) => ({
+    type: 'timer.arm',
+    timer,
+    delayMs: timer === 'whole' ? context.timeoutMs : context.decisionMs,
+  }));
+const clear = (timer: TimerName): ReturnType<typeof task.emit> =>
+  task.emit({ type: 'timer.clear', timer });
+const awaitTurn = task.emit({ type: 'turn.await' });
+const attend = task.emit({ type: 'task.attend' });
+const choose = task.emit({ type: 'worker.choose' });
+const begin = task.emit(({ event }) => {
+  assertEvent(event, 'worker.chosen');
+  return { type: 'assignment.begin', worker: event.worker, isCapable: event.isCapable };
+});
+const review = task.emit({ type: 'response.review' });
+const prepare = task.emit({ type: 'revision.prepare' });
+const react = task.emit(({ context }) => ({ type: 'block.react', reason: context.reason }));
+const endAssignment = task.emit(({ context }) => ({
+  type: 'assignment.end',
+  reason: context.reason,
+}));
+const finish = (outcome: FinalState): ReturnType<typeof task.emit> =>
+  task.emit(({ context }) => ({ type: 'task.finish', outcome, reason: context.reason }));
+
+/** A worker failed or was lost: another one, or the end. */
+const tryAgain = [
+  { guard: 'triesLeft', target: 'pending', actions: ['rememberReason', 'countTry'] },
+  { target: '#task.failed', actions: ['rememberReason', 'countTry'] },
+] as const;
+
+/** What a worker says may come before the word that it began. */
+const answers = {
+  'worker.completed': 'reviewing',
+  'worker.failed': tryAgain,
+  'worker.blocked': { target: 'blocked', actions: 'rememberReason' },
+  'worker.gated': { target: 'attending', actions: ['rememberReason', 'recallAttention'] },
+  'worker.asked': 'clarifying',
+  'worker.lost': tryAgain,
+} as const;
+
+/**
+ * The life of a task, from `pending` to one of five ends. It knows no worker, no network and no clock: who does the work,
+ * for how long and with which leases is the matter of an assignment (delegation.manager), whose outcome arrives as an event.
+ */
+export const taskMachine = task.createMachine({
+  id: 'task',
+  context: ({ input }) => ({ ...input, tries: 0, isAttended: false, reason: '' }),
+  initial: 'open',
+  states: {
+    open: {
+      initial: 'pending',
+      entry: arm('whole'),
+      exit: clear('whole'),
+      on: {
+        'task.cancelled': { target: 'cancelled', actions: 'rememberReason' },
+        'timer.due': {
+          guard: { type: 'isTimer', params: { timer: 'whole' } },
+          target: 'timed_out',
+          actions: 'rememberTimeout',
+        },
+      },
+      states: {
+        /** For what it depends on, or for a worker. */
+        pending: {
+          entry: awaitTurn,
+          on: {
+            'task.ready': [{ guard: 'isAttended', target: 'assigned' }, { target: 'attending' }],
+            'dependency.failed': { target: 'blocked', actions: 'rememberReason' },
+          },
+        },
+        attending: {
+          entry: attend,
+          on: {
+            'attention.passed': { target: 'assigned', actions: 'passAttention' },
+            'attention.halted': { target: '#task.halted', actions: 'rememberReason' },
+          },
+        },
+        assigned: {
+          entry: choose,
+          on: {
+            'worker.chosen': { actions: begin },
+            'worker.absent': { target: 'pending', actions: 'rememberReason' },
+            'worker.accepted': { target: 'running', actions: 'forgetReason' },
+            ...answers,
+          },
+        },
+        running: { on: answers },
+        clarifying: {
+          entry: arm('decision'),
+          exit: clear('decision'),
+          on: {
+            'clarification.given': 'assigned',
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'decision' } },
+              target: '#task.failed',
+              actions: 'rememberSilence',
+            },
+          },
+        },
+        blocked: {
+          entry: [react, arm('block')],
+          exit: clear('block'),
+          on: {
+            'block.resolved': 'pending',
+            'outcome.told': [
+              { guard: 'isDone', target: '#task.completed' },
+              { target: '#task.failed' },
+            ],
+            // Kept as the reason: what blocked it, not that nobody cared.
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'block' } },
+              target: '#task.failed',
+            },
+          },
+        },
+        reviewing: {
+          entry: review,
+          on: {
+            'review.done': [
+              { guard: 'isAccepted', target: '#task.completed', actions: 'forgetReason' },
+              { guard: 'isUndecided', target: 'deciding', actions: 'rememberReason' },
+              { guard: 'triesLeft', target: 'revising', actions: ['rememberReason', 'countTry'] },
+              { target: '#task.failed', actions: ['rememberReason', 'countTry'] },
+            ],
+          },
+        },
+        /** Waits for a person, or for whoever may judge. */
+        deciding: {
+          entry: arm('decision'),
+          exit: clear('decision'),
+          on: {
+            'decision.made': [
+              {
+                guard: { type: 'isJudged', params: { judgement: 'accept' } },
+                target: '#task.completed',
+                actions: 'forgetReason',
+              },
+              { guard: { type: 'isJudged', params: { judgement: 'revise' } }, target: 'revising' },
+              {
+                guard: { type: 'isJudged', params: { judgement: 'halt' } },
+                target: '#task.halted',
+              },
+              { target: '#task.failed', actions: 'rememberRefusal' },
+            ],
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'decision' } },
+              target: '#task.failed',
+              actions: 'rememberSilence',
+            },
+          },
+        },
+        revising: { entry: prepare, on: { 'revision.prepared': 'assigned' } },
+      },
+    },
+    completed: { id: 'task.completed', entry: [endAssignment, finish('completed')], type: 'final' },
+    failed: { id: 'task.failed', entry: [endAssignment, finish('failed')], type: 'final' },
+    halted: { id: 'task.halted', entry: [endAssignment, finish('halted')], type: 'final' },
+    cancelled: { entry: [endAssignment, finish('cancelled')], type: 'final' },
+    timed_out: { entry: [endAssignment, finish('timed_out')], type: 'final' },
+  },
+});

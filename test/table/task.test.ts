@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { assignmentMachine } from '../../src/delegation/manager.machine.js';
+import { stateName } from '../../src/machine/step.js';
+import { taskMachine } from '../../src/task/task.machine.js';
+import { transitionTable } from './walk.js';
+
+test('delegation.manager', async () => {
+  const events = [
+    { type: 'worker.claimed' },
+    { type: 'worker.progressed' },
+    { type: 'worker.answered' },
+    { type: 'worker.lost', reason: 'WORKER_LOST' },
+    { type: 'lease.expired' },
+    { type: 'assignment.withdrawn', reason: 'CANCELLED' },
+  ] as const;
+  const capable = transitionTable(
+    assignmentMachine,
+    { worker: 'one', attempt: 1, isCapable: true },
+    [...events],
+  );
+  const legacy = transitionTable(
+    assignmentMachine,
+    { worker: 'old', attempt: 1, isCapable: false },
+    [...events],
+  );
+  const table = `a worker that knows leases\n\n${capable}\na legacy worker\n\n${legacy}`;
+  await expect(table).toMatchFileSnapshot('delegation.manager.txt');
+});
+
+test('task', async () => {
+  const table = transitionTable(
+    taskMachine,
+    { timeoutMs: 1_000, triesMax: 2, decisionMs: 1_000 },
+    [
+      { type: 'task.ready' },
+      { type: 'dependency.failed', reason: 'DEPENDENCY_FAILED' },
+      { type: 'attention.passed' },
+      { type: 'attention.halted', reason: 'HALTED' },
+      { type: 'worker.chosen', worker: 'one', isCapable: true },
+      { type: 'worker.absent', reason: 'NO_WORKER' },
+      { type: 'worker.accepted' },
+      { type: 'worker.completed' },
+      { type: 'worker.failed', reason: 'ACTION_FAILED' },
+      { type: 'worker.blocked', reason: 'PGC_FAILED' },
+      { type: 'worker.gated', reason: 'GATE_DETECTED' },
+      { type: 'worker.asked' },
+      { type: 'worker.lost', reason: 'WORKER_LOST' },
+      { type: 'review.done', verdict: 'accepted', reason: '' },
+      { type: 'review.done', verdict: 'warned', reason: '' },
+      { type: 'review.done', verdict: 'refused', reason: 'EVIDENCE_REFUSED' },
+      { type: 'review.done', verdict: 'undecided', reason: 'CONFIDENCE_LOW' },
+      { type: 'revision.prepared' },
+      { type: 'clarification.given' },
+      { type: 'block.resolved' },
+      { type: 'outcome.told', outcome: 'done' },
+      { type: 'outcome.told', outcome: 'failed' },
+      { type: 'decision.made', judgement: 'accept' },
+      { type: 'decision.made', judgement: 'refuse' },
+      { type: 'decision.made', judgement: 'revise' },
+      { type: 'decision.made', judgement: 'halt' },
+      { type: 'timer.due', timer: 'whole' },
+      { type: 'timer.due', timer: 'decision' },
+      { type: 'timer.due', timer: 'block' },
+      { type: 'task.cancelled', reason: 'CANCELLED' },
+    ],
+    (snapshot) => {
+      const { tries, isAttended } = snapshot.context;
+      const state = stateName(snapshot).replace('open.', '');
+      return snapshot.status === 'active'
+        ? `${state}#${tries}${isAttended ? '' : ' unattended'}`
+        : state;
+    },
+  );
+  await expect(table).toMatchFileSnapshot('task.txt');
+});
