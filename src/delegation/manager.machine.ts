@@ -1,9 +1,9 @@
 import { assertEvent, assign, setup } from 'xstate';
 
 /** A worker that was sent a task says within this that it begins. */
-export const claimMs = 30_000;
+export const claimMs = 20_000;
 /** And gives a sign of life at least so often. */
-export const leaseMs = 30_000;
+export const leaseMs = 20_000;
 
 export interface AssignmentInput {
   worker: string;

@@ -1,0 +1,157 @@
+import { BusError } from '../errors/bus-error.js';
+import type { AgentView } from '../wire/messages.js';
+import { delegationCapability, runnerCapability, type RunnerName } from './shapes.js';
+
+/** Tasks that a worker has at once when it does not say. */
+const slotsDefault = 1;
+const slotsMax = 64;
+const slotsPrefix = 'slots:';
+export const slotsCapability = (slots: number): string => `${slotsPrefix}${slots}`;
+
+export interface Worker {
+  id: string;
+  alias: string;
+  /** It knows grounding, claims and leases. */
+  isCapable: boolean;
+  capabilities: ReadonlySet<string>;
+  slots: number;
+}
+
+/** Who is wanted for a task. */
+export interface Wish {
+  task: string;
+  runner: RunnerName;
+  /** Agent or alias; empty: whoever can. */
+  to: string;
+  /** Who failed at it: only where nobody else could do it, and never again by name. */
+  failed: readonly string[];
+}
+
+interface Waiting {
+  wish: Wish;
+  take: (worker: Worker) => void;
+}
+
+/** Of the agents that are online; others may come back, but nothing new is given to them. */
+export function workersOf(views: readonly AgentView[]): Worker[] {
+  return views
+    .filter(({ state }) => state === 'online')
+    .map(({ record: { id, alias, capabilities } }) => {
+      const all = new Set(capabilities);
+      const stated = capabilities.find((each) => each.startsWith(slotsPrefix));
+      const slots = Number.parseInt(stated?.slice(slotsPrefix.length) ?? '', 10);
+      return {
+        id,
+        alias,
+        isCapable: all.has(delegationCapability),
+        capabilities: all,
+        slots: Number.isFinite(slots) ? Math.min(slotsMax, Math.max(1, slots)) : slotsDefault,
+      };
+    });
+}
+
+/**
+ * Who is free for what. A slot is taken for one task until it is released; who waits is served in the order of coming,
+ * as far as somebody suitable is free.
+ */
+export class WorkerPool {
+  #workers: Worker[] = [];
+  /** Worker by task. */
+  readonly #taken = new Map<string, string>();
+  readonly #waiting = new Set<Waiting>();
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  update(workers: readonly Worker[]): void {
+    this.#workers = [...workers];
+    this.#serve();
+  }
+
+  /** A slot that an earlier process had given away. */
+  retake(task: string, worker: string): void {
+    this.#taken.set(task, worker);
+  }
+
+  release(task: string): void {
+    if (this.#taken.delete(task)) this.#serve();
+  }
+
+  /** Whoever has a slot for it already, or is free now; takes the slot. */
+  now(wish: Wish): Worker | undefined {
+    const before = this.#taken.get(wish.task);
+    const held = this.#workers.find(({ id }) => id === before);
+    if (held !== undefined && this.#suits(held, wish)) return held;
+    this.#taken.delete(wish.task);
+    const free = this.#best(wish);
+    if (free !== undefined) this.#taken.set(wish.task, free.id);
+    return free;
+  }
+
+  /** The same, waiting for it. Throws CANCELLED when the signal is given. */
+  async turn(wish: Wish, signal: AbortSignal): Promise<Worker> {
+    const free = this.now(wish);
+    if (free !== undefined) return free;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#waiting.delete(mine);
+        signal.removeEventListener('abort', give);
+      };
+      const give = (): void => {
+        end();
+        reject(new BusError('CANCELLED'));
+      };
+      const mine: Waiting = {
+        wish,
+        take: (worker) => {
+          end();
+          resolve(worker);
+        },
+      };
+      if (signal.aborted) return give();
+      signal.addEventListener('abort', give, { once: true });
+      this.#waiting.add(mine);
+    });
+  }
+
+  /** Whether anybody who is there could ever do it. */
+  isPossible(wish: Wish): boolean {
+    return this.#workers.some((worker) => this.#suits(worker, wish));
+  }
+
+  #serve(): void {
+    for (const waiting of [...this.#waiting]) {
+      if (!this.#workers.some((each) => this.#free(each) > 0)) return;
+      const free = this.now(waiting.wish);
+      if (free !== undefined) waiting.take(free);
+    }
+  }
+
+  #best(wish: Wish): Worker | undefined {
+    const suited = this.#workers.filter((each) => this.#suits(each, wish));
+    const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
+    // One that failed gets it again only where there is nobody else, busy or not.
+    return (fresh.length > 0 ? fresh : suited)
+      .filter((each) => this.#free(each) > 0)
+      .sort((a, b) => this.#free(b) - this.#free(a) || (a.id < b.id ? -1 : 1))[0];
+  }
+
+  #suits({ id, alias, isCapable, capabilities }: Worker, { to, failed, runner }: Wish): boolean {
+    const isNamed =
+      to !== '' && !this.#workers.some((each) => isCalled(each, to) && failed.includes(each.id));
+    // By name also one that knows nothing of the protocol: whoever names it knows that.
+    if (isNamed) return id === to || alias === to;
+    return isCapable && capabilities.has(runnerCapability(runner));
+  }
+
+  #free({ id, slots }: Worker): number {
+    let taken = 0;
+    for (const worker of this.#taken.values()) if (worker === id) taken += 1;
+    return slots - taken;
+  }
+}
+
+function isCalled({ id, alias }: Worker, name: string): boolean {
+  return id === name || alias === name;
+}
