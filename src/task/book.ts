@@ -2,7 +2,7 @@ import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
-import type { DelegatedTask, TaskResponse } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
 import { deedKey, deedPrefix, taskKey, taskPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import {
@@ -213,7 +213,7 @@ export class TaskBook implements AsyncDisposable {
     id: string,
     attempt: number,
     event: AssignmentEvent,
-    patch: Patch & { response?: TaskResponse } = {},
+    patch: Patch = {},
   ): Promise<TaskRecord> {
     return this.#step(id, event.type, patch, (record, nowMs) =>
       advanceAssignment(record, attempt, event, nowMs),
