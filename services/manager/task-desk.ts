@@ -23,7 +23,13 @@ import type { Store } from '../../src/store/port.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
+import {
+  taskMessages,
+  taskService,
+  type TaskNumbersAnswer,
+  type TaskView,
+} from '../../src/task/messages.js';
+import { ratesOf } from '../../src/task/numbers.js';
 import type { TaskRecord } from '../../src/task/record.js';
 import { viewOf } from '../../src/task/view.js';
 import { program } from '../cli/index-process.js';
@@ -88,6 +94,17 @@ export class TaskDesk implements AsyncDisposable {
     return new TaskDesk(parts, book, pool);
   }
 
+  /** What a monitor is told. */
+  numbers(): TaskNumbersAnswer {
+    const { numbers } = this.#book;
+    return {
+      states: Object.fromEntries(this.#book.counts()),
+      numbers: JSON.stringify(numbers),
+      rates: JSON.stringify(ratesOf(numbers)),
+      waiting: this.#pool.waiting,
+    };
+  }
+
   /** Tasks that are not finished, and all by state. */
   get book(): TaskBook {
     return this.#book;
@@ -112,7 +129,7 @@ export class TaskDesk implements AsyncDisposable {
   }
 
   #serveOn(client: Client): void {
-    const { delegate, show, list, change } = taskMessages;
+    const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
       [delegate.type]: async ({ body, from }) => {
@@ -130,6 +147,7 @@ export class TaskDesk implements AsyncDisposable {
       },
       [change.type]: async ({ body }) =>
         change.answer.encode(await this.#changed(change.request.decode(body))),
+      [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
         await this.#ofWorker(task_id, attempt, from);

@@ -68,6 +68,15 @@ export interface TasksAnswer {
   more: boolean;
 }
 
+export interface TaskNumbersAnswer {
+  states: Record<string, number>;
+  /** JSON of TaskNumbers and TaskRates. */
+  numbers: string;
+  rates: string;
+  /** Tasks that wait for a worker. */
+  waiting: number;
+}
+
 /** What anybody asks a manager; `finished` is the durable word to whoever delegated. */
 export const taskMessages = {
   delegate: {
@@ -89,6 +98,11 @@ export const taskMessages = {
     type: 'task.change',
     request: codec<TaskChange>(task.TaskChange),
     answer: codec<TaskView>(task.TaskView),
+  },
+  numbers: {
+    type: 'task.numbers',
+    request: codec<object>(task.TaskNumbersQuery),
+    answer: codec<TaskNumbersAnswer>(task.TaskNumbersAnswer),
   },
   finished: { type: 'task.finished', codec: codec<TaskView>(task.TaskView) },
 } as const;
