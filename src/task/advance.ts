@@ -42,6 +42,12 @@ export function begun(
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
 export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Advanced {
+  // The choice of a worker may be made twice, when the first was not noted as done: the first one stands.
+  const isChoice = event.type === 'worker.chosen' || event.type === 'worker.absent';
+  if (isChoice && isActive(record)) {
+    const state = `${taskMachine.id}.${stateName(record.snapshot)}`;
+    throw new BusError('PROTOCOL_UNEXPECTED_EVENT', { event: event.type, state });
+  }
   const { snapshot, effects } = step(taskMachine, record.snapshot, event);
   const next = { ...record, snapshot, revision: record.revision + 1, updated_ms: nowMs };
   return settled(noted(next, record, event, nowMs), effects, nowMs);
@@ -79,6 +85,10 @@ export function isOver({ snapshot }: Pick<TaskRecord, 'snapshot'>): boolean {
   return snapshot.status !== 'active';
 }
 
+function isActive({ assignment }: TaskRecord): boolean {
+  return assignment?.snapshot.status === 'active';
+}
+
 /** Timers into the record, assignments begun and ended, the rest for the shell. */
 function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
   let current = record;
@@ -92,15 +102,13 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
         current = timed(current, effect.timer, undefined);
         break;
       case 'assignment.begin': {
-        const before = withdrawn(current, 'STALE_ATTEMPT', nowMs);
         const { worker, isCapable } = effect;
         const attempt = current.attempt + 1;
         const first = start(assignmentMachine, { worker, attempt, isCapable });
         const assignment = { worker, attempt, snapshot: first.snapshot };
-        const given = { ...before.record, attempt, assignment };
-        const after = settledAssignment(given, first.effects, nowMs);
+        const after = settledAssignment({ ...current, attempt, assignment }, first.effects, nowMs);
         current = after.record;
-        deeds.push(...before.deeds, ...after.deeds);
+        deeds.push(...after.deeds);
         break;
       }
       case 'assignment.end': {

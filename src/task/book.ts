@@ -217,7 +217,7 @@ export class TaskBook implements AsyncDisposable {
     return record;
   }
 
-  /** Ids in the order in which they were delegated, at most `limit`, behind `after`. */
+  /** Ids in the order in which they were delegated, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
   list(query: {
     states: readonly string[];
     parent: string;
@@ -225,6 +225,9 @@ export class TaskBook implements AsyncDisposable {
     limit: number;
   }): string[] {
     const { states, parent, after, limit } = query;
+    // Forgotten by now: an empty page would look like the end.
+    if (after !== '' && !this.#lines.has(after))
+      throw new BusError('NO_SUCH_TASK', { task: after });
     const ids: string[] = [];
     let isBehind = after === '';
     for (const line of this.#lines.values()) {
