@@ -7,7 +7,7 @@ import type { Incoming } from '../../src/client/responder.js';
 import { leaseMs } from '../../src/delegation/manager.machine.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
 import type { CitationVerdict } from '../../src/delegation/review.js';
-import { readResponse } from '../../src/delegation/schema.js';
+import { readResponse, readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
   type EvidenceCitation,
@@ -133,9 +133,10 @@ export class TaskDesk implements AsyncDisposable {
     const { claim, progress, lease } = delegationMessages;
     client.serve({
       [delegate.type]: async ({ body, from }) => {
-        const task = withStrategy(delegate.request.decode(body));
-        const named = task.id === '' ? { ...task, id: newId('task') } : task;
-        return delegate.answer.encode(viewOf(await this.#book.begin(named, from)));
+        const sent = delegate.request.decode(body);
+        const named = sent.id === '' ? { ...sent, id: newId('task') } : sent;
+        const task = withStrategy(readWireTask(named));
+        return delegate.answer.encode(viewOf(await this.#book.begin(task, from)));
       },
       [show.type]: async (incoming) => show.answer.encode(await this.#shown(incoming)),
       [list.type]: async ({ body }) => {

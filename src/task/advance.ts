@@ -3,6 +3,7 @@ import {
   type AssignmentEffect,
   type AssignmentEvent,
 } from '../delegation/manager.machine.js';
+import { hasEffects } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, stateName, step } from '../machine/step.js';
 import { recordLimits, type TaskRecord } from './record.js';
@@ -172,14 +173,22 @@ function settledAssignment(
   return { record: current, deeds };
 }
 
-/** What becomes of the task by what became of an assignment. */
+/**
+ * What becomes of the task by what became of an assignment. What may have had an effect is not done a second time by
+ * itself: not where a worker was lost that had begun, nor where it failed.
+ */
 function toldTo(
-  { response, snapshot }: TaskRecord,
+  { response, snapshot, task }: TaskRecord,
   effect: Extract<AssignmentEffect, { type: 'task.tell' }>,
 ): TaskEvent | undefined {
   const event = ((): TaskEvent => {
     if (effect.what === 'accepted') return { type: 'worker.accepted' };
-    if (effect.what === 'lost') return { type: 'worker.lost', reason: effect.reason };
+    if (effect.what === 'lost') {
+      const hasBegun = stateOf({ snapshot }) === 'running';
+      return hasBegun && hasEffects(task)
+        ? { type: 'worker.blocked', reason: 'OUTCOME_UNKNOWN' }
+        : { type: 'worker.lost', reason: effect.reason };
+    }
     const reason = response?.reason ?? '';
     switch (response?.status) {
       case 'completed':
@@ -191,7 +200,7 @@ function toldTo(
           ? { type: 'worker.gated', reason }
           : { type: 'worker.blocked', reason };
       default:
-        return { type: 'worker.failed', reason };
+        return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
     }
   })();
   // Of a task that is over, or waits for something else by now.

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.js';
-import { managerLayout } from '../../src/store/layouts.js';
+import { tasksLayout } from '../../src/store/layouts.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import type { Operation, Store } from '../../src/store/port.js';
 import type { Deed } from '../../src/task/advance.js';
@@ -26,7 +26,7 @@ export interface BookOptions extends Partial<Pick<BookParts, 'limits' | 'random'
 
 export async function openBook(folder: string, options: BookOptions = {}): Promise<OpenBook> {
   const { clock = new VirtualClock(), random = () => 0.5, perform, wrap, limits } = options;
-  const store = await openTestStore(folder, managerLayout);
+  const store = await openTestStore(folder, tasksLayout);
   const performed: OpenBook['performed'] = [];
   const troubles: unknown[] = [];
   let ready = (_: TaskBook): void => undefined;
@@ -40,9 +40,11 @@ export async function openBook(folder: string, options: BookOptions = {}): Promi
       await perform?.(record, deed, book);
       performed.push({ id: record.id, deed });
     },
+    onKept: () => undefined,
     onTrouble: (_, error) => void troubles.push(error),
   });
   ready(opened);
+  opened.resume();
   return {
     book: opened,
     performed,
