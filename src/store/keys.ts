@@ -13,6 +13,7 @@
  *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
  *     task/<id>                          JSON: the record of a task
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
+ *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -43,6 +44,10 @@ export const taskPrefix = 'task/';
 export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const deedPrefix = 'deed/';
 export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
+
+export const todoPrefix = 'todo/';
+export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
+export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

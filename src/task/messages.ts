@@ -68,6 +68,17 @@ export interface TasksAnswer {
   more: boolean;
 }
 
+/** A SigmaTaskUpdate for the list of this name, as JSON; no bytes: the list is only read. */
+export interface TodoUpdate {
+  list: string;
+  json: Uint8Array;
+}
+
+/** The whole list, as JSON (TodoListView). */
+export interface TodoAnswer {
+  json: Uint8Array;
+}
+
 /** What anybody asks a manager; `finished` is the durable word to whoever delegated. */
 export const taskMessages = {
   delegate: {
@@ -89,6 +100,11 @@ export const taskMessages = {
     type: 'task.change',
     request: codec<TaskChange>(task.TaskChange),
     answer: codec<TaskView>(task.TaskView),
+  },
+  update: {
+    type: 'task.update',
+    request: codec<TodoUpdate>(task.TodoUpdate),
+    answer: codec<TodoAnswer>(task.TodoAnswer),
   },
   finished: { type: 'task.finished', codec: codec<TaskView>(task.TaskView) },
 } as const;
