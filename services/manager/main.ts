@@ -18,11 +18,13 @@ import {
   type MessageType,
 } from '../../src/pgc/messages.js';
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
-import { managerLayout } from '../../src/store/layouts.js';
+import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
+import { KeptTasks } from './kept-tasks.js';
+import { TaskDesk } from './task-desk.js';
 
 /** A question that names no deadline is answered, as far as it can be, within this. */
 const deadlineMsDefault = 30_000;
@@ -48,17 +50,38 @@ export async function runManager(config: Config): Promise<void> {
     { agent: 'manager', role: 'manager', isEphemeral: false },
     traceTo(log),
   );
-  const desk = new Desk(new Shards(client, log), client, journals);
+  const shards = new Shards(client, log);
+  const desk = new Desk(shards, client, journals);
   desk.serveOn(client);
+  const tasks = new KeptTasks({
+    open: async () => {
+      const store = await openTasks(config);
+      try {
+        return [await TaskDesk.open({ client, store, shards, log, config }), store] as const;
+      } catch (error) {
+        await store[Symbol.asyncDispose]();
+        throw error;
+      }
+    },
+    log,
+  });
   const introduced = untilAccepted(client, log, () => introduce(client, journals, log));
   // Who asks for the status reads it there.
   onChange = () => void introduced.then(() => register(client, journals)).catch(() => undefined);
+  void introduced.then(() => tasks.begin());
   try {
     await Promise.race([introduced, stopped]);
     await endOf(stopped, [client], log);
   } finally {
+    await tasks[Symbol.asyncDispose]();
     await client.close();
   }
+}
+
+/** Throws as `openStore`. */
+function openTasks({ home }: Config): Promise<LevelStore> {
+  const folder = path.join(home, 'manager', 'tasks');
+  return LevelStore.open(folder, { layout: tasksLayout, clock: systemClock, random: Math.random });
 }
 
 /** Where queries under way are kept. Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */

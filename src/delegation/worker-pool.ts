@@ -120,6 +120,13 @@ export class WorkerPool {
     return this.#workers.some((worker) => this.#suits(worker, wish));
   }
 
+  /** The same, of those that did not fail at it. */
+  hasFresh(wish: Wish): boolean {
+    return this.#workers.some(
+      (worker) => this.#suits(worker, wish) && !wish.failed.includes(worker.id),
+    );
+  }
+
   #serve(): void {
     for (const waiting of [...this.#waiting]) {
       if (!this.#workers.some((each) => this.#free(each) > 0)) return;

@@ -2,7 +2,7 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/layout                        which layout: bus, facts, manager
+ *     meta/layout                        which layout: bus, facts, manager, tasks
  *     meta/schema                        its version, decimal text
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled

@@ -2,7 +2,7 @@ import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
-import type { DelegatedTask, TaskResponse } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
 import { deedKey, deedPrefix, taskKey, taskPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import {
@@ -45,6 +45,8 @@ export interface BookParts {
    * whatever it does must be such that a second time changes nothing.
    */
   perform: (record: TaskRecord, deed: Deed) => Promise<void>;
+  /** After each change of a record. */
+  onKept: (record: TaskRecord) => void;
   onTrouble: (id: string, error: unknown) => void;
 }
 
@@ -78,16 +80,29 @@ export class TaskBook implements AsyncDisposable {
   readonly #waiters = new Map<string, Set<() => void>>();
   readonly #closing = new AbortController();
   #nextDeed = 0;
+  #isResumed = false;
 
   private constructor(parts: BookParts) {
     this.#parts = parts;
   }
 
-  /** Reads what an earlier process left, and goes on with it. Throws STORE_UNAVAILABLE. */
+  /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
   static async open(parts: BookParts): Promise<TaskBook> {
     const book = new TaskBook(parts);
     await book.#read();
     return book;
+  }
+
+  /** Goes on with what an earlier process left. */
+  resume(): void {
+    this.#isResumed = true;
+    for (const record of this.#open.values()) this.#arm(record);
+    for (const id of this.#deeds.keys()) this.#work(id);
+  }
+
+  /** All that are not finished. */
+  open(): TaskRecord[] {
+    return [...this.#open.values()];
   }
 
   get openTasks(): number {
@@ -198,7 +213,7 @@ export class TaskBook implements AsyncDisposable {
     id: string,
     attempt: number,
     event: AssignmentEvent,
-    patch: Patch & { response?: TaskResponse } = {},
+    patch: Patch = {},
   ): Promise<TaskRecord> {
     return this.#step(id, event.type, patch, (record, nowMs) =>
       advanceAssignment(record, attempt, event, nowMs),
@@ -280,6 +295,7 @@ export class TaskBook implements AsyncDisposable {
     this.#remember(record);
     if (isOver(record)) this.#forgetOld();
     this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), ...pending]);
+    this.#parts.onKept(record);
     this.#work(id);
     for (const wake of [...(this.#waiters.get(id) ?? [])]) wake();
     return record;
@@ -298,7 +314,7 @@ export class TaskBook implements AsyncDisposable {
   #arm({ id, timers }: TaskRecord): void {
     this.#timers.get(id)?.[Symbol.dispose]();
     this.#timers.delete(id);
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted || !this.#isResumed) return;
     const [first] = Object.entries(timers).sort(([, a], [, b]) => a - b);
     if (first === undefined) return;
     const [name, atMs] = first as [TimerName, number];
@@ -332,7 +348,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** Does what is to be done for one task, in order. */
   #work(id: string): void {
-    if (this.#doing.has(id) || this.#closing.signal.aborted) return;
+    if (this.#doing.has(id) || this.#closing.signal.aborted || !this.#isResumed) return;
     const doing = this.#doAll(id).finally(() => {
       this.#doing.delete(id);
       if ((this.#deeds.get(id)?.length ?? 0) > 0) this.#work(id);
@@ -446,6 +462,5 @@ export class TaskBook implements AsyncDisposable {
       const deed = JSON.parse(bytes.toString()) as Deed;
       this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), { key, deed }]);
     }
-    for (const id of this.#deeds.keys()) this.#work(id);
   }
 }

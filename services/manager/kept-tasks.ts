@@ -1,0 +1,52 @@
+import { systemClock } from '../../src/base/clock.js';
+import { asBusError } from '../../src/errors/bus-error.js';
+import type { Logger } from '../../src/observe/log.js';
+import type { TaskDesk } from './task-desk.js';
+
+/** How often a store that cannot be used is tried again. */
+const tryEveryMs = 15_000;
+
+export interface KeptTasksParts {
+  /** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
+  open: () => Promise<readonly [TaskDesk, AsyncDisposable]>;
+  log: Logger;
+}
+
+/**
+ * The desk for tasks, as soon as its store can be opened. Without a disk nothing may be promised, so until then nobody
+ * answers for tasks; questions are answered all the same.
+ */
+export class KeptTasks implements AsyncDisposable {
+  readonly #parts: KeptTasksParts;
+  #opened: readonly [TaskDesk, AsyncDisposable] | undefined;
+  #opening: Promise<void> = Promise.resolve();
+  #next: Disposable | undefined;
+  #isClosed = false;
+
+  constructor(parts: KeptTasksParts) {
+    this.#parts = parts;
+  }
+
+  begin(): void {
+    if (!this.#isClosed) this.#opening = this.#open();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#next?.[Symbol.dispose]();
+    await this.#opening;
+    for (const each of this.#opened ?? []) await each[Symbol.asyncDispose]();
+  }
+
+  async #open(): Promise<void> {
+    const { open, log } = this.#parts;
+    try {
+      this.#opened ??= await open();
+      await this.#opened[0].begin();
+      log.info({ open: this.#opened[0].book.openTasks }, 'tasks are taken');
+    } catch (error) {
+      log.error({ code: asBusError(error).code }, 'tasks are not taken yet');
+      if (!this.#isClosed) this.#next = systemClock.after(tryEveryMs, () => this.begin());
+    }
+  }
+}

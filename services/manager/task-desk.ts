@@ -1,0 +1,327 @@
+import { spawn } from 'node:child_process';
+import { systemClock } from '../../src/base/clock.js';
+import { newId } from '../../src/base/ids.js';
+import { Later, type Message } from '../../src/client/inbox.js';
+import type { Client } from '../../src/client/client.js';
+import type { Incoming } from '../../src/client/responder.js';
+import { leaseMs } from '../../src/delegation/manager.machine.js';
+import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
+import type { CitationVerdict } from '../../src/delegation/review.js';
+import { readResponse } from '../../src/delegation/schema.js';
+import {
+  protocolVersion,
+  type EvidenceCitation,
+  type TaskResponse,
+} from '../../src/delegation/shapes.js';
+import { withStrategy } from '../../src/delegation/strategy.js';
+import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { verifyAll } from '../../src/lattice/questions.js';
+import type { Config } from '../../src/config/config.js';
+import type { Logger } from '../../src/observe/log.js';
+import type { Store } from '../../src/store/port.js';
+import { TaskBook } from '../../src/task/book.js';
+import { changeOf } from '../../src/task/changes.js';
+import { Conductor, respondedWith } from '../../src/task/conductor.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
+import type { TaskRecord } from '../../src/task/record.js';
+import { viewOf } from '../../src/task/view.js';
+import { program } from '../cli/index-process.js';
+import { argumentsOf } from '../cli/options.js';
+import type { Shards } from './shards.js';
+
+/** How long one citation may take to be checked. */
+const verifyMsMax = 20_000;
+/** Missing overlays that take longer are done without. */
+const generateMsMax = 120_000;
+const listMax = 200;
+/** Responses that are taken in at once. */
+const messagesAtOnce = 64;
+/** An answer must still reach whoever waits for a change. */
+const waitMarginMs = 250;
+/** Publications are at most once: who is there is looked at this often as well. */
+const workersEveryMs = 2_000;
+
+export interface TaskDeskParts {
+  client: Client;
+  store: Store;
+  shards: Shards;
+  log: Logger;
+  /** For a child that makes overlays. */
+  config: Config;
+}
+
+/** Tasks as the bus asks for them, and workers as the bus knows them. */
+export class TaskDesk implements AsyncDisposable {
+  readonly #parts: TaskDeskParts;
+  readonly #book: TaskBook;
+  readonly #pool: WorkerPool;
+  #looking: Disposable | undefined;
+  #watching: Disposable | undefined;
+  #receiving: AsyncDisposable | undefined;
+  #isClosed = false;
+
+  private constructor(parts: TaskDeskParts, book: TaskBook, pool: WorkerPool) {
+    this.#parts = parts;
+    this.#book = book;
+    this.#pool = pool;
+  }
+
+  /** Throws STORE_UNAVAILABLE. */
+  static async open(parts: TaskDeskParts): Promise<TaskDesk> {
+    const { client, log, store } = parts;
+    const pool = new WorkerPool();
+    const conductor = new Conductor(pool, {
+      manager: client.identity.agent,
+      nowMs: () => systemClock.nowMs(),
+      ...portsTo(parts),
+    });
+    const book = await TaskBook.open({
+      store,
+      clock: systemClock,
+      random: Math.random,
+      perform: conductor.perform,
+      onKept: (record) => conductor.noticed(record),
+      onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
+    });
+    conductor.conduct(book);
+    return new TaskDesk(parts, book, pool);
+  }
+
+  /** Tasks that are not finished, and all by state. */
+  get book(): TaskBook {
+    return this.#book;
+  }
+
+  /** Once the client is registered: works on what an earlier process left, and takes more. Begun again after a failure. */
+  async begin(): Promise<void> {
+    const { client } = this.#parts;
+    if (this.#watching === undefined) {
+      this.#serveOn(client);
+      this.#watching = client.onPresence(({ agent, change }) => {
+        if (agent.record.role !== 'pgc') void this.#look();
+        if (change === 'left' || change === 'lost') void this.#lost(agent.record.id);
+      });
+      await this.#look();
+      this.#book.resume();
+    }
+    this.#receiving ??= await client.receive((message) => this.#received(message), {
+      messages: messagesAtOnce,
+    });
+    await client.offer([taskService]);
+  }
+
+  #serveOn(client: Client): void {
+    const { delegate, show, list, change } = taskMessages;
+    const { claim, progress, lease } = delegationMessages;
+    client.serve({
+      [delegate.type]: async ({ body, from }) => {
+        const task = withStrategy(delegate.request.decode(body));
+        const named = task.id === '' ? { ...task, id: newId('task') } : task;
+        return delegate.answer.encode(viewOf(await this.#book.begin(named, from)));
+      },
+      [show.type]: async (incoming) => show.answer.encode(await this.#shown(incoming)),
+      [list.type]: async ({ body }) => {
+        const { limit: wanted, ...query } = list.request.decode(body);
+        const limit = Math.min(listMax, wanted > 0 ? wanted : listMax);
+        const ids = this.#book.list({ ...query, limit: limit + 1 });
+        const records = await Promise.all(ids.slice(0, limit).map((id) => this.#book.get(id)));
+        return list.answer.encode({ tasks: records.map(viewOf), more: ids.length > limit });
+      },
+      [change.type]: async ({ body }) =>
+        change.answer.encode(await this.#changed(change.request.decode(body))),
+      [claim.type]: async ({ body, from }) => {
+        const { task_id, attempt } = claim.codec.decode(body);
+        await this.#ofWorker(task_id, attempt, from);
+        await this.#book.sendAssignment(task_id, attempt, { type: 'worker.claimed' });
+        return lease.encode({ lease_ms: leaseMs });
+      },
+      [progress.type]: async ({ body, from }) => {
+        const { task_id, attempt, summary } = progress.codec.decode(body);
+        await this.#ofWorker(task_id, attempt, from);
+        const event = { type: 'worker.progressed' } as const;
+        await this.#book.sendAssignment(task_id, attempt, event, {
+          progress: summary.slice(0, 500),
+        });
+        return lease.encode({ lease_ms: leaseMs });
+      },
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#looking?.[Symbol.dispose]();
+    this.#watching?.[Symbol.dispose]();
+    await this.#receiving?.[Symbol.asyncDispose]();
+    await this.#book[Symbol.asyncDispose]();
+  }
+
+  async #shown(incoming: Incoming): Promise<TaskView> {
+    const { id, wait_ms, revision } = taskMessages.show.request.decode(incoming.body);
+    const first = await this.#book.get(id);
+    if (wait_ms === 0 || first.revision > revision) return viewOf(first);
+    const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs - waitMarginMs : wait_ms;
+    const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs)));
+    const signal = AbortSignal.any([late, incoming.signal]);
+    return viewOf(await this.#book.changed(id, revision, signal));
+  }
+
+  async #changed(
+    request: ReturnType<typeof taskMessages.change.request.decode>,
+  ): Promise<TaskView> {
+    const record = await this.#book.get(request.id);
+    const { event, patch } = changeOf(record, request);
+    if (request.what === 'regenerate') {
+      const overlays = record.task.grounding?.overlay_hints ?? [];
+      await generate(this.#parts, overlays, AbortSignal.timeout(generateMsMax));
+    }
+    return viewOf(await this.#book.send(request.id, event, patch));
+  }
+
+  /** Only who has the assignment may speak for it. Throws STALE_ATTEMPT. */
+  async #ofWorker(id: string, attempt: number, from: string): Promise<TaskRecord> {
+    const record = await this.#book.get(id);
+    const { assignment } = record;
+    if (assignment?.attempt !== attempt || assignment.worker !== from)
+      throw new BusError('STALE_ATTEMPT', { task: id, attempt, now: record.attempt });
+    return record;
+  }
+
+  async #received(message: Message): Promise<void> {
+    const response = responseIn(message);
+    if (response === undefined)
+      throw new BusError('UNKNOWN_TYPE', { agent: 'manager', type: message.type });
+    const { task_id } = response;
+    try {
+      const record = await this.#book.get(task_id);
+      // A legacy worker knows no fencing token; it has one assignment at a time.
+      const attempt = response.attempt === 0 ? record.attempt : response.attempt;
+      await this.#ofWorker(task_id, attempt, message.from);
+      const patch = respondedWith({ ...response, attempt });
+      await this.#book.sendAssignment(task_id, attempt, { type: 'worker.answered' }, patch);
+    } catch (error) {
+      const { code, retryable } = asBusError(error);
+      if (retryable) throw new Later(1_000, code);
+      // Told twice, or by somebody who lost it: what is known already stays.
+      this.#parts.log.info({ task: task_id, from: message.from, code }, 'response dropped');
+    }
+  }
+
+  /** A worker that knows no leases is lost when it goes. */
+  async #lost(agent: string): Promise<void> {
+    for (const { id, assignment } of this.#book.assignedTo(agent)) {
+      if (assignment === null || assignment.snapshot.context.isCapable) continue;
+      const event = { type: 'worker.lost', reason: 'WORKER_LOST' } as const;
+      await this.#book.sendAssignment(id, assignment.attempt, event).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<void> {
+    this.#looking?.[Symbol.dispose]();
+    if (this.#isClosed) return;
+    try {
+      const { client } = this.#parts;
+      const views = await client.agents();
+      const mine = client.identity.agent;
+      this.#pool.update(
+        workersOf(views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine)),
+      );
+    } catch {
+      // Without a broker nobody is given anything.
+    }
+    this.#looking = systemClock.after(workersEveryMs, () => void this.#look());
+  }
+}
+
+type Ports = Pick<
+  ConstructorParameters<typeof Conductor>[1],
+  'assign' | 'withdraw' | 'deliver' | 'verify' | 'generate'
+>;
+
+function portsTo(parts: TaskDeskParts): Ports {
+  const { client, shards } = parts;
+  const { assign, withdraw } = delegationMessages;
+  return {
+    assign: async ({ worker, isCapable }, assignment, id) => {
+      const to = `agent:${worker}`;
+      if (isCapable) await client.post(to, assign.type, assign.codec.encode(assignment), { id });
+      else await client.post(to, legacyType, Buffer.from(JSON.stringify(assignment.task)), { id });
+    },
+    withdraw: async (worker, task_id, attempt, reason) => {
+      const body = withdraw.codec.encode({ task_id, attempt, reason });
+      await client.post(`agent:${worker}`, withdraw.type, body, {
+        id: `${task_id}-${attempt}-withdraw`,
+      });
+    },
+    deliver: async (record) => {
+      const { finished } = taskMessages;
+      const body = finished.codec.encode(viewOf(record));
+      await client.post(`agent:${record.parent}`, finished.type, body, {
+        id: `${record.id}-finished`,
+      });
+    },
+    verify: async (citations) => {
+      const lattices = [...(await shards.lattices()).values()];
+      const trees = lattices.flatMap((lattice) => [...lattice.cards.values()]);
+      const verdicts: CitationVerdict[] = [];
+      for (const each of citations) verdicts.push(await verdictOf(trees, each));
+      return verdicts;
+    },
+    generate: (overlays, signal) => generate(parts, overlays, signal),
+  };
+}
+
+async function verdictOf(
+  trees: Parameters<typeof verifyAll>[0],
+  citation: EvidenceCitation,
+): Promise<CitationVerdict> {
+  try {
+    const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
+    if (verdict !== undefined) return verdict;
+    return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
+  } catch (error) {
+    const { code, message } = asBusError(error);
+    const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
+    return { status, reason: message, now_at: '' };
+  }
+}
+
+/** A response on the wire, or as the JSON of a worker that knows no other. Throws MALFORMED_PAYLOAD. */
+function responseIn({ type, body }: Message): TaskResponse | undefined {
+  const { response } = delegationMessages;
+  if (type === response.type) return response.codec.decode(body);
+  if (type !== legacyType) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    throw new BusError('MALFORMED_PAYLOAD', { detail: 'this is no JSON' });
+  }
+  const read = readResponse(value);
+  return read.protocol_version === protocolVersion ? read : { ...read, attempt: 0 };
+}
+
+/** In a process of its own, for each tree that is served here. Throws OVERLAYS_MISSING. */
+async function generate(
+  { shards, config, log }: TaskDeskParts,
+  overlays: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (overlays.length === 0) return;
+  const roots = [...(await shards.lattices()).keys()];
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(generateMsMax)]);
+  for (const root of roots) {
+    const layers = overlays.join(',');
+    const args = [program, 'overlay', 'generate', '--layers', layers, '--repo', root];
+    const child = spawn(process.execPath, [...args, ...argumentsOf(config)], {
+      stdio: 'ignore',
+      signal: limited,
+    });
+    const code = await new Promise<number | null>((resolve) => {
+      child.once('exit', resolve);
+      child.once('error', () => resolve(null));
+    });
+    log.info({ root, layers, code }, 'overlays generated');
+    if (code !== 0) throw new BusError('OVERLAYS_MISSING', { overlays: layers });
+  }
+}

@@ -1,0 +1,64 @@
+import { BusError } from '../errors/bus-error.js';
+import { stateOf } from './advance.js';
+import type { Patch } from './book.js';
+import { answered, relaxed } from './conductor.js';
+import type { TaskChange, TaskChangeName } from './messages.js';
+import type { TaskRecord } from './record.js';
+import type { TaskEvent } from './task.machine.js';
+
+/** What may be said to a task, by its state; `cancel` to every open one. */
+const possible: Readonly<Record<string, readonly TaskChangeName[]>> = {
+  clarifying: ['answer'],
+  deciding: ['accept', 'refuse', 'revise', 'halt'],
+  blocked: ['relax', 'regenerate', 'reassign', 'done', 'failed'],
+};
+const finals = new Set(['completed', 'failed', 'halted', 'cancelled', 'timed_out']);
+
+export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChangeName[] {
+  const state = stateOf(record);
+  return finals.has(state) ? [] : [...(possible[state] ?? []), 'cancel'];
+}
+
+/** The event and the patch of a change. Throws TASK_STATE, USAGE, TOO_LARGE. `regenerate` is done before it is told. */
+export function changeOf(
+  record: TaskRecord,
+  { what, text }: Pick<TaskChange, 'what' | 'text'>,
+): { event: TaskEvent; patch: Patch } {
+  const { id, task } = record;
+  if (!possibleChanges(record).includes(what))
+    throw new BusError('TASK_STATE', { task: id, state: stateOf(record), what });
+  switch (what) {
+    case 'cancel':
+      return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
+    case 'answer':
+      if (text.trim() === '') throw new BusError('USAGE', { detail: 'the answer is empty' });
+      return { event: { type: 'clarification.given' }, patch: answered(record, text) };
+    case 'accept':
+    case 'refuse':
+    case 'revise':
+    case 'halt':
+      return {
+        event: { type: 'decision.made', judgement: what },
+        patch: {
+          asks: '',
+          ...(what === 'accept' ? { error: null } : {}),
+          ...(what === 'revise' && text !== ''
+            ? { task: { ...task, feedback: [...task.feedback, text] } }
+            : {}),
+        },
+      };
+    case 'relax':
+      return { event: { type: 'block.resolved' }, patch: { ...unblocked, task: relaxed(task) } };
+    case 'regenerate':
+    case 'reassign':
+      return { event: { type: 'block.resolved' }, patch: unblocked };
+    case 'done':
+    case 'failed':
+      return {
+        event: { type: 'outcome.told', outcome: what },
+        patch: what === 'done' ? { ...unblocked } : { asks: '' },
+      };
+  }
+}
+
+const unblocked: Patch = { asks: '', error: null, progress: '' };

@@ -1,0 +1,325 @@
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { leaseMs } from '../delegation/manager.machine.js';
+import { reasonOf, reviewResponse } from '../delegation/evidence.js';
+import type { CitationVerdict, Review } from '../delegation/review.js';
+import type {
+  Assignment,
+  DelegatedTask,
+  EvidenceCitation,
+  TaskFailure,
+  TaskResponse,
+} from '../delegation/shapes.js';
+import { taskLimits } from '../delegation/shapes.js';
+import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
+import { isOver, stateOf, type Deed } from './advance.js';
+import type { Patch, TaskBook } from './book.js';
+import { recordLimits, type TaskRecord } from './record.js';
+import { reactionTo } from './reaction.js';
+import type { TaskEvent } from './task.machine.js';
+
+export interface AssignedTo {
+  worker: string;
+  /** It knows the protocol. */
+  isCapable: boolean;
+}
+
+/** What conducting tasks needs of the world. */
+export interface ConductorPorts {
+  /** Of this manager, as workers address it. */
+  manager: string;
+  nowMs: () => number;
+  /** Durable, and stored once under its id. Throws what the broker refuses. */
+  assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
+  withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
+  /** To whoever delegated it. */
+  deliver: (record: TaskRecord) => Promise<void>;
+  /** In their order, each decided in this process. */
+  verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
+  /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
+  generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+const openStates = new Set(['pending', 'attending', 'assigned', 'running']);
+
+/** Does what the records of a book ask for. Everything here may happen twice: the second time changes nothing. */
+export class Conductor {
+  readonly #pool: WorkerPool;
+  readonly #ports: ConductorPorts;
+  #book: TaskBook | undefined;
+
+  constructor(pool: WorkerPool, ports: ConductorPorts) {
+    this.#pool = pool;
+    this.#ports = ports;
+  }
+
+  /** The book needs whoever performs before it can be opened. */
+  conduct(book: TaskBook): void {
+    this.#book = book;
+    for (const { id, assignment } of book.open())
+      if (assignment?.snapshot.status === 'active') this.#pool.retake(id, assignment.worker);
+  }
+
+  /** After each change of a record. */
+  noticed(record: TaskRecord): void {
+    if (!openStates.has(stateOf(record))) this.#pool.release(record.id);
+  }
+
+  readonly perform = async (record: TaskRecord, deed: Deed): Promise<void> => {
+    const { id } = record;
+    switch (deed.type) {
+      case 'turn.await':
+        return this.#while(record, 'pending', (signal) => this.#awaitTurn(record, signal));
+      case 'task.attend':
+        return this.#tell(record, 'attending', { type: 'attention.passed' });
+      case 'worker.choose':
+        return this.#choose(record);
+      case 'assignment.send':
+        return this.#assign(record, deed.attempt);
+      case 'withdrawal.send':
+        return this.#ports.withdraw(deed.worker, id, deed.attempt, deed.reason).catch(unlessGone);
+      case 'response.review':
+        return this.#review(record);
+      case 'revision.prepare':
+        return this.#revise(record);
+      case 'block.react':
+        return this.#while(record, 'blocked', (signal) => this.#react(record, deed.reason, signal));
+      case 'task.finish':
+        return this.#ports.deliver(record).catch(unlessGone);
+    }
+  };
+
+  /** As long as the task is in that state; not at all when it no longer is. */
+  async #while(
+    record: TaskRecord,
+    state: string,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const book = this.#of();
+    const over = new AbortController();
+    const watched = (async () => {
+      let current = record;
+      while (!over.signal.aborted && stateOf(current) === state)
+        current = await book.changed(record.id, current.revision, over.signal);
+      over.abort();
+    })();
+    try {
+      if (stateOf(await book.get(record.id)) === state) await work(over.signal);
+    } catch (error) {
+      if (!over.signal.aborted) throw error;
+    } finally {
+      over.abort();
+      await watched;
+    }
+  }
+
+  async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
+    const book = this.#of();
+    for (const each of task.depends_on) {
+      let other = await book.get(each);
+      while (!isOver(other) && !signal.aborted)
+        other = await book.changed(each, other.revision, signal);
+      if (signal.aborted) return;
+      const state = stateOf(other);
+      if (state === 'completed') continue;
+      const failure = new BusError('DEPENDENCY_FAILED', { task: each, state });
+      const reason = failure.code;
+      await book.send(id, { type: 'dependency.failed', reason }, { error: failureOf(failure) });
+      return;
+    }
+    const record = await book.get(id);
+    const wish = wishOf(record);
+    if (!this.#pool.isPossible(wish)) {
+      const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
+      await book.amend(id, { progress: new BusError('NO_WORKER', { task: id, detail }).message });
+    }
+    await this.#pool.turn(wish, signal);
+    await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
+  }
+
+  async #choose(record: TaskRecord): Promise<void> {
+    if (record.assignment?.snapshot.status === 'active') return;
+    const worker = this.#pool.now(wishOf(record));
+    const event: TaskEvent =
+      worker === undefined
+        ? { type: 'worker.absent', reason: 'NO_WORKER' }
+        : { type: 'worker.chosen', worker: worker.id, isCapable: worker.isCapable };
+    await this.#tell(record, 'assigned', event, { response: null, progress: '' });
+  }
+
+  async #assign({ id, task, assignment, created_ms }: TaskRecord, attempt: number): Promise<void> {
+    if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active') return;
+    const { manager, assign } = this.#ports;
+    const { worker, isCapable } = assignment.snapshot.context;
+    const until_ms = created_ms + task.limits.timeout_ms;
+    const whole = { task, attempt, lease_ms: leaseMs, until_ms, manager };
+    try {
+      await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
+    } catch (error) {
+      const { code, retryable } = asBusError(error);
+      if (retryable) throw error;
+      await this.#of()
+        .sendAssignment(id, attempt, { type: 'worker.lost', reason: code })
+        .catch(unlessStale);
+    }
+  }
+
+  async #review(record: TaskRecord): Promise<void> {
+    const { task, response, reviews, assignment } = record;
+    if (stateOf(record) !== 'reviewing' || response === null) return;
+    const citations = response.grounding_evidence?.citations ?? [];
+    const verdicts = await this.#ports.verify(citations);
+    const worker = assignment?.worker ?? '';
+    const review = reviewResponse(task, response, worker, verdicts);
+    const reason = reasonOf(review);
+    const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
+    if (review.verdict === 'refused') {
+      patch.failed_workers = [...new Set([...record.failed_workers, worker])];
+      patch.error = refusalOf(review, reason);
+    }
+    if (review.verdict === 'undecided') patch.asks = asksOf(review);
+    await this.#tell(
+      record,
+      'reviewing',
+      { type: 'review.done', verdict: review.verdict, reason },
+      patch,
+    );
+  }
+
+  /** What was wrong goes with it, so that the next attempt can do better. */
+  async #revise(record: TaskRecord): Promise<void> {
+    const { task, reviews } = record;
+    const findings = reviews.at(-1)?.findings ?? [];
+    const said = findings.map(({ code, text }) => `${code}: ${text}`);
+    const feedback = [...task.feedback, ...said].slice(-taskLimits.feedback);
+    await this.#tell(
+      record,
+      'revising',
+      { type: 'revision.prepared' },
+      { task: { ...task, feedback } },
+    );
+  }
+
+  async #react(record: TaskRecord, reason: string, signal: AbortSignal): Promise<void> {
+    const { id, task, assignment, failed_workers, reactions } = record;
+    const worker = assignment?.worker ?? '';
+    const others = { ...wishOf(record), to: '', failed: [...failed_workers, worker] };
+    const reaction = reactionTo(reason, {
+      task,
+      tried: reactions,
+      hasOthers: this.#pool.hasFresh(others),
+    });
+    const book = this.#of();
+    const tried = [...reactions, reaction];
+    switch (reaction) {
+      case 'reassign':
+        await book.send(
+          id,
+          { type: 'block.resolved' },
+          { failed_workers: [...new Set([...failed_workers, worker])], reactions: tried },
+        );
+        return;
+      case 'regenerate': {
+        await book.amend(id, { reactions: tried, progress: 'missing overlays are being made' });
+        const overlays = task.grounding?.overlay_hints ?? [];
+        const made = await this.#ports.generate(overlays, signal).then(
+          () => true,
+          () => false,
+        );
+        if (signal.aborted) return;
+        // Without them the next reaction has its turn.
+        if (!made) return this.#react(await book.get(id), reason, signal);
+        await book.send(id, { type: 'block.resolved' }, { progress: '' });
+        return;
+      }
+      case 'relax':
+        await book.send(
+          id,
+          { type: 'block.resolved' },
+          { task: relaxed(task), reactions: tried, progress: '' },
+        );
+        return;
+      case 'ask':
+        await book.amend(id, { asks: `blocked by ${reason}: relax, regenerate, reassign?` });
+    }
+  }
+
+  /** Only if it is still in that state: what is performed a second time comes too late. */
+  async #tell(
+    record: TaskRecord,
+    state: string,
+    event: TaskEvent,
+    patch: Patch = {},
+  ): Promise<void> {
+    const book = this.#of();
+    if (stateOf(await book.get(record.id)) !== state) return;
+    await book.send(record.id, event, patch).catch(unlessStale);
+  }
+
+  #of(): TaskBook {
+    if (this.#book === undefined) throw new Error('bug: nothing is conducted yet');
+    return this.#book;
+  }
+}
+
+/** Without evidence that cannot be had. */
+export function relaxed(task: DelegatedTask): DelegatedTask {
+  if (task.grounding === null) return task;
+  const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
+  return { ...task, grounding };
+}
+
+export function wishOf({ id, task, failed_workers }: TaskRecord): Wish {
+  return { task: id, runner: task.runner, to: task.to, failed: failed_workers };
+}
+
+/** What an answer to a blocked or clarifying task looks like as a patch: see TaskChange. */
+export function answered({ task, response, asks }: TaskRecord, answer: string): Patch {
+  const question = asks || (response?.clarification_request ?? '');
+  const clarifications = [...task.clarifications, { question, answer }];
+  if (clarifications.length > taskLimits.clarifications)
+    throw new BusError('TOO_LARGE', {
+      what: 'a list of clarifications',
+      bytes: clarifications.length,
+      limit: taskLimits.clarifications,
+    });
+  return { task: { ...task, clarifications }, asks: '' };
+}
+
+/** What is kept of a response beside itself. */
+export function respondedWith(response: TaskResponse): Patch {
+  const [first] = response.errors;
+  const patch: Patch = { response, progress: '' };
+  if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
+  if (response.status === 'failed' || response.status === 'blocked')
+    patch.error = first ?? { code: response.reason, text: response.result, retryable: false };
+  return patch;
+}
+
+function refusalOf({ findings }: Review, code: string): TaskFailure {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const detail = errors.map(({ text }) => text).join('; ');
+  const known = new BusError('EVIDENCE_REFUSED', { detail });
+  return { ...failureOf(known), code };
+}
+
+function asksOf({ findings, confidence, similarity }: Review): string {
+  const why = findings.map(({ text }) => text).join('; ');
+  return `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+}
+
+function failureOf(error: BusError): TaskFailure {
+  const { code, text, retryable } = error.toFailure();
+  return { code, text, retryable };
+}
+
+/** Nobody is there to hear it, and nobody ever will. */
+function unlessGone(error: unknown): void {
+  const { code } = asBusError(error);
+  if (code !== 'UNKNOWN_AGENT' && code !== 'NO_MAILBOX') throw error;
+}
+
+/** Somebody else was faster. */
+function unlessStale(error: unknown): void {
+  const { code } = asBusError(error);
+  if (code !== 'TASK_STATE' && code !== 'STALE_ATTEMPT' && code !== 'NO_SUCH_TASK') throw error;
+}
