@@ -423,6 +423,12 @@ export const catalogue = {
     exit: 1,
     next: 'Run `sigma task show {task}`: it says what may be said to it.',
   },
+  TASK_WAITS: {
+    text: 'task {task} waits for somebody: {asks}',
+    retryable: false,
+    exit: 1,
+    next: 'Run `sigma task show {task}`: it says which commands decide.',
+  },
   TASK_UPDATE_INVALID: {
     text: 'the update of the list is not valid: {detail}',
     retryable: false,
