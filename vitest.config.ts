@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** What runs in this process alone, and leaves nothing behind in the modules that it shares. */
-const units = ['test/unit/**/*.test.ts', 'test/table/**/*.test.ts'];
+const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
 export default defineConfig({
   test: {

@@ -99,10 +99,10 @@ export class TaskDesk implements AsyncDisposable {
     if (this.#watching === undefined) {
       this.#serveOn(client);
       this.#watching = client.onPresence(({ agent, change }) => {
-        if (agent.record.role !== 'pgc') void this.#look();
+        if (agent.record.role !== 'pgc') void this.look();
         if (change === 'left' || change === 'lost') void this.#lost(agent.record.id);
       });
-      await this.#look();
+      await this.look();
       this.#book.resume();
     }
     this.#receiving ??= await client.receive((message) => this.#received(message), {
@@ -216,7 +216,8 @@ export class TaskDesk implements AsyncDisposable {
     }
   }
 
-  async #look(): Promise<void> {
+  /** Who is there now. */
+  async look(): Promise<void> {
     this.#looking?.[Symbol.dispose]();
     if (this.#isClosed) return;
     try {
@@ -229,7 +230,7 @@ export class TaskDesk implements AsyncDisposable {
     } catch {
       // Without a broker nobody is given anything.
     }
-    this.#looking = systemClock.after(workersEveryMs, () => void this.#look());
+    this.#looking = systemClock.after(workersEveryMs, () => void this.look());
   }
 }
 

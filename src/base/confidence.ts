@@ -4,10 +4,20 @@ export const mediumFrom = 0.7;
 
 export type Confidence = 'high' | 'medium' | 'low';
 
+/** Finer than any similarity, coarser than what adding fractions leaves: three times .7 has the mean .7. */
+const meanSteps = 1e12;
+
+/** 0 of none. */
+export function meanOf(values: readonly number[]): number {
+  if (values.length === 0) return 0;
+  const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+  return Math.round(mean * meanSteps) / meanSteps;
+}
+
 /** The mean over the cited sources; an answer without sources is low. */
 export function confidenceOf(similarities: readonly number[]): Confidence {
   if (similarities.length === 0) return 'low';
-  const mean = similarities.reduce((sum, each) => sum + each, 0) / similarities.length;
+  const mean = meanOf(similarities);
   if (mean > highAbove) return 'high';
   return mean >= mediumFrom ? 'medium' : 'low';
 }

@@ -1,6 +1,6 @@
 import { LinearPattern } from '../base/pattern/linear-pattern.js';
 import type { CitationVerdict, CriterionVerdict } from './review.js';
-import type { Criterion, TaskResponse } from './shapes.js';
+import { errorOverlay, type Criterion, type TaskResponse } from './shapes.js';
 
 /**
  * Each criterion on its own. What carries a check is met or not; what is only a sentence is `unchecked`: that its words
@@ -12,7 +12,7 @@ export function checkCriteria(
   verdicts: readonly CitationVerdict[],
 ): CriterionVerdict[] {
   const citations = (response.grounding_evidence?.citations ?? []).filter(
-    (_, at) => verdicts[at]?.status === 'valid',
+    ({ overlay }, at) => overlay !== errorOverlay && verdicts[at]?.status === 'valid',
   );
   return criteria.map(({ text, check }): CriterionVerdict => {
     const wanted = check === null ? [] : wantsOf(check);
@@ -54,9 +54,14 @@ function wantsOf(check: NonNullable<Criterion['check']>): Want[] {
   if (citations_min > 0)
     wants.push({
       what: `${citations_min} verified citations`,
-      isMet: (_, citations) => citations.length >= citations_min,
+      isMet: (_, citations) => new Set(citations.map(placeOf)).size >= citations_min,
     });
   return wants;
+}
+
+/** The same place is one citation, however often it is cited. */
+function placeOf({ file_path, line_start, line_end, content }: Citations[number]): string {
+  return JSON.stringify(file_path === '' ? [content] : [file_path, line_start, line_end]);
 }
 
 /** As a whole word: `free` is not in `kfree`. */

@@ -1,7 +1,8 @@
-import { confidenceOf } from '../base/confidence.js';
+import { confidenceOf, meanOf } from '../base/confidence.js';
 import { checkCriteria } from './criteria.js';
 import type { CitationVerdict, Finding, Review } from './review.js';
 import {
+  errorOverlay,
   evidenceLimits,
   isEvidenceRequired,
   protocolVersion,
@@ -11,8 +12,6 @@ import {
   type TaskResponse,
 } from './shapes.js';
 
-/** An error that a legacy worker puts among its citations: it is no evidence. */
-const errorOverlay = 'error';
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
@@ -28,8 +27,7 @@ export function reviewResponse(
 ): Review {
   const valid = similaritiesOf(response, verdicts);
   const confidence = confidenceOf(valid);
-  const similarity =
-    valid.length === 0 ? 0 : valid.reduce((sum, each) => sum + each, 0) / valid.length;
+  const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
   const unchecked = criteria.filter(({ verdict }) => verdict === 'unchecked').length;
@@ -91,7 +89,7 @@ function evidenceFindings(
   if (isRequired && counted.length === 0)
     findings.push(error('CITATIONS_MISSING', 'evidence was required, and nothing is cited'));
   findings.push(...citationFindings(evidence, verdicts));
-  const valid = verdicts.filter(({ status }) => status === 'valid').length;
+  const valid = similaritiesOf(response, verdicts).length;
   if (isRequired && counted.length > 0 && valid === 0)
     findings.push(error('NOTHING_VERIFIED', 'no citation could be verified'));
   if (grounding !== null && grounding.strategy !== 'none') {
@@ -143,17 +141,29 @@ function citationFindings(
 
 const unverified: CitationVerdict = { status: 'unverified', reason: 'nobody looked', now_at: '' };
 
-/** A hinted overlay that was not consulted: with a word about it the manager decides, without one it is an error. */
+/**
+ * A hinted overlay that was not consulted: with a word about it the manager decides, without one it is an error. Where all
+ * were consulted, at least one should be cited.
+ */
 function overlayFindings(hints: readonly string[], evidence: GroundingEvidence): Finding[] {
-  const { overlays_consulted, overlay_warnings } = evidence;
+  const { overlays_consulted, overlay_warnings, citations } = evidence;
   const consulted = new Set<string>(overlays_consulted);
-  return hints.flatMap((hint): Finding[] => {
+  const findings = [...new Set(hints)].flatMap((hint): Finding[] => {
     if (consulted.has(hint)) return [];
-    const word = overlay_warnings.find((each) => new RegExp(`\\b${hint}\\b`).test(each));
+    const word = overlay_warnings.find((each) => names(each, hint));
     return word === undefined
       ? [error('OVERLAY_NOT_CONSULTED', `${hint} was hinted, and not consulted`)]
       : [warning('OVERLAY_PARTIAL', word)];
   });
+  const cited = citations.map(({ overlay }) => overlay).filter((each) => each !== errorOverlay);
+  const isCited = cited.some((each) => hints.some((hint) => names(each, hint)));
+  if (findings.length > 0 || hints.length === 0 || cited.length === 0 || isCited) return findings;
+  return [warning('OVERLAY_NOT_CITED', `${hints.join(', ')} hinted, and none of them cited`)];
+}
+
+/** As a whole word: `O1` is not in `O12`. */
+function names(text: string, overlay: string): boolean {
+  return text.split(/\W+/).includes(overlay);
 }
 
 /** Of the citations that are valid; one that states none says nothing. */

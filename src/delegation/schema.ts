@@ -27,7 +27,7 @@ const analysisHint = z.strictObject({
     .default('')
     .describe('A symbol or a file; of algebra_query the expression. dependency_check needs none.'),
   options: z
-    .record(z.string(), z.json())
+    .record(z.string(), z.unknown())
     .optional()
     .describe(
       'blast_radius: max_depth, direction; algebra_query: none; see `sigma blast-radius --help`.',
@@ -195,7 +195,7 @@ export function readTask(value: unknown, id: string): DelegatedTask {
             analysis_hints: given.analysis_hints.map(({ type, target, options }) => ({
               type,
               target,
-              options: options === undefined ? '' : JSON.stringify(options),
+              options: options === undefined ? '' : jsonOf(options),
             })),
             algebra_expression: given.algebra_expression,
             overlay_hints: given.overlay_hints,
@@ -213,6 +213,73 @@ export function readTask(value: unknown, id: string): DelegatedTask {
   return checked(task);
 }
 
+const clarification = z.object({
+  question: text(limits.clarificationChars),
+  answer: text(limits.clarificationChars),
+});
+const story = z.object({
+  clarifications: z.array(clarification).max(limits.clarifications),
+  feedback: z.array(text(limits.feedbackChars)).max(limits.feedback),
+});
+
+/**
+ * A task that came over the bus, by the rules of one that somebody wrote: a peer may send anything. What a peer leaves out
+ * (an empty text, a 0) is what it is when left out there, but for the id. Throws TASK_INVALID, which names the field.
+ */
+export function readWireTask(decoded: DelegatedTask): DelegatedTask {
+  const { clarifications, feedback, grounding: given, kind, ...rest } = decoded;
+  const { criticality, runner, action: its, limits: bounds } = decoded as Partial<DelegatedTask>;
+  const said = story.safeParse({ clarifications, feedback });
+  if (!said.success) throw invalid(said.error);
+  const written = {
+    ...rest,
+    acceptance_criteria: rest.acceptance_criteria.map(({ text: each, check: of }) => ({
+      text: each,
+      check: of ?? undefined,
+    })),
+    grounding: given && {
+      ...given,
+      strategy: given.strategy || undefined,
+      analysis_hints: given.analysis_hints.map((hint) => ({
+        ...hint,
+        options: optionsOf(hint.options),
+      })),
+    },
+    kind: kind || undefined,
+    criticality: criticality || undefined,
+    runner: runner || undefined,
+    action: its ?? undefined,
+    limits: {
+      timeout_ms: bounds?.timeout_ms || undefined,
+      attempts_max: bounds?.attempts_max || undefined,
+    },
+  };
+  return { ...readTask(written, ''), ...said.data };
+}
+
+function optionsOf(json: string): unknown {
+  if (json === '') return undefined;
+  if (json.length > taskLimits.optionsChars) throw tooLong(json);
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw wrong('grounding.analysis_hints: options are no JSON');
+  }
+}
+
+function jsonOf(options: object): string {
+  try {
+    return JSON.stringify(options);
+  } catch (error) {
+    // In a circle, or too deep.
+    throw wrong(`grounding.analysis_hints: options: ${error instanceof Error ? error.name : ''}`);
+  }
+}
+
+function tooLong(options: string): BusError {
+  return wrong(`grounding.analysis_hints: options of ${options.length} characters`);
+}
+
 /** What one field alone cannot say. */
 function checked(task: DelegatedTask): DelegatedTask {
   const { action: its, runner, depends_on, id, grounding: given } = task;
@@ -223,8 +290,7 @@ function checked(task: DelegatedTask): DelegatedTask {
   for (const { type, target, options } of given?.analysis_hints ?? []) {
     if (target === '' && type !== 'dependency_check')
       throw wrong(`grounding.analysis_hints: ${type} needs a target`);
-    if (options.length > taskLimits.optionsChars)
-      throw wrong(`grounding.analysis_hints: options of ${options.length} characters`);
+    if (options.length > taskLimits.optionsChars) throw tooLong(options);
   }
   return task;
 }

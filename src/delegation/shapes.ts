@@ -44,6 +44,9 @@ export const legacyVersion = '1.0-legacy';
 export const delegationCapability = 'delegation:2.0';
 export const runnerCapability = (runner: RunnerName): string => `runner:${runner}`;
 
+/** An error that a legacy worker puts among its citations: it is no evidence. */
+export const errorOverlay = 'error';
+
 /** Limits of the delegation protocol. */
 export const evidenceLimits = { citations: 10, contentChars: 500 } as const;
 /** Ours. Lists and texts beyond are refused, not cut. */
@@ -59,7 +62,9 @@ export const taskLimits = {
   expressionChars: 1_000,
   dependencies: 64,
   clarifications: 8,
+  clarificationChars: 4_000,
   feedback: 16,
+  feedbackChars: 4_000,
   argv: 256,
   argChars: 32_000,
   environment: 64,

@@ -1,4 +1,11 @@
-import type { AnalysisHint, DelegatedTask, Grounding, Strategy, TaskKind } from './shapes.js';
+import {
+  taskLimits,
+  type AnalysisHint,
+  type DelegatedTask,
+  type Grounding,
+  type Strategy,
+  type TaskKind,
+} from './shapes.js';
 
 /** How heavily a kind of task is grounded, when whoever delegates it does not say. */
 export const strategyOf: Readonly<Record<TaskKind, Strategy>> = {
@@ -24,7 +31,8 @@ export function withStrategy(task: DelegatedTask): DelegatedTask {
   if (grounding === null && kind === '') return task;
   const strategy = grounding?.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
   const given = grounding ?? noGrounding;
-  const wanted = given.analysis_hints.length === 0 && kind === 'architecture';
+  const isBare = given.analysis_hints.length === 0 && strategy !== 'none';
+  const wanted = isBare && kind === 'architecture';
   const analysis_hints = wanted ? hintsFor(task.task) : given.analysis_hints;
   return { ...task, grounding: { ...given, strategy, analysis_hints } };
 }
@@ -39,7 +47,9 @@ const noGrounding: Grounding = {
 
 /** A change of the architecture: what depends on what is named, and whether layers are kept. */
 function hintsFor(text: string): AnalysisHint[] {
-  const targets = [...text.matchAll(name)].map(([whole, quoted]) => quoted ?? whole);
+  const targets = [...text.matchAll(name)]
+    .map(([whole, quoted]) => quoted ?? whole)
+    .filter(({ length }) => length <= taskLimits.hintChars);
   const radii = [...new Set(targets)]
     .slice(0, targetsMax)
     .map((target): AnalysisHint => ({ type: 'blast_radius', target, options: '' }));

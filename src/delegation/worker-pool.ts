@@ -82,15 +82,19 @@ export class WorkerPool {
   now(wish: Wish): Worker | undefined {
     const before = this.#taken.get(wish.task);
     const held = this.#workers.find(({ id }) => id === before);
-    if (held !== undefined && this.#suits(held, wish)) return held;
-    this.#taken.delete(wish.task);
+    if (held !== undefined && this.#suits(held, wish) && !wish.failed.includes(held.id))
+      return held;
+    const isFreed = this.#taken.delete(wish.task);
     const free = this.#best(wish);
     if (free !== undefined) this.#taken.set(wish.task, free.id);
+    // What it held before may be what another waits for.
+    if (isFreed && free?.id !== before) this.#serve();
     return free;
   }
 
   /** The same, waiting for it. Throws CANCELLED when the signal is given. */
   async turn(wish: Wish, signal: AbortSignal): Promise<Worker> {
+    if (signal.aborted) throw new BusError('CANCELLED');
     const free = this.now(wish);
     if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
@@ -109,7 +113,6 @@ export class WorkerPool {
           resolve(worker);
         },
       };
-      if (signal.aborted) return give();
       signal.addEventListener('abort', give, { once: true });
       this.#waiting.add(mine);
     });
@@ -146,7 +149,9 @@ export class WorkerPool {
 
   #suits({ id, alias, isCapable, capabilities }: Worker, { to, failed, runner }: Wish): boolean {
     const isNamed =
-      to !== '' && !this.#workers.some((each) => isCalled(each, to) && failed.includes(each.id));
+      to !== '' &&
+      !failed.includes(to) &&
+      !this.#workers.some((each) => isCalled(each, to) && failed.includes(each.id));
     // By name also one that knows nothing of the protocol: whoever names it knows that.
     if (isNamed) return id === to || alias === to;
     return isCapable && capabilities.has(runnerCapability(runner));

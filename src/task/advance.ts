@@ -92,22 +92,19 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
         current = timed(current, effect.timer, undefined);
         break;
       case 'assignment.begin': {
+        const before = withdrawn(current, 'STALE_ATTEMPT', nowMs);
         const { worker, isCapable } = effect;
         const attempt = current.attempt + 1;
         const first = start(assignmentMachine, { worker, attempt, isCapable });
         const assignment = { worker, attempt, snapshot: first.snapshot };
-        const after = settledAssignment({ ...current, attempt, assignment }, first.effects, nowMs);
+        const given = { ...before.record, attempt, assignment };
+        const after = settledAssignment(given, first.effects, nowMs);
         current = after.record;
-        deeds.push(...after.deeds);
+        deeds.push(...before.deeds, ...after.deeds);
         break;
       }
       case 'assignment.end': {
-        const { assignment } = current;
-        if (assignment?.snapshot.status !== 'active') break;
-        const event = { type: 'assignment.withdrawn', reason: effect.reason } as const;
-        const ended = step(assignmentMachine, assignment.snapshot, event);
-        const over = { ...current, assignment: { ...assignment, snapshot: ended.snapshot } };
-        const after = settledAssignment(over, ended.effects, nowMs);
+        const after = withdrawn(current, effect.reason, nowMs);
         current = after.record;
         deeds.push(...after.deeds);
         break;
@@ -116,8 +113,25 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
         deeds.push(effect);
     }
   }
+  if (!withWorker.includes(stateOf(current))) {
+    const after = withdrawn(current, 'CANCELLED', nowMs);
+    current = after.record;
+    deeds.push(...after.deeds);
+  }
   const finished = isOver(current) && current.finished_ms === 0;
   return { record: finished ? { ...current, finished_ms: nowMs, timers: {} } : current, deeds };
+}
+
+/** States in which a worker may have it. Whoever has it in another one is told to stop. */
+const withWorker: readonly string[] = ['assigned', 'running'];
+
+/** The worker that has it, if there is one, is told that it has it no longer. */
+function withdrawn(record: TaskRecord, reason: string, nowMs: number): Advanced {
+  const { assignment } = record;
+  if (assignment?.snapshot.status !== 'active') return { record, deeds: [] };
+  const event = { type: 'assignment.withdrawn', reason } as const;
+  const { snapshot, effects } = step(assignmentMachine, assignment.snapshot, event);
+  return settledAssignment({ ...record, assignment: { ...assignment, snapshot } }, effects, nowMs);
 }
 
 function settledAssignment(

@@ -27,6 +27,8 @@ export const decisionMs = 24 * 3_600_000;
 /** A worker that had a task when the manager ended has so long to say that it still does. */
 const graceMs = 30_000;
 const deedBackoff = { baseMs: 200, capMs: 30_000 };
+/** What fell due and could not be written is tried again after this. */
+const timerRetryMs = 1_000;
 
 /** What an event changes beside the state. */
 export type Patch = Partial<
@@ -48,7 +50,20 @@ export interface BookParts {
   /** After each change of a record. */
   onKept: (record: TaskRecord) => void;
   onTrouble: (id: string, error: unknown) => void;
+  limits?: Partial<BookLimits>;
 }
+
+export interface BookLimits {
+  openTasks: number;
+  finishedTasks: number;
+  finishedMs: number;
+}
+
+const defaultLimits: BookLimits = {
+  openTasks: openTasksMax,
+  finishedTasks: finishedTasksMax,
+  finishedMs: finishedMsMax,
+};
 
 /** What is known of each task without a look at the disk. */
 interface Line {
@@ -65,6 +80,12 @@ interface Pending {
   deed: Deed;
 }
 
+interface Doubt {
+  bytes: Buffer;
+  record: TaskRecord;
+  pending: readonly Pending[];
+}
+
 /**
  * All tasks of a manager, durable: an event is stepped, its outcome and what follows from it are on disk in one batch,
  * and only then anything is done. Events of one task come one after the other.
@@ -78,18 +99,31 @@ export class TaskBook implements AsyncDisposable {
   readonly #doing = new Map<string, Promise<void>>();
   readonly #timers = new Map<string, Disposable>();
   readonly #waiters = new Map<string, Set<() => void>>();
+  /** Of commits that failed: at most those that were under way at once. */
+  readonly #doubts = new Map<string, Doubt>();
   readonly #closing = new AbortController();
+  readonly #limits: BookLimits;
+  #reopened: Disposable | undefined;
   #nextDeed = 0;
   #isResumed = false;
+  /** Tasks that are on their way to the disk. */
+  #beginning = 0;
 
   private constructor(parts: BookParts) {
     this.#parts = parts;
+    this.#limits = { ...defaultLimits, ...parts.limits };
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
   static async open(parts: BookParts): Promise<TaskBook> {
     const book = new TaskBook(parts);
     await book.#read();
+    book.#reopened = parts.store.onReopened(() => {
+      for (const id of book.#doubts.keys())
+        book
+          .#inTurn(id, () => book.#settleDoubt(id))
+          .catch((error: unknown) => parts.onTrouble(id, error));
+    });
     return book;
   }
 
@@ -119,14 +153,18 @@ export class TaskBook implements AsyncDisposable {
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
   async begin(task: DelegatedTask, parent: string): Promise<TaskRecord> {
     return this.#inTurn(task.id, async () => {
+      await this.#settleDoubt(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
         if (known.parent !== parent || JSON.stringify(known.asked) !== JSON.stringify(task))
           throw new BusError('TASK_EXISTS', { task: task.id });
         return known;
       }
-      if (this.#open.size >= openTasksMax)
-        throw new BusError('TASKS_FULL', { limit: openTasksMax });
+      const { openTasks, finishedTasks } = this.#limits;
+      // Finished ones are more than their limit while nobody can be told of their end.
+      const isCrowded = this.#lines.size + this.#beginning >= openTasks + finishedTasks;
+      if (isCrowded || this.#open.size + this.#beginning >= openTasks)
+        throw new BusError('TASKS_FULL', { limit: openTasks });
       for (const each of task.depends_on)
         if (!this.#lines.has(each)) throw new BusError('NO_SUCH_TASK', { task: each });
       const nowMs = this.#parts.clock.nowMs();
@@ -153,7 +191,12 @@ export class TaskBook implements AsyncDisposable {
         },
         { timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs },
       );
-      return this.#keep(first);
+      this.#beginning += 1;
+      try {
+        return await this.#keep(first);
+      } finally {
+        this.#beginning -= 1;
+      }
     });
   }
 
@@ -228,11 +271,14 @@ export class TaskBook implements AsyncDisposable {
     }));
   }
 
-  /** Resolves when the revision is above this one, the task is over, or the signal is given. */
+  /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed. */
   async changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
     for (;;) {
       const record = await this.get(id);
-      if (record.revision > revision || isOver(record) || signal.aborted) return record;
+      const isEnough = record.revision > revision || isOver(record);
+      if (isEnough || signal.aborted || this.#closing.signal.aborted) return record;
+      // It changed while it was read: nobody would wake this one.
+      if (this.#open.get(id) !== record) continue;
       await new Promise<void>((resolve) => {
         const waiters = this.#waiters.get(id) ?? new Set();
         const wake = (): void => {
@@ -250,6 +296,7 @@ export class TaskBook implements AsyncDisposable {
   /** What is under way is finished; the rest waits for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    this.#reopened?.[Symbol.dispose]();
     for (const timer of this.#timers.values()) timer[Symbol.dispose]();
     for (const waiters of this.#waiters.values()) for (const wake of [...waiters]) wake();
     await Promise.allSettled([...this.#turns.values(), ...this.#doing.values()]);
@@ -262,6 +309,7 @@ export class TaskBook implements AsyncDisposable {
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
     return this.#inTurn(id, async () => {
+      await this.#settleDoubt(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
         return await this.#keep(move(record, this.#parts.clock.nowMs()));
@@ -284,21 +332,44 @@ export class TaskBook implements AsyncDisposable {
       this.#nextDeed += 1;
       return { key: deedKey(id, this.#nextDeed), deed };
     });
-    await this.#parts.store.commit([
-      { type: 'put', key: taskKey(id), value: encodeRecord(record) },
+    const { store } = this.#parts;
+    const bytes = encodeRecord(record);
+    const isServing = store.state === 'serving';
+    const written = store.commit([
+      { type: 'put', key: taskKey(id), value: bytes },
       ...pending.map(({ key, deed }): Operation => ({
         type: 'put',
         key,
         value: Buffer.from(JSON.stringify(deed)),
       })),
     ]);
+    try {
+      await written;
+    } catch (error) {
+      if (isServing) this.#doubts.set(id, { bytes, record, pending });
+      throw error;
+    }
+    this.#adopt(record, pending);
+    return record;
+  }
+
+  /** What was rejected while it was being written may be on disk all the same: then it is true. */
+  async #settleDoubt(id: string): Promise<void> {
+    const doubt = this.#doubts.get(id);
+    if (doubt === undefined) return;
+    const found = await this.#parts.store.get(taskKey(id));
+    this.#doubts.delete(id);
+    if (found?.equals(doubt.bytes)) this.#adopt(doubt.record, doubt.pending);
+  }
+
+  #adopt(record: TaskRecord, pending: readonly Pending[]): void {
+    const { id } = record;
     this.#remember(record);
+    if (pending.length > 0) this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), ...pending]);
     if (isOver(record)) this.#forgetOld();
-    this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), ...pending]);
     this.#parts.onKept(record);
     this.#work(id);
     for (const wake of [...(this.#waiters.get(id) ?? [])]) wake();
-    return record;
   }
 
   #remember(record: TaskRecord): void {
@@ -343,6 +414,10 @@ export class TaskBook implements AsyncDisposable {
       });
     } catch (error) {
       this.#parts.onTrouble(id, error);
+      // Nothing else would ever wake it.
+      await this.#pause(timerRetryMs);
+      const record = this.#open.get(id);
+      if (record !== undefined) this.#arm(record);
     }
   }
 
@@ -377,10 +452,12 @@ export class TaskBook implements AsyncDisposable {
     const { random, perform, onTrouble } = this.#parts;
     for (let attempt = 0; !this.#closing.signal.aborted; attempt += 1) {
       try {
-        await perform(await this.get(id), deed);
+        const record = await this.#find(id);
+        // Of a record that was damaged, nothing can be done.
+        if (record === undefined) return true;
+        await perform(record, deed);
         return true;
       } catch (error) {
-        if (error instanceof BusError && error.code === 'NO_SUCH_TASK') return true;
         onTrouble(id, error);
       }
       await this.#pause(backoffMs(deedBackoff, attempt, random()));
@@ -390,6 +467,7 @@ export class TaskBook implements AsyncDisposable {
 
   #pause(ms: number): Promise<void> {
     const { signal } = this.#closing;
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
         timer[Symbol.dispose]();
@@ -424,12 +502,13 @@ export class TaskBook implements AsyncDisposable {
   #forgetOld(): void {
     const nowMs = this.#parts.clock.nowMs();
     const finished = [...this.#lines.values()].filter(({ finished_ms }) => finished_ms > 0);
-    const surplus = finished.length - finishedTasksMax;
+    const { finishedTasks, finishedMs } = this.#limits;
+    const surplus = finished.length - finishedTasks;
     const old = finished
       .sort((a, b) => a.finished_ms - b.finished_ms)
-      .filter(({ finished_ms }, at) => at < surplus || finished_ms < nowMs - finishedMsMax)
-      // What others still wait for is asked for its state.
-      .filter(({ id }) => this.dependantsOf(id).length === 0);
+      .filter(({ finished_ms }, at) => at < surplus || finished_ms < nowMs - finishedMs)
+      // What others still wait for is asked for its state; and whoever waits for its end has not heard of it.
+      .filter(({ id }) => !this.#deeds.has(id) && this.dependantsOf(id).length === 0);
     if (old.length === 0) return;
     for (const { id } of old) this.#lines.delete(id);
     const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
@@ -446,6 +525,13 @@ export class TaskBook implements AsyncDisposable {
         onTrouble(key.slice(taskPrefix.length), error);
       }
     }
+    for await (const [key, bytes] of store.entries({ prefix: deedPrefix })) {
+      const [id = '', n = ''] = key.slice(deedPrefix.length).split('/');
+      this.#nextDeed = Math.max(this.#nextDeed, Number.parseInt(n, 16));
+      const deed = JSON.parse(bytes.toString()) as Deed;
+      this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), { key, deed }]);
+    }
+    // Only now: what falls due at once adds to what is to be done.
     const nowMs = clock.nowMs();
     for (const record of records.sort((a, b) => a.created_ms - b.created_ms)) {
       const { lease } = record.timers;
@@ -456,11 +542,6 @@ export class TaskBook implements AsyncDisposable {
           : { ...record.timers, lease: Math.max(lease, nowMs + graceMs) };
       this.#remember({ ...record, timers });
     }
-    for await (const [key, bytes] of store.entries({ prefix: deedPrefix })) {
-      const [id = '', n = ''] = key.slice(deedPrefix.length).split('/');
-      this.#nextDeed = Math.max(this.#nextDeed, Number.parseInt(n, 16));
-      const deed = JSON.parse(bytes.toString()) as Deed;
-      this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), { key, deed }]);
-    }
+    this.#forgetOld();
   }
 }
