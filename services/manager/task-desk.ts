@@ -10,6 +10,7 @@ import type { CitationVerdict } from '../../src/delegation/review.js';
 import { readResponse } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
+  type DelegatedTask,
   type EvidenceCitation,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
@@ -25,10 +26,13 @@ import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
 import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
 import type { TaskRecord } from '../../src/task/record.js';
+import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
 import { program } from '../cli/index-process.js';
 import { argumentsOf } from '../cli/options.js';
+import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
+import { TodoDesk } from './todo-desk.js';
 
 /** How long one citation may take to be checked. */
 const verifyMsMax = 20_000;
@@ -59,6 +63,7 @@ export class TaskDesk implements AsyncDisposable {
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
+  #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
   private constructor(parts: TaskDeskParts, book: TaskBook, pool: WorkerPool) {
@@ -109,17 +114,18 @@ export class TaskDesk implements AsyncDisposable {
       messages: messagesAtOnce,
     });
     await client.offer([taskService]);
+    this.#posted ??= await receiveTasks(client, this.#delegate);
   }
 
   #serveOn(client: Client): void {
+    const viewed = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
+    const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
+    new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: viewed } }).serveOn(client);
     const { delegate, show, list, change } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
-      [delegate.type]: async ({ body, from }) => {
-        const task = withStrategy(delegate.request.decode(body));
-        const named = task.id === '' ? { ...task, id: newId('task') } : task;
-        return delegate.answer.encode(viewOf(await this.#book.begin(named, from)));
-      },
+      [delegate.type]: async ({ body, from }) =>
+        delegate.answer.encode(await this.#delegate(delegate.request.decode(body), from)),
       [show.type]: async (incoming) => show.answer.encode(await this.#shown(incoming)),
       [list.type]: async ({ body }) => {
         const { limit: wanted, ...query } = list.request.decode(body);
@@ -148,10 +154,17 @@ export class TaskDesk implements AsyncDisposable {
     });
   }
 
+  readonly #delegate = async (asked: DelegatedTask, parent: string): Promise<TaskView> => {
+    const task = withStrategy(asked);
+    const named = task.id === '' ? { ...task, id: newId('task') } : task;
+    return viewOf(await this.#book.begin(named, parent));
+  };
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
+    await this.#posted?.[Symbol.asyncDispose]();
     await this.#receiving?.[Symbol.asyncDispose]();
     await this.#book[Symbol.asyncDispose]();
   }
