@@ -94,18 +94,24 @@ export class Tasks {
     return JSON.parse(Buffer.from(answer.json).toString()) as TodoListView;
   }
 
-  /** Until it is over or waits for somebody; `onChange` is told of every revision, this one included. */
+  /**
+   * Until it is over, waits for somebody, or `withinMs` are gone: then it is as it is now. `onChange` is told of every
+   * revision, this one included. The signal ends the waiting, not the task. Throws CANCELLED.
+   */
   async follow(
     view: TaskView,
     onChange: (view: TaskView) => void,
-    options: Waiting = {},
+    { withinMs = Infinity, ...options }: Waiting & { withinMs?: number } = {},
   ): Promise<TaskView> {
+    const untilMs = performance.now() + withinMs;
     let now = view;
     onChange(now);
     while (!isOver(now) && !isAsking(now)) {
+      const leftMs = Math.floor(untilMs - performance.now());
+      if (leftMs < 1) break;
       const { id, revision } = now;
-      const query = { id, revision, wait_ms: waitMs };
-      const asked = { ...options, isIdempotent: true, deadlineMs: waitMs + marginMs };
+      const query = { id, revision, wait_ms: Math.min(waitMs, leftMs) };
+      const asked = { ...options, isIdempotent: true, deadlineMs: query.wait_ms + marginMs };
       const next = await this.#ask(taskMessages.show, query, asked);
       if (next.revision !== revision) onChange(next);
       now = next;
