@@ -10,7 +10,7 @@ import { ensureRoleSecrets } from '../../src/config/keys.js';
 import type { Trace } from '../../src/base/trace.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { AuditLog } from '../../src/observe/audit.js';
-import { HealthServer } from '../../src/observe/health-server.js';
+import { HealthServer, verdictOn, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { LoopLag } from '../../src/observe/loop-lag.js';
 import { Metrics } from '../../src/observe/metrics.js';
@@ -94,5 +94,6 @@ async function openHealth(
     numbers: () => ({ acceptLatency, audit: audit ?? { recorded: 0, lost: 0 } }),
     withProcess: true,
   });
-  return HealthServer.open({ address: config.http, status, metrics, trace });
+  const verdict = (): Verdict => verdictOn(status());
+  return HealthServer.open({ address: config.http, verdict, metrics, trace });
 }

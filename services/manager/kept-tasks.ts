@@ -27,6 +27,11 @@ export class KeptTasks implements AsyncDisposable {
     this.#parts = parts;
   }
 
+  /** Undefined until tasks are taken. */
+  get desk(): TaskDesk | undefined {
+    return this.#opened?.[0];
+  }
+
   begin(): void {
     if (!this.#isClosed) this.#opening = this.#open();
   }

@@ -8,6 +8,8 @@ import { KeptJournals } from '../../src/lattice/kept-journals.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';
+import type { Trace } from '../../src/base/trace.js';
+import { HealthServer, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import type { LocateRequest } from '../../src/pgc/locate/locate.js';
 import {
@@ -20,6 +22,8 @@ import {
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { samplesContentType, samplesText } from '../../src/observe/samples.js';
+import { samplesOf } from '../../src/task/samples.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
@@ -69,6 +73,8 @@ export async function runManager(config: Config): Promise<void> {
   // Who asks for the status reads it there.
   onChange = () => void introduced.then(() => register(client, journals)).catch(() => undefined);
   void introduced.then(() => tasks.begin());
+  await using health = await openHealth(config, tasks, traceTo(log));
+  if (health !== undefined) log.info({ port: health.port }, 'telling how tasks fare');
   try {
     await Promise.race([introduced, stopped]);
     await endOf(stopped, [client], log);
@@ -76,6 +82,25 @@ export async function runManager(config: Config): Promise<void> {
     await tasks[Symbol.asyncDispose]();
     await client.close();
   }
+}
+
+/** Throws HTTP_ADDRESS. */
+async function openHealth(
+  { managerHttp: address }: Config,
+  tasks: KeptTasks,
+  trace: Trace,
+): Promise<HealthServer | undefined> {
+  if (address === 'off') return undefined;
+  const metrics = {
+    contentType: samplesContentType,
+    text: () => samplesText(tasks.desk === undefined ? [] : samplesOf(tasks.desk.numbers())),
+  };
+  const verdict = (): Verdict => {
+    const isReady = tasks.desk !== undefined;
+    const store = isReady ? 'serving' : 'opening';
+    return { isHealthy: true, isReady, state: 'serving', store };
+  };
+  return HealthServer.open({ address, verdict, metrics, trace });
 }
 
 /** Throws as `openStore`. */

@@ -7,7 +7,7 @@ import type { Incoming } from '../../src/client/responder.js';
 import { leaseMs } from '../../src/delegation/manager.machine.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
 import type { CitationVerdict } from '../../src/delegation/review.js';
-import { readResponse } from '../../src/delegation/schema.js';
+import { readResponse, readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
   type DelegatedTask,
@@ -24,7 +24,13 @@ import type { Store } from '../../src/store/port.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
+import {
+  taskMessages,
+  taskService,
+  type TaskNumbersAnswer,
+  type TaskView,
+} from '../../src/task/messages.js';
+import { ratesOf } from '../../src/task/numbers.js';
 import type { TaskRecord } from '../../src/task/record.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
@@ -93,6 +99,17 @@ export class TaskDesk implements AsyncDisposable {
     return new TaskDesk(parts, book, pool);
   }
 
+  /** What a monitor is told. */
+  numbers(): TaskNumbersAnswer {
+    const { numbers } = this.#book;
+    return {
+      states: Object.fromEntries(this.#book.counts()),
+      numbers: JSON.stringify(numbers),
+      rates: JSON.stringify(ratesOf(numbers)),
+      waiting: this.#pool.waiting,
+    };
+  }
+
   /** Tasks that are not finished, and all by state. */
   get book(): TaskBook {
     return this.#book;
@@ -121,7 +138,7 @@ export class TaskDesk implements AsyncDisposable {
     const viewed = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
     new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: viewed } }).serveOn(client);
-    const { delegate, show, list, change } = taskMessages;
+    const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
       [delegate.type]: async ({ body, from }) =>
@@ -136,6 +153,7 @@ export class TaskDesk implements AsyncDisposable {
       },
       [change.type]: async ({ body }) =>
         change.answer.encode(await this.#changed(change.request.decode(body))),
+      [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
         await this.#ofWorker(task_id, attempt, from);
@@ -155,9 +173,8 @@ export class TaskDesk implements AsyncDisposable {
   }
 
   readonly #delegate = async (asked: DelegatedTask, parent: string): Promise<TaskView> => {
-    const task = withStrategy(asked);
-    const named = task.id === '' ? { ...task, id: newId('task') } : task;
-    return viewOf(await this.#book.begin(named, parent));
+    const named = asked.id === '' ? { ...asked, id: newId('task') } : asked;
+    return viewOf(await this.#book.begin(withStrategy(readWireTask(named)), parent));
   };
 
   async [Symbol.asyncDispose](): Promise<void> {

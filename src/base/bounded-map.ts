@@ -12,6 +12,10 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
+  has(key: Key): boolean {
+    return this.#entries.has(key);
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -56,6 +56,8 @@ const schema = z.strictObject({
   drainMs: z.number().int().min(0).max(60_000),
   /** Where metrics and health are told, `127.0.0.1:9464` for example; never to other machines. */
   http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+  /** The same of tasks, told by the manager. */
+  managerHttp: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
   /** What is written of each message between agents. */
   audit: z.enum(['off', 'metadata', 'bodies']),
   auditBytesMax: z
@@ -79,7 +81,7 @@ const busPathBytesMax = 96;
 
 /**
  * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
- * SIGMA_LOG, SIGMA_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
+ * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
  * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
@@ -93,6 +95,7 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     heartbeatMs: 1_000,
     drainMs: 5_000,
     http: 'off',
+    managerHttp: 'off',
     audit: 'metadata',
     auditBytesMax: 64 * 1024 * 1024,
     auditFilesMax: 8,
@@ -101,6 +104,7 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     ...fromFile(home),
     ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
     ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
+    ...defined({ managerHttp: nonEmpty(env.SIGMA_MANAGER_HTTP) }),
     ...defined({ identity: identity === undefined ? undefined : path.resolve(identity) }),
     ...defined({ bus: flags.bus, log: flags.log }),
   };

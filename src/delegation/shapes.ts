@@ -216,6 +216,12 @@ export interface Assignment {
   manager: string;
 }
 
+/** Whether it may change something that outlives it, and must not be done a second time unasked. */
+export function hasEffects({ runner, action }: Pick<DelegatedTask, 'runner' | 'action'>): boolean {
+  if (runner !== 'command' && runner !== 'agent') return false;
+  return action === null || (!action.read_only && action.idempotency_key === '');
+}
+
 /** Absent means required, unless nothing is grounded at all. */
 export function isEvidenceRequired(grounding: Grounding | null): boolean {
   if (grounding === null) return false;

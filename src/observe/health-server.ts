@@ -4,12 +4,17 @@ import { parseLoopback } from '../base/loopback.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { BusError } from '../errors/bus-error.js';
 import type { StatusAnswer } from '../wire/messages.js';
-import type { Metrics } from './metrics.js';
 
 /** One more connection is closed at once. A monitor needs one or two. */
 const connectionsMax = 32;
 /** From the first byte of a request to its last, and for a connection that says nothing. */
 const requestMsMax = 5_000;
+
+/** What is told at `/metrics`. */
+export interface MetricsText {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
 
 export interface Verdict {
   /** Works, or will soon: no reason to restart it. */
@@ -50,8 +55,8 @@ export class HealthServer implements AsyncDisposable {
   /** `address`: loopback host and port, port 0 for any. Throws CONFIG_INVALID, HTTP_ADDRESS. */
   static async open(parts: {
     address: string;
-    status: () => StatusAnswer;
-    metrics: Metrics;
+    verdict: () => Verdict;
+    metrics: MetricsText;
     trace?: Trace;
   }): Promise<HealthServer> {
     const address = parseLoopback(parts.address);
@@ -105,7 +110,7 @@ export class HealthServer implements AsyncDisposable {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, metrics }: { status: () => StatusAnswer; metrics: Metrics },
+  { verdict, metrics }: { verdict: () => Verdict; metrics: MetricsText },
 ): Promise<void> {
   const reply = (code: number, type: string, text: string): void => {
     response.writeHead(code, {
@@ -131,7 +136,7 @@ async function answer(
       return reply(200, metrics.contentType, await metrics.text());
     case '/healthz':
     case '/readyz': {
-      const { isHealthy, isReady, ...rest } = verdictOn(status());
+      const { isHealthy, isReady, ...rest } = verdict();
       const ok = path === '/healthz' ? isHealthy : isReady;
       return reply(ok ? 200 : 503, 'application/json', `${JSON.stringify({ ok, ...rest })}\n`);
     }

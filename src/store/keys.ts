@@ -12,6 +12,7 @@
  *     meta/seq                           no seq at or above this was ever given out
  *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
  *     task/<id>                          JSON: the record of a task
+ *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
@@ -42,6 +43,7 @@ export const queryKey = (id: string, step: number): string => `${queryPrefix}${i
 
 export const taskPrefix = 'task/';
 export const taskKey = (id: string): string => `${taskPrefix}${id}`;
+export const taskNumbersKey = 'numbers/tasks';
 export const deedPrefix = 'deed/';
 export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
 

@@ -3,6 +3,7 @@ import {
   type AssignmentEffect,
   type AssignmentEvent,
 } from '../delegation/manager.machine.js';
+import { hasEffects } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, stateName, step } from '../machine/step.js';
 import { recordLimits, type TaskRecord } from './record.js';
@@ -42,6 +43,12 @@ export function begun(
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
 export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Advanced {
+  // The choice of a worker may be made twice, when the first was not noted as done: the first one stands.
+  const isChoice = event.type === 'worker.chosen' || event.type === 'worker.absent';
+  if (isChoice && isActive(record)) {
+    const state = `${taskMachine.id}.${stateName(record.snapshot)}`;
+    throw new BusError('PROTOCOL_UNEXPECTED_EVENT', { event: event.type, state });
+  }
   const { snapshot, effects } = step(taskMachine, record.snapshot, event);
   const next = { ...record, snapshot, revision: record.revision + 1, updated_ms: nowMs };
   return settled(noted(next, record, event, nowMs), effects, nowMs);
@@ -79,6 +86,10 @@ export function isOver({ snapshot }: Pick<TaskRecord, 'snapshot'>): boolean {
   return snapshot.status !== 'active';
 }
 
+function isActive({ assignment }: TaskRecord): boolean {
+  return assignment?.snapshot.status === 'active';
+}
+
 /** Timers into the record, assignments begun and ended, the rest for the shell. */
 function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
   let current = record;
@@ -92,15 +103,13 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
         current = timed(current, effect.timer, undefined);
         break;
       case 'assignment.begin': {
-        const before = withdrawn(current, 'STALE_ATTEMPT', nowMs);
         const { worker, isCapable } = effect;
         const attempt = current.attempt + 1;
         const first = start(assignmentMachine, { worker, attempt, isCapable });
         const assignment = { worker, attempt, snapshot: first.snapshot };
-        const given = { ...before.record, attempt, assignment };
-        const after = settledAssignment(given, first.effects, nowMs);
+        const after = settledAssignment({ ...current, attempt, assignment }, first.effects, nowMs);
         current = after.record;
-        deeds.push(...before.deeds, ...after.deeds);
+        deeds.push(...after.deeds);
         break;
       }
       case 'assignment.end': {
@@ -164,14 +173,22 @@ function settledAssignment(
   return { record: current, deeds };
 }
 
-/** What becomes of the task by what became of an assignment. */
+/**
+ * What becomes of the task by what became of an assignment. What may have had an effect is not done a second time by
+ * itself: not where a worker was lost that had begun, nor where it failed.
+ */
 function toldTo(
-  { response, snapshot }: TaskRecord,
+  { response, snapshot, task }: TaskRecord,
   effect: Extract<AssignmentEffect, { type: 'task.tell' }>,
 ): TaskEvent | undefined {
   const event = ((): TaskEvent => {
     if (effect.what === 'accepted') return { type: 'worker.accepted' };
-    if (effect.what === 'lost') return { type: 'worker.lost', reason: effect.reason };
+    if (effect.what === 'lost') {
+      const hasBegun = stateOf({ snapshot }) === 'running';
+      return hasBegun && hasEffects(task)
+        ? { type: 'worker.blocked', reason: 'OUTCOME_UNKNOWN' }
+        : { type: 'worker.lost', reason: effect.reason };
+    }
     const reason = response?.reason ?? '';
     switch (response?.status) {
       case 'completed':
@@ -183,7 +200,7 @@ function toldTo(
           ? { type: 'worker.gated', reason }
           : { type: 'worker.blocked', reason };
       default:
-        return { type: 'worker.failed', reason };
+        return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
     }
   })();
   // Of a task that is over, or waits for something else by now.

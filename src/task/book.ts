@@ -1,9 +1,10 @@
 import { backoffMs } from '../base/backoff.js';
+import { BoundedMap } from '../base/bounded-map.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
 import type { DelegatedTask } from '../delegation/shapes.js';
-import { deedKey, deedPrefix, taskKey, taskPrefix } from '../store/keys.js';
+import { deedKey, deedPrefix, taskKey, taskNumbersKey, taskPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import {
   advance,
@@ -14,6 +15,7 @@ import {
   type Advanced,
   type Deed,
 } from './advance.js';
+import { counted, noNumbers, type TaskNumbers } from './numbers.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from './record.js';
 import type { TaskEvent, TimerName } from './task.machine.js';
 
@@ -105,6 +107,9 @@ export class TaskBook implements AsyncDisposable {
   readonly #limits: BookLimits;
   #reopened: Disposable | undefined;
   #nextDeed = 0;
+  #numbers: TaskNumbers = noNumbers;
+  /** Tasks that were counted as finished, of late. */
+  readonly #ended = new BoundedMap<string, true>(openTasksMax);
   #isResumed = false;
   /** Tasks that are on their way to the disk. */
   #beginning = 0;
@@ -137,6 +142,11 @@ export class TaskBook implements AsyncDisposable {
   /** All that are not finished. */
   open(): TaskRecord[] {
     return [...this.#open.values()];
+  }
+
+  /** Sums over all that were ever finished. */
+  get numbers(): TaskNumbers {
+    return this.#numbers;
   }
 
   get openTasks(): number {
@@ -207,7 +217,7 @@ export class TaskBook implements AsyncDisposable {
     return record;
   }
 
-  /** Ids in the order in which they were delegated, at most `limit`, behind `after`. */
+  /** Ids in the order in which they were delegated, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
   list(query: {
     states: readonly string[];
     parent: string;
@@ -215,6 +225,9 @@ export class TaskBook implements AsyncDisposable {
     limit: number;
   }): string[] {
     const { states, parent, after, limit } = query;
+    // Forgotten by now: an empty page would look like the end.
+    if (after !== '' && !this.#lines.has(after))
+      throw new BusError('NO_SUCH_TASK', { task: after });
     const ids: string[] = [];
     let isBehind = after === '';
     for (const line of this.#lines.values()) {
@@ -335,8 +348,11 @@ export class TaskBook implements AsyncDisposable {
     const { store } = this.#parts;
     const bytes = encodeRecord(record);
     const isServing = store.state === 'serving';
+    const isEnd = isOver(record) && !this.#ended.has(id);
+    if (isEnd) this.#count(record);
     const written = store.commit([
       { type: 'put', key: taskKey(id), value: bytes },
+      ...(isEnd ? [numbersOperation(this.#numbers)] : []),
       ...pending.map(({ key, deed }): Operation => ({
         type: 'put',
         key,
@@ -351,6 +367,12 @@ export class TaskBook implements AsyncDisposable {
     }
     this.#adopt(record, pending);
     return record;
+  }
+
+  /** Once, also when its last batch had to be written twice. */
+  #count(record: TaskRecord): void {
+    this.#ended.set(record.id, true);
+    this.#numbers = counted(this.#numbers, record);
   }
 
   /** What was rejected while it was being written may be on disk all the same: then it is true. */
@@ -518,6 +540,9 @@ export class TaskBook implements AsyncDisposable {
   async #read(): Promise<void> {
     const { store, clock, onTrouble } = this.#parts;
     const records: TaskRecord[] = [];
+    const numbers = await store.get(taskNumbersKey);
+    if (numbers !== undefined)
+      this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
     for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
       try {
         records.push(decodeRecord(bytes));
@@ -544,4 +569,8 @@ export class TaskBook implements AsyncDisposable {
     }
     this.#forgetOld();
   }
+}
+
+function numbersOperation(numbers: TaskNumbers): Operation {
+  return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
 }

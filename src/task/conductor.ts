@@ -9,7 +9,7 @@ import type {
   TaskFailure,
   TaskResponse,
 } from '../delegation/shapes.js';
-import { taskLimits } from '../delegation/shapes.js';
+import { hasEffects, taskLimits } from '../delegation/shapes.js';
 import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
 import { isOver, stateOf, type Deed } from './advance.js';
 import type { Patch, TaskBook } from './book.js';
@@ -169,7 +169,7 @@ export class Conductor {
     const citations = response.grounding_evidence?.citations ?? [];
     const verdicts = await this.#ports.verify(citations);
     const worker = assignment?.worker ?? '';
-    const review = reviewResponse(task, response, worker, verdicts);
+    const review = judged(task, reviewResponse(task, response, worker, verdicts));
     const reason = reasonOf(review);
     const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
     if (review.verdict === 'refused') {
@@ -259,6 +259,12 @@ export class Conductor {
     if (this.#book === undefined) throw new Error('bug: nothing is conducted yet');
     return this.#book;
   }
+}
+
+/** What had an effect is not done again because its evidence is refused: then a person decides. */
+function judged(task: DelegatedTask, review: Review): Review {
+  const isRepeated = review.verdict === 'refused' && hasEffects(task);
+  return isRepeated ? { ...review, verdict: 'undecided' } : review;
 }
 
 /** Without evidence that cannot be had. */

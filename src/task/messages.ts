@@ -79,6 +79,15 @@ export interface TodoAnswer {
   json: Uint8Array;
 }
 
+export interface TaskNumbersAnswer {
+  states: Record<string, number>;
+  /** JSON of TaskNumbers and TaskRates. */
+  numbers: string;
+  rates: string;
+  /** Tasks that wait for a worker. */
+  waiting: number;
+}
+
 /** What anybody asks a manager; `finished` is the durable word to whoever delegated. */
 export const taskMessages = {
   delegate: {
@@ -105,6 +114,11 @@ export const taskMessages = {
     type: 'task.update',
     request: codec<TodoUpdate>(task.TodoUpdate),
     answer: codec<TodoAnswer>(task.TodoAnswer),
+  },
+  numbers: {
+    type: 'task.numbers',
+    request: codec<object>(task.TaskNumbersQuery),
+    answer: codec<TaskNumbersAnswer>(task.TaskNumbersAnswer),
   },
   finished: { type: 'task.finished', codec: codec<TaskView>(task.TaskView) },
 } as const;

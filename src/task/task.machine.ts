@@ -22,7 +22,8 @@ export type TaskEvent =
   | { type: 'worker.absent'; reason: string }
   | { type: 'worker.accepted' }
   | { type: 'worker.completed' }
-  | { type: 'worker.failed'; reason: string }
+  /** `isFinal`: what it did must not be done again. */
+  | { type: 'worker.failed'; reason: string; isFinal?: boolean }
   | { type: 'worker.blocked'; reason: string }
   | { type: 'worker.gated'; reason: string }
   | { type: 'worker.asked' }
@@ -69,7 +70,9 @@ const task = setup({
   },
   guards: {
     isAttended: ({ context }) => context.isAttended,
-    triesLeft: ({ context }) => context.tries + 1 < context.triesMax,
+    triesLeft: ({ context, event }) =>
+      context.tries + 1 < context.triesMax &&
+      !(event.type === 'worker.failed' && event.isFinal === true),
     isAccepted: ({ event }) =>
       event.type === 'review.done' && (event.verdict === 'accepted' || event.verdict === 'warned'),
     isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Histogram } from '../../../src/base/histogram.js';
-import { HealthServer } from '../../../src/observe/health-server.js';
+import { HealthServer, verdictOn } from '../../../src/observe/health-server.js';
 import { LoopLag } from '../../../src/observe/loop-lag.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { statusAnswerCodec, type StatusAnswer } from '../../../src/wire/messages.js';
@@ -36,7 +36,11 @@ beforeEach(async () => {
     numbers: () => ({ acceptLatency, audit: { recorded: 11, lost: 1 } }),
     withProcess: true,
   });
-  server = await HealthServer.open({ address: '127.0.0.1:0', status: () => status, metrics });
+  server = await HealthServer.open({
+    address: '127.0.0.1:0',
+    verdict: () => verdictOn(status),
+    metrics,
+  });
 });
 afterEach(() => server[Symbol.asyncDispose]());
 
@@ -153,7 +157,7 @@ test.each(['0.0.0.0:0', 'example.com:80', '192.168.0.1:80', ''])(
   async (address) => {
     const metrics = new Metrics({ status: () => status });
     await expect(
-      HealthServer.open({ address, status: () => status, metrics }),
+      HealthServer.open({ address, verdict: () => verdictOn(status), metrics }),
     ).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
     });
@@ -163,11 +167,11 @@ test.each(['0.0.0.0:0', 'example.com:80', '192.168.0.1:80', ''])(
 test('an address that is taken is an error with a code', async () => {
   const metrics = new Metrics({ status: () => status });
   const address = `127.0.0.1:${server.port}`;
-  await expect(HealthServer.open({ address, status: () => status, metrics })).rejects.toMatchObject(
-    {
-      code: 'HTTP_ADDRESS',
-    },
-  );
+  await expect(
+    HealthServer.open({ address, verdict: () => verdictOn(status), metrics }),
+  ).rejects.toMatchObject({
+    code: 'HTTP_ADDRESS',
+  });
 });
 
 test('without the numbers of the process itself only the status is told', async () => {

@@ -1,0 +1,98 @@
+import type { Clock } from '../../src/base/clock.js';
+import { tasksLayout } from '../../src/store/layouts.js';
+import type { LevelStore } from '../../src/store/level-store.js';
+import type { Operation, Store } from '../../src/store/port.js';
+import type { Deed } from '../../src/task/advance.js';
+import { TaskBook, type BookParts } from '../../src/task/book.js';
+import type { TaskRecord } from '../../src/task/record.js';
+import { openTestStore } from './store.js';
+import { VirtualClock } from './virtual-clock.js';
+
+/** A book on a real store, and what it did and could not do. */
+export interface OpenBook extends AsyncDisposable {
+  book: TaskBook;
+  performed: { id: string; deed: Deed }[];
+  troubles: unknown[];
+  /** The process ends here: nothing is finished, nothing is closed but the files. */
+  drop: () => Promise<void>;
+}
+
+export interface BookOptions extends Partial<Pick<BookParts, 'limits' | 'random'>> {
+  clock?: Clock;
+  /** What is done of a deed; it counts as performed when this resolves. */
+  perform?: (record: TaskRecord, deed: Deed, book: Promise<TaskBook>) => Promise<void>;
+  wrap?: (store: LevelStore) => Store;
+}
+
+export async function openBook(folder: string, options: BookOptions = {}): Promise<OpenBook> {
+  const { clock = new VirtualClock(), random = () => 0.5, perform, wrap, limits } = options;
+  const store = await openTestStore(folder, tasksLayout);
+  const performed: OpenBook['performed'] = [];
+  const troubles: unknown[] = [];
+  let ready = (_: TaskBook): void => undefined;
+  const book = new Promise<TaskBook>((resolve) => (ready = resolve));
+  const opened = await TaskBook.open({
+    store: wrap?.(store) ?? store,
+    clock,
+    random,
+    ...(limits && { limits }),
+    perform: async (record, deed) => {
+      await perform?.(record, deed, book);
+      performed.push({ id: record.id, deed });
+    },
+    onKept: () => undefined,
+    onTrouble: (_, error) => void troubles.push(error),
+  });
+  ready(opened);
+  opened.resume();
+  return {
+    book: opened,
+    performed,
+    troubles,
+    drop: () => store[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await opened[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A store whose writes go another way: what `divert` does instead. */
+export function divertedStore(
+  store: LevelStore,
+  divert: (operations: Operation[], write: () => Promise<void>) => Promise<void>,
+): Store {
+  return {
+    get: (key) => store.get(key),
+    getMany: (keys) => store.getMany(keys),
+    entries: (range) => store.entries(range),
+    keys: (range) => store.keys(range),
+    hasRoom: (bytes) => store.hasRoom(bytes),
+    commit: (operations) => divert(operations, () => store.commit(operations)),
+    write: (operations) => divert(operations, () => store.write(operations)),
+    get state() {
+      return store.state;
+    },
+    onReopened: (listener) => store.onReopened(listener),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+/** From its `at`-th write on nothing happens any more, and nothing ever answers. */
+export function crashingStore(
+  store: LevelStore,
+  at: number,
+  when: 'before' | 'after',
+): { store: Store; crashed: Promise<void> } {
+  let crash = (): void => undefined;
+  const crashed = new Promise<void>((resolve) => (crash = resolve));
+  let writes = 0;
+  const diverted = divertedStore(store, async (_, write) => {
+    writes += 1;
+    if (writes < at) return write();
+    if (writes === at && when === 'after') await write();
+    crash();
+    return new Promise(() => undefined);
+  });
+  return { store: diverted, crashed };
+}

@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AssignmentEvent } from '../../../src/delegation/manager.machine.js';
+import { responseStatuses } from '../../../src/delegation/shapes.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import {
+  advance,
+  advanceAssignment,
+  begun,
+  isOver,
+  stateOf,
+  type Advanced,
+  type Deed,
+} from '../../../src/task/advance.js';
+import { decodeRecord, encodeRecord, recordLimits } from '../../../src/task/record.js';
+import type { TaskRecord } from '../../../src/task/record.js';
+import { finalStates, type TaskEvent, type TimerName } from '../../../src/task/task.machine.js';
+import { responseOf, taskOf } from '../../support/delegation.js';
+
+const startMs = 1_000_000;
+
+function first(triesMax: number): Advanced {
+  const task = taskOf();
+  const data = {
+    kind: 'task',
+    version: 1,
+    id: task.id,
+    task,
+    asked: task,
+    parent: 'somebody',
+    failed_workers: [],
+    response: null,
+    reviews: [],
+    error: null,
+    asks: '',
+    progress: '',
+    notes: [],
+    reactions: [],
+    created_ms: startMs,
+    updated_ms: startMs,
+    finished_ms: 0,
+  } as const;
+  const times = { timeoutMs: 600_000, triesMax, decisionMs: 60_000 };
+  return begun(structuredClone(data) as unknown as Parameters<typeof begun>[0], times);
+}
+
+// ---------------------------------------------------------------- what may happen
+
+type Move =
+  | { on: 'task'; event: TaskEvent }
+  /** `age` 0: of the newest token. */
+  | { on: 'assignment'; event: AssignmentEvent; age: number; status: string; reason: string }
+  | { on: 'time' };
+
+const reason = fc.constantFrom('', 'WORKER_LOST', 'GATE_DETECTED', 'x'.repeat(1_000));
+const one = <T extends string>(type: T): fc.Arbitrary<{ type: T }> => fc.constant({ type });
+const because = <T extends string>(type: T): fc.Arbitrary<{ type: T; reason: string }> =>
+  fc.record({ type: fc.constant(type), reason });
+
+const taskEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
+  { arbitrary: one('task.ready'), weight: 4 },
+  { arbitrary: one('attention.passed'), weight: 4 },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('worker.chosen' as const),
+      worker: fc.constantFrom('a', 'b'),
+      isCapable: fc.boolean(),
+    }),
+    weight: 6,
+  },
+  because('dependency.failed'),
+  because('attention.halted'),
+  because('worker.absent'),
+  one('worker.accepted'),
+  one('worker.completed'),
+  because('worker.failed'),
+  because('worker.blocked'),
+  because('worker.gated'),
+  one('worker.asked'),
+  because('worker.lost'),
+  {
+    arbitrary: fc.record({
+      type: fc.constant('review.done' as const),
+      verdict: fc.constantFrom('accepted', 'warned', 'refused', 'undecided'),
+      reason,
+    }),
+    weight: 2,
+  },
+  { arbitrary: one('revision.prepared'), weight: 3 },
+  { arbitrary: one('clarification.given'), weight: 2 },
+  { arbitrary: one('block.resolved'), weight: 2 },
+  fc.record({
+    type: fc.constant('outcome.told' as const),
+    outcome: fc.constantFrom('done', 'failed'),
+  }),
+  fc.record({
+    type: fc.constant('decision.made' as const),
+    judgement: fc.constantFrom('accept', 'refuse', 'revise', 'halt'),
+  }),
+  because('task.cancelled'),
+);
+const assignmentEvent: fc.Arbitrary<AssignmentEvent> = fc.oneof(
+  one('worker.claimed'),
+  one('worker.progressed'),
+  { arbitrary: one('worker.answered'), weight: 3 },
+  because('worker.lost'),
+  one('lease.expired'),
+  because('assignment.withdrawn'),
+);
+const move: fc.Arbitrary<Move> = fc.oneof(
+  {
+    arbitrary: fc.record({ on: fc.constant('task' as const), event: taskEvent }),
+    weight: 6,
+  },
+  {
+    arbitrary: fc.record({
+      on: fc.constant('assignment' as const),
+      event: assignmentEvent,
+      age: fc.constantFrom(0, 0, 0, 1, -1),
+      status: fc.constantFrom(...responseStatuses),
+      reason,
+    }),
+    weight: 4,
+  },
+  { arbitrary: fc.record({ on: fc.constant('time' as const) }), weight: 1 },
+);
+const lives = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.array(move, { maxLength: 60 }));
+
+interface Moved extends Advanced {
+  nowMs: number;
+  code: string;
+}
+
+function moved(record: TaskRecord, its: Move, nowMs: number): Moved {
+  try {
+    return { nowMs, code: '', ...(its.on === 'time' ? due(record) : told(record, its, nowMs)) };
+  } catch (error) {
+    if (!(error instanceof BusError)) throw error;
+    return { record, deeds: [], nowMs, code: error.code };
+  }
+}
+
+function told(record: TaskRecord, its: Exclude<Move, { on: 'time' }>, nowMs: number): Advanced {
+  if (its.on === 'task') return advance(record, its.event, nowMs);
+  const { event, age, status } = its;
+  const response = responseOf({ status, reason: its.reason, attempt: record.attempt });
+  const given = event.type === 'worker.answered' ? { ...record, response } : record;
+  return advanceAssignment(given, record.attempt - age, event, nowMs);
+}
+
+/** The earliest timer, as the book has it fire: when it is due it is gone. */
+function due(record: TaskRecord): Advanced & { nowMs: number } {
+  const [timer] = Object.entries(record.timers).sort(([, a], [, b]) => a - b);
+  if (timer === undefined) return { record, deeds: [], nowMs: startMs };
+  const [name, nowMs] = timer as [TimerName, number];
+  const timers = Object.fromEntries(Object.entries(record.timers).filter(([it]) => it !== name));
+  const cleared: TaskRecord = { ...record, timers };
+  const after =
+    name === 'lease'
+      ? advanceAssignment(cleared, record.attempt, { type: 'lease.expired' }, nowMs)
+      : advance(cleared, { type: 'timer.due', timer: name }, nowMs);
+  return { ...after, nowMs };
+}
+
+/** Runs a life; `look` sees every step. */
+function live(
+  [triesMax, moves]: [number, Move[]],
+  look: (after: Moved, before: TaskRecord, its: Move | undefined) => void,
+): TaskRecord {
+  const start = first(triesMax);
+  let { record } = start;
+  let nowMs = startMs;
+  look({ ...start, nowMs, code: '' }, record, undefined);
+  for (const its of moves) {
+    const after = moved(record, its, nowMs);
+    look(after, record, its);
+    record = after.record;
+    nowMs = Math.max(nowMs, after.nowMs) + 1;
+  }
+  return record;
+}
+
+const isActive = ({ assignment }: TaskRecord): boolean => assignment?.snapshot.status === 'active';
+const of = <T extends Deed['type']>(deeds: Deed[], type: T): Extract<Deed, { type: T }>[] =>
+  deeds.filter((each): each is Extract<Deed, { type: T }> => each.type === type);
+
+// ---------------------------------------------------------------- what holds all the while
+
+test('whatever happens, only coded errors are thrown, and a refused event changes nothing', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      live(life, ({ code, record }, before) => {
+        expect(['', 'PROTOCOL_UNEXPECTED_EVENT', 'STALE_ATTEMPT']).toContain(code);
+        if (code === '') return;
+        expect(record).toBe(before);
+      });
+    }),
+  );
+});
+
+test('a timer that is set is never one that its task does not expect', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      live(life, ({ code }, _, its) => {
+        if (its?.on === 'time') expect(code).toBe('');
+      });
+    }),
+  );
+});
+
+test('a final state is never left, has its time and no timer, and is told once', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      let finishes = 0;
+      live(life, ({ record, deeds }, before) => {
+        finishes += of(deeds, 'task.finish').length;
+        expect(finishes).toBe(isOver(record) ? 1 : 0);
+        if (isOver(before)) expect(record).toBe(before);
+        expect(record.finished_ms > 0).toBe(isOver(record));
+        expect((finalStates as readonly string[]).includes(stateOf(record))).toBe(isOver(record));
+        if (isOver(record)) expect(record.timers).toEqual({});
+        for (const { outcome } of of(deeds, 'task.finish')) expect(outcome).toBe(stateOf(record));
+      });
+    }),
+  );
+});
+
+test('an open task has a time at which it is over, and time alone ends it', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      let record = live(life, (after) => {
+        if (isOver(after.record)) return;
+        expect(after.record.timers.whole).toBe(startMs + 600_000);
+      });
+      // At most: a lease, a decision or a block, and the whole; each lost worker is one lease.
+      for (let left = 4; !isOver(record) && left > 0; left -= 1) record = due(record).record;
+      expect(isOver(record)).toBe(true);
+    }),
+  );
+});
+
+test('a fencing token is never given twice, and only the last one is heard', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      let last = 0;
+      live(life, ({ record, deeds, code }, before, its) => {
+        for (const { attempt } of of(deeds, 'assignment.send')) {
+          expect(attempt).toBe(last + 1);
+          last = attempt;
+        }
+        expect(record.attempt).toBe(last);
+        if (its?.on === 'assignment' && (its.age !== 0 || !isActive(before)))
+          expect(code).toBe('STALE_ATTEMPT');
+      });
+    }),
+  );
+});
+
+test('a worker has a task only while it may, and is told when it has it no longer', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const holders = new Set<number>();
+      live(life, ({ record, deeds, code }, before, its) => {
+        if (code === '' && its?.on === 'assignment' && its.event.type === 'worker.answered')
+          holders.delete(before.attempt);
+        for (const deed of deeds) {
+          if (deed.type === 'withdrawal.send') expect(holders.delete(deed.attempt)).toBe(true);
+          if (deed.type === 'assignment.send') holders.add(deed.attempt);
+        }
+        expect([...holders]).toEqual(isActive(record) ? [record.attempt] : []);
+        if (isActive(record)) expect(['assigned', 'running']).toContain(stateOf(record));
+        else expect(record.timers).not.toHaveProperty('lease');
+      });
+    }),
+  );
+});
+
+test('kept and read again after every step, a task goes on as if nothing had been', () => {
+  fc.assert(
+    fc.property(lives, ([triesMax, moves]) => {
+      let kept = decodeRecord(encodeRecord(first(triesMax).record));
+      let nowMs = startMs;
+      live([triesMax, moves], (after, _, its) => {
+        if (its === undefined) return;
+        const again = moved(kept, its, nowMs);
+        nowMs = Math.max(nowMs, again.nowMs) + 1;
+        expect(again.code).toBe(after.code);
+        expect(again.deeds).toEqual(after.deeds);
+        expect(encodeRecord(again.record).equals(encodeRecord(after.record))).toBe(true);
+        kept = decodeRecord(encodeRecord(again.record));
+        expect([stateOf(kept), isOver(kept)]).toEqual([
+          stateOf(after.record),
+          isOver(after.record),
+        ]);
+      });
+    }),
+  );
+});
+
+test('a revision counts every change by one', () => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      live(life, ({ record, code }, before, its) => {
+        const isChange = its !== undefined && code === '' && record !== before;
+        expect(record.revision).toBe(before.revision + (isChange ? 1 : 0));
+      });
+    }),
+  );
+});
+
+test('of a long story the beginning and the end are kept, each line in bounds', () => {
+  let { record } = first(10);
+  const say = (event: TaskEvent): void => void ({ record } = advance(record, event, startMs));
+  say({ type: 'task.ready' });
+  say({ type: 'attention.passed' });
+  const reason = 'r'.repeat(1_000);
+  for (let round = 0; round < recordLimits.notes; round += 1) {
+    say({ type: 'worker.absent', reason: `${round} ${reason}` });
+    say({ type: 'task.ready' });
+    expect(record.notes.length).toBeLessThanOrEqual(recordLimits.notes);
+  }
+  expect(record.notes.map(({ text }) => text).slice(0, 2)).toEqual([
+    'task.ready',
+    'attention.passed',
+  ]);
+  expect(record.notes.at(-2)?.text).toContain('99 r');
+  for (const { text } of record.notes)
+    expect(text.length).toBeLessThanOrEqual(recordLimits.noteChars);
+});
+
+// ---------------------------------------------------------------- what an answer leads to
+
+function running(): TaskRecord {
+  let { record } = first(3);
+  const say = (event: TaskEvent): void => void ({ record } = advance(record, event, startMs));
+  say({ type: 'task.ready' });
+  say({ type: 'attention.passed' });
+  say({ type: 'worker.chosen', worker: 'a', isCapable: true });
+  return advanceAssignment(record, 1, { type: 'worker.claimed' }, startMs).record;
+}
+
+test.each([
+  ['completed', '', 'reviewing'],
+  ['needs_clarification', '', 'clarifying'],
+  ['blocked', 'PGC_FAILED', 'blocked'],
+  ['blocked', 'GATE_DETECTED', 'attending'],
+  ['failed', 'ACTION_FAILED', 'pending'],
+])('a worker that answers %s %s brings its task to %s', (status, reason, state) => {
+  const record = { ...running(), response: responseOf({ status, reason }) };
+  const after = advanceAssignment(record, 1, { type: 'worker.answered' }, startMs);
+  expect(stateOf(after.record)).toBe(state);
+});
+
+test('an answer counts also without the word that it began', () => {
+  let { record } = first(3);
+  for (const type of ['task.ready', 'attention.passed'] as const)
+    ({ record } = advance(record, { type }, startMs));
+  const chosen = { type: 'worker.chosen', worker: 'a', isCapable: true } as const;
+  ({ record } = advance(record, chosen, startMs));
+  const given = { ...record, response: responseOf() };
+  const after = advanceAssignment(given, 1, { type: 'worker.answered' }, startMs);
+  expect(stateOf(after.record)).toBe('reviewing');
+});
+
+test('a record of another version, or a damaged one, is not read', () => {
+  const bytes = encodeRecord(first(1).record);
+  const other = bytes.toString().replace('"version":1', '"version":2');
+  expect(() => decodeRecord(Buffer.from(other))).toThrow('version 2');
+  expect(() => decodeRecord(bytes.subarray(0, 40))).toThrow();
+  const renamed = bytes.toString().replace('"open":"pending"', '"open":"waiting"');
+  expect(() => decodeRecord(Buffer.from(renamed))).toThrow();
+});
