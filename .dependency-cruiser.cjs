@@ -31,7 +31,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(config|delegation|model|pgc)|services/mcp)/',
+  zod: '^(src/(config|delegation|model|pgc|task)|services/mcp)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
 };

@@ -49,6 +49,11 @@ const modules: CommandModule[] = [
     load: async () => (await import('./commands/analysis.js')).addAnalysisCommands,
   },
   { names: ['verify'], load: async () => (await import('./commands/verify.js')).addVerifyCommand },
+  {
+    names: ['delegate'],
+    load: async () => (await import('./commands/delegate.js')).addDelegateCommand,
+  },
+  { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {

@@ -10,6 +10,7 @@ import type { CitationVerdict } from '../../src/delegation/review.js';
 import { readResponse, readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
+  type DelegatedTask,
   type EvidenceCitation,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
@@ -31,10 +32,13 @@ import {
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
 import type { TaskRecord } from '../../src/task/record.js';
+import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
 import { program } from '../cli/index-process.js';
 import { argumentsOf } from '../cli/options.js';
+import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
+import { TodoDesk } from './todo-desk.js';
 
 /** How long one citation may take to be checked. */
 const verifyMsMax = 20_000;
@@ -65,6 +69,7 @@ export class TaskDesk implements AsyncDisposable {
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
+  #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
   private constructor(parts: TaskDeskParts, book: TaskBook, pool: WorkerPool) {
@@ -126,18 +131,18 @@ export class TaskDesk implements AsyncDisposable {
       messages: messagesAtOnce,
     });
     await client.offer([taskService]);
+    this.#posted ??= await receiveTasks(client, this.#delegate);
   }
 
   #serveOn(client: Client): void {
+    const viewed = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
+    const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
+    new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: viewed } }).serveOn(client);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
-      [delegate.type]: async ({ body, from }) => {
-        const sent = delegate.request.decode(body);
-        const named = sent.id === '' ? { ...sent, id: newId('task') } : sent;
-        const task = withStrategy(readWireTask(named));
-        return delegate.answer.encode(viewOf(await this.#book.begin(task, from)));
-      },
+      [delegate.type]: async ({ body, from }) =>
+        delegate.answer.encode(await this.#delegate(delegate.request.decode(body), from)),
       [show.type]: async (incoming) => show.answer.encode(await this.#shown(incoming)),
       [list.type]: async ({ body }) => {
         const { limit: wanted, ...query } = list.request.decode(body);
@@ -167,10 +172,16 @@ export class TaskDesk implements AsyncDisposable {
     });
   }
 
+  readonly #delegate = async (asked: DelegatedTask, parent: string): Promise<TaskView> => {
+    const named = asked.id === '' ? { ...asked, id: newId('task') } : asked;
+    return viewOf(await this.#book.begin(withStrategy(readWireTask(named)), parent));
+  };
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
+    await this.#posted?.[Symbol.asyncDispose]();
     await this.#receiving?.[Symbol.asyncDispose]();
     await this.#book[Symbol.asyncDispose]();
   }

@@ -11,6 +11,7 @@ import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
 import { ask, queryAgent, queryLattice } from './tools/ask.js';
 import { callees, callers, trace } from './tools/graph.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
+import { delegateTask, sigmaTaskUpdate, taskStatus } from './tools/tasks.js';
 import { verifyCitations } from './tools/verify.js';
 
 const goalCharsMax = 20_000;
@@ -32,6 +33,9 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, sendAgentMessage, parts);
   addTool(server, listPendingMessages, parts);
   addTool(server, markMessageRead, parts);
+  addTool(server, delegateTask, parts);
+  addTool(server, taskStatus, parts);
+  addTool(server, sigmaTaskUpdate, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

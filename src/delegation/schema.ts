@@ -22,8 +22,10 @@ const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'lower case letters, digi
 const text = (charsMax: number): z.ZodString => z.string().max(charsMax);
 
 const analysisHint = z.strictObject({
-  type: z.enum(analysisTypes),
-  target: text(limits.hintChars).default(''),
+  type: z.enum(analysisTypes).describe('Which analysis the worker runs.'),
+  target: text(limits.hintChars)
+    .default('')
+    .describe('A symbol or a file; of algebra_query the expression. dependency_check needs none.'),
   options: z
     .record(z.string(), z.unknown())
     .optional()
@@ -32,12 +34,32 @@ const analysisHint = z.strictObject({
     ),
 });
 
-const grounding = z.strictObject({
-  strategy: z.enum(strategies).optional().describe('Absent: chosen by the kind of the task.'),
-  analysis_hints: z.array(analysisHint).max(limits.hints).default([]),
-  algebra_expression: text(limits.expressionChars).default(''),
-  overlay_hints: z.array(z.enum(overlayHints)).max(overlayHints.length).default([]),
-  query_hints: z.array(text(limits.hintChars).min(1)).max(limits.hints).default([]),
+/** How a task is grounded, as whoever delegates writes it. */
+export const groundingSchema = z.strictObject({
+  strategy: z
+    .enum(strategies)
+    .optional()
+    .describe(
+      'pgc_first: ask before anything is done; pgc_verify: verify what is proposed; pgc_cite: cite; none. Absent: chosen by the kind of the task.',
+    ),
+  analysis_hints: z
+    .array(analysisHint)
+    .max(limits.hints)
+    .default([])
+    .describe('Analyses that the worker shall run.'),
+  algebra_expression: text(limits.expressionChars)
+    .default('')
+    .describe('Overlays combined: `O1 & O4`; see `sigma algebra --help`.'),
+  overlay_hints: z
+    .array(z.enum(overlayHints))
+    .max(overlayHints.length)
+    .default([])
+    .describe('Overlays that matter most; each must be consulted, or a warning must say why not.'),
+  query_hints: z
+    .array(text(limits.hintChars).min(1))
+    .max(limits.hints)
+    .default([])
+    .describe('Questions to ask the PGC first.'),
   evidence_required: z
     .boolean()
     .optional()
@@ -45,55 +67,115 @@ const grounding = z.strictObject({
 });
 
 const check = z.strictObject({
-  cites_symbol: text(limits.hintChars).default(''),
-  cites_file: text(limits.hintChars).default(''),
-  pattern: text(limits.hintChars).default('').describe('A regular expression without look-around.'),
-  citations_min: z.int().min(0).max(evidenceLimits.citations).default(0),
+  cites_symbol: text(limits.hintChars)
+    .default('')
+    .describe('A verified citation holds this symbol.'),
+  cites_file: text(limits.hintChars)
+    .default('')
+    .describe('A verified citation is of a file whose path ends so.'),
+  pattern: text(limits.hintChars)
+    .default('')
+    .describe('A regular expression without look-around, which the result matches.'),
+  citations_min: z
+    .int()
+    .min(0)
+    .max(evidenceLimits.citations)
+    .default(0)
+    .describe('At least so many citations that were verified.'),
 });
 
-const criterion = z.union([
-  text(limits.criterionChars).min(1),
-  z.strictObject({ text: text(limits.criterionChars).min(1), check: check.optional() }),
-]);
+const criterion = z
+  .union([
+    text(limits.criterionChars).min(1).describe('A sentence: only a reader can tell.'),
+    z
+      .strictObject({
+        text: text(limits.criterionChars).min(1).describe('The criterion in words.'),
+        check: check.optional().describe('What a program can check of it.'),
+      })
+      .describe('A sentence with a check.'),
+  ])
+  .describe('When the task counts as done.');
 
 const action = z.strictObject({
-  argv: z.array(text(limits.argChars)).min(1).max(limits.argv),
-  cwd: text(limits.hintChars).default(''),
+  argv: z
+    .array(text(limits.argChars))
+    .min(1)
+    .max(limits.argv)
+    .describe('Program and arguments; no shell reads them.'),
+  cwd: text(limits.hintChars)
+    .default('')
+    .describe('Folder below the root of the executor; empty: the root.'),
   env: z
     .record(z.string().regex(/^[A-Za-z_]\w*$/), text(limits.argChars))
     .default({})
     .refine((each) => Object.keys(each).length <= limits.environment, {
       message: `at most ${limits.environment} variables`,
-    }),
-  stdin: text(limits.stdinChars).default(''),
-  read_only: z.boolean().default(false),
-  idempotency_key: text(limits.idChars).default(''),
+    })
+    .describe('Variables of its environment.'),
+  stdin: text(limits.stdinChars).default('').describe('What it reads from standard input.'),
+  read_only: z
+    .boolean()
+    .default(false)
+    .describe('It changes nothing that outlives it, and may be run again.'),
+  idempotency_key: text(limits.idChars)
+    .default('')
+    .describe('It may be run again under this key, which it finds in its environment.'),
 });
 
 /** What may be delegated, as whoever delegates writes it: most of it may be left out. */
 export const delegatedTaskSchema = z.strictObject({
   id: name.max(limits.idChars).optional().describe('Absent: made by the manager.'),
-  task: text(limits.taskChars).min(1),
-  acceptance_criteria: z.array(criterion).max(limits.criteria).default([]),
-  context: text(limits.contextChars).default(''),
-  grounding: grounding.nullish(),
-  kind: z.enum(taskKinds).optional(),
-  criticality: z.enum(criticalities).default('C2'),
-  runner: z.enum(runners).optional(),
-  action: action.optional(),
-  depends_on: z.array(name.max(limits.idChars)).max(limits.dependencies).default([]),
+  task: text(limits.taskChars).min(1).describe('What is to be done, in words.'),
+  acceptance_criteria: z
+    .array(criterion)
+    .max(limits.criteria)
+    .default([])
+    .describe('When it counts as done; each is judged on its own.'),
+  context: text(limits.contextChars).default('').describe('What the worker should know besides.'),
+  grounding: groundingSchema
+    .nullish()
+    .describe('How the PGC is used. Without it and without a kind, no evidence is asked for.'),
+  kind: z
+    .enum(taskKinds)
+    .optional()
+    .describe('What kind of work it is: says which strategy suits it when none is given.'),
+  criticality: z
+    .enum(criticalities)
+    .default('C2')
+    .describe('How much hangs on it. Of C3 and C4 a person decides whatever is doubtful.'),
+  runner: z
+    .enum(runners)
+    .optional()
+    .describe('Who does the work at the worker. Absent: command with an action, else answer.'),
+  action: action.optional().describe('A program to run.'),
+  depends_on: z
+    .array(name.max(limits.idChars))
+    .max(limits.dependencies)
+    .default([])
+    .describe('Ids of tasks that must be completed first.'),
   limits: z
     .strictObject({
       timeout_ms: z
         .int()
         .min(limits.timeoutMs.min)
         .max(limits.timeoutMs.max)
-        .default(limits.timeoutMs.default),
-      attempts_max: z.int().min(1).max(limits.attempts.max).default(limits.attempts.default),
+        .default(limits.timeoutMs.default)
+        .describe('The whole task, all attempts together, in milliseconds.'),
+      attempts_max: z
+        .int()
+        .min(1)
+        .max(limits.attempts.max)
+        .default(limits.attempts.default)
+        .describe('Attempts that may fail before the task does.'),
     })
-    .default({ timeout_ms: limits.timeoutMs.default, attempts_max: limits.attempts.default }),
-  to: text(limits.idChars).default(''),
-  pgc: text(limits.idChars).default(''),
+    .default({ timeout_ms: limits.timeoutMs.default, attempts_max: limits.attempts.default })
+    .describe('When it is given up.'),
+  to: text(limits.idChars)
+    .default('')
+    .describe('Agent or alias that shall do it; empty: whoever can.'),
+  pgc: text(limits.idChars)
+    .default('')
+    .describe('PGC agent that is asked; empty: the whole lattice.'),
 });
 
 /** A task as somebody wrote it, with all that was left out. Throws TASK_INVALID, which names the field. */
@@ -227,16 +309,39 @@ function criterionOf(value: z.output<typeof criterion>): Criterion {
 }
 
 const citation = z.looseObject({
-  overlay: z.string().default(''),
-  content: z.string().default(''),
-  relevance: z.string().default(''),
-  file_path: z.string().default(''),
-  line_start: z.int().min(0).default(0),
-  line_end: z.int().min(0).default(0),
-  symbol: z.string().default(''),
-  blob: z.string().default(''),
-  agent: z.string().default(''),
-  similarity: z.number().optional(),
+  overlay: z.string().default('').describe('O1 to O7.'),
+  content: z
+    .string()
+    .default('')
+    .describe(`The cited lines, at most ${evidenceLimits.contentChars} characters.`),
+  relevance: z.string().default('').describe('What it says about the task.'),
+  file_path: z.string().default('').describe('From the root of the tree.'),
+  line_start: z.int().min(0).default(0).describe('1-based; 0: not said.'),
+  line_end: z.int().min(0).default(0).describe('Inclusive; 0: not said.'),
+  symbol: z.string().default('').describe('What is defined there.'),
+  blob: z.string().default('').describe('Git blob id of the file that was read.'),
+  agent: z.string().default('').describe('PGC agent that it comes from.'),
+  similarity: z.number().optional().describe('0 to 1, calibrated.'),
+});
+
+/** What an answer rests on, as a worker writes it. */
+export const evidenceSchema = z.looseObject({
+  queries_executed: z.array(z.string()).default([]).describe('What the PGC was asked.'),
+  overlays_consulted: z.array(z.string()).default([]).describe('Overlays that answered.'),
+  citations: z
+    .array(citation)
+    .default([])
+    .describe(`What it rests on, at most ${evidenceLimits.citations}.`),
+  grounding_confidence: z
+    .enum(['high', 'medium', 'low'])
+    .default('low')
+    .describe(
+      'Mean similarity above .85 is high, from .7 on medium. The manager computes it anew.',
+    ),
+  overlay_warnings: z
+    .array(z.string())
+    .default([])
+    .describe('Overlays that were not there, and what was done instead.'),
 });
 
 /**
@@ -244,29 +349,33 @@ const citation = z.looseObject({
  * names what breaks them.
  */
 export const taskResponseSchema = z.looseObject({
-  task_id: z.string().min(1),
-  status: z.enum(responseStatuses),
-  result: text(limits.resultChars).default(''),
-  grounding_evidence: z
-    .looseObject({
-      queries_executed: z.array(z.string()).default([]),
-      overlays_consulted: z.array(z.string()).default([]),
-      citations: z.array(citation).default([]),
-      grounding_confidence: z.enum(['high', 'medium', 'low']).default('low'),
-      overlay_warnings: z.array(z.string()).default([]),
-    })
-    .nullish(),
-  reason: z.string().default(''),
+  task_id: z.string().min(1).describe('Of the task that it answers.'),
+  status: z.enum(responseStatuses).describe('How it went.'),
+  result: text(limits.resultChars).default('').describe('What was found out or done.'),
+  grounding_evidence: evidenceSchema
+    .nullish()
+    .describe('What it rests on; needed where evidence is required.'),
+  reason: z.string().default('').describe('Of a failure or a block: a code.'),
   errors: z
     .array(
-      z.looseObject({ code: z.string(), text: z.string(), retryable: z.boolean().default(false) }),
+      z.looseObject({
+        code: z.string().describe('Of `sigma error`.'),
+        text: z.string().describe('In words.'),
+        retryable: z.boolean().default(false).describe('Whether it may work another time.'),
+      }),
     )
-    .default([]),
-  protocol_version: z.string().default(legacyVersion),
-  clarification_request: text(limits.hintChars * 4).default(''),
-  attempt: z.int().min(0).default(0),
-  partial: z.boolean().default(false),
-  files_modified: z.array(z.string()).default([]),
+    .default([])
+    .describe('What went wrong; never among the citations.'),
+  protocol_version: z
+    .string()
+    .default(legacyVersion)
+    .describe('2.0; of a worker that knows no grounding 1.0-legacy.'),
+  clarification_request: text(limits.hintChars * 4)
+    .default('')
+    .describe('The question, where the status is needs_clarification.'),
+  attempt: z.int().min(0).default(0).describe('Of the assignment that it answers.'),
+  partial: z.boolean().default(false).describe('It was stopped; this is what was done till then.'),
+  files_modified: z.array(z.string()).default([]).describe('Files that were changed.'),
 });
 
 /** Of a worker that writes JSON. Throws MALFORMED_PAYLOAD. */

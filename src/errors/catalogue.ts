@@ -423,6 +423,24 @@ export const catalogue = {
     exit: 1,
     next: 'Run `sigma task show {task}`: it says what may be said to it.',
   },
+  TASK_WAITS: {
+    text: 'task {task} waits for somebody: {asks}',
+    retryable: false,
+    exit: 1,
+    next: 'Run `sigma task show {task}`: it says which commands decide.',
+  },
+  TASK_UPDATE_INVALID: {
+    text: 'the update of the list is not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct what is named; nothing of it was taken over. `sigma task update --schema` prints what it may hold.',
+  },
+  TODOS_FULL: {
+    text: '{what} already holds {limit}',
+    retryable: false,
+    exit: 1,
+    next: 'Complete what is done: completed entries make room for new ones.',
+  },
   STALE_ATTEMPT: {
     text: 'attempt {attempt} at task {task} is over (the last one is {now})',
     retryable: false,

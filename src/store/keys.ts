@@ -14,6 +14,7 @@
  *     task/<id>                          JSON: the record of a task
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
+ *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -45,6 +46,10 @@ export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const taskNumbersKey = 'numbers/tasks';
 export const deedPrefix = 'deed/';
 export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
+
+export const todoPrefix = 'todo/';
+export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
+export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

@@ -68,6 +68,17 @@ export interface TasksAnswer {
   more: boolean;
 }
 
+/** A SigmaTaskUpdate for the list of this name, as JSON; no bytes: the list is only read. */
+export interface TodoUpdate {
+  list: string;
+  json: Uint8Array;
+}
+
+/** The whole list, as JSON (TodoListView). */
+export interface TodoAnswer {
+  json: Uint8Array;
+}
+
 export interface TaskNumbersAnswer {
   states: Record<string, number>;
   /** JSON of TaskNumbers and TaskRates. */
@@ -98,6 +109,11 @@ export const taskMessages = {
     type: 'task.change',
     request: codec<TaskChange>(task.TaskChange),
     answer: codec<TaskView>(task.TaskView),
+  },
+  update: {
+    type: 'task.update',
+    request: codec<TodoUpdate>(task.TodoUpdate),
+    answer: codec<TodoAnswer>(task.TodoAnswer),
   },
   numbers: {
     type: 'task.numbers',

@@ -115,6 +115,9 @@ const tools = [
   'send_agent_message',
   'list_pending_messages',
   'mark_message_read',
+  'delegate_task',
+  'task_status',
+  'sigma_task_update',
 ];
 
 test.each(transports)(
@@ -125,7 +128,9 @@ test.each(transports)(
     for (const each of listed) {
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
-      expect(each.annotations?.readOnlyHint, each.name).toBe(!/^(send|mark)_/.test(each.name));
+      expect(each.annotations?.readOnlyHint, each.name).toBe(
+        !/^(send|mark|delegate|sigma)_/.test(each.name),
+      );
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
   },
@@ -206,6 +211,10 @@ test.each(transports)('%s: every tool refuses a wrong question with a code', asy
     ['send_agent_message', { to: 'nobody', message: 'x' }, 'UNKNOWN_AGENT'],
     ['list_pending_messages', { message: 999_999 }, 'NO_SUCH_MESSAGE'],
     ['mark_message_read', { message: 999_999 }, 'NO_SUCH_MESSAGE'],
+    ['delegate_task', { task: '' }, 'TOOL_INPUT'],
+    ['delegate_task', { task: 'x', runner: 'command' }, 'TASK_INVALID'],
+    ['task_status', { id: 'nope' }, 'NO_SUCH_TASK'],
+    ['sigma_task_update', { todos: [{ id: 'x', status: 'pending' }] }, 'TASK_UPDATE_INVALID'],
     ['ask', { question: 'x', max_tokens: 1_000_000 }, 'TOOL_INPUT'],
   ];
   for (const [tool, args, code] of wrong) {
@@ -371,7 +380,7 @@ test('the prompt tells an agent to look round, to ask the owners and to check', 
     arguments: { goal: 'find the leak' },
   });
   const { text } = messages[0]?.content as { text: string };
-  for (const each of ['find the leak', 'list_agents', 'query_agent', 'verify_citations'])
+  for (const each of ['find the leak', 'list_agents', 'delegate_task', 'verify_citations'])
     expect(text).toContain(each);
 });
 

@@ -1,0 +1,75 @@
+import { systemClock } from '../../src/base/clock.js';
+import { Client } from '../../src/client/client.js';
+import { loadConfig } from '../../src/config/config.js';
+import { delegationMessages } from '../../src/delegation/messages.js';
+import {
+  delegationCapability,
+  protocolVersion,
+  runnerCapability,
+  type DelegatedTask,
+  type EvidenceCitation,
+  type TaskResponse,
+} from '../../src/delegation/shapes.js';
+import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
+import { ZeromqLink } from '../../src/transport/zeromq.js';
+
+type Answer = Partial<Omit<TaskResponse, 'task_id' | 'attempt'>>;
+
+/** A worker on the bus that speaks the whole protocol; what it answers is up to the test. */
+export async function startWorker(
+  home: string,
+  agent: string,
+  work: (task: DelegatedTask, client: Client) => Promise<Answer>,
+): Promise<Client> {
+  const client = Client.connect({
+    link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
+    identity: { agent, role: 'executor', isEphemeral: false },
+    clock: systemClock,
+    random: Math.random,
+  });
+  await client.ready({ withinMs: 5_000 });
+  await client.register({
+    ...{ alias: agent, model: '', project: '', scope: [], overlays: {} },
+    capabilities: [delegationCapability, runnerCapability('answer'), slotsCapability(8)],
+    protocol_versions: [protocolVersion],
+  });
+  const { assign, claim, response } = delegationMessages;
+  await client.receive(async ({ type, body }) => {
+    if (type !== assign.type) return;
+    const { task, attempt, manager } = assign.codec.decode(body);
+    const to = `agent:${manager}`;
+    const mine = { task_id: task.id, attempt };
+    await client.request(to, claim.type, claim.codec.encode(mine));
+    // Not waited for: what comes behind it from this manager must not wait either.
+    void work(task, client).then((its) => {
+      const answer: TaskResponse = {
+        ...mine,
+        ...{ status: 'completed', result: 'done', grounding_evidence: null, reason: '' },
+        ...{ errors: [], protocol_version: protocolVersion, clarification_request: '' },
+        ...{ partial: false, files_modified: [], usage: null },
+        ...its,
+      };
+      return client.post(to, response.type, response.codec.encode(answer));
+    });
+  });
+  return client;
+}
+
+/** A citation that holds, of whoever knows most about the question, as similar as is wanted. */
+export async function citationFor(
+  client: Client,
+  question: string,
+  similarity: number,
+): Promise<EvidenceCitation> {
+  const { type, request, answer } = latticeMessages.ask;
+  const body = request.encode({ question, overlays: [], top_k: 1, query_hints: [] });
+  const reply = await client.request(`service:${latticeService}`, type, body);
+  const [source] = answer.decode(reply.body).sources;
+  if (source === undefined) throw new Error(`nothing answers: ${question}`);
+  const { overlay, content, file_path, line_start, line_end, symbol, blob, agent } = source;
+  return {
+    ...{ overlay, content, file_path, line_start, line_end, symbol, blob, agent, similarity },
+    relevance: 'It is what was asked for.',
+  };
+}

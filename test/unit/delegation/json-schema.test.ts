@@ -1,0 +1,48 @@
+import { format, resolveConfig } from 'prettier';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import {
+  delegatedTaskJsonSchema,
+  taskResponseJsonSchema,
+} from '../../../src/delegation/json-schema.js';
+import { todoUpdateJsonSchema } from '../../../src/task/sigma-task-update.js';
+
+const documents: [file: string, schema: object][] = [
+  ['delegated-task', delegatedTaskJsonSchema()],
+  ['task-response', taskResponseJsonSchema()],
+];
+
+/** Made anew by `npx vitest run -u` of this file. */
+test.each(documents)('proto/%s.schema.json is what the program reads', async (name, schema) => {
+  const file = fileURLToPath(new URL(`../../../proto/${name}.schema.json`, import.meta.url));
+  const style = await resolveConfig(file);
+  const text = await format(JSON.stringify(schema), { ...style, parser: 'json' });
+  await expect(text).toMatchFileSnapshot(file);
+});
+
+test.each([...documents, ['sigma-task-update', todoUpdateJsonSchema()]] as const)(
+  'every field of %s is described',
+  (_, schema) => {
+    const fields = fieldsOf(schema, '');
+    expect(fields.length).toBeGreaterThan(10);
+    expect(fields.filter(({ described }) => !described).map(({ path }) => path)).toEqual([]);
+  },
+);
+
+interface Field {
+  path: string;
+  described: boolean;
+}
+
+/** Every property at any depth. */
+function fieldsOf(schema: any, path: string): Field[] {
+  const inner = [schema.items, ...(schema.anyOf ?? [])].filter((each) => each !== undefined);
+  const properties = Object.entries<any>(schema.properties ?? {});
+  return [
+    ...inner.flatMap((each) => fieldsOf(each, `${path}[]`)),
+    ...properties.flatMap(([name, its]) => [
+      { path: `${path}.${name}`, described: (its.description ?? '') !== '' },
+      ...fieldsOf(its, `${path}.${name}`),
+    ]),
+  ];
+}
