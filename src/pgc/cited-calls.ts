@@ -4,7 +4,7 @@ import type { ShardIndex } from './shard-index.js';
 
 /**
  * How relevant the line of a call site is to a question for the callers of that name: the share of call sites that an
- * independent reader of the same sources confirmed (test/bench/lookup/results.md, precision of call edges).
+ * independent reader of the same sources confirmed (test/bench/lattice/results.md, precision of call edges).
  */
 export const callSimilarity = 0.976;
 
