@@ -34,6 +34,7 @@ const packages = {
   zod: '^(src/(config|delegation|model|pgc)|services/mcp)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
+  openai: '^src/model/chat\\.ts$',
 };
 
 const parts = Object.keys(layers);

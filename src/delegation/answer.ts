@@ -15,8 +15,6 @@ const listCharsMax = taskLimits.resultChars - 4_000;
 
 const ofCallers =
   /\b(?:callers?|call[- ]?sites?|calls? (?:to|of)|who calls|what calls|(?:is|are|where) .{0,60}\bcalled)\b/i;
-const ofResults =
-  /\b(?:ignor|discard|unused|drop|check|use|look)\w*\b.{0,60}\b(?:result|return|value)/i;
 const named =
   /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?([A-Za-z_$][\w$.]*(?:#[\w$.]+)?)/i;
 

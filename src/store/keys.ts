@@ -2,7 +2,7 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/layout                        which layout: bus, facts, manager
+ *     meta/layout                        which layout: bus, facts, manager, executor
  *     meta/schema                        its version, decimal text
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
@@ -13,6 +13,7 @@
  *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
  *     task/<id>                          JSON: the record of a task
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
+ *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -43,6 +44,10 @@ export const taskPrefix = 'task/';
 export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const deedPrefix = 'deed/';
 export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
+
+export const workPrefix = 'work/';
+export const workKey = (task: string, attempt: number): string =>
+  `${workPrefix}${task}/${hex64(attempt)}`;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>
