@@ -103,6 +103,16 @@ export function brokerAt(home, onMessage) {
   );
 }
 
+/** `sigma agent …` on a home. */
+export function agentAt(home, name, args) {
+  return new Child(name, () =>
+    spawn(process.execPath, [sigma, 'agent', ...args, '--log', 'info'], {
+      env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
 /** A script of this folder, given its settings as one argument. */
 export function worker(name, script, settings, onMessage) {
   const file = path.join(import.meta.dirname, script);

@@ -6,7 +6,7 @@
 //   npm run campaign:tasks-killed -- [--kills N] [--tasks N] [--freezes N] [--seed N] [--json]
 //
 // Exits with 1 when a claim does not hold.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,7 @@ import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { chance } from '../bench/lookup/random.mjs';
 import { connectTo, recordOf, until, untilTaken } from './agent.mjs';
 import { claim } from './claims.mjs';
-import { brokerAt, Child } from './processes.mjs';
+import { agentAt, brokerAt } from './processes.mjs';
 import { numbersFrom, told } from './report.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
@@ -46,21 +46,15 @@ writeFileSync(path.join(folder, 'effects'), '');
 const tree = treeIn(path.join(home, 'tree'));
 const children = {
   broker: brokerAt(home),
-  manager: agent('manager', 'manager'),
-  pgc: agent('pgc', 'pgc', tree),
+  manager: agentAt(home, 'manager', ['manager']),
+  pgc: agentAt(home, 'pgc', ['pgc', tree]),
   ...Object.fromEntries(
     Array.from({ length: executors }, (_, at) => [
       `executor-${at}`,
-      agent(
-        `executor-${at}`,
-        'executor',
-        '--name',
-        `executor-${at}`,
-        '--slots',
-        `${executorSlots}`,
-        '--root',
-        folder,
-      ),
+      agentAt(home, `executor-${at}`, [
+        ...['executor', '--name', `executor-${at}`, '--slots', `${executorSlots}`],
+        ...['--root', folder],
+      ]),
     ]),
   ),
 };
@@ -91,15 +85,6 @@ await settle();
 process.exitCode = report();
 await boss.close();
 for (const child of Object.values(children).reverse()) await child.kill();
-
-function agent(name, ...args) {
-  return new Child(name, () =>
-    spawn(process.execPath, [sigma, 'agent', ...args, '--log', 'info'], {
-      env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-}
 
 /** A small tree of C, enough to ask about. */
 function treeIn(root) {

@@ -1,0 +1,452 @@
+// Tasks as they are lived: a manager, executors and PGC hosts as processes of their own over one broker, on a real tree.
+// An honest worker and liars; each strategy and each analysis; what goes wrong and what becomes of it; a question there
+// and back. Prints what each response held, and what the manager found out about it.
+//
+//   npm run campaign:tasks -- [--repo DIR] [--home SIGMA_HOME] [--symbol NAME] [--json]
+//
+// Without --repo, this repository. Exits with 1 when a claim does not hold.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { readTask } from '../../dist/src/delegation/schema.js';
+import { delegationMessages } from '../../dist/src/delegation/messages.js';
+import { taskMessages, taskService } from '../../dist/src/task/messages.js';
+import { table } from '../bench/kernel/figures.mjs';
+import { temporaryFolder } from '../bench/kernel/process.mjs';
+import { connectTo, recordOf, until } from './agent.mjs';
+import { claim } from './claims.mjs';
+import { agentAt, brokerAt, worker } from './processes.mjs';
+import { told } from './report.mjs';
+
+const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
+const restMsMax = 180_000;
+/** A task rests in these: nothing happens any more by itself. */
+const resting = [
+  'completed',
+  'failed',
+  'halted',
+  'cancelled',
+  'timed_out',
+  'deciding',
+  'clarifying',
+];
+
+const { values } = parseArgs({
+  options: {
+    repo: { type: 'string', default: path.resolve(import.meta.dirname, '../..') },
+    home: { type: 'string' },
+    symbol: { type: 'string', default: 'notifySystemd' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const { repo, symbol, json } = values;
+const home = values.home ?? temporaryFolder('sigma-tasks');
+const claims = [];
+const claimed = (name, holds, detail = '') => claims.push(claim(name, holds, detail));
+const rows = [
+  [
+    'WHAT',
+    'STATE',
+    'ATTEMPTS',
+    'SECONDS',
+    'QUERIES',
+    'OVERLAYS',
+    'CITED',
+    'VALID',
+    'CONFIDENCE',
+    'PGC MS',
+    'CONTEXT',
+    'WHAT WAS SAID',
+  ],
+];
+
+indexed();
+const broker = brokerAt(home);
+const manager = agentAt(home, 'manager', ['manager']);
+const pgc = agentAt(home, 'pgc', ['pgc', repo]);
+const executor = agentAt(home, 'executor', ['executor', '--root', repo]);
+for (const each of [broker, manager, pgc, executor]) each.start();
+const boss = connectTo(home, 'boss');
+await boss.ready({ withinMs: 60_000 });
+await boss.register(recordOf('boss'));
+await until(
+  async () => (await boss.agents()).some(({ record }) => record.role === 'executor'),
+  60_000,
+);
+await until(async () => (await boss.agents({ role: 'pgc' })).length > 0, 300_000);
+try {
+  await honest();
+  await liars();
+  await strategies();
+  await analyses();
+  await errors();
+  await clarification();
+  await metrics();
+} finally {
+  await boss.close();
+  for (const each of [executor, pgc, manager, broker]) await each.stop();
+}
+if (!json) process.stdout.write(`${table(rows)}\n`);
+process.exitCode = told('tasks as they are lived', {
+  json,
+  figures: { tree: repo, symbol, tasks: rows.length - 1 },
+  claims,
+});
+
+function indexed() {
+  const env = { ...process.env, SIGMA_HOME: home };
+  const { status, stderr } = spawnSync(process.execPath, [sigma, 'index', repo, '--json'], { env });
+  if (status !== 0) throw new Error(String(stderr));
+}
+
+function callersTask(more = {}) {
+  return {
+    task: `Find every caller of ${symbol} and say which ignore its result.`,
+    grounding: { strategy: 'pgc_first', overlay_hints: ['O1', 'O3'], evidence_required: true },
+    acceptance_criteria: [
+      { text: 'call sites are cited', check: { citations_min: 1, cites_symbol: symbol } },
+    ],
+    ...more,
+  };
+}
+
+async function honest() {
+  const view = await lived('every caller, honestly', callersTask());
+  const review = view.reviews.at(-1);
+  claimed(
+    'an honest answer is accepted, every citation verified',
+    view.state === 'completed' &&
+      review.citations.length > 0 &&
+      review.citations.every(({ status }) => status === 'valid'),
+    JSON.stringify(review),
+  );
+  say(view.response.result.split('\n').slice(0, 12).join('\n'));
+}
+
+async function liars() {
+  const told = [
+    'an invented citation',
+    'an invented file',
+    'the wrong line',
+    'inflated confidence',
+  ];
+  for (const lie of told) {
+    const name = `liar-${lie.split(' ').at(-1)}`;
+    const child = worker(name, 'tasks/liar.mjs', { home, name, lie });
+    child.start();
+    await until(() => isThere(name), 30_000);
+    const view = await lived(lie, callersTask({ limits: { attempts_max: 3 } }));
+    await child.kill();
+    await until(async () => !(await isThere(name)), 30_000);
+    const [first] = view.reviews;
+    claimed(
+      `${lie}: refused with its reason, and done by somebody else`,
+      view.state === 'completed' &&
+        first.worker === name &&
+        first.verdict === 'refused' &&
+        view.assigned_to === 'executor',
+      JSON.stringify(view.reviews),
+    );
+    for (const { code, text } of first.findings.filter(({ severity }) => severity === 'error'))
+      say(`${lie}: ${code}: ${text}`);
+  }
+}
+
+async function strategies() {
+  for (const strategy of ['pgc_first', 'pgc_verify', 'pgc_cite', 'none']) {
+    const view = await lived(strategy, {
+      task: `What does ${symbol} do?`,
+      grounding: { strategy, query_hints: strategy === 'none' ? [] : [`What does ${symbol} do?`] },
+    });
+    const evidence = view.response?.grounding_evidence;
+    const isNone = strategy === 'none';
+    claimed(
+      `${strategy} ${isNone ? 'asks nobody' : 'cites what it found'}`,
+      isNone ? evidence === null : evidence?.citations.length > 0,
+      JSON.stringify(view.response ?? view.error),
+    );
+  }
+  const legacy = await lived('no grounding at all', { task: `What does ${symbol} do?` });
+  claimed(
+    'without grounding a response is of the legacy version',
+    legacy.response?.protocol_version === '1.0-legacy',
+    JSON.stringify(legacy.response),
+  );
+}
+
+async function analyses() {
+  const hints = [
+    { type: 'blast_radius', target: symbol },
+    { type: 'security_impact', target: symbol },
+    { type: 'dependency_check', target: '' },
+    { type: 'algebra_query', target: 'O1 - O2' },
+  ];
+  for (const hint of hints) {
+    const view = await lived(hint.type, {
+      task: `What has to be known before ${symbol} is changed?`,
+      kind: 'architecture',
+      grounding: { analysis_hints: [hint], evidence_required: false },
+    });
+    const ran = view.response?.grounding_evidence?.queries_executed ?? [];
+    claimed(
+      `${hint.type} was run`,
+      ran.some((each) => each.includes(hint.type)),
+      JSON.stringify(ran),
+    );
+  }
+  const view = await lived('algebra_expression', {
+    task: `What has to be known before ${symbol} is changed?`,
+    grounding: { strategy: 'pgc_first', algebra_expression: 'O1 & O5', evidence_required: false },
+  });
+  claimed(
+    'an expression was evaluated',
+    view.response?.grounding_evidence?.queries_executed.some((each) => each.includes('O1 & O5')),
+    JSON.stringify(view.response),
+  );
+}
+
+async function errors() {
+  await legacyWorker();
+  await pgcLost();
+  await overlaysGone();
+  await corrupted();
+  await lowConfidence();
+}
+
+async function legacyWorker() {
+  const name = 'old-timer';
+  const child = worker(name, 'tasks/legacy.mjs', { home, name });
+  child.start();
+  await until(() => isThere(name), 30_000);
+  const view = await lived('5.1 a legacy worker', callersTask({ to: name }));
+  await child.kill();
+  const [first] = view.reviews;
+  claimed(
+    '5.1: PROTOCOL_MISMATCH, and done by one that knows grounding',
+    first.findings.some(({ code }) => code === 'PROTOCOL_MISMATCH') &&
+      view.state === 'completed' &&
+      view.assigned_to === 'executor',
+    JSON.stringify(view.reviews),
+  );
+}
+
+/** It answers nothing for a while, as a machine that swaps; then it is killed in the middle of what it was asked. */
+async function pgcLost() {
+  process.kill(pgc.pid, 'SIGSTOP');
+  const living = lived(
+    '5.2 a PGC that is killed',
+    callersTask({
+      grounding: { strategy: 'pgc_first', evidence_required: true },
+      limits: { timeout_ms: 170_000 },
+    }),
+    ['blocked'],
+  );
+  await wait(3_000);
+  await pgc.kill();
+  const view = await living;
+  claimed(
+    '5.2: blocked, nothing done',
+    view.state === 'blocked' &&
+      view.response.status === 'blocked' &&
+      view.response.reason === 'PGC_FAILED',
+    JSON.stringify(view.response),
+  );
+  pgc.start();
+  await until(
+    async () => (await boss.agents({ role: 'pgc' })).some(({ state }) => state === 'online'),
+    300_000,
+  );
+  await change(view.id, 'reassign');
+  const after = await rest(view.id);
+  claimed(
+    '5.2: reassigned, it is completed',
+    after.state === 'completed',
+    JSON.stringify(after.error),
+  );
+}
+
+async function overlaysGone() {
+  const deleted = await withoutOverlay('o4');
+  const view = await lived('5.3 overlays deleted', {
+    task: `What does ${symbol} do?`,
+    grounding: { strategy: 'pgc_first', overlay_hints: ['O1', 'O4'], evidence_required: true },
+  });
+  const { overlay_warnings: warnings = [] } = view.response?.grounding_evidence ?? {};
+  claimed(
+    `5.3: made again, or done without and said (${deleted} files were deleted)`,
+    ['completed', 'deciding'].includes(view.state),
+    JSON.stringify([view.error, warnings, view.reviews]),
+  );
+}
+
+/** Its files are taken away while nobody serves them. */
+async function withoutOverlay(layer) {
+  await pgc.stop();
+  const folder = path.join(home, 'pgc');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (each) => each.isFile() && each.name.toLowerCase().includes(`.${layer}`),
+  );
+  for (const each of files) rmSync(path.join(each.parentPath, each.name));
+  pgc.start();
+  await until(
+    async () => (await boss.agents({ role: 'pgc' })).some(({ state }) => state === 'online'),
+    300_000,
+  );
+  return files.length;
+}
+
+async function corrupted() {
+  const { response, assign } = delegationMessages;
+  const startedMs = performance.now();
+  await boss.post('agent:manager', response.type, Buffer.from('\xff\xff not a response', 'latin1'));
+  await boss.post('agent:executor', assign.type, Buffer.from('\xff\xff not a task', 'latin1'));
+  await boss.post('agent:manager', 'text', Buffer.from('{ "task_id": '));
+  const operator = connectTo(home, 'operator-1', { role: 'operator', isEphemeral: true });
+  await operator.ready({ withinMs: 30_000 });
+  const dead = await until(async () => {
+    const { messages } = await operator.mail.dead({ mailbox: '*' });
+    return messages.length >= 3 && messages;
+  }, 60_000).catch(async () => (await operator.mail.dead({ mailbox: '*' })).messages);
+  await operator.close();
+  const codes = dead.map(({ reason }) => reason).join(' ');
+  claimed(
+    '5.4: what is malformed is a dead letter with its reason',
+    dead.length >= 3 && codes.includes('MALFORMED'),
+    codes,
+  );
+  rows.push([
+    '5.4 malformed payloads',
+    'dead letters',
+    `${dead.length}`,
+    seconds(startedMs),
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    codes,
+  ]);
+  const view = await lived('5.4 and afterwards', callersTask());
+  claimed('5.4: and all goes on', view.state === 'completed', JSON.stringify(view.error));
+}
+
+async function lowConfidence() {
+  for (const criticality of ['C2', 'C4']) {
+    const name = `doubtful-${criticality.toLowerCase()}`;
+    const child = worker(name, 'tasks/liar.mjs', { home, name, lie: 'low confidence' });
+    child.start();
+    await until(() => isThere(name), 30_000);
+    const view = await lived(`5.5 low confidence, ${criticality}`, callersTask({ criticality }));
+    await child.kill();
+    await until(async () => !(await isThere(name)), 30_000);
+    const isCritical = criticality === 'C4';
+    claimed(
+      `5.5: ${criticality} ${isCritical ? 'waits for a person' : 'is accepted with a warning'}`,
+      view.state === (isCritical ? 'deciding' : 'completed'),
+      JSON.stringify(view.reviews),
+    );
+    if (!isCritical) continue;
+    await change(view.id, 'refuse');
+    claimed('5.5: refused by a person, it fails', (await rest(view.id)).state === 'failed');
+  }
+}
+
+async function clarification() {
+  const task = {
+    task: 'What does no_such_function_anywhere do?',
+    grounding: { strategy: 'pgc_first' },
+  };
+  const view = await lived('needs clarification', task);
+  claimed(
+    'a task that names nothing known is asked back',
+    view.state === 'clarifying' && view.asks !== '',
+    JSON.stringify(view.error),
+  );
+  await change(view.id, 'answer', symbol);
+  const after = await rest(view.id);
+  rows.push(rowOf('and answered', after, 0));
+  claimed(
+    'answered, it is completed',
+    after.state === 'completed',
+    JSON.stringify([after.error, after.asks]),
+  );
+}
+
+async function metrics() {
+  const { numbers } = taskMessages;
+  const reply = await boss.request(
+    `service:${taskService}`,
+    numbers.type,
+    numbers.request.encode({}),
+  );
+  const answer = numbers.answer.decode(reply.body);
+  say(JSON.stringify(JSON.parse(answer.rates), null, 1));
+}
+
+async function lived(what, task, also = []) {
+  const startedMs = performance.now();
+  const { delegate } = taskMessages;
+  const body = delegate.request.encode({ ...readTask(task, ''), id: '' });
+  const reply = await boss.request(`service:${taskService}`, delegate.type, body);
+  const view = await rest(delegate.answer.decode(reply.body).id, also);
+  rows.push(rowOf(what, view, startedMs));
+  return view;
+}
+
+async function rest(id, also = []) {
+  const { show } = taskMessages;
+  const endMs = performance.now() + restMsMax;
+  let view;
+  do {
+    const body = show.request.encode({ id, wait_ms: 2_000, revision: view?.revision ?? 0 });
+    const options = { deadlineMs: 10_000, isIdempotent: true };
+    const reply = await boss.request(`service:${taskService}`, show.type, body, options);
+    view = show.answer.decode(reply.body);
+  } while (![...resting, ...also].includes(view.state) && performance.now() < endMs);
+  return view;
+}
+
+async function change(id, what, text = '') {
+  const { change: message } = taskMessages;
+  const body = message.request.encode({ id, what, text });
+  await boss.request(`service:${taskService}`, message.type, body, { deadlineMs: 10_000 });
+}
+
+function rowOf(what, view, startedMs) {
+  const evidence = view.response?.grounding_evidence;
+  const usage = view.response?.usage;
+  const review = view.reviews.at(-1);
+  const valid = review?.citations.filter(({ status }) => status === 'valid').length ?? 0;
+  const said = view.asks || view.error?.text || view.response?.result || '';
+  return [
+    ...[what, view.state, `${view.attempt}`, startedMs === 0 ? '' : seconds(startedMs)],
+    ...[
+      `${evidence?.queries_executed.length ?? '-'}`,
+      evidence?.overlays_consulted.join(',') ?? '-',
+    ],
+    ...[
+      `${evidence?.citations.length ?? '-'}`,
+      evidence ? `${valid}` : '-',
+      review?.confidence ?? '-',
+    ],
+    ...[`${usage?.grounding_ms ?? '-'}`, `${usage?.context_bytes ?? '-'}`],
+    said.replace(/\s+/g, ' ').slice(0, 70),
+  ];
+}
+
+const seconds = (startedMs) => ((performance.now() - startedMs) / 1_000).toFixed(1);
+
+async function isThere(name) {
+  return (await boss.agents()).some(
+    ({ record, state }) => record.id === name && state === 'online',
+  );
+}
+
+function say(text) {
+  if (!json) process.stdout.write(`${text}\n\n`);
+}

@@ -1,0 +1,79 @@
+// A worker that knows the protocol and lies: it asks the PGC as it should, and then changes what it heard.
+import { latticeMessages, latticeService } from '../../../dist/src/pgc/messages.js';
+import {
+  delegationCapability,
+  legacyVersion,
+  protocolVersion,
+  runnerCapability,
+} from '../../../dist/src/delegation/shapes.js';
+import { delegationMessages } from '../../../dist/src/delegation/messages.js';
+import { slotsCapability } from '../../../dist/src/delegation/worker-pool.js';
+import { connectTo, endWithParent, recordOf } from '../agent.mjs';
+
+const { home, name, lie } = endWithParent();
+const client = connectTo(home, name, { role: 'executor' });
+await client.ready({ withinMs: 30_000 });
+const { assign, claim, response } = delegationMessages;
+
+/** What each of them changes of an honest answer. */
+const lies = {
+  'an invented citation': (said) => {
+    said.citations[0] = { ...said.citations[0], content: 'int it_was_never_there(void);' };
+  },
+  'an invented file': (said) => {
+    said.citations[0] = { ...said.citations[0], file_path: 'lib/never_written.c' };
+  },
+  'the wrong line': (said) => {
+    const [first] = said.citations;
+    said.citations[0] = {
+      ...first,
+      line_start: first.line_start + 2,
+      line_end: first.line_end + 2,
+    };
+  },
+  'inflated confidence': (said) => {
+    said.citations = said.citations.map((each) => ({ ...each, similarity: 0.4 }));
+    said.grounding_confidence = 'high';
+  },
+  'low confidence': (said) => {
+    said.citations = said.citations.map((each) => ({ ...each, similarity: 0.62 }));
+    said.grounding_confidence = 'low';
+  },
+  'no evidence': () => undefined,
+};
+
+await client.receive(async ({ type, body }) => {
+  if (type !== assign.type) return;
+  const { task, attempt } = assign.codec.decode(body);
+  await client.request(
+    'agent:manager',
+    claim.type,
+    claim.codec.encode({ task_id: task.id, attempt }),
+  );
+  const { callers } = latticeMessages;
+  const symbol = task.task.match(/caller of (\w+)/)?.[1] ?? 'main';
+  const asked = callers.request.encode({ symbol, cite: 5 });
+  const reply = await client.request(`service:${latticeService}`, callers.type, asked);
+  const { citations } = callers.answer.decode(reply.body);
+  const said = {
+    queries_executed: [`callers of ${symbol}`],
+    overlays_consulted: ['O1', 'O3'],
+    citations: citations.map((each) => ({ ...each, relevance: 'it calls it' })),
+    grounding_confidence: 'high',
+    overlay_warnings: [],
+  };
+  lies[lie](said);
+  const isLegacy = lie === 'no evidence';
+  const whole = {
+    ...{ task_id: task.id, attempt, status: 'completed', result: 'All of them look at it.' },
+    ...{ reason: '', errors: [], clarification_request: '', partial: false, files_modified: [] },
+    ...{ usage: null, grounding_evidence: isLegacy ? null : said },
+    protocol_version: isLegacy ? legacyVersion : protocolVersion,
+  };
+  await client.post('agent:manager', response.type, response.codec.encode(whole));
+});
+await client.register({
+  ...recordOf(name),
+  // More room than an honest one has: it is asked first.
+  capabilities: [delegationCapability, runnerCapability('answer'), slotsCapability(32)],
+});
