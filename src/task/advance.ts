@@ -128,7 +128,7 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
     deeds.push(...after.deeds);
   }
   const finished = isOver(current) && current.finished_ms === 0;
-  return { record: finished ? { ...current, finished_ms: nowMs, timers: {} } : current, deeds };
+  return { record: finished ? { ...current, finished_ms: nowMs } : current, deeds };
 }
 
 /** States in which a worker may have it. Whoever has it in another one is told to stop. */

@@ -202,6 +202,7 @@ test.each<[string, object, string]>([
   ['options that are a list', hinted({ options: '[1]' }), 'options'],
   ['options that are null', hinted({ options: 'null' }), 'options'],
   ['options that are too long', hinted({ options: `{"a":"${chars(4_000)}"}` }), 'options'],
+  ['options that are mostly blank', hinted({ options: `{${' '.repeat(4_000)}}` }), 'options'],
   ['an unknown kind', { kind: 'chore' }, 'kind'],
   ['an unknown criticality', { criticality: 'C9' }, 'criticality'],
   ['an unknown runner', { runner: 'shell' }, 'runner'],

@@ -226,6 +226,18 @@ test('what was done is not done again after a restart, and what was not is', asy
   expect(kinds(opened.at(-1) as OpenBook)).toEqual([]);
 });
 
+test('what was left undone in several lives is all done, in order', async () => {
+  const never = (): Promise<void> => new Promise(() => undefined);
+  const first = await open({ perform: never });
+  await first.book.begin(named('a'), 'me');
+  await first.drop();
+  const second = await open({ perform: never });
+  await second.book.send('a', ready);
+  await second.drop();
+  const third = await open();
+  await eventually(() => expect(kinds(third)).toEqual(['turn.await', 'task.attend']));
+});
+
 /** Does what a manager does, as one whose deeds may be done twice. */
 async function managed(record: TaskRecord, deed: Deed, later: Promise<TaskBook>): Promise<void> {
   const book = await later;
@@ -347,6 +359,49 @@ test('what falls due while nothing can be written is tried again', async () => {
   await eventually(() => expect(its.book.stateOf('a')).toBe('timed_out'));
 });
 
+test('a task whose acceptance failed and is on disk all the same was accepted once', async () => {
+  let isLiar = true;
+  const its = await open({
+    wrap: (store) =>
+      divertedStore(store, async (_, write) => {
+        await write();
+        if (isLiar) throw new BusError('STORE_UNAVAILABLE');
+      }),
+  });
+  expect(await codeOf(its.book.begin(named('a'), 'me'))).toBe('STORE_UNAVAILABLE');
+  isLiar = false;
+  expect((await its.book.begin(named('a'), 'me')).revision).toBe(1);
+  await eventually(() => expect(kinds(its)).toEqual(['turn.await']));
+  const again = await reopen(its);
+  await again.book.send('a', ready);
+  await eventually(() => expect(kinds(again)).toEqual(['task.attend']));
+});
+
+test('what is in doubt when the store fails is settled when it serves again', async () => {
+  let isLiar = false;
+  let reopened = (): void => undefined;
+  const its = await open({
+    wrap: (store) => ({
+      ...divertedStore(store, async (_, write) => {
+        await write();
+        if (isLiar) throw new BusError('STORE_UNAVAILABLE');
+      }),
+      state: 'serving',
+      onReopened: (listener) => {
+        reopened = listener;
+        return { [Symbol.dispose]: () => (reopened = () => undefined) };
+      },
+    }),
+  });
+  await its.book.begin(named('a'), 'me');
+  isLiar = true;
+  expect(await codeOf(its.book.send('a', ready))).toBe('STORE_UNAVAILABLE');
+  isLiar = false;
+  expect(kinds(its)).toEqual(['turn.await']);
+  reopened();
+  await eventually(() => expect(kinds(its)).toEqual(['turn.await', 'task.attend']));
+});
+
 // ---------------------------------------------------------------- time
 
 test('what fell due while nobody was there ends after a restart, and what was open is done', async () => {
@@ -383,11 +438,28 @@ test('a worker that could not be heard while nobody listened has 30 s to be hear
   expect(book.stateOf('a')).toBe('running');
 });
 
+test('a timer that fires early ends nothing, and fires again in time', async () => {
+  const clock = new VirtualClock();
+  const after = clock.after.bind(clock);
+  let earlyMs = 10;
+  clock.after = (ms, fn) => {
+    const early = after(ms - earlyMs, fn);
+    earlyMs = 0;
+    return early;
+  };
+  const { book, troubles } = await open({ clock });
+  await book.begin(named('a', { limits: { timeout_ms: 1_000 } }), 'me');
+  await clock.advance(999);
+  await book.amend('a', { progress: 'x' });
+  expect([book.stateOf('a'), troubles]).toEqual(['pending', []]);
+  await clock.advance(1);
+  await eventually(() => expect(book.stateOf('a')).toBe('timed_out'));
+});
+
 test('a question that nobody answers has its time', async () => {
   const clock = new VirtualClock();
   const { book } = await open({ clock });
   await book.begin(named('a', { limits: { timeout_ms: 86_400_000 } }), 'me');
-  await clock.advance(-0);
   await toRunning(book, 'a');
   const response = responseOf({ status: 'needs_clarification' });
   await book.sendAssignment('a', 1, { type: 'worker.answered' }, { response });
@@ -429,7 +501,7 @@ test('nothing is forgotten that others wait for, nor before anybody heard of its
   const clock = new VirtualClock();
   const { book, performed } = await open({
     clock,
-    limits: { finishedTasks: 0, openTasks: 3 },
+    limits: { finishedTasks: 0, openTasks: 4 },
     perform: ({ id }, { type }) =>
       isDeaf && id === 'a' && type === 'task.finish'
         ? Promise.reject(new BusError('NO_RESPONDER'))
@@ -438,12 +510,15 @@ test('nothing is forgotten that others wait for, nor before anybody heard of its
   await book.begin(named('a'), 'me');
   await book.begin(named('b'), 'me');
   await book.begin(named('c', { depends_on: ['b'] }), 'me');
+  await book.begin(named('d'), 'me');
   await book.send('a', cancelled);
   await book.send('b', cancelled);
   await eventually(() => expect(performed.filter(({ id }) => id === 'b')).toHaveLength(2));
-  // Three that are known are as many as there may be, open or not.
-  expect(await codeOf(book.begin(named('d'), 'me'))).toBe('TASKS_FULL');
-  expect(book.list(all)).toEqual(['a', 'b', 'c']);
+  await book.send('d', cancelled);
+  // Four that are known are as many as there may be, open or not.
+  expect(await codeOf(book.begin(named('e'), 'me'))).toBe('TASKS_FULL');
+  expect(book.list(all)).toEqual(['a', 'b', 'c', 'd']);
+  await eventually(() => expect(performed.filter(({ id }) => id === 'd')).toHaveLength(2));
   isDeaf = false;
   await clock.advance(60_000);
   await eventually(() => expect(performed.filter(({ id }) => id === 'a')).toHaveLength(2));

@@ -150,6 +150,13 @@ test('one that does not know the protocol gets a task only by name', () => {
   expect(pool.now(wish('1', { to: 'old', failed: ['old'] }))).toBeUndefined();
 });
 
+test('one that has the runner, but does not know the protocol, is a legacy one', () => {
+  const [half] = workersOf([viewOf('half', [runnerCapability('answer')])]);
+  const pool = poolOf(half as Worker);
+  expect(pool.now(wish('1'))).toBeUndefined();
+  expect(pool.now(wish('1', { to: 'half-alias' }))?.id).toBe('half');
+});
+
 test('one that failed gets it again only where nobody else could do it', () => {
   const failed = ['a'];
   const pool = poolOf(capable('a', 9), capable('b'));

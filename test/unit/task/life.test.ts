@@ -50,7 +50,9 @@ type Move =
   | { on: 'task'; event: TaskEvent }
   /** `age` 0: of the newest token. */
   | { on: 'assignment'; event: AssignmentEvent; age: number; status: string; reason: string }
-  | { on: 'time' };
+  | { on: 'time' }
+  /** One of the events that are possible now. */
+  | { on: 'course'; pick: number };
 
 const reason = fc.constantFrom('', 'WORKER_LOST', 'GATE_DETECTED', 'x'.repeat(1_000));
 const one = <T extends string>(type: T): fc.Arbitrary<{ type: T }> => fc.constant({ type });
@@ -123,15 +125,57 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     weight: 4,
   },
   { arbitrary: fc.record({ on: fc.constant('time' as const) }), weight: 1 },
+  { arbitrary: fc.record({ on: fc.constant('course' as const), pick: fc.nat() }), weight: 20 },
 );
-const lives = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.array(move, { maxLength: 60 }));
+const lives = fc.tuple(
+  fc.integer({ min: 1, max: 5 }),
+  fc.array(move, { minLength: 5, maxLength: 60 }),
+);
+
+/** What happens in the course of things: nothing that ends a task at once. */
+const courses: Exclude<Move, { on: 'time' | 'course' }>[] = [
+  ...(
+    [
+      { type: 'task.ready' },
+      { type: 'attention.passed' },
+      { type: 'worker.chosen', worker: 'a', isCapable: true },
+      { type: 'worker.chosen', worker: 'b', isCapable: false },
+      { type: 'review.done', verdict: 'refused', reason: 'EVIDENCE_REFUSED' },
+      { type: 'review.done', verdict: 'undecided', reason: 'CONFIDENCE_LOW' },
+      { type: 'revision.prepared' },
+      { type: 'clarification.given' },
+      { type: 'block.resolved' },
+      { type: 'decision.made', judgement: 'revise' },
+    ] as TaskEvent[]
+  ).map((event) => ({ on: 'task' as const, event })),
+  ...(
+    [
+      ['worker.claimed', 'completed'],
+      ['worker.answered', 'completed'],
+      ['worker.answered', 'blocked'],
+      ['worker.answered', 'needs_clarification'],
+      ['worker.lost', 'failed'],
+      ['lease.expired', 'failed'],
+    ] as const
+  ).map(([type, status]) => {
+    const event = { type, reason: 'WORKER_LOST' } as AssignmentEvent;
+    return { on: 'assignment' as const, event, age: 0, status, reason: 'GATE_DETECTED' };
+  }),
+];
+
+/** The event that is meant by a move in this state. */
+function meant(record: TaskRecord, its: Move): Exclude<Move, { on: 'course' }> {
+  if (its.on !== 'course') return its;
+  const possible = courses.filter((each) => moved(record, each, startMs).code === '');
+  return possible[its.pick % possible.length] ?? { on: 'time' };
+}
 
 interface Moved extends Advanced {
   nowMs: number;
   code: string;
 }
 
-function moved(record: TaskRecord, its: Move, nowMs: number): Moved {
+function moved(record: TaskRecord, its: Exclude<Move, { on: 'course' }>, nowMs: number): Moved {
   try {
     return { nowMs, code: '', ...(its.on === 'time' ? due(record) : told(record, its, nowMs)) };
   } catch (error) {
@@ -140,7 +184,11 @@ function moved(record: TaskRecord, its: Move, nowMs: number): Moved {
   }
 }
 
-function told(record: TaskRecord, its: Exclude<Move, { on: 'time' }>, nowMs: number): Advanced {
+function told(
+  record: TaskRecord,
+  its: Exclude<Move, { on: 'time' | 'course' }>,
+  nowMs: number,
+): Advanced {
   if (its.on === 'task') return advance(record, its.event, nowMs);
   const { event, age, status } = its;
   const response = responseOf({ status, reason: its.reason, attempt: record.attempt });
@@ -165,13 +213,18 @@ function due(record: TaskRecord): Advanced & { nowMs: number } {
 /** Runs a life; `look` sees every step. */
 function live(
   [triesMax, moves]: [number, Move[]],
-  look: (after: Moved, before: TaskRecord, its: Move | undefined) => void,
+  look: (
+    after: Moved,
+    before: TaskRecord,
+    its: Exclude<Move, { on: 'course' }> | undefined,
+  ) => void,
 ): TaskRecord {
   const start = first(triesMax);
   let { record } = start;
   let nowMs = startMs;
   look({ ...start, nowMs, code: '' }, record, undefined);
-  for (const its of moves) {
+  for (const each of moves) {
+    const its = meant(record, each);
     const after = moved(record, its, nowMs);
     look(after, record, its);
     record = after.record;
@@ -349,6 +402,18 @@ test.each([
   const record = { ...running(), response: responseOf({ status, reason }) };
   const after = advanceAssignment(record, 1, { type: 'worker.answered' }, startMs);
   expect(stateOf(after.record)).toBe(state);
+});
+
+test('a worker that says again that it began is believed', () => {
+  let { record } = first(3);
+  const say = (event: TaskEvent): void => void ({ record } = advance(record, event, startMs));
+  say({ type: 'task.ready' });
+  say({ type: 'attention.passed' });
+  say({ type: 'worker.chosen', worker: 'a', isCapable: true });
+  say({ type: 'worker.accepted' });
+  for (const type of ['worker.claimed', 'worker.claimed'] as const)
+    ({ record } = advanceAssignment(record, 1, { type }, startMs));
+  expect(stateOf(record)).toBe('running');
 });
 
 test('an answer counts also without the word that it began', () => {
