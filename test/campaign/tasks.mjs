@@ -77,6 +77,10 @@ await until(
   60_000,
 );
 await until(async () => (await boss.agents({ role: 'pgc' })).length > 0, 300_000);
+await until(
+  async () => (await boss.status()).services.some(({ name }) => name === taskService),
+  60_000,
+);
 try {
   await honest();
   await liars();
@@ -439,7 +443,9 @@ function rowOf(what, view, startedMs) {
   ];
 }
 
-const seconds = (startedMs) => ((performance.now() - startedMs) / 1_000).toFixed(1);
+function seconds(startedMs) {
+  return ((performance.now() - startedMs) / 1_000).toFixed(1);
+}
 
 async function isThere(name) {
   return (await boss.agents()).some(
