@@ -19,6 +19,7 @@ import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { verifyAll } from '../../src/lattice/questions.js';
 import type { Config } from '../../src/config/config.js';
+import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import { TaskBook } from '../../src/task/book.js';
@@ -120,9 +121,8 @@ export class TaskDesk implements AsyncDisposable {
     const { client } = this.#parts;
     if (this.#watching === undefined) {
       this.#serveOn(client);
-      this.#watching = client.onPresence(({ agent, change }) => {
+      this.#watching = client.onPresence(({ agent }) => {
         if (agent.record.role !== 'pgc') void this.look();
-        if (change === 'left' || change === 'lost') void this.#lost(agent.record.id);
       });
       await this.look();
       this.#book.resume();
@@ -237,10 +237,14 @@ export class TaskDesk implements AsyncDisposable {
     }
   }
 
-  /** A worker that knows no leases is lost when it goes. */
-  async #lost(agent: string): Promise<void> {
-    for (const { id, assignment } of this.#book.assignedTo(agent)) {
-      if (assignment === null || assignment.snapshot.context.isCapable) continue;
+  /**
+   * Whoever is gone and had not begun will not begin, and one that knows no leases is lost for good. What was begun
+   * waits for the lease: its worker may be back at once.
+   */
+  async #recall(online: ReadonlySet<string>): Promise<void> {
+    for (const { id, assignment } of this.#book.open()) {
+      if (assignment?.snapshot.status !== 'active' || online.has(assignment.worker)) continue;
+      if (stateName(assignment.snapshot) === 'working') continue;
       const event = { type: 'worker.lost', reason: 'WORKER_LOST' } as const;
       await this.#book.sendAssignment(id, assignment.attempt, event).catch(() => undefined);
     }
@@ -254,9 +258,11 @@ export class TaskDesk implements AsyncDisposable {
       const { client } = this.#parts;
       const views = await client.agents();
       const mine = client.identity.agent;
-      this.#pool.update(
-        workersOf(views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine)),
+      const workers = workersOf(
+        views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine),
       );
+      this.#pool.update(workers);
+      await this.#recall(new Set(workers.map(({ id }) => id)));
     } catch {
       // Without a broker nobody is given anything.
     }
