@@ -15,7 +15,7 @@ const layers = {
   model: ['base', 'errors'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
-  delegation: ['base', 'errors', 'wire', 'machine'],
+  delegation: ['base', 'errors', 'wire', 'machine', 'pgc'],
   task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation'],
 };
 
@@ -34,6 +34,7 @@ const packages = {
   zod: '^(src/(config|delegation|model|pgc|task)|services/mcp)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
+  openai: '^src/model/chat\\.ts$',
 };
 
 const parts = Object.keys(layers);

@@ -145,8 +145,8 @@ export class RemoteQuestions implements Questions {
     return this.#ask(latticeMessages.locate, request, options);
   }
 
-  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
-    return this.#ask(latticeMessages.callers, { symbol }, options);
+  callers(symbol: string, options: AskingOptions, cite = 0): Promise<CallersAnswer> {
+    return this.#ask(latticeMessages.callers, { symbol, cite }, options);
   }
 
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {

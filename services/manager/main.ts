@@ -173,10 +173,10 @@ class Desk {
     serve(locate, async (request, options) =>
       (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
-    serve(callers, ({ symbol }, options) =>
+    serve(callers, ({ symbol, cite }, options) =>
       this.#aboutSymbol(
         symbol,
-        (questions) => questions.callers(symbol, options),
+        (questions) => questions.callers(symbol, options, cite),
         ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
       ),
     );

@@ -14,6 +14,7 @@ import type {
   AskAnswer,
   AskRequest,
   CallSite,
+  Citation,
   Card,
   Definition,
   Expansion,
@@ -68,6 +69,12 @@ export class RemoteShard implements ShardPort, WordsPort {
 
   async callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
     return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
+  }
+
+  async citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]> {
+    const { citations } = await this.#ask(shardMessages.citeCalls, { callee, sites }, signal);
+    this.#check(citations.length <= citationsMax);
+    return citations;
   }
 
   async expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]> {

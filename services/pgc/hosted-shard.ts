@@ -69,6 +69,9 @@ export class HostedShard {
     answer(shardMessages.callers, async (its, { symbols }) => ({
       sites: await its.callers(symbols),
     }));
+    answer(shardMessages.citeCalls, async (its, { callee, sites }) => ({
+      citations: await its.citeCalls(callee, sites),
+    }));
     answer(shardMessages.expand, async (its, { anchors }) => ({
       expansions: await its.expand(anchors),
     }));

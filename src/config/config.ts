@@ -41,6 +41,42 @@ const embeddingSchema = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
+/** What an executor may do besides answering from the PGC: nothing, unless it is said here. */
+const executorSchema = z.strictObject({
+  /** Programs run in this folder and below it, and nowhere else; without one none is run. */
+  root: z.string().min(1).optional(),
+  /** Which of those that are possible; all of them by default. */
+  runners: z
+    .array(z.enum(['answer', 'command', 'model', 'agent']))
+    .min(1)
+    .readonly()
+    .optional(),
+  /** Tasks at once. */
+  slots: z.number().int().min(1).max(64).optional(),
+  /** The program and arguments of an agent, which reads its prompt from stdin. */
+  agent: z.array(z.string()).min(1).max(64).readonly().optional(),
+  /** Names of environment variables that programs get besides PATH, HOME and their like. */
+  environment: z
+    .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))
+    .max(64)
+    .readonly()
+    .optional(),
+});
+
+/** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
+const modelSchema = z.strictObject({
+  url: z
+    .string()
+    .max(2_000)
+    .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host'),
+  model: z.string().min(1).max(200),
+  /** The environment variable that holds its key; the key itself stands nowhere. */
+  keyEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable')
+    .default('SIGMA_MODEL_KEY'),
+});
+
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
 const schema = z.strictObject({
   /** Folder of all state. */
@@ -68,6 +104,9 @@ const schema = z.strictObject({
   auditFilesMax: z.number().int().min(1).max(1_000),
   /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
   embedding: embeddingSchema,
+  executor: executorSchema,
+  /** The language model of the runner `model`; absent: there is none. */
+  model: modelSchema.optional(),
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */
   permissions: permissionsSchema,
 });
@@ -81,7 +120,8 @@ const busPathBytesMax = 96;
 
 /**
  * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
- * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
+ * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL,
+ * SIGMA_MODEL_BASE_URL, SIGMA_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
  * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
@@ -101,6 +141,7 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     auditFilesMax: 8,
     permissions: {},
     embedding: 'auto',
+    executor: {},
     ...fromFile(home),
     ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
     ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
@@ -109,6 +150,7 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     ...defined({ bus: flags.bus, log: flags.log }),
   };
   merged.embedding = embeddingIn(env, merged.embedding);
+  merged.model = modelIn(env, merged.model);
   merged.bus ??= busOf(merged.identity) ?? defaultBus(home);
   const parsed = schema.safeParse(merged);
   if (!parsed.success) {
@@ -129,6 +171,12 @@ function embeddingIn(env: Env, ofFile: unknown): unknown {
   };
   const named = nonEmpty(env.SIGMA_EMBEDDING);
   if (named !== undefined) return named;
+  if (its.url === undefined && its.model === undefined) return ofFile;
+  return { ...(typeof ofFile === 'object' ? ofFile : {}), ...defined(its) };
+}
+
+function modelIn(env: Env, ofFile: unknown): unknown {
+  const its = { url: nonEmpty(env.SIGMA_MODEL_BASE_URL), model: nonEmpty(env.SIGMA_MODEL) };
   if (its.url === undefined && its.model === undefined) return ofFile;
   return { ...(typeof ofFile === 'object' ? ofFile : {}), ...defined(its) };
 }

@@ -698,6 +698,20 @@ export const catalogue = {
     next: 'Check that `embedding` in config.json names a model for embeddings, and run `sigma doctor`.',
   },
 
+  // --- language models
+  MODEL_UNAVAILABLE: {
+    text: 'the language model {model} does not answer: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Try again; check `model.url` in config.json, or SIGMA_MODEL_BASE_URL.',
+  },
+  MODEL_REFUSED: {
+    text: 'the language model {model} refuses: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Check `model` in config.json and the key in SIGMA_MODEL_KEY.',
+  },
+
   // --- lattice
   NO_ROUTE: {
     text: 'no dependency path leads from {from} to {to}',

@@ -1,21 +1,27 @@
 import { BusError } from '../errors/bus-error.js';
-import type {
-  CalleesAnswer,
-  CallersAnswer,
-  CallSite,
-  CodedError,
-  Definition,
-  Expansion,
+import {
+  citationsMax,
+  type CalleesAnswer,
+  type CallersAnswer,
+  type CallSite,
+  type Citation,
+  type CodedError,
+  type Definition,
+  type Expansion,
 } from '../pgc/shapes.js';
+import { plainName } from '../pgc/verify.js';
 import { fanOut, merged } from './asking.js';
 import { FarDefinitions, farUseOf, type FarUse } from './far-definitions.js';
 import type { Lattice } from './lattice.js';
 
-/** Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. */
+/**
+ * Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. `cite`: so many of
+ * them are cited.
+ */
 export async function callersOf(
   lattice: Lattice,
   symbol: string,
-  signal?: AbortSignal,
+  { signal, cite = 0 }: { signal?: AbortSignal; cite?: number } = {},
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
   const [definitions, sites] = await Promise.all([
@@ -23,14 +29,42 @@ export async function callersOf(
     fanOut(ports, signal, (port) => port.callers([symbol], signal)),
   ]);
   const callers = sorted(sites.answers.flat());
-  const failed = merged(definitions.errors, sites.errors);
+  const cited = await citationsOf(lattice, symbol, callers, { signal, cite });
+  const failed = merged(definitions.errors, sites.errors, cited.errors);
   const found = definitions.answers.flat().length + callers.length;
   return {
     symbol,
     definitions: sortedDefinitions(definitions.answers.flat()),
     callers,
     errors: failed.length > 0 ? failed : missing(symbol, found),
+    citations: cited.citations,
   };
+}
+
+/** Sites whose result is ignored are what somebody looks at first. */
+async function citationsOf(
+  lattice: Lattice,
+  symbol: string,
+  sites: readonly CallSite[],
+  { signal, cite }: { signal: AbortSignal | undefined; cite: number },
+): Promise<{ citations: Citation[]; errors: CodedError[] }> {
+  const wanted = [...sites]
+    .sort((one, other) => Number(other.ignored) - Number(one.ignored))
+    .slice(0, Math.min(cite, citationsMax));
+  const ports = [...lattice.ports.values()].filter(({ agent }) =>
+    wanted.some((each) => each.agent === agent),
+  );
+  const cited = await fanOut(ports, signal, (port) =>
+    port.citeCalls(
+      plainName(symbol),
+      wanted.filter(({ agent }) => agent === port.agent),
+      signal,
+    ),
+  );
+  const placeOf = ({ file_path, line_start }: Citation): number =>
+    wanted.findIndex((each) => each.file_path === file_path && each.line === line_start);
+  const citations = cited.answers.flat().sort((one, other) => placeOf(one) - placeOf(other));
+  return { citations, errors: cited.errors };
 }
 
 /** What all definitions of a symbol call, in the order of path and line. */

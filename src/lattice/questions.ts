@@ -52,7 +52,8 @@ export interface Questions extends Analyses {
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
   /** Which files a report concerns. */
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
-  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
+  /** `cite`: so many call sites are cited, at most 10. */
+  callers(symbol: string, options: AskingOptions, cite?: number): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
   topology(options: AskingOptions): Promise<TopologyAnswer>;
@@ -89,8 +90,8 @@ export class LatticeQuestions implements Questions {
     return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
-  callers(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, until(options));
+  callers(symbol: string, options: AskingOptions, cite = 0): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { signal: until(options), cite });
   }
 
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {

@@ -115,6 +115,7 @@ function callerSite(places: Places, call: CallRow): CallSite {
     definition: caller?.place ?? '',
     lookup: null,
     container: caller?.container ?? '',
+    ignored: call.unused,
   };
 }
 
@@ -157,6 +158,7 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     line: call.line,
     agent: index.info.agent,
     kind: call.kind,
+    ignored: call.unused,
   };
   const sites = inside.map((id): CallSite => {
     const { name, container } = index.symbol(id);

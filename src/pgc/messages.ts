@@ -16,6 +16,7 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
+  Citation,
   Definition,
   Expansion,
   HopAnswer,
@@ -67,6 +68,11 @@ export const shardMessages = {
     'pgc.callers',
     pgc.SymbolsRequest,
     pgc.CallSitesAnswer,
+  ),
+  citeCalls: messageType<{ callee: string; sites: CallSite[] }, { citations: Citation[] }>(
+    'pgc.cite_calls',
+    pgc.CiteRequest,
+    pgc.CiteAnswer,
   ),
   expand: messageType<{ anchors: string[] }, { expansions: Expansion[] }>(
     'pgc.expand',
@@ -130,7 +136,7 @@ export const latticeMessages = {
     pgc.LocateRequest,
     pgc.LocateAnswer,
   ),
-  callers: messageType<{ symbol: string }, CallersAnswer>(
+  callers: messageType<{ symbol: string; cite?: number }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,
     pgc.CallersAnswer,

@@ -160,6 +160,8 @@ export interface CallSite {
   lookup: Lookup | null;
   /** The class or function around `symbol`, if any. */
   container: string;
+  /** The call is a statement: what it returns is not looked at. */
+  ignored: boolean;
 }
 
 export interface Expansion {
@@ -243,6 +245,8 @@ export interface ShardPort {
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
   /** All call sites of these names, complete. */
   callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
+  /** The lines of these sites, as far as they hold the called name; at most `citationsMax`. */
+  citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]>;
   /** Outgoing calls of each anchor (`path#name` or `path:line`), in order of the text. */
   expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]>;
 }
@@ -314,6 +318,8 @@ export interface CallersAnswer {
   definitions: Definition[];
   callers: CallSite[];
   errors: CodedError[];
+  /** Of as many call sites as were wanted cited, those first whose result is ignored. */
+  citations: Citation[];
 }
 
 export interface CalleesAnswer {

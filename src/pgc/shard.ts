@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import { AnswerCache, ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
+import { citationsOfCalls } from './cited-calls.js';
 import { cardOf } from './card.js';
 import type { Excerpts } from './citation.js';
 import { definitionsOf } from './definitions.js';
@@ -24,6 +25,7 @@ import type {
   AskRequest,
   CallSite,
   Card,
+  Citation,
   Definition,
   Expansion,
   HopAnswer,
@@ -82,6 +84,10 @@ export class Shard implements ShardPort, WordsPort {
 
   async callers(symbols: string[]): Promise<CallSite[]> {
     return Promise.resolve(callersOf(this.index, bounded(symbols)));
+  }
+
+  async citeCalls(callee: string, sites: CallSite[]): Promise<Citation[]> {
+    return Promise.resolve(citationsOfCalls(this.index, this.excerpts, callee, sites));
   }
 
   async expand(anchors: string[]): Promise<Expansion[]> {

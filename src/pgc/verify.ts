@@ -219,7 +219,7 @@ export function holdsSymbol(text: string, symbol: string): boolean {
 }
 
 /** `path#name`, `Container.name` → `name`. */
-function plainName(symbol: string): string {
+export function plainName(symbol: string): string {
   return symbol.slice(
     Math.max(symbol.lastIndexOf('#', symbol.length - 2), symbol.lastIndexOf('.')) + 1,
   );

@@ -2,7 +2,7 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/layout                        which layout: bus, facts, manager, tasks
+ *     meta/layout                        which layout: bus, facts, manager, tasks, executor
  *     meta/schema                        its version, decimal text
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
@@ -15,6 +15,7 @@
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
+ *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -50,6 +51,10 @@ export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${
 export const todoPrefix = 'todo/';
 export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
 export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
+
+export const workPrefix = 'work/';
+export const workKey = (task: string, attempt: number): string =>
+  `${workPrefix}${task}/${hex64(attempt)}`;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

@@ -1,9 +1,23 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { runners, type RunnerName } from '../../../src/delegation/shapes.js';
 import type { HostOptions } from '../../pgc/host.js';
-import { configOf, list, part, size, withCommon, type CommonOptions } from '../options.js';
+import {
+  configOf,
+  list,
+  part,
+  size,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { usage } from '../output.js';
 
 interface AgentOptions extends CommonOptions {
+  name?: string;
+  runners?: string[];
+  slots?: number;
+  root?: string;
   memory?: number;
   part?: { part: number; of: number };
   shardsOf?: string[];
@@ -14,7 +28,7 @@ export function addAgentCommands(sigma: Command): void {
   withCommon(
     sigma
       .command('agent')
-      .argument('<role>', 'pgc or manager')
+      .argument('<role>', 'pgc, manager or executor')
       .argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'),
   )
     .description('run one agent process, in the foreground')
@@ -25,8 +39,15 @@ export function addAgentCommands(sigma: Command): void {
     )
     .option('--part <part>', 'for pgc: serve one part of the shards, like 2/4', part)
     .option('--shards-of <aliases>', 'for pgc: serve these shards only, like net,mm', list)
+    .option('--name <agent>', 'for executor: its name on the bus (default: executor)')
+    .option('--runners <names>', 'for executor: which of answer,command,model,agent', list)
+    .option('--slots <n>', 'for executor: tasks at once (default: 4)', wholeNumber(1, 64))
+    .option('--root <dir>', 'for executor: programs run in this folder and below it')
     .option('--take-over', 'for pgc: take the shards over from whoever serves them now')
     .action(async (role: string, repo: string | undefined, options: AgentOptions) => {
+      const ofExecutor = [options.name, options.runners, options.slots, options.root];
+      if (role !== 'executor' && ofExecutor.some((each) => each !== undefined))
+        throw usage('--name, --runners, --slots and --root are for executor');
       switch (role) {
         case 'pgc': {
           const { runPgc } = await import('../../pgc/main.js');
@@ -40,10 +61,29 @@ export function addAgentCommands(sigma: Command): void {
           const { runManager } = await import('../../manager/main.js');
           return runManager(configOf(options));
         }
+        case 'executor': {
+          const { memory, part: share, shardsOf, takeOver, name, slots, root } = options;
+          if (repo !== undefined) throw usage('the executor takes no folder; see --root');
+          if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
+            throw usage('--memory, --part, --shards-of and --take-over are for pgc');
+          const { runExecutor } = await import('../../executor/main.js');
+          const its = { name, slots, root: root === undefined ? undefined : resolve(root) };
+          return runExecutor(configOf(options), { ...its, runners: runnersOf(options.runners) });
+        }
         default:
-          throw usage(`there is no agent role ${role}; use pgc or manager`);
+          throw usage(`there is no agent role ${role}; use pgc, manager or executor`);
       }
     });
+}
+
+/** Throws USAGE for a name that is none. */
+function runnersOf(names: readonly string[] | undefined): RunnerName[] | undefined {
+  return names?.map((name) => {
+    const found = runners.find((each) => each === name);
+    if (found === undefined)
+      throw usage(`there is no runner "${name}"; there are ${runners.join(', ')}`);
+    return found;
+  });
 }
 
 async function hostOptionsOf(options: AgentOptions): Promise<HostOptions> {

@@ -78,7 +78,7 @@ function renderSites(
       : []),
     ...sites.map(
       (site) =>
-        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${printable(site.definition)}` : ''}`,
+        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${printable(site.definition)}` : ''}${verb === 'called by' && site.ignored ? '  (its result is ignored)' : ''}`,
     ),
     ...renderErrors(errors),
   ].join('\n');

@@ -34,6 +34,7 @@ const firstAnswerMsMax = 30_000;
 /** Fewer shards than this are not worth another process, nor are more processes than processors. */
 const shardsPerHostMin = 16;
 const hostsMaxDefault = 4;
+const executorRole = 'executor';
 /** Of all hosts together; a kernel of 123 shards takes .9 GiB when all of it is open. */
 const memoryBytesDefault = 2 * 1024 ** 3;
 
@@ -101,6 +102,8 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
     }
     await whenAnswering(config, root, report, over.signal);
+    if (!(await hasExecutor(config)))
+      supervisor.start('executor', ['agent', 'executor', ...argumentsOf(config)]);
     // Last: it looks at everything once more, and need not keep the first question waiting.
     if (options.watch === true)
       supervisor.start('watch', ['index', repo, '--watch', ...argumentsOf(config)]);
@@ -164,6 +167,11 @@ async function whenListening(config: Config, signal: AbortSignal): Promise<void>
 async function hasManager(config: Config): Promise<boolean> {
   const { services } = await withClient(config, (client) => client.status());
   return services.some((service) => service.name === latticeService);
+}
+
+async function hasExecutor(config: Config): Promise<boolean> {
+  const agents = await withClient(config, (client) => client.agents({ role: executorRole }));
+  return agents.some(({ state }) => state === 'online');
 }
 
 /** The agents of this tree, as the bus knows them. */

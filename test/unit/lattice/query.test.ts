@@ -44,6 +44,7 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
           hop: answer,
           definitions: answer,
           callers: answer,
+          citeCalls: answer,
           expand: answer,
         }
       : shard,

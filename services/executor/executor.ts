@@ -1,0 +1,134 @@
+import { Later, type Message } from '../../src/client/inbox.js';
+import type { Client } from '../../src/client/client.js';
+import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
+import { delegationMessages } from '../../src/delegation/messages.js';
+import { malformed } from '../../src/delegation/respond.js';
+import type { Assignment } from '../../src/delegation/shapes.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import type { Logger } from '../../src/observe/log.js';
+import { Conversation, newWork, type ConversationParts } from './conversation.js';
+import { postResponse } from './manager-link.js';
+
+/** Assignments in hand, those that wait for a slot included; the broker keeps what comes beyond. */
+const assignmentsMax = 256;
+const fullAgainMs = 5_000;
+/** What is received at once; each is on disk before it is settled. */
+const receivedAtOnce = 16;
+
+/** Takes assignments out of its mailbox, works on as many as it has slots, and drops what is withdrawn. */
+export class Executor {
+  readonly #parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>;
+  readonly #slots: number;
+  readonly #client: Client;
+  readonly #log: Logger;
+  /** By task and attempt, in the order of coming. */
+  readonly #inHand = new Map<string, Conversation>();
+  readonly #busy = new Set<Conversation>();
+
+  constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: number) {
+    this.#parts = parts;
+    this.#slots = slots;
+    this.#client = parts.client;
+    this.#log = parts.log;
+  }
+
+  /** Goes on with what is on disk; before anything new is received. */
+  async resume(): Promise<void> {
+    for (const kept of await this.#parts.book.all()) {
+      const { task, attempt } = kept.assignment;
+      this.#log.info({ task: task.id, attempt }, 'going on after a restart');
+      const conversation = this.#add(keyOf(kept.assignment), (its) => new Conversation(its, kept));
+      await conversation.tell({ type: 'executor.restarted' });
+    }
+    this.#fill();
+  }
+
+  receive(): Promise<AsyncDisposable> {
+    return this.#client.receive((message) => this.#on(message), { messages: receivedAtOnce });
+  }
+
+  /** Its runners are stopped; what they were at stays on disk. */
+  async leave(): Promise<void> {
+    await Promise.all([...this.#inHand.values()].map((each) => each.leave()));
+  }
+
+  async #on(message: Message): Promise<void> {
+    switch (message.type) {
+      case delegationMessages.assign.type:
+        return this.#assigned(message);
+      case delegationMessages.withdraw.type:
+        return this.#withdrawn(message);
+      default:
+        throw new BusError('MALFORMED_PAYLOAD', {
+          detail: `${message.type} is nothing for an executor`,
+        });
+    }
+  }
+
+  async #assigned(message: Message): Promise<void> {
+    const decoded = delegationMessages.assign.codec.decode(message.body);
+    const ids = idsOf(decoded);
+    if (ids === undefined)
+      throw new BusError('MALFORMED_PAYLOAD', { detail: 'it names no task and attempt' });
+    const manager = decoded.manager === '' ? message.from : decoded.manager;
+    const objection = objectionTo(decoded);
+    if (objection !== '') {
+      this.#log.warn({ task: ids.task, objection }, 'a malformed assignment');
+      return postResponse(this.#client, manager, malformed(ids.task, ids.attempt, objection));
+    }
+    await this.#take({ ...decoded, manager });
+  }
+
+  async #take(assignment: Assignment): Promise<void> {
+    const { task, attempt } = assignment;
+    const others = [...this.#inHand.values()].filter((each) => each.assignment.task.id === task.id);
+    // Delivered twice, or overtaken by a later attempt.
+    if (others.some((each) => each.assignment.attempt >= attempt)) return;
+    if (this.#inHand.size >= assignmentsMax) throw new Later(fullAgainMs, 'the executor is full');
+    const kept = newWork(assignment);
+    await this.#parts.book.put(kept);
+    this.#log.info({ task: task.id, attempt, runner: task.runner }, 'assigned');
+    for (const each of others) await each.tell({ type: 'attempt.over' });
+    this.#add(keyOf(assignment), (its) => new Conversation(its, kept));
+    this.#fill();
+  }
+
+  async #withdrawn({ body }: Message): Promise<void> {
+    const { task_id, attempt, reason } = delegationMessages.withdraw.codec.decode(body);
+    this.#log.info({ task: task_id, attempt, reason }, 'withdrawn');
+    for (const each of this.#inHand.values())
+      if (each.assignment.task.id === task_id && each.assignment.attempt <= attempt)
+        await each.tell({ type: 'assignment.withdrawn', reason: reason || 'CANCELLED' });
+  }
+
+  #add(key: string, make: (parts: ConversationParts) => Conversation): Conversation {
+    const conversation: Conversation = make({
+      ...this.#parts,
+      onIdle: () => this.#release(conversation),
+      onEnd: () => {
+        this.#inHand.delete(key);
+        this.#release(conversation);
+      },
+    });
+    this.#inHand.set(key, conversation);
+    return conversation;
+  }
+
+  #release(conversation: Conversation): void {
+    if (this.#busy.delete(conversation)) this.#fill();
+  }
+
+  /** Gives free slots to those who wait for one, in the order of coming. */
+  #fill(): void {
+    for (const each of this.#inHand.values()) {
+      if (this.#busy.size >= this.#slots) return;
+      if (each.state !== 'received' || this.#busy.has(each)) continue;
+      this.#busy.add(each);
+      void each.tell({ type: 'slot.given' });
+    }
+  }
+}
+
+function keyOf({ task, attempt }: Assignment): string {
+  return `${task.id}/${attempt}`;
+}

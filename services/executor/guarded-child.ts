@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import type { Duplex, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+/** Between asking a program to end and ending its group. */
+const politeMs = 2_000;
+/** Who left the group may hold a stream open for ever. */
+const drainMs = 1_000;
+
+export interface ChildOrder {
+  argv: readonly string[];
+  /** Absolute. */
+  cwd: string;
+  env: Record<string, string>;
+  stdin: string;
+  /** Bytes that are kept of each stream; what comes beyond is read and dropped. */
+  stdoutMax: number;
+  stderrMax: number;
+  /** Told after each piece of output: bytes so far. */
+  onOutput?: (bytes: number) => void;
+}
+
+export interface ChildEnd {
+  /** Why it could not be started; empty when it was. */
+  error: string;
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  /** Bytes that were dropped. */
+  stdoutCut: number;
+  stderrCut: number;
+  isStopped: boolean;
+}
+
+const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
+
+/**
+ * Runs a program in a process group of its own, behind a guard that kills the group when this process is gone. When the
+ * signal is given the group is asked to end, and ended. Resolves when nothing of the group is left. Never throws.
+ */
+export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promise<ChildEnd> {
+  const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput } = order;
+  const child = spawn(process.execPath, [guard], {
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const started = child.pid;
+  const failed = new Promise<string>((resolve) =>
+    child.once('error', (error) => resolve(error.message)),
+  );
+  const [, , , control] = child.stdio as unknown as [unknown, unknown, unknown, Duplex];
+  if (started === undefined) return { ...nothing, error: await failed };
+  const out = new Kept(child.stdout, stdoutMax);
+  const err = new Kept(child.stderr, stderrMax);
+  for (const each of [child.stdout, child.stderr])
+    each.on('data', () => onOutput?.(out.bytes + err.bytes));
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const told = toldBy(control);
+  // A program that ends without reading is no failure of ours.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(stdin);
+  control.write(`${JSON.stringify({ argv, cwd, env })}\n`);
+  using stopping = stopOn(signal, started);
+  const end = await Promise.race([told, closed.then((): Told => ({}))]);
+  kill(started, 'SIGKILL');
+  control.destroy();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return {
+    ...{ error: end.error ?? '', code: end.code ?? null, signal: end.signal ?? null },
+    ...{ stdout: out.text, stderr: err.text, stdoutCut: out.cut, stderrCut: err.cut },
+    isStopped: stopping.isStopped,
+  };
+}
+
+interface Told {
+  error?: string;
+  code?: number | null;
+  signal?: string | null;
+}
+
+const nothing: ChildEnd = {
+  ...{ error: '', code: null, signal: null, stdout: '', stderr: '' },
+  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false },
+};
+
+/** What the guard says of the end of the program. */
+function toldBy(control: Duplex): Promise<Told> {
+  return new Promise((resolve) => {
+    let text = '';
+    control.setEncoding('utf8');
+    control.on('data', (chunk: string) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(JSON.parse(text) as Told);
+    });
+    control.on('error', () => undefined);
+  });
+}
+
+function stopOn(signal: AbortSignal, group: number): { isStopped: boolean } & Disposable {
+  let last: NodeJS.Timeout | undefined;
+  const stopping = {
+    isStopped: false,
+    [Symbol.dispose]: (): void => {
+      signal.removeEventListener('abort', stop);
+      clearTimeout(last);
+    },
+  };
+  const stop = (): void => {
+    stopping.isStopped = true;
+    kill(group, 'SIGTERM');
+    last = setTimeout(() => kill(group, 'SIGKILL'), politeMs);
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return stopping;
+}
+
+function kill(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+/** The beginning of a stream. */
+class Kept {
+  bytes = 0;
+  readonly #chunks: Buffer[] = [];
+  #kept = 0;
+
+  constructor(
+    stream: Readable,
+    readonly max: number,
+  ) {
+    stream.on('data', (chunk: Buffer) => {
+      this.bytes += chunk.length;
+      const part = chunk.subarray(0, this.max - this.#kept);
+      if (part.length === 0) return;
+      this.#kept += part.length;
+      this.#chunks.push(part);
+    });
+    stream.on('error', () => undefined);
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  get cut(): number {
+    return this.bytes - this.#kept;
+  }
+}

@@ -1,0 +1,120 @@
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.js';
+import type { Config } from '../../src/config/config.js';
+import {
+  delegationCapability,
+  runnerCapability,
+  type RunnerName,
+} from '../../src/delegation/shapes.js';
+import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { Chat } from '../../src/model/chat.js';
+import { openLog, traceTo } from '../../src/observe/log.js';
+import { executorLayout } from '../../src/store/layouts.js';
+import { LevelStore } from '../../src/store/level-store.js';
+import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { Book } from './book.js';
+import { Executor } from './executor.js';
+import { OverlayWorks } from './overlay-works.js';
+import { PgcOnBus } from './pgc-on-bus.js';
+import { agentRunner } from './runners/agent.js';
+import { answerRunner } from './runners/answer.js';
+import { commandRunner } from './runners/command.js';
+import { modelRunner } from './runners/model.js';
+import type { Runner } from './runners/runner.js';
+
+export const slotsDefault = 4;
+const nameDefault = 'executor';
+
+export interface ExecutorOptions {
+  /** Of the agent; several executors of one broker have several. */
+  name?: string | undefined;
+  runners?: readonly RunnerName[] | undefined;
+  slots?: number | undefined;
+  root?: string | undefined;
+}
+
+/** `sigma agent executor`: does the tasks that a manager assigns to it, until it is told to stop. */
+export async function runExecutor(config: Config, options: ExecutorOptions): Promise<void> {
+  const agent = options.name ?? nameDefault;
+  const log = openLog(config, { service: agent });
+  const stopped = untilStopped();
+  const runners = runnersOf(config, options, process.env);
+  const slots = options.slots ?? config.executor.slots ?? slotsDefault;
+  // Known before anything is received: a second executor of this name and home ends here.
+  await using store = await LevelStore.open(path.join(config.home, 'executor', agent, 'store'), {
+    layout: executorLayout,
+    clock: systemClock,
+    random: Math.random,
+  });
+  using works = new OverlayWorks(config, log);
+  const client = openClient(config, { agent, role: 'executor', isEphemeral: false }, traceTo(log));
+  const executor = new Executor(
+    {
+      ...{ client, log, runners, book: new Book(store), clock: systemClock },
+      pgcFor: (its, signal) => new PgcOnBus({ client, agent: its, works, signal }),
+    },
+    slots,
+  );
+  const introduced = untilAccepted(client, log, async () => {
+    await client.register({
+      alias: agent,
+      model: config.model?.model ?? '',
+      project: '',
+      scope: [],
+      overlays: {},
+      capabilities: [
+        delegationCapability,
+        ...[...runners.keys()].map(runnerCapability),
+        slotsCapability(slots),
+      ],
+      protocol_versions: ['2.0'],
+    });
+  }).then(async () => {
+    if (client.state === 'closed') return;
+    await executor.resume();
+    await untilAccepted(client, log, async () => void (await executor.receive()));
+    log.info({ runners: [...runners.keys()], slots }, 'serving');
+    await notifySystemd('READY=1');
+  });
+  try {
+    await Promise.race([introduced, stopped]);
+    await endOf(stopped, [client], log);
+  } finally {
+    await executor.leave();
+    await client.close();
+  }
+}
+
+/** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
+export function runnersOf(
+  { executor, model }: Config,
+  { runners: wanted = executor.runners, root = executor.root }: ExecutorOptions,
+  env: NodeJS.ProcessEnv,
+): ReadonlyMap<RunnerName, Runner> {
+  const settings =
+    root === undefined ? undefined : { root, environment: executor.environment ?? [], env };
+  const noRoot = 'name the folder it may work in: `executor.root` in config.json, or --root';
+  const possible: Record<RunnerName, Runner | string> = {
+    answer: answerRunner,
+    command: settings === undefined ? noRoot : commandRunner(settings),
+    model:
+      model === undefined
+        ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
+        : modelRunner(new Chat(model, { env })),
+    agent:
+      executor.agent === undefined
+        ? 'name its program: `executor.agent` in config.json'
+        : settings === undefined
+          ? noRoot
+          : agentRunner(settings, executor.agent),
+  };
+  const found = new Map<RunnerName, Runner>();
+  for (const [name, runner] of Object.entries(possible) as [RunnerName, Runner | string][]) {
+    if (typeof runner !== 'string') {
+      if (wanted === undefined || wanted.includes(name)) found.set(name, runner);
+    } else if (wanted?.includes(name) === true)
+      throw new BusError('NO_RUNNER', { runner: name, detail: runner });
+  }
+  return found;
+}

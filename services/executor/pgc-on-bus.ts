@@ -1,0 +1,171 @@
+import type { Client } from '../../src/client/client.js';
+import type { Pgc } from '../../src/delegation/gathered.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
+import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
+import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
+import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
+import {
+  latticeMessages,
+  latticeService,
+  shardMessages,
+  type MessageType,
+} from '../../src/pgc/messages.js';
+import { citationsMax, type AskAnswer, type CallersAnswer } from '../../src/pgc/shapes.js';
+import { plainName } from '../../src/pgc/verify.js';
+import type { AgentView } from '../../src/wire/messages.js';
+import type { OverlayWorks } from './overlay-works.js';
+
+/** Of one question; one that takes longer has failed. */
+const questionMsMax = 30_000;
+/** Whoever answers may be starting anew. */
+const triesMax = 3;
+const againAfterMs = 1_000;
+const passing = new Set([
+  'NO_RESPONDER',
+  'RESPONDER_LOST',
+  'BROKER_BUSY',
+  'HOST_BUSY',
+  'NO_BROKER',
+]);
+
+/** The PGC as a task wants it asked: the lattice, or one agent of it. */
+export class PgcOnBus implements Pgc {
+  readonly #client: Client;
+  /** Agent id or alias; empty: the lattice. */
+  readonly #agent: string;
+  readonly #works: OverlayWorks;
+  readonly #signal: AbortSignal;
+  #bytes = 0;
+
+  constructor(parts: { client: Client; agent: string; works: OverlayWorks; signal: AbortSignal }) {
+    this.#client = parts.client;
+    this.#agent = parts.agent;
+    this.#works = parts.works;
+    this.#signal = parts.signal;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  ask(question: string, overlays: readonly string[]): Promise<AskAnswer> {
+    const request = { question, overlays: [...overlays], top_k: 0 };
+    return this.#agent === ''
+      ? this.#lattice(latticeMessages.ask, request)
+      : this.#shard(shardMessages.ask, request);
+  }
+
+  async callers(symbol: string, cite: number): Promise<CallersAnswer> {
+    if (this.#agent === '') return this.#lattice(latticeMessages.callers, { symbol, cite });
+    const symbols = [symbol];
+    const [{ definitions }, { sites }] = await Promise.all([
+      this.#shard(shardMessages.definitions, { symbols }),
+      this.#shard(shardMessages.callers, { symbols }),
+    ]);
+    const wanted = [...sites]
+      .sort((one, other) => Number(other.ignored) - Number(one.ignored))
+      .slice(0, Math.min(cite, citationsMax));
+    const asked = { callee: plainName(symbol), sites: wanted };
+    const { citations } =
+      wanted.length === 0 ? { citations: [] } : await this.#shard(shardMessages.citeCalls, asked);
+    return { symbol, definitions, callers: sites, errors: [], citations };
+  }
+
+  blastRadius(request: BlastRequest): Promise<BlastRadius> {
+    return this.#lattice(latticeMessages.blastRadius, request);
+  }
+
+  securityBlastRadius(symbol: string): Promise<SecurityBlastRadius> {
+    return this.#lattice(latticeMessages.securityBlastRadius, { symbol });
+  }
+
+  patterns(limit: number): Promise<DependencyPatterns> {
+    return this.#lattice(latticeMessages.patterns, { filter: 'dependencies', limit });
+  }
+
+  algebra(expression: string, limit: number): Promise<AlgebraAnswer> {
+    return this.#lattice(latticeMessages.algebra, { expression, limit });
+  }
+
+  async overlays(): Promise<ReadonlySet<string>> {
+    return readyIn(await this.#agents());
+  }
+
+  async generate(overlays: readonly string[]): Promise<string[]> {
+    const isReady = async (): Promise<boolean> => {
+      const ready = await this.overlays();
+      return overlays.every((each) => ready.has(each));
+    };
+    return this.#works.make({
+      roots: await this.#roots(),
+      overlays,
+      isReady,
+      signal: this.#signal,
+    });
+  }
+
+  /** Throws NO_SHARDS, AGENT_OFFLINE. */
+  async #agents(): Promise<AgentView[]> {
+    const online = (await this.#client.agents({ role: 'pgc' })).filter(
+      ({ state }) => state === 'online',
+    );
+    if (this.#agent === '' && online.length === 0) throw new BusError('NO_SHARDS');
+    const agent = this.#agent;
+    const its = online.filter(
+      ({ record: { id, alias } }) => agent === '' || id === agent || alias === agent,
+    );
+    if (its.length === 0) throw new BusError('AGENT_OFFLINE', { agent });
+    return its;
+  }
+
+  /** Trees of the agents: of each project one agent is asked. */
+  async #roots(): Promise<string[]> {
+    const ofProject = new Map(
+      (await this.#agents()).map(({ record }) => [record.project, record.id]),
+    );
+    const cards = await Promise.all(
+      [...ofProject.values()].map((id) => this.#request(`agent:${id}`, shardMessages.card, {})),
+    );
+    return [...new Set(cards.map(({ root }) => root))];
+  }
+
+  #lattice<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
+    return this.#request(`service:${latticeService}`, message, request);
+  }
+
+  #shard<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
+    return this.#request(`agent:${this.#agent}`, message, request);
+  }
+
+  async #request<Q, A>(to: string, message: MessageType<Q, A>, request: Q): Promise<A> {
+    const body = message.request.encode(request);
+    const endMs = performance.now() + questionMsMax;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const reply = await this.#client.request(to, message.type, body, {
+          deadlineMs: Math.max(1, Math.round(endMs - performance.now())),
+          isIdempotent: true,
+          signal: this.#signal,
+        });
+        this.#bytes += reply.body.length;
+        return message.answer.decode(reply.body);
+      } catch (error) {
+        const isOver = tries >= triesMax || performance.now() + againAfterMs >= endMs;
+        if (!passing.has(asBusError(error).code) || isOver || this.#signal.aborted) throw error;
+        await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+      }
+    }
+  }
+}
+
+function readyIn(agents: readonly AgentView[]): ReadonlySet<string> {
+  return new Set(
+    agents.flatMap(({ record }) =>
+      Object.entries(record.overlays).flatMap(([name, { state }]) =>
+        state === 'ready' ? [name] : [],
+      ),
+    ),
+  );
+}

@@ -1,0 +1,103 @@
+import { newId } from '../../../src/base/ids.js';
+import { parseJson } from '../../../src/delegation/json.js';
+import { nothingGathered } from '../../../src/delegation/gathered.js';
+import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
+import { readResponse } from '../../../src/delegation/schema.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { runGuarded, type ChildEnd } from '../guarded-child.js';
+import { endOf, toldIn, type CommandSettings } from './command.js';
+import { environmentFor, folderBelow } from './place.js';
+import type { Runner } from './runner.js';
+
+/** An agent may print a whole response with its evidence. */
+const stdoutBytesMax = 512 * 1024;
+const stderrBytesMax = 8 * 1024;
+
+/** An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. */
+export function agentRunner(
+  { root, environment, env }: CommandSettings,
+  argv: readonly string[],
+): Runner {
+  return async (turn) => {
+    const { task, signal, progress } = turn;
+    const mark = newId('data');
+    const prompt = promptOf(task, { ...turn, mark });
+    const cwd = await folderBelow(root, task.action?.cwd ?? '');
+    progress(`${argv[0] ?? 'the agent'} works`);
+    const end = await runGuarded(
+      {
+        argv,
+        cwd,
+        env: environmentFor(env, environment, toldIn(turn, '')),
+        stdin: `${rulesFor(prompt.sources.length)}\n\n${prompt.text}\n`,
+        stdoutMax: stdoutBytesMax,
+        stderrMax: stderrBytesMax,
+        onOutput: (bytes) => progress(`${argv[0] ?? 'the agent'} works, ${bytes} bytes of output`),
+      },
+      signal,
+    );
+    return { ...outcomeOf(argv[0] ?? '', end), contextBytes: prompt.contextBytes };
+  };
+}
+
+function outcomeOf(program: string, end: ChildEnd): Outcome {
+  const failed = endOf(end);
+  if (failed !== '') {
+    const {
+      code,
+      message: text,
+      retryable,
+    } = new BusError('ACTION_FAILED', {
+      program,
+      detail: failed,
+    });
+    const result = [end.stdout, end.stderr].filter((each) => each !== '').join('\n--- stderr\n');
+    return outcome('failed', { result, reason: code, errors: [{ code, text, retryable }] });
+  }
+  const question = questionIn(end.stdout);
+  if (question !== '') return outcome('asked', { question });
+  const value = parseJson(end.stdout);
+  if (!('task_id' in value && 'status' in value))
+    return outcome('finished', {
+      result:
+        end.stdoutCut === 0
+          ? end.stdout.trim()
+          : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
+    });
+  return structured(value);
+}
+
+/** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */
+function structured(value: object): Outcome {
+  const response = readResponse(value);
+  const {
+    result,
+    reason,
+    errors,
+    files_modified: files,
+    clarification_request: question,
+  } = response;
+  const evidence = response.grounding_evidence;
+  const gathered =
+    evidence === null
+      ? null
+      : {
+          ...nothingGathered,
+          queries: evidence.queries_executed,
+          overlays: evidence.overlays_consulted,
+          citations: evidence.citations,
+          warnings: evidence.overlay_warnings,
+        };
+  const said = { result, reason, errors, files, question, gathered };
+  switch (response.status) {
+    case 'completed':
+      return outcome('finished', said);
+    case 'needs_clarification':
+      return outcome('asked', said);
+    case 'blocked':
+      return outcome('blocked', { ...said, reason: reason || 'ACTION_FAILED' });
+    case 'failed':
+      return outcome('failed', { ...said, reason: reason || 'ACTION_FAILED' });
+  }
+}

@@ -1,0 +1,30 @@
+import { newId } from '../../../src/base/ids.js';
+import { nothingGathered } from '../../../src/delegation/gathered.js';
+import { outcome } from '../../../src/delegation/outcome.js';
+import { citedOnly, promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
+import type { Chat } from '../../../src/model/chat.js';
+import type { Runner } from './runner.js';
+
+/** A language model: it changes nothing. What it says without a source, where it was given any, is dropped and counted. */
+export function modelRunner(chat: Chat): Runner {
+  return async (turn) => {
+    const { task, gathered, signal, progress } = turn;
+    const prompt = promptOf(task, { ...turn, mark: newId('data') });
+    progress('the model was asked');
+    const { text, tokens } = await chat.ask(rulesFor(prompt.sources.length), prompt.text, signal);
+    const { contextBytes } = prompt;
+    const question = questionIn(text);
+    if (question !== '') return outcome('asked', { question, tokens, contextBytes });
+    const { text: kept, cited, dropped } = citedOnly(text, prompt.sources);
+    const said =
+      dropped === 0
+        ? []
+        : [`${dropped} sentence${dropped === 1 ? '' : 's'} without a valid source dropped.`];
+    return outcome('finished', {
+      result: kept,
+      tokens,
+      contextBytes,
+      gathered: gathered === null ? null : { ...nothingGathered, citations: cited, warnings: said },
+    });
+  };
+}

@@ -1,0 +1,22 @@
+import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
+import type { Conflict } from '../../../src/delegation/check-claims.js';
+import type { Outcome } from '../../../src/delegation/outcome.js';
+import type { DelegatedTask } from '../../../src/delegation/shapes.js';
+
+/** One turn of a runner. */
+export interface Turn {
+  task: DelegatedTask;
+  attempt: number;
+  /** Null: nothing was gathered beforehand. */
+  gathered: Gathered | null;
+  /** Null: the PGC must not be asked. */
+  pgc: Pgc | null;
+  /** What was wrong with the turn before, and what it gave. */
+  conflicts: readonly Conflict[];
+  earlier: string;
+  signal: AbortSignal;
+  progress: (summary: string) => void;
+}
+
+/** Does the work of a task. Throws BusErrors only; when the signal is given, it gives what it has so far. */
+export type Runner = (turn: Turn) => Promise<Outcome>;

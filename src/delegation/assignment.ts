@@ -1,0 +1,30 @@
+import { runners, taskLimits, type Assignment } from './shapes.js';
+
+/** Whose assignment it is, as far as that can be read: enough to say that the rest cannot. */
+export function idsOf(assignment: Assignment): { task: string; attempt: number } | undefined {
+  const task = (assignment.task as Assignment['task'] | null)?.id ?? '';
+  const { attempt } = assignment;
+  return isId(task) && attempt > 0 ? { task, attempt } : undefined;
+}
+
+/** Why nobody could do this; empty: it is well formed. What comes from the wire may lack what its type says. */
+export function objectionTo({ task, until_ms }: Assignment): string {
+  const { action, runner, grounding, limits } = task;
+  if (task.task.trim() === '') return 'task.task is empty';
+  if (task.task.length > taskLimits.taskChars) return 'task.task is too long';
+  if (!runners.includes(runner)) return `task.runner: there is no runner "${String(runner)}"`;
+  if (runner === 'command' && (action === null || action.argv.length === 0))
+    return 'task.action: the runner command needs one';
+  if (action !== null && action.argv.some((each) => each.includes('\0')))
+    return 'task.action.argv holds a NUL';
+  if ((limits as typeof limits | null) === null || limits.timeout_ms <= 0)
+    return 'task.limits.timeout_ms is missing';
+  if (until_ms <= 0) return 'until_ms is missing';
+  const hints =
+    grounding === null ? 0 : grounding.query_hints.length + grounding.analysis_hints.length;
+  return hints > 2 * taskLimits.hints ? 'task.grounding has too many hints' : '';
+}
+
+function isId(text: string): boolean {
+  return text !== '' && text.length <= taskLimits.idChars && /^[a-z0-9][a-z0-9_-]*$/.test(text);
+}

@@ -1,0 +1,114 @@
+import { confidenceOf } from '../base/confidence.js';
+import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
+import type { BlastRequest } from '../pgc/analysis/analyses.js';
+import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
+import type { AskAnswer, CallersAnswer, Citation } from '../pgc/shapes.js';
+import {
+  evidenceLimits,
+  type EvidenceCitation,
+  type GroundingEvidence,
+  type TaskFailure,
+} from './shapes.js';
+
+/** What a worker can ask of the PGC. Each throws what whoever answers says; `bytes` of all answers are counted. */
+export interface Pgc {
+  ask(question: string, overlays: readonly string[]): Promise<AskAnswer>;
+  /** With its definitions; so many of its call sites are cited. */
+  callers(symbol: string, cite: number): Promise<CallersAnswer>;
+  blastRadius(request: BlastRequest): Promise<BlastRadius>;
+  securityBlastRadius(symbol: string): Promise<SecurityBlastRadius>;
+  patterns(limit: number): Promise<DependencyPatterns>;
+  algebra(expression: string, limit: number): Promise<AlgebraAnswer>;
+  /** Overlays that are ready, of those who would be asked. */
+  overlays(): Promise<ReadonlySet<string>>;
+  /** Has them made where they are not, and waits for them as long as is sensible. Says what hindered it. */
+  generate(overlays: readonly string[]): Promise<string[]>;
+  /** Of all answers so far. */
+  readonly bytes: number;
+}
+
+/** One thing that the PGC says, short enough for whoever does the work. */
+export interface Insight {
+  overlay: string;
+  /** `path:line`, or empty. */
+  place: string;
+  text: string;
+}
+
+/** What was asked of the PGC for a task, and what came of it. */
+export interface Gathered {
+  queries: string[];
+  overlays: string[];
+  insights: Insight[];
+  /** In the order of their finding. */
+  citations: EvidenceCitation[];
+  /** What was answered, in words. */
+  answers: string[];
+  warnings: string[];
+  errors: TaskFailure[];
+  bytes: number;
+  ms: number;
+}
+
+export const nothingGathered: Gathered = {
+  queries: [],
+  overlays: [],
+  insights: [],
+  citations: [],
+  answers: [],
+  warnings: [],
+  errors: [],
+  bytes: 0,
+  ms: 0,
+};
+
+export function merged(...all: readonly Gathered[]): Gathered {
+  return {
+    queries: unique(all.flatMap(({ queries }) => queries)),
+    overlays: unique(all.flatMap(({ overlays }) => overlays)).sort(),
+    insights: all.flatMap(({ insights }) => insights),
+    citations: distinct(all.flatMap(({ citations }) => citations)),
+    answers: all.flatMap(({ answers }) => answers),
+    warnings: unique(all.flatMap(({ warnings }) => warnings)),
+    errors: all.flatMap(({ errors }) => errors),
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    ms: all.reduce((sum, { ms }) => sum + ms, 0),
+  };
+}
+
+/** The best of the citations, as many as the protocol allows; the confidence is that of what is cited. */
+export function evidenceOf(gathered: Gathered): GroundingEvidence {
+  const citations = distinct(gathered.citations)
+    .sort((one, other) => (other.similarity ?? 0) - (one.similarity ?? 0))
+    .slice(0, evidenceLimits.citations);
+  return {
+    queries_executed: gathered.queries,
+    overlays_consulted: gathered.overlays,
+    citations,
+    grounding_confidence: confidenceOf(citations.map(({ similarity }) => similarity ?? 0)),
+    overlay_warnings: gathered.warnings,
+  };
+}
+
+export function evidenceCitation(citation: Citation, relevance: string): EvidenceCitation {
+  const { overlay, content, file_path, line_start, line_end, symbol, blob, agent, similarity } =
+    citation;
+  return {
+    ...{ overlay, content, relevance, file_path, line_start, line_end, symbol, blob, agent },
+    similarity,
+  };
+}
+
+function distinct(citations: readonly EvidenceCitation[]): EvidenceCitation[] {
+  const keyOf = (each: EvidenceCitation): string =>
+    `${each.overlay} ${each.file_path}:${each.line_start}-${each.line_end} ${each.blob}`;
+  const found = new Map<string, EvidenceCitation>();
+  for (const each of citations) if (!found.has(keyOf(each))) found.set(keyOf(each), each);
+  return [...found.values()];
+}
+
+export function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

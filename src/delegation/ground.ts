@@ -1,0 +1,265 @@
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { parseJson } from './json.js';
+import {
+  evidenceCitation,
+  merged,
+  nothingGathered,
+  unique,
+  type Gathered,
+  type Insight,
+  type Pgc,
+} from './gathered.js';
+import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
+import type { AskAnswer, CodedError } from '../pgc/shapes.js';
+
+/** Of each list of an analysis, in what is handed on. */
+const listedMax = 20;
+/** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
+const answersInThemselves = new Set([
+  'NO_SUCH_SYMBOL',
+  'NOT_FOUND',
+  'EMPTY_QUESTION',
+  'OVERLAY_MISSING',
+  'ALGEBRA_SYNTAX',
+  'USAGE',
+  'TOO_LARGE',
+]);
+
+/**
+ * Everything that a task wants to be known before, or after: its hinted queries, or its own text where it hints at none,
+ * its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
+ */
+export async function ground(task: DelegatedTask, pgc: Pgc): Promise<Gathered> {
+  const hints = task.grounding;
+  if (hints === null) return nothingGathered;
+  return guarded(async () => {
+    const { wanted, warnings } = await overlaysFor(task, pgc);
+    const queries = hints.query_hints.length > 0 ? hints.query_hints : [task.task];
+    const asked = await Promise.all(unique(queries).map((query) => askOne(pgc, query, wanted)));
+    const analysed = await Promise.all(analysesOf(task).map((hint) => analyseOne(pgc, hint)));
+    const all = merged(...asked, ...analysed);
+    return {
+      ...all,
+      warnings: unique([...warnings, ...all.warnings]),
+      overlays: all.overlays.filter((each) => !isWithout(warnings, each)),
+    };
+  }, pgc);
+}
+
+/** One query, as evidence. Throws what asking throws. */
+export async function askOne(
+  pgc: Pgc,
+  query: string,
+  overlays: readonly string[],
+): Promise<Gathered> {
+  const answer = await pgc.ask(query, overlays);
+  return {
+    ...nothingGathered,
+    queries: [query],
+    overlays: consulted(answer, overlays),
+    insights: answer.sources.map((source): Insight => ({
+      overlay: source.overlay,
+      place: `${source.file_path}:${source.line_start}`,
+      text: source.text,
+    })),
+    citations: answer.sources.map((source) => evidenceCitation(source, query)),
+    answers: [placed(answer)],
+    warnings: answer.overlay_warnings,
+    errors: failuresOf(answer.errors),
+  };
+}
+
+/** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
+export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
+  const startedMs = performance.now();
+  const bytesBefore = pgc.bytes;
+  try {
+    const gathered = await work();
+    return {
+      ...gathered,
+      bytes: gathered.bytes + pgc.bytes - bytesBefore,
+      ms: gathered.ms + Math.round(performance.now() - startedMs),
+    };
+  } catch (error) {
+    const cause = asBusError(error);
+    if (['PGC_FAILED', 'OVERLAYS_MISSING'].includes(cause.code)) throw cause;
+    const detail = `${cause.code}: ${cause.message}`;
+    throw new BusError('PGC_FAILED', { detail }, { cause: error });
+  }
+}
+
+/** What of the hints can be asked; the rest is made first, or named. */
+async function overlaysFor(
+  task: DelegatedTask,
+  pgc: Pgc,
+): Promise<{ wanted: string[]; warnings: string[] }> {
+  const hinted: string[] = task.grounding?.overlay_hints ?? [];
+  if (hinted.length === 0) return { wanted: [], warnings: [] };
+  let ready = await pgc.overlays();
+  const missing = hinted.filter((each) => !ready.has(each));
+  if (missing.length === 0) return { wanted: hinted, warnings: [] };
+  const hindrances = await pgc.generate(missing);
+  ready = await pgc.overlays();
+  const there = hinted.filter((each) => ready.has(each));
+  const still = hinted.filter((each) => !ready.has(each));
+  if (there.length === 0 && isEvidenceRequired(task.grounding))
+    throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
+  const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
+  const warnings = still.map((each) => `${each} is missing (${why}); O1 was consulted instead.`);
+  return { wanted: still.length === 0 ? there : unique([...there, 'O1']), warnings };
+}
+
+function isWithout(warnings: readonly string[], overlay: string): boolean {
+  return warnings.some((each) => each.startsWith(`${overlay} is missing`));
+}
+
+/** What the answer came from: what was named, without what it says was left out. */
+function consulted({ sources, overlay_warnings }: AskAnswer, named: readonly string[]): string[] {
+  const cited = sources.map(({ overlay }) => overlay);
+  const left = (name: string): boolean =>
+    overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
+  // Without names all are asked; O1 always is.
+  const asked = named.length === 0 ? ['O1'] : named;
+  return unique([...cited, ...asked.filter((name) => !left(name))]);
+}
+
+/** The answer with places instead of the numbers of its sources. */
+function placed({ answer, sources }: AskAnswer): string {
+  return answer.replace(/\[(\d+)\]/g, (whole, number: string) => {
+    const source = sources[Number(number) - 1];
+    return source === undefined ? whole : `[${source.file_path}:${source.line_start}]`;
+  });
+}
+
+function failuresOf(errors: readonly CodedError[]) {
+  return errors.map(({ code, text, retryable }) => ({ code, text, retryable }));
+}
+
+function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {
+  const { analysis_hints = [], algebra_expression = '' } = grounding ?? {};
+  const expression: AnalysisHint = {
+    type: 'algebra_query',
+    target: algebra_expression,
+    options: '',
+  };
+  return algebra_expression === '' ? analysis_hints : [...analysis_hints, expression];
+}
+
+/** How an analysis is called among the queries that were executed. */
+const titleOf = ({ type, target }: AnalysisHint): string => `${type} ${target}`.trim();
+
+async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
+  const queries = [titleOf(hint)];
+  try {
+    const { insights, overlays, warnings, said } = await analysis(pgc, hint);
+    return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
+  } catch (error) {
+    const { code, message, retryable } = asBusError(error);
+    if (!answersInThemselves.has(code)) throw error;
+    const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
+    const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];
+    return { ...nothingGathered, queries, insights, errors };
+  }
+}
+
+interface Analysed {
+  insights: Insight[];
+  overlays: string[];
+  warnings: string[];
+  said: string;
+}
+
+async function analysis(pgc: Pgc, { type, target, options }: AnalysisHint): Promise<Analysed> {
+  const given = parseJson(options);
+  const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
+  switch (type) {
+    case 'blast_radius': {
+      const direction = ['up', 'down', 'both'].find((each) => each === given.direction) ?? 'both';
+      const found = await pgc.blastRadius({
+        symbol: target,
+        max_depth: number('max_depth') || number('depth'),
+        direction: direction as 'up' | 'down' | 'both',
+      });
+      const { totalImpacted, direct_consumers, total_dependencies } = found.metrics;
+      const said = `${target}: ${direct_consumers} direct consumers, ${totalImpacted} in all, ${total_dependencies} dependencies.`;
+      const nodes = [
+        ...found.consumers.map((each) => ({ ...each, verb: 'is reached by a change of' })),
+        ...found.dependencies.map((each) => ({ ...each, verb: 'is used by' })),
+      ].sort((one, other) => one.depth - other.depth);
+      return {
+        insights: [
+          { overlay: 'O3', place: '', text: said },
+          ...nodes.slice(0, listedMax).map(({ symbol, file_path, line, depth, verb }) => ({
+            overlay: 'O3',
+            place: `${file_path}:${line}`,
+            text: `${symbol || file_path} ${verb} ${target}, ${depth} away`,
+          })),
+        ],
+        overlays: ['O1', 'O3'],
+        warnings: found.warnings,
+        said,
+      };
+    }
+    case 'security_impact': {
+      const found = await pgc.securityBlastRadius(target);
+      const { severity, reason } = found.risk_assessment;
+      const { threats, count } = found.security_threats;
+      const said = `Security of ${target}: risk ${severity}, ${count} weaknesses near it; ${reason}.`;
+      return {
+        insights: [
+          { overlay: 'O2', place: '', text: said },
+          ...threats.slice(0, listedMax).map((each) => ({
+            overlay: 'O2',
+            place: `${each.file_path}:${each.line}`,
+            text: `${each.severity} ${each.type}: ${each.description}`,
+          })),
+        ],
+        overlays: ['O1', 'O2'],
+        warnings: found.warnings,
+        said,
+      };
+    }
+    case 'dependency_check': {
+      const found = await pgc.patterns(number('limit') || listedMax);
+      const said = `Layers: ${found.violations_total} uses go against them, ${found.cycles.length} cycles.`;
+      const about = found.violations.filter(
+        ({ file_path, to_path, from_symbol, to_symbol }) =>
+          target === '' ||
+          [file_path, to_path].some((each) => each.includes(target)) ||
+          [from_symbol, to_symbol].includes(target),
+      );
+      return {
+        insights: [
+          { overlay: 'O1', place: '', text: said },
+          ...about.slice(0, listedMax).map((each) => ({
+            overlay: 'O1',
+            place: `${each.file_path}:${each.line}`,
+            text: `${each.from_layer} uses ${each.to_symbol} of ${each.to_layer}`,
+          })),
+        ],
+        overlays: ['O1'],
+        warnings: [],
+        said,
+      };
+    }
+    case 'algebra_query': {
+      const found = await pgc.algebra(target, number('limit') || listedMax);
+      const said = `${target}: ${found.count} found.`;
+      return {
+        insights: [
+          { overlay: 'O1', place: '', text: said },
+          ...found.anchors.map(({ file_path, line, symbol, kind, items }) => ({
+            overlay: items[0]?.overlay ?? 'O1',
+            place: `${file_path}:${line}`,
+            text: `${symbol || file_path} (${kind})${items[0] === undefined ? '' : `: ${items[0].text}`}`,
+          })),
+        ],
+        overlays: unique(target.match(/\bO[1-7]\b/g) ?? []).filter(
+          (name) => !found.errors.some(({ text }) => text.includes(name)),
+        ),
+        warnings: [...found.warnings, ...found.errors.map(({ text }) => text)],
+        said,
+      };
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** Names that are looked up of one text, at most. */
+export const namesMax = 24;
+
+export interface Names {
+  symbols: string[];
+  /** Files, without the line behind them. */
+  paths: string[];
+  /** There were more than `namesMax`. */
+  isCut: boolean;
+}
+
+const path = /(?<![\w./-])(?:[\w.-]+\/)*[\w-][\w.-]*\.[A-Za-z]{1,5}(?![\w/])(?::\d+)?/g;
+const pathEnding =
+  /\.(?:[ch]|cc|cpp|cxx|hpp|hh|ts|tsx|mts|cts|js|jsx|mjs|cjs|py|go|rs|java|md|rst|txt|json|toml|ya?ml|proto|sh)(?::\d+)?$/i;
+/** In backticks, called, or written as only names are. */
+const symbol =
+  /`([A-Za-z_$][\w$]*(?:\.[\w$]+)*)(?:\(\))?`|\b([A-Za-z_$][\w$]*)\(\)|\b([A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b/g;
+
+/** What of a text reads like the name of a symbol or of a file, in order, once each. */
+export function namesIn(text: string): Names {
+  const paths = [...text.matchAll(path)]
+    .map(([found]) => found)
+    .filter((each) => pathEnding.test(each));
+  // What stands in a path is no symbol.
+  const rest = paths.reduce((left, each) => left.replaceAll(each, ' '), text);
+  const symbols = [...rest.matchAll(symbol)].map(
+    ([, quoted, called, plain]) => quoted ?? called ?? plain ?? '',
+  );
+  const all = {
+    symbols: [...new Set(symbols)],
+    paths: [...new Set(paths.map((each) => each.replace(/:\d+$/, '')))],
+  };
+  return {
+    symbols: all.symbols.slice(0, namesMax),
+    paths: all.paths.slice(0, namesMax),
+    isCut: all.symbols.length > namesMax || all.paths.length > namesMax,
+  };
+}

@@ -1,0 +1,373 @@
+// Tasks while the processes that carry them are killed at random moments: the manager, an executor, the host of the
+// shards, the broker; and executors that freeze until somebody else has their tasks. No task is lost, every task ends,
+// what a stale worker says is refused, an effect with a key happens once, and one without a key is never done again
+// unasked: it ends as OUTCOME_UNKNOWN.
+//
+//   npm run campaign:tasks-killed -- [--kills N] [--tasks N] [--freezes N] [--seed N] [--json]
+//
+// Exits with 1 when a claim does not hold.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { readTask } from '../../dist/src/delegation/schema.js';
+import { taskMessages, taskService } from '../../dist/src/task/messages.js';
+import { milliseconds, percentile, table } from '../bench/kernel/figures.mjs';
+import { temporaryFolder } from '../bench/kernel/process.mjs';
+import { chance } from '../bench/lookup/random.mjs';
+import { connectTo, recordOf, until, untilTaken } from './agent.mjs';
+import { claim } from './claims.mjs';
+import { brokerAt, Child } from './processes.mjs';
+import { numbersFrom, told } from './report.mjs';
+
+const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
+const effect = path.resolve(import.meta.dirname, 'effect.mjs');
+const executors = 4;
+const executorSlots = 13;
+/** Longer than a lease: a worker that is silent for so long has lost its tasks. */
+const freezeMs = 26_000;
+const restartMsMax = 1_200;
+const killEveryMs = [300, 1_500];
+const endMsMax = 240_000;
+const finals = new Set(['completed', 'failed', 'halted', 'cancelled', 'timed_out']);
+
+const { json, ...options } = numbersFrom('campaign:tasks-killed', {
+  kills: 100,
+  tasks: 50,
+  freezes: 3,
+  seed: 1,
+});
+const below = chance(options.seed);
+const home = temporaryFolder('sigma-tasks-killed');
+const folder = path.join(home, 'work');
+mkdirSync(path.join(folder, 'keys'), { recursive: true });
+writeFileSync(path.join(folder, 'effects'), '');
+const tree = treeIn(path.join(home, 'tree'));
+const children = {
+  broker: brokerAt(home),
+  manager: agent('manager', 'manager'),
+  pgc: agent('pgc', 'pgc', tree),
+  ...Object.fromEntries(
+    Array.from({ length: executors }, (_, at) => [
+      `executor-${at}`,
+      agent(
+        `executor-${at}`,
+        'executor',
+        '--name',
+        `executor-${at}`,
+        '--slots',
+        `${executorSlots}`,
+        '--root',
+        folder,
+      ),
+    ]),
+  ),
+};
+const counts = { killed: {}, frozen: 0, refused: 0 };
+/** By id: what was delegated, and how it ended. */
+const tasks = new Map();
+const delivered = new Map();
+const startedMs = performance.now();
+
+indexOf(tree);
+for (const child of Object.values(children)) child.start();
+const boss = connectTo(home, 'boss');
+await boss.ready({ withinMs: 30_000 });
+await boss.register(recordOf('boss'));
+await boss.receive(({ type, body }) => {
+  if (type !== taskMessages.finished.type) return;
+  const view = taskMessages.finished.codec.decode(body);
+  delivered.set(view.id, [...(delivered.get(view.id) ?? []), view.state]);
+});
+await until(async () => (await boss.agents({ role: 'executor' })).length === executors, 60_000);
+
+let isOver = false;
+const feeding = feed();
+await harm();
+isOver = true;
+await feeding;
+await settle();
+process.exitCode = report();
+await boss.close();
+for (const child of Object.values(children).reverse()) await child.kill();
+
+function agent(name, ...args) {
+  return new Child(name, () =>
+    spawn(process.execPath, [sigma, 'agent', ...args, '--log', 'info'], {
+      env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
+/** A small tree of C, enough to ask about. */
+function treeIn(root) {
+  mkdirSync(root, { recursive: true });
+  for (let at = 0; at < 24; at += 1) {
+    const calls = at === 0 ? '' : `\n\tpart_${at - 1}_start(device);`;
+    writeFileSync(
+      path.join(root, `part_${at}.c`),
+      `/** part_${at}_start() - starts part ${at} of the device */\nint part_${at}_start(struct device *device)\n{${calls}\n\treturn 0;\n}\n`,
+    );
+  }
+  return root;
+}
+
+function indexOf(root) {
+  const env = { ...process.env, SIGMA_HOME: home };
+  const { status, stderr } = spawnSync(process.execPath, [sigma, 'index', root, '--json'], { env });
+  if (status !== 0) throw new Error(String(stderr));
+}
+
+/** Keeps so many tasks open, of all kinds, as long as there is harm to come. */
+async function feed() {
+  let number = 0;
+  while (!isOver) {
+    const open = [...tasks.values()].filter(({ ended }) => ended === undefined).length;
+    for (let more = options.tasks - open; more > 0 && !isOver; more -= 1) {
+      number += 1;
+      await delegate(taskOf(number));
+    }
+    await look();
+    await wait(250);
+  }
+}
+
+function taskOf(number) {
+  const id = `task-${number}`;
+  const kind = ['keyed', 'keyed', 'unkeyed', 'reading', 'answer'][below(5)];
+  const base = { id, criticality: 'C1', limits: { timeout_ms: 600_000, attempts_max: 10 } };
+  if (kind === 'answer') {
+    const at = below(24);
+    const question = `What does part_${at}_start do, and who calls it?`;
+    const grounding = {
+      strategy: 'pgc_first',
+      query_hints: [`part_${at}_start`],
+      evidence_required: false,
+    };
+    return { kind, whole: { ...base, task: question, grounding } };
+  }
+  const argv = [process.execPath, effect, folder, id, `${below(900)}`, `${below(900)}`];
+  const action = {
+    argv,
+    ...(kind === 'keyed' && { idempotency_key: `key-${number}` }),
+    ...(kind === 'reading' && { read_only: true }),
+  };
+  return { kind, whole: { ...base, task: `do ${id}`, action } };
+}
+
+async function delegate({ kind, whole }) {
+  const { delegate: message } = taskMessages;
+  const body = message.request.encode(readTask(whole, whole.id));
+  // The same task again is the same task: what was accepted before an answer was lost is not done twice.
+  await untilTaken(() => boss.request(`service:${taskService}`, message.type, body));
+  tasks.set(whole.id, { kind, id: whole.id, begunMs: performance.now() });
+}
+
+async function look() {
+  for (const task of tasks.values()) {
+    if (task.ended !== undefined) continue;
+    const told = delivered.get(task.id);
+    if (told !== undefined) {
+      task.ended = told[0];
+      task.ms = performance.now() - task.begunMs;
+      continue;
+    }
+    if (performance.now() - (task.lookedMs ?? 0) < 3_000) continue;
+    task.lookedMs = performance.now();
+    await resolveIfBlocked(task).catch(() => undefined);
+  }
+}
+
+/** As an operator would: looks whether the effect is there, and says so. */
+async function resolveIfBlocked(task) {
+  const view = await shown(task.id);
+  if (view.state !== 'blocked') return;
+  task.blockedBy = view.error?.code ?? view.response?.reason ?? '';
+  if (!view.may.includes('done')) return;
+  const isDone = effectsOf(task.id) > 0;
+  const unknown = view.notes.some(({ text }) => text.includes('OUTCOME_UNKNOWN'));
+  task.unknown ||= unknown;
+  const what = unknown ? (isDone ? 'done' : 'failed') : 'reassign';
+  const { change } = taskMessages;
+  const body = change.request.encode({ id: task.id, what, text: '' });
+  await boss.request(`service:${taskService}`, change.type, body, { deadlineMs: 5_000 });
+}
+
+async function shown(id) {
+  const { show } = taskMessages;
+  const body = show.request.encode({ id, wait_ms: 0, revision: 0 });
+  const options = { deadlineMs: 5_000, isIdempotent: true };
+  const reply = await boss.request(`service:${taskService}`, show.type, body, options);
+  return show.answer.decode(reply.body);
+}
+
+async function harm() {
+  const victims = [
+    'manager',
+    'manager',
+    'broker',
+    'pgc',
+    ...Object.keys(children).filter((each) => each.startsWith('executor')),
+  ];
+  const freezeAt = new Set(
+    Array.from({ length: options.freezes }, (_, at) =>
+      Math.floor(((at + 0.5) * options.kills) / options.freezes),
+    ),
+  );
+  const frozen = new Set();
+  const thawing = [];
+  for (let kills = 0; kills < options.kills; kills += 1) {
+    await wait(killEveryMs[0] + below(killEveryMs[1] - killEveryMs[0]));
+    const name = victims[below(victims.length)];
+    if (frozen.has(name) || !children[name].isRunning) {
+      kills -= 1;
+      continue;
+    }
+    if (freezeAt.delete(kills)) thawing.push(freeze(frozen));
+    await children[name].kill();
+    counts.killed[name.replace(/-\d+$/, '')] = (counts.killed[name.replace(/-\d+$/, '')] ?? 0) + 1;
+    await wait(below(restartMsMax));
+    count(children[name]);
+    children[name].start();
+  }
+  await Promise.all(thawing);
+}
+
+/** Stands still, as a machine that swaps does, until its tasks are somebody else's; then says what it has to say. */
+async function freeze(frozen) {
+  const name = `executor-${below(executors)}`;
+  const child = children[name];
+  if (frozen.has(name) || !child.isRunning) return;
+  frozen.add(name);
+  counts.frozen += 1;
+  process.kill(child.pid, 'SIGSTOP');
+  await wait(freezeMs);
+  process.kill(child.pid, 'SIGCONT');
+  await wait(2_000);
+  frozen.delete(name);
+}
+
+/** What the manager refused, of the output of the process that is about to be forgotten. */
+function count(child) {
+  if (child.name !== 'manager') return;
+  counts.refused += child.output
+    .split('\n')
+    .filter((line) => line.includes('STALE_ATTEMPT')).length;
+}
+
+async function settle() {
+  const endMs = performance.now() + endMsMax;
+  while (
+    [...tasks.values()].some(({ ended }) => ended === undefined) &&
+    performance.now() < endMs
+  ) {
+    await look();
+    await wait(500);
+  }
+  count(children.manager);
+}
+
+function effectsOf(id) {
+  const lines = readFileSync(path.join(folder, 'effects'), 'utf8').split('\n');
+  return lines.filter((line) => line.startsWith(`${id} `)).length;
+}
+
+function report() {
+  const all = [...tasks.values()];
+  const of = (kind) => all.filter((each) => each.kind === kind);
+  const rows = ['keyed', 'unkeyed', 'reading', 'answer'].map((kind) => {
+    const its = of(kind);
+    const ended = its.filter((each) => finals.has(each.ended));
+    const times = ended.map(({ ms }) => ms).sort((a, b) => a - b);
+    return [
+      kind,
+      its.length,
+      ended.filter((each) => each.ended === 'completed').length,
+      ended.filter((each) => each.ended === 'failed').length,
+      its.filter((each) => each.unknown).length,
+      its.reduce((sum, { id }) => sum + effectsOf(id), 0),
+      milliseconds(percentile(times, 50)),
+      milliseconds(percentile(times, 99)),
+    ];
+  });
+  const head = [
+    'TASKS',
+    'DELEGATED',
+    'COMPLETED',
+    'FAILED',
+    'OUTCOME_UNKNOWN',
+    'EFFECTS',
+    'P50 MS',
+    'P99 MS',
+  ];
+  const open = all.filter((each) => !finals.has(each.ended));
+  const keyed = of('keyed');
+  const unkeyed = of('unkeyed');
+  const claims = [
+    claim(
+      'no task is lost, and every task ends',
+      open.length === 0,
+      open.map(({ id }) => id).join(' '),
+    ),
+    claim(
+      'the end of a task is told once',
+      [...delivered.values()].every((each) => each.length === 1),
+      '',
+    ),
+    claim(
+      'each key is in the effects once',
+      keyed.every(({ id }) => effectsOf(id) === 1) &&
+        keyed.every(({ ended }) => ended === 'completed'),
+      keyed
+        .filter(({ id, ended }) => effectsOf(id) !== 1 || ended !== 'completed')
+        .map(({ id, ended }) => `${id} ${ended} ${effectsOf(id)}`)
+        .join(' '),
+    ),
+    claim(
+      'nothing without a key is done twice',
+      unkeyed.every(({ id }) => effectsOf(id) <= 1),
+      unkeyed
+        .filter(({ id }) => effectsOf(id) > 1)
+        .map(({ id }) => id)
+        .join(' '),
+    ),
+    claim(
+      'what was interrupted without a key ends as OUTCOME_UNKNOWN',
+      unkeyed.every(
+        ({ ended, unknown, id }) =>
+          ended === 'completed' || unknown === true || effectsOf(id) === 0,
+      ),
+      unkeyed
+        .filter(({ ended, unknown }) => ended !== 'completed' && unknown !== true)
+        .map(({ id }) => id)
+        .join(' '),
+    ),
+    claim(
+      'what a stale worker says is refused',
+      options.freezes === 0 || counts.refused > 0,
+      `${counts.refused} times`,
+    ),
+    claim(
+      'somebody was killed of each kind',
+      Object.keys(counts.killed).length === 4,
+      JSON.stringify(counts.killed),
+    ),
+  ];
+  const figures = {
+    tasks: all.length,
+    kills: Object.values(counts.killed).reduce((sum, each) => sum + each, 0),
+    killed: JSON.stringify(counts.killed),
+    frozen: counts.frozen,
+    'stale words refused': counts.refused,
+    seconds: Math.round((performance.now() - startedMs) / 1_000),
+    seed: options.seed,
+  };
+  if (!json) process.stdout.write(`${table([head, ...rows])}\n`);
+  return told('tasks while processes are killed', {
+    json,
+    claims,
+    figures: json ? { ...figures, rows } : figures,
+  });
+}
