@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { taskMessages } from '../../../src/task/messages.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../identity.js';
@@ -232,17 +233,31 @@ async function nextOf(
   }
 }
 
-/** As text where it is text. */
-export function bodyOf({ body }: { body: Uint8Array }): { body: string; encoding: string } {
-  const bytes = Buffer.from(body);
+/** As text where it is text; the result of a task as the JSON of it. */
+export function bodyOf(message: { type?: string; body: Uint8Array }): {
+  body: string;
+  encoding: string;
+} {
+  const bytes = finishedIn(message) ?? Buffer.from(message.body);
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes)
     ? { body: text, encoding: 'utf8' }
     : { body: bytes.toString('base64'), encoding: 'base64' };
 }
 
+/** Undefined also for what only bears the name of it: anybody may send such a thing. */
+function finishedIn({ type, body }: { type?: string; body: Uint8Array }): Buffer | undefined {
+  const { finished } = taskMessages;
+  if (type !== finished.type) return undefined;
+  try {
+    return Buffer.from(JSON.stringify(finished.codec.decode(body)));
+  } catch {
+    return undefined;
+  }
+}
+
 export function shown({ view, body }: MessageAnswer): object {
-  return { ...view, ...bodyOf({ body }) };
+  return { ...view, ...bodyOf({ type: view.type, body }) };
 }
 
 export function rendered({ view, body }: MessageAnswer): string {
@@ -254,7 +269,7 @@ export function rendered({ view, body }: MessageAnswer): string {
     ...(view.correlation === '' ? [] : [`answers ${view.correlation}`]),
     ...(view.reply_to === '' ? [] : [`wants an answer to ${view.reply_to}`]),
   ];
-  return `${printable(about.join(' · '))}\n${printableText(bodyOf({ body }).body)}`;
+  return `${printable(about.join(' · '))}\n${printableText(bodyOf({ type: view.type, body }).body)}`;
 }
 
 export function listed(messages: MessageView[], depth: number): string {

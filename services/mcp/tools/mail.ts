@@ -166,7 +166,7 @@ function own(client: Client, pending: Pending): Pending {
 
 function pendingOf({ view, body: bytes }: MessageAnswer, offset: number): Pending {
   const { seq, id, from, mailbox, type, state, attempts, correlation, reply_to } = view;
-  const { body, encoding } = bodyOf({ body: bytes });
+  const { body, encoding } = bodyOf({ type, body: bytes });
   return {
     ...{ seq, id, from, mailbox, type, state, attempts, correlation, reply_to, bytes: view.bytes },
     stored_at: new Date(view.stored_ms).toISOString(),
