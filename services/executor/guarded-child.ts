@@ -63,7 +63,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
   child.stdin.end(stdin);
   control.write(`${JSON.stringify({ argv, cwd, env })}\n`);
   using stopping = stopOn(signal, started);
-  const end = await Promise.race([told, closed.then(() => ({}))]);
+  const end = await Promise.race([told, closed.then((): Told => ({}))]);
   kill(started, 'SIGKILL');
   control.destroy();
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
