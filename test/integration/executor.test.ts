@@ -197,7 +197,7 @@ describe('strategies', () => {
     expect(response.result).toMatch(/direct consumers/);
     expect(response.result).toContain('Security of nic_open: risk');
     expect(response.result).toContain('Layers:');
-    expect(response.result).toContain('O1[name=nic_open]: 1 found.');
+    expect(response.result).toContain('O1[name=nic_open]: 2 found.');
     expect(response.errors).toEqual([]);
   });
 });
@@ -300,7 +300,7 @@ describe('programs and their ends', () => {
     });
     expect(response).toMatchObject({ status: 'failed', reason: 'TASK_TIMED_OUT', partial: true });
     expect(response.result).toContain('half');
-    expect(pidsIn(file, 0).filter(isAlive)).toEqual([]);
+    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]));
   });
 
   test('one whose task is withdrawn is ended with its group', async () => {
