@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTask } from '../../src/delegation/schema.js';
 import { verify } from '../../src/pgc/verify.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
@@ -60,8 +61,8 @@ void drops(void)
   start('agent', 'pgc', root);
   start('agent', 'manager');
   executor = start('agent', 'executor');
+  desk = await Desk.open(home);
   await eventually(async () => {
-    desk ??= await Desk.open(home);
     const { services } = await desk.client.status();
     expect(services.map(({ name }) => name)).toContain('lattice');
     expect(await online()).toEqual(['executor', 'pgc', 'pgc', 'pgc', 'pgc']);
@@ -279,6 +280,31 @@ describe('errors', () => {
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
   });
 });
+
+test('a manager that is away is waited for, before the work and after it', async () => {
+  const id = 'patient';
+  await desk.assign({ id, task: 'x', runner: 'command', action: { argv: ['true'] } });
+  await desk.response(id);
+  const away = readTask(
+    {
+      id: 'away',
+      task: 'x',
+      runner: 'command',
+      action: { argv: node('setTimeout(() => {}, 700)') },
+    },
+    'away',
+  );
+  const until_ms = Date.now() + 60_000;
+  await desk.post({ task: away, attempt: 1, lease_ms: 2_000, until_ms, manager: 'second-desk' });
+  // Nobody of that name has ever been there.
+  let second = await Desk.open(stage.home, 'second-desk');
+  await eventually(() => expect(second.claims).toContain('away/1'), 15_000);
+  await second[Symbol.asyncDispose]();
+  second = await Desk.open(stage.home, 'second-desk');
+  expect((await second.response('away')).status).toBe('completed');
+  await second[Symbol.asyncDispose]();
+  expect(second.responses).toHaveLength(1);
+}, 60_000);
 
 describe('programs and their ends', () => {
   /** Writes its pid and that of a child of its own, says half of something, and stays. */
