@@ -73,7 +73,9 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   }).then(async () => {
     if (client.state === 'closed') return;
     await executor.resume();
-    await untilAccepted(client, log, async () => void (await executor.receive()));
+    await untilAccepted(client, log, async () => {
+      await executor.receive();
+    });
     log.info({ runners: [...runners.keys()], slots }, 'serving');
     await notifySystemd('READY=1');
   });

@@ -45,7 +45,7 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
    */
   manager: {
     send: sendsAnything,
-    offer: ['*', 'lattice', 'lattice.*', 'manager', 'manager.*', 'task', 'task.*'],
+    offer: ['*', 'lattice', 'lattice.*', 'manager', 'manager.*', 'task', 'task.*', 'tasks'],
     publish: ['*'],
     administer: ['inbox.*', 'dead.*'],
     ...amplePerS,

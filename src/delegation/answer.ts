@@ -16,7 +16,7 @@ const listCharsMax = taskLimits.resultChars - 4_000;
 const ofCallers =
   /\b(?:callers?|call[- ]?sites?|calls? (?:to|of)|who calls|what calls|(?:is|are|where) .{0,60}\bcalled)\b/i;
 const named =
-  /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?([A-Za-z_$][\w$.]*(?:#[\w$.]+)?)/i;
+  /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?((?:[\w./-]+#)?[A-Za-z_$][\w$.]*)/i;
 
 /**
  * Answers the text of a task from the PGC alone, without a model: every sentence is what the PGC says, with its place.

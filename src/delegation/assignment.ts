@@ -12,7 +12,7 @@ export function objectionTo({ task, until_ms }: Assignment): string {
   const { action, runner, grounding, limits } = task;
   if (task.task.trim() === '') return 'task.task is empty';
   if (task.task.length > taskLimits.taskChars) return 'task.task is too long';
-  if (!runners.includes(runner)) return `task.runner: there is no runner "${String(runner)}"`;
+  if (!runners.includes(runner)) return `task.runner: there is no runner "${runner as string}"`;
   if (runner === 'command' && (action === null || action.argv.length === 0))
     return 'task.action: the runner command needs one';
   if (action !== null && action.argv.some((each) => each.includes('\0')))

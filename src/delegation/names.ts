@@ -12,9 +12,9 @@ export interface Names {
 const path = /(?<![\w./-])(?:[\w.-]+\/)*[\w-][\w.-]*\.[A-Za-z]{1,5}(?![\w/])(?::\d+)?/g;
 const pathEnding =
   /\.(?:[ch]|cc|cpp|cxx|hpp|hh|ts|tsx|mts|cts|js|jsx|mjs|cjs|py|go|rs|java|md|rst|txt|json|toml|ya?ml|proto|sh)(?::\d+)?$/i;
-/** In backticks, called, or written as only names are. */
+/** In backticks, called, or written as only names are: products are written LikeThis too, so such names need backticks. */
 const symbol =
-  /`([A-Za-z_$][\w$]*(?:\.[\w$]+)*)(?:\(\))?`|\b([A-Za-z_$][\w$]*)\(\)|\b([A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b/g;
+  /`([A-Za-z_$][\w$]*(?:\.[\w$]+)*)(?:\(\))?`|\b([A-Za-z_$][\w$]*)\(\)|\b([A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*)\b/g;
 
 /** What of a text reads like the name of a symbol or of a file, in order, once each. */
 export function namesIn(text: string): Names {

@@ -19,7 +19,6 @@ export type WorkEvent =
   | { type: 'claim.refused' }
   | { type: 'grounding.done' }
   | { type: 'grounding.failed'; reason: string }
-  | { type: 'grounding.unclear' }
   /** It stands on disk that the runner begins. */
   | { type: 'begin.stored' }
   | { type: 'runner.finished' }
@@ -155,7 +154,6 @@ export const workerMachine = work.createMachine({
       on: {
         'grounding.done': 'beginning',
         'grounding.failed': { target: 'blocked', actions: 'rememberReason' },
-        'grounding.unclear': 'asking',
         'executor.restarted': 'received',
         'assignment.withdrawn': 'dropped',
         'attempt.over': 'dropped',

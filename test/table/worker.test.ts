@@ -9,7 +9,6 @@ const events: WorkEvent[] = [
   { type: 'claim.refused' },
   { type: 'grounding.done' },
   { type: 'grounding.failed', reason: 'PGC_FAILED' },
-  { type: 'grounding.unclear' },
   { type: 'begin.stored' },
   { type: 'runner.finished' },
   { type: 'runner.failed', reason: 'ACTION_FAILED' },

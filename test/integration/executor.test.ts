@@ -1,0 +1,385 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTask } from '../../src/delegation/schema.js';
+import { verify } from '../../src/pgc/verify.js';
+import { Desk } from '../support/desk.js';
+import { eventually } from '../support/eventually.js';
+import { chainRepository } from '../support/repository.js';
+import { sigma, startSigma, type Running } from '../support/sigma.js';
+
+let stage: ReturnType<typeof chainRepository>;
+let desk: Desk;
+const running: Running[] = [];
+let executor: Running;
+/** Where programs run. */
+let place: string;
+
+const agentScript = `
+let prompt = '';
+process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
+  const id = process.env.SIGMA_TASK_ID;
+  if (prompt.includes('ASK')) return console.log(JSON.stringify({ needs_clarification: 'Which ring?' }));
+  if (prompt.includes('STRUCTURED'))
+    return console.log(JSON.stringify({ task_id: id, status: 'completed', result: 'done', files_modified: ['a.c'] }));
+  if (prompt.includes('contradicts')) return console.log('Call \`nic_open\` in drivers/nic/nic_main.c.');
+  console.log('Call \`nic_invented\` in drivers/nic/nowhere.c.' + (prompt.includes('nic_setup_rx_ring') ? ' (told)' : ''));
+});
+`;
+
+function start(...args: string[]): Running {
+  const its = startSigma(stage.home, [...args, '--log', 'warn']);
+  running.push(its);
+  return its;
+}
+
+beforeAll(async () => {
+  stage = chainRepository();
+  writeFileSync(
+    path.join(stage.root, 'mm/users.c'),
+    `int alloc_one(int size) { return size; }
+int uses(void) { return alloc_one(1); }
+void drops(void)
+{
+	alloc_one(2);
+	if (alloc_one(3))
+		alloc_one(4);
+}
+`,
+  );
+  place = path.join(stage.home, 'place');
+  mkdirSync(path.join(place, 'below'), { recursive: true });
+  writeFileSync(path.join(place, 'agent.mjs'), agentScript);
+  const agent = [process.execPath, path.join(place, 'agent.mjs')];
+  writeFileSync(
+    path.join(stage.home, 'config.json'),
+    JSON.stringify({ executor: { root: place, agent } }),
+  );
+  const { root, home, plan } = stage;
+  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
+  start('bus');
+  start('agent', 'pgc', root);
+  start('agent', 'manager');
+  executor = start('agent', 'executor');
+  desk = await Desk.open(home);
+  await eventually(async () => {
+    const { services } = await desk.client.status();
+    expect(services.map(({ name }) => name)).toContain('lattice');
+    expect(await online()).toEqual(['executor', 'pgc', 'pgc', 'pgc', 'pgc']);
+    const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
+    expect(json.callers).toHaveLength(3);
+  }, 50_000);
+}, 90_000);
+
+afterAll(async () => {
+  await desk[Symbol.asyncDispose]();
+  for (const each of running.reverse()) {
+    each.process.kill('SIGTERM');
+    await each.ended;
+  }
+  stage.remove();
+});
+
+async function online(): Promise<string[]> {
+  const agents = await desk.client.agents();
+  return agents
+    .filter(({ state, record }) => state === 'online' && ['pgc', 'executor'].includes(record.role))
+    .map(({ record }) => record.role)
+    .sort();
+}
+
+const node = (script: string): string[] => [process.execPath, '-e', script];
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+const lines = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+
+async function restart(): Promise<void> {
+  executor = start('agent', 'executor');
+  await eventually(async () => expect(await online()).toContain('executor'), 20_000);
+}
+
+describe('strategies', () => {
+  test('every caller of a symbol is listed with whether it ignores the result, and cited validly', async () => {
+    const response = await desk.done({
+      id: 'callers',
+      task: 'Find every caller of alloc_one and say which ignore its result.',
+      grounding: { strategy: 'pgc_cite' },
+    });
+    expect(response).toMatchObject({ status: 'completed', protocol_version: '2.0', attempt: 1 });
+    expect(response.result.split('\n').slice(0, 8)).toEqual([
+      'alloc_one is called at 4 places; 2 of them ignore its result.',
+      'Defined at mm/users.c:1.',
+      'Result ignored (2):',
+      '- mm/users.c:5 in drops',
+      '- mm/users.c:7 in drops',
+      'Result used (2):',
+      '- mm/users.c:2 in uses',
+      '- mm/users.c:6 in drops',
+    ]);
+    const citations = response.grounding_evidence!.citations;
+    const cited = citations
+      .filter(({ overlay }) => overlay === 'O3')
+      .map((each) => each.line_start);
+    expect(cited.sort()).toEqual([2, 5, 6, 7]);
+    const verdicts = await Promise.all(citations.map((each) => verify(each, stage.root)));
+    expect(new Set(verdicts.map(({ status }) => status))).toEqual(new Set(['valid']));
+  });
+
+  test('pgc_first asks before anything is done and hands over what it found', async () => {
+    const task = 'How does nic_setup_rx_ring allocate?';
+    const response = await desk.done({
+      ...{ id: 'first', task, runner: 'command', grounding: { strategy: 'pgc_first' } },
+      action: { argv: node('process.stdout.write(process.env.SIGMA_CONTEXT)') },
+    });
+    expect(response.status).toBe('completed');
+    expect(response.result).toMatch(/O\d \S+:\d+: .*nic_setup_rx_ring/);
+    expect(response.result).not.toContain('{"');
+    expect(response.grounding_evidence!.queries_executed).toEqual([task]);
+    expect(response.grounding_evidence!.citations.length).toBeGreaterThan(0);
+    expect(response.usage!.grounding_bytes).toBeGreaterThan(0);
+    expect(response.usage!.context_bytes).toBeGreaterThan(0);
+  });
+
+  test('pgc_verify lets the runner propose without context, looks its names up, and lets it try once more', async () => {
+    const response = await desk.done({
+      ...{ id: 'verify', task: 'Which function opens the interface?', runner: 'agent' },
+      grounding: { strategy: 'pgc_verify' },
+    });
+    expect(response.status).toBe('completed');
+    expect(response.result).toContain('nic_open');
+    expect(response.result).not.toContain('told');
+    expect(response.result).toContain('in 2 turns, none contradicts the PGC');
+  });
+
+  test('none, and a legacy task, ask nobody and have no evidence', async () => {
+    const action = { argv: node('console.log("hello")'), read_only: true };
+    const none = await desk.done({
+      ...{ id: 'none', task: 'Say hello.', runner: 'command', action },
+      grounding: { strategy: 'none' },
+    });
+    const legacy = await desk.done({ id: 'legacy', task: 'Say hello.', runner: 'command', action });
+    expect([none, legacy].map((each) => each.protocol_version)).toEqual(['2.0', '1.0-legacy']);
+    for (const each of [none, legacy]) {
+      expect(each).toMatchObject({ status: 'completed', grounding_evidence: null });
+      expect(each.result).toBe('exit code 0\n--- stdout\nhello');
+      expect(each.usage!.grounding_bytes).toBe(0);
+    }
+  });
+
+  test('all hints are asked over the bus', async () => {
+    const response = await desk.done({
+      id: 'hints',
+      task: 'What does a change of dma_alloc_mapped reach?',
+      grounding: {
+        strategy: 'pgc_first',
+        query_hints: ['How is a ring allocated?', 'free pages'],
+        overlay_hints: ['O1', 'O2'],
+        analysis_hints: [
+          { type: 'blast_radius', target: 'kernel/dma/mapping.c#dma_alloc_mapped' },
+          { type: 'security_impact', target: 'nic_open' },
+          { type: 'dependency_check' },
+          { type: 'algebra_query', target: 'O1[path=mm]', options: { limit: 3 } },
+        ],
+        algebra_expression: 'O1[name=nic_open]',
+      },
+    });
+    expect(response.status).toBe('completed');
+    const evidence = response.grounding_evidence!;
+    expect(evidence.queries_executed).toEqual([
+      'How is a ring allocated?',
+      'free pages',
+      'blast_radius kernel/dma/mapping.c#dma_alloc_mapped',
+      'security_impact nic_open',
+      'dependency_check',
+      'algebra_query O1[path=mm]',
+      'algebra_query O1[name=nic_open]',
+    ]);
+    expect(evidence.overlays_consulted).toEqual(expect.arrayContaining(['O1', 'O2', 'O3']));
+    expect(response.result).toMatch(/direct consumers/);
+    expect(response.result).toContain('Security of nic_open: risk');
+    expect(response.result).toContain('Layers:');
+    expect(response.result).toContain('O1[name=nic_open]: 2 found.');
+    expect(response.errors).toEqual([]);
+  });
+});
+
+describe('errors', () => {
+  test('without a PGC nothing is executed', async () => {
+    const effect = path.join(place, 'never');
+    const response = await desk.done({
+      ...{ id: 'dead-pgc', task: 'Do it.', runner: 'command', pgc: 'nobody' },
+      action: { argv: node(`require('fs').writeFileSync(${JSON.stringify(effect)}, 'x')`) },
+      grounding: { strategy: 'pgc_first' },
+    });
+    expect(response).toMatchObject({ status: 'blocked', reason: 'PGC_FAILED', result: '' });
+    expect(response.errors[0]).toMatchObject({ code: 'PGC_FAILED' });
+    expect(response.errors[0]!.text).toContain('UNKNOWN_AGENT');
+    expect(response.grounding_evidence!.citations).toEqual([]);
+    expect(existsSync(effect)).toBe(false);
+  });
+
+  test('what a task leaves open is asked, and the answer is used', async () => {
+    const task = {
+      task: 'Find every caller of dma_pool_get.',
+      grounding: { strategy: 'pgc_cite' },
+    };
+    const asked = await desk.done({ id: 'asks', ...task });
+    expect(asked.status).toBe('needs_clarification');
+    expect(asked.clarification_request).toContain('kernel/dma/mapping.c#dma_pool_get');
+    expect(asked.clarification_request).toContain('mm/other.c#dma_pool_get');
+    const clarifications = [{ question: 'Which?', answer: 'kernel/dma/mapping.c#dma_pool_get' }];
+    await desk.assign({ id: 'asks-again', ...task }, { change: { clarifications } });
+    expect((await desk.response('asks-again')).result).toContain('- kernel/dma/mapping.c:12');
+    const unknown = await desk.done({
+      ...{ id: 'unknown', task: 'Find every caller of nic_imagined.' },
+      grounding: { strategy: 'pgc_first' },
+    });
+    // Grounded first, and still unclear.
+    expect(unknown.clarification_request).toMatch(/No symbol nic_imagined/);
+    const agent = await desk.done({ id: 'agent-asks', task: 'ASK', runner: 'agent' });
+    expect(agent).toMatchObject({
+      status: 'needs_clarification',
+      clarification_request: 'Which ring?',
+    });
+  });
+
+  test('an assignment that cannot be read is answered where its ids can, else it is a dead letter', async () => {
+    await desk.assign({ id: 'bad', task: 'x' }, { change: { task: ' ' } });
+    expect(await desk.response('bad')).toMatchObject({
+      ...{ status: 'failed', reason: 'MALFORMED_PAYLOAD', attempt: 1 },
+    });
+    const { id } = await desk.client.post('agent:executor', 'task.assign', Buffer.from('nonsense'));
+    await eventually(async () => {
+      const { json } = await sigma(stage.home, ['dead', 'list', '--json']);
+      expect(JSON.stringify(json)).toContain(id);
+    });
+  });
+
+  test('a folder outside of the root is refused, a failing program is a partial result', async () => {
+    const outside = await desk.done({
+      ...{ id: 'outside', task: 'x', runner: 'command' },
+      action: { argv: ['ls'], cwd: '../..' },
+    });
+    expect(outside).toMatchObject({ status: 'failed', reason: 'ACTION_REFUSED', partial: false });
+    const failing = await desk.done({
+      ...{ id: 'failing', task: 'x', runner: 'command' },
+      action: {
+        argv: node(
+          'console.log("half", process.cwd(), process.env.SECRET, process.env.MINE); process.exit(3)',
+        ),
+        ...{ cwd: 'below', env: { MINE: 'given' } },
+      },
+    });
+    expect(failing).toMatchObject({ status: 'failed', reason: 'ACTION_FAILED', partial: true });
+    expect(failing.result).toContain('exit code 3');
+    expect(failing.result).toMatch(/half \S+\/place\/below undefined given/);
+  });
+
+  test('an agent may answer in the words of the protocol', async () => {
+    const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
+    expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
+  });
+});
+
+test('a manager that is away is waited for, before the work and after it', async () => {
+  const id = 'patient';
+  await desk.assign({ id, task: 'x', runner: 'command', action: { argv: ['true'] } });
+  await desk.response(id);
+  const away = readTask(
+    {
+      id: 'away',
+      task: 'x',
+      runner: 'command',
+      action: { argv: node('setTimeout(() => {}, 700)') },
+    },
+    'away',
+  );
+  const until_ms = Date.now() + 60_000;
+  await desk.post({ task: away, attempt: 1, lease_ms: 2_000, until_ms, manager: 'second-desk' });
+  // Nobody of that name has ever been there.
+  let second = await Desk.open(stage.home, 'second-desk');
+  await eventually(() => expect(second.claims).toContain('away/1'), 15_000);
+  await second[Symbol.asyncDispose]();
+  second = await Desk.open(stage.home, 'second-desk');
+  expect((await second.response('away')).status).toBe('completed');
+  await second[Symbol.asyncDispose]();
+  expect(second.responses).toHaveLength(1);
+}, 60_000);
+
+describe('programs and their ends', () => {
+  /** Writes its pid and that of a child of its own, says half of something, and stays. */
+  const stays = (file: string): string[] =>
+    node(`
+      const child = require('child_process').spawn('sleep', ['300']);
+      console.log('half');
+      require('fs').appendFileSync(${JSON.stringify(file)}, process.pid + ' ' + child.pid + ' ' + (process.env.SIGMA_IDEMPOTENCY_KEY ?? '') + '\\n');
+      setInterval(() => {}, 1000);
+    `);
+  const pidsIn = (file: string, line: number): number[] =>
+    (lines(file)[line] ?? '').split(' ').slice(0, 2).map(Number);
+
+  test('one that takes too long is ended with its group; what it said is kept', async () => {
+    const file = path.join(place, 'late');
+    const response = await desk.done({
+      ...{ id: 'late', task: 'x', runner: 'command', action: { argv: stays(file) } },
+      limits: { timeout_ms: 1_500 },
+    });
+    expect(response).toMatchObject({ status: 'failed', reason: 'TASK_TIMED_OUT', partial: true });
+    expect(response.result).toContain('half');
+    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]));
+  });
+
+  test('one whose task is withdrawn is ended with its group', async () => {
+    const file = path.join(place, 'withdrawn');
+    await desk.assign({ id: 'taken', task: 'x', runner: 'command', action: { argv: stays(file) } });
+    await eventually(() => expect(lines(file)).toHaveLength(1), 15_000);
+    await eventually(() => expect(desk.signs.join()).toContain('taken/1: running'), 15_000);
+    await desk.withdraw('taken');
+    const response = await desk.response('taken');
+    expect(response).toMatchObject({ status: 'failed', reason: 'CANCELLED', partial: true });
+    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]));
+  });
+
+  test('a lease that is lost ends the work without a word', async () => {
+    const file = path.join(place, 'stale');
+    await desk.assign({ id: 'stale', task: 'x', runner: 'command', action: { argv: stays(file) } });
+    await eventually(() => expect(lines(file)).toHaveLength(1), 15_000);
+    desk.over.add('stale/1');
+    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]), 15_000);
+    // The next one is answered: nothing was left behind in its slot.
+    expect(
+      (await desk.done({ id: 'after', task: 'x', runner: 'command', action: { argv: ['true'] } }))
+        .status,
+    ).toBe('completed');
+    expect(desk.responses.filter(({ task_id }) => task_id === 'stale')).toEqual([]);
+  });
+
+  test('they die with an executor that is killed, and are begun again only where that is allowed', async () => {
+    const once = path.join(place, 'once');
+    const keyed = path.join(place, 'keyed');
+    const action = { argv: stays(once) };
+    await desk.assign({ id: 'once', task: 'x', runner: 'command', action });
+    await desk.assign({
+      ...{ id: 'keyed', task: 'x', runner: 'command' },
+      action: { argv: stays(keyed), idempotency_key: 'key-1' },
+    });
+    await eventually(
+      () => expect([lines(once).length, lines(keyed).length]).toEqual([1, 1]),
+      15_000,
+    );
+    executor.process.kill('SIGKILL');
+    await executor.ended;
+    const pids = [...pidsIn(once, 0), ...pidsIn(keyed, 0)];
+    await eventually(() => expect(pids.filter(isAlive)).toEqual([]), 10_000);
+    await restart();
+    expect(await desk.response('once')).toMatchObject({
+      ...{ status: 'blocked', reason: 'OUTCOME_UNKNOWN', attempt: 1 },
+    });
+    expect(desk.claims.filter((each) => each === 'once/1')).toHaveLength(2);
+    await eventually(() => expect(lines(keyed)).toHaveLength(2), 15_000);
+    expect(lines(keyed).map((each) => each.split(' ')[2])).toEqual(['key-1', 'key-1']);
+    expect(lines(once)).toHaveLength(1);
+    await desk.withdraw('keyed');
+    await desk.response('keyed');
+  }, 60_000);
+});
