@@ -14,6 +14,7 @@ import {
   type TaskFailure,
   type TaskResponse,
 } from './shapes.js';
+import { strategyOf } from './strategy.js';
 
 /** What is known of a task when it ends, however it ends. */
 export interface Work {
@@ -32,8 +33,9 @@ export interface Work {
 
 const cutMark = '\n… cut here';
 
-export function strategyInForce({ grounding }: DelegatedTask): Strategy {
-  return grounding === null ? 'none' : grounding.strategy || 'pgc_first';
+export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
+  if (grounding === null) return 'none';
+  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
 }
 
 /** The answer of a worker: what was done, on what grounds, and what speaks against it. */

@@ -270,6 +270,17 @@ describe('errors', () => {
     });
     // Grounded first, and still unclear.
     expect(unknown.clarification_request).toMatch(/No symbol nic_imagined/);
+    await desk.assign(
+      {
+        id: 'known',
+        task: 'Find every caller of nic_imagined.',
+        grounding: { strategy: 'pgc_cite' },
+      },
+      { change: { clarifications: [{ question: 'Which?', answer: 'I mean nic_setup_rx_ring.' }] } },
+    );
+    expect((await desk.response('known')).result).toMatch(
+      /^nic_setup_rx_ring is called at 1 place;/,
+    );
     const agent = await desk.done({ id: 'agent-asks', task: 'ASK', runner: 'agent' });
     expect(agent).toMatchObject({
       status: 'needs_clarification',
