@@ -69,14 +69,14 @@ export async function askOne(
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
 export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
-  const startedMs = performance.now();
+  const startedMs = pgc.clock.monotonicMs();
   const bytesBefore = pgc.bytes;
   try {
     const gathered = await work();
     return {
       ...gathered,
       bytes: gathered.bytes + pgc.bytes - bytesBefore,
-      ms: gathered.ms + Math.round(performance.now() - startedMs),
+      ms: gathered.ms + Math.round(pgc.clock.monotonicMs() - startedMs),
     };
   } catch (error) {
     const cause = asBusError(error);
