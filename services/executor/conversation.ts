@@ -36,7 +36,6 @@ const leaseMsMin = 400;
 /** Between two attempts to write what could not be written. */
 const diskPauseMs = 1_000;
 const working = new Set(['grounding', 'beginning', 'acting', 'stopping', 'verifying']);
-const final = new Set(['done', 'dropped']);
 
 /** The runners that change nothing: to begin them once more does no harm. */
 const harmless = new Set<RunnerName>(['answer', 'model']);
@@ -312,11 +311,6 @@ export class Conversation {
   #endTimers(): void {
     this.#timer?.[Symbol.dispose]();
     clearInterval(this.#signs);
-  }
-
-  /** As it was when the process that worked on it ended. */
-  get isFinal(): boolean {
-    return final.has(this.state);
   }
 }
 

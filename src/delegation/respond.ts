@@ -4,7 +4,6 @@ import type { Conflict } from './check-claims.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from './gathered.js';
 import type { Outcome } from './outcome.js';
 import {
-  isEvidenceRequired,
   legacyVersion,
   protocolVersion,
   taskLimits,
@@ -120,9 +119,4 @@ export function withoutConflicts(
   const lines = result.split('\n');
   const dropped = lines.filter(isWrong);
   return { result: lines.filter((line) => !isWrong(line)).join('\n'), dropped };
-}
-
-/** Evidence that was asked for and is not there at all. */
-export function lacksEvidence(task: DelegatedTask, response: TaskResponse): boolean {
-  return isEvidenceRequired(task.grounding) && response.grounding_evidence?.citations.length === 0;
 }
