@@ -33,8 +33,9 @@ export interface ConversationParts {
 /** Signs of life in the time of one lease. */
 const signsPerLease = 4;
 const leaseMsMin = 400;
+/** Between two attempts to write what could not be written. */
+const diskPauseMs = 1_000;
 const working = new Set(['grounding', 'beginning', 'acting', 'stopping', 'verifying']);
-const final = new Set(['done', 'dropped']);
 
 /** The runners that change nothing: to begin them once more does no harm. */
 const harmless = new Set<RunnerName>(['answer', 'model']);
@@ -123,7 +124,7 @@ export class Conversation {
       this.#kept.startedMs = this.#parts.clock.nowMs();
     for (const each of effects) if (each.type === 'response.send') this.#write(each);
     const isOver = effects.some(({ type }) => type === 'record.delete');
-    if (!isOver) await this.#parts.book.put(this.#kept);
+    if (!isOver) await this.#onDisk(() => this.#parts.book.put(this.#kept));
     this.#snapshot = snapshot;
     this.#parts.log.debug(
       { task: this.#id, on: event.type, from: before, state: this.state },
@@ -173,8 +174,24 @@ export class Conversation {
       case 'record.delete':
         this.#endTimers();
         this.#stop.abort();
-        await this.#parts.book.delete(this.assignment);
+        await this.#onDisk(() => this.#parts.book.delete(this.assignment));
         return this.#parts.onEnd();
+    }
+  }
+
+  /** A disk that takes nothing now is waited for: nothing follows from what does not stand on it. */
+  async #onDisk(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        const { code, message } = asBusError(error);
+        this.#parts.log.warn({ code, task: this.#id }, message);
+        if (this.#left.signal.aborted) throw error;
+      }
+      await new Promise((resolve) =>
+        this.#parts.clock.after(diskPauseMs, () => resolve(undefined)),
+      );
     }
   }
 
@@ -294,11 +311,6 @@ export class Conversation {
   #endTimers(): void {
     this.#timer?.[Symbol.dispose]();
     clearInterval(this.#signs);
-  }
-
-  /** As it was when the process that worked on it ended. */
-  get isFinal(): boolean {
-    return final.has(this.state);
   }
 }
 

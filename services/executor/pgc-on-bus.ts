@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Pgc } from '../../src/delegation/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
@@ -32,6 +33,7 @@ const passing = new Set([
 
 /** The PGC as a task wants it asked: the lattice, or one agent of it. */
 export class PgcOnBus implements Pgc {
+  readonly clock = systemClock;
   readonly #client: Client;
   /** Agent id or alias; empty: the lattice. */
   readonly #agent: string;

@@ -40,7 +40,10 @@ export async function answer(
     const question = unclear(task, name, found, wanted !== undefined);
     if (question !== '') return outcome('asked', { question, gathered: merged(looked) });
   }
-  if (wanted !== undefined) return callersOf(task, wanted, known.get(wanted), given, pgc);
+  if (wanted !== undefined) {
+    const subject = meant(task, wanted, known.get(wanted));
+    return callersOf(task, subject, known.get(subject), given, pgc);
+  }
   const gathered = given ?? (await ground(task, pgc));
   return outcome('finished', { result: composed(gathered), gathered: merged(looked, gathered) });
 }
@@ -170,6 +173,18 @@ function unclear(
   const shown = places.slice(0, placesNamed).map((each) => `${each.file_path}#${each.symbol}`);
   const more = places.length > placesNamed ? ` and ${places.length - placesNamed} more` : '';
   return `${name} is defined in ${places.length} files: ${shown.join(', ')}${more}. Which one is meant? Answer with one of them, or "all".`;
+}
+
+/** Of a name that is nowhere, what somebody answered instead. */
+function meant(
+  { clarifications }: DelegatedTask,
+  name: string,
+  found: CallersAnswer | undefined,
+): string {
+  const isKnown = found !== undefined && found.definitions.length + found.callers.length > 0;
+  const answered = clarifications.at(-1)?.answer.trim() ?? '';
+  if (isKnown || answered === '') return name;
+  return namesIn(answered).symbols[0] ?? (/^[\w$.#/-]+$/.test(answered) ? answered : name);
 }
 
 /** One of each file, declarations left out. */

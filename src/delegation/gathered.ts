@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.js';
 import { confidenceOf } from '../base/confidence.js';
 import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
 import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
@@ -27,6 +28,7 @@ export interface Pgc {
   generate(overlays: readonly string[]): Promise<string[]>;
   /** Of all answers so far. */
   readonly bytes: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 /** One thing that the PGC says, short enough for whoever does the work. */

@@ -1,5 +1,5 @@
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { parseJson } from './json.js';
+import { analysis } from './analyse.js';
 import {
   evidenceCitation,
   merged,
@@ -12,8 +12,6 @@ import {
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
 import type { AskAnswer, CodedError } from '../pgc/shapes.js';
 
-/** Of each list of an analysis, in what is handed on. */
-const listedMax = 20;
 /** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
 const answersInThemselves = new Set([
   'NO_SUCH_SYMBOL',
@@ -71,14 +69,14 @@ export async function askOne(
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
 export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
-  const startedMs = performance.now();
+  const startedMs = pgc.clock.monotonicMs();
   const bytesBefore = pgc.bytes;
   try {
     const gathered = await work();
     return {
       ...gathered,
       bytes: gathered.bytes + pgc.bytes - bytesBefore,
-      ms: gathered.ms + Math.round(performance.now() - startedMs),
+      ms: gathered.ms + Math.round(pgc.clock.monotonicMs() - startedMs),
     };
   } catch (error) {
     const cause = asBusError(error);
@@ -159,107 +157,5 @@ async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
     const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
     const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];
     return { ...nothingGathered, queries, insights, errors };
-  }
-}
-
-interface Analysed {
-  insights: Insight[];
-  overlays: string[];
-  warnings: string[];
-  said: string;
-}
-
-async function analysis(pgc: Pgc, { type, target, options }: AnalysisHint): Promise<Analysed> {
-  const given = parseJson(options);
-  const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
-  switch (type) {
-    case 'blast_radius': {
-      const direction = ['up', 'down', 'both'].find((each) => each === given.direction) ?? 'both';
-      const found = await pgc.blastRadius({
-        symbol: target,
-        max_depth: number('max_depth') || number('depth'),
-        direction: direction as 'up' | 'down' | 'both',
-      });
-      const { totalImpacted, direct_consumers, total_dependencies } = found.metrics;
-      const said = `${target}: ${direct_consumers} direct consumers, ${totalImpacted} in all, ${total_dependencies} dependencies.`;
-      const nodes = [
-        ...found.consumers.map((each) => ({ ...each, verb: 'is reached by a change of' })),
-        ...found.dependencies.map((each) => ({ ...each, verb: 'is used by' })),
-      ].sort((one, other) => one.depth - other.depth);
-      return {
-        insights: [
-          { overlay: 'O3', place: '', text: said },
-          ...nodes.slice(0, listedMax).map(({ symbol, file_path, line, depth, verb }) => ({
-            overlay: 'O3',
-            place: `${file_path}:${line}`,
-            text: `${symbol || file_path} ${verb} ${target}, ${depth} away`,
-          })),
-        ],
-        overlays: ['O1', 'O3'],
-        warnings: found.warnings,
-        said,
-      };
-    }
-    case 'security_impact': {
-      const found = await pgc.securityBlastRadius(target);
-      const { severity, reason } = found.risk_assessment;
-      const { threats, count } = found.security_threats;
-      const said = `Security of ${target}: risk ${severity}, ${count} weaknesses near it; ${reason}.`;
-      return {
-        insights: [
-          { overlay: 'O2', place: '', text: said },
-          ...threats.slice(0, listedMax).map((each) => ({
-            overlay: 'O2',
-            place: `${each.file_path}:${each.line}`,
-            text: `${each.severity} ${each.type}: ${each.description}`,
-          })),
-        ],
-        overlays: ['O1', 'O2'],
-        warnings: found.warnings,
-        said,
-      };
-    }
-    case 'dependency_check': {
-      const found = await pgc.patterns(number('limit') || listedMax);
-      const said = `Layers: ${found.violations_total} uses go against them, ${found.cycles.length} cycles.`;
-      const about = found.violations.filter(
-        ({ file_path, to_path, from_symbol, to_symbol }) =>
-          target === '' ||
-          [file_path, to_path].some((each) => each.includes(target)) ||
-          [from_symbol, to_symbol].includes(target),
-      );
-      return {
-        insights: [
-          { overlay: 'O1', place: '', text: said },
-          ...about.slice(0, listedMax).map((each) => ({
-            overlay: 'O1',
-            place: `${each.file_path}:${each.line}`,
-            text: `${each.from_layer} uses ${each.to_symbol} of ${each.to_layer}`,
-          })),
-        ],
-        overlays: ['O1'],
-        warnings: [],
-        said,
-      };
-    }
-    case 'algebra_query': {
-      const found = await pgc.algebra(target, number('limit') || listedMax);
-      const said = `${target}: ${found.count} found.`;
-      return {
-        insights: [
-          { overlay: 'O1', place: '', text: said },
-          ...found.anchors.map(({ file_path, line, symbol, kind, items }) => ({
-            overlay: items[0]?.overlay ?? 'O1',
-            place: `${file_path}:${line}`,
-            text: `${symbol || file_path} (${kind})${items[0] === undefined ? '' : `: ${items[0].text}`}`,
-          })),
-        ],
-        overlays: unique(target.match(/\bO[1-7]\b/g) ?? []).filter(
-          (name) => !found.errors.some(({ text }) => text.includes(name)),
-        ),
-        warnings: [...found.warnings, ...found.errors.map(({ text }) => text)],
-        said,
-      };
-    }
   }
 }

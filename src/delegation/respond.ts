@@ -4,7 +4,6 @@ import type { Conflict } from './check-claims.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from './gathered.js';
 import type { Outcome } from './outcome.js';
 import {
-  isEvidenceRequired,
   legacyVersion,
   protocolVersion,
   taskLimits,
@@ -14,6 +13,7 @@ import {
   type TaskFailure,
   type TaskResponse,
 } from './shapes.js';
+import { strategyOf } from './strategy.js';
 
 /** What is known of a task when it ends, however it ends. */
 export interface Work {
@@ -32,8 +32,9 @@ export interface Work {
 
 const cutMark = '\n… cut here';
 
-export function strategyInForce({ grounding }: DelegatedTask): Strategy {
-  return grounding === null ? 'none' : grounding.strategy || 'pgc_first';
+export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
+  if (grounding === null) return 'none';
+  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
 }
 
 /** The answer of a worker: what was done, on what grounds, and what speaks against it. */
@@ -118,9 +119,4 @@ export function withoutConflicts(
   const lines = result.split('\n');
   const dropped = lines.filter(isWrong);
   return { result: lines.filter((line) => !isWrong(line)).join('\n'), dropped };
-}
-
-/** Evidence that was asked for and is not there at all. */
-export function lacksEvidence(task: DelegatedTask, response: TaskResponse): boolean {
-  return isEvidenceRequired(task.grounding) && response.grounding_evidence?.citations.length === 0;
 }

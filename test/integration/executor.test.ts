@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTask } from '../../src/delegation/schema.js';
+import { placeOf, readManifest, writeManifest } from '../../src/pgc/manifest.js';
+import { realRoot } from '../../src/pgc/source-tree.js';
 import { verify } from '../../src/pgc/verify.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
@@ -28,7 +30,7 @@ process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
 `;
 
 function start(...args: string[]): Running {
-  const its = startSigma(stage.home, [...args, '--log', 'warn']);
+  const its = startSigma(stage.home, [...args, '--log', 'info']);
   running.push(its);
   return its;
 }
@@ -57,6 +59,7 @@ void drops(void)
   );
   const { root, home, plan } = stage;
   expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
+  await withoutOverlay('O5');
   start('bus');
   start('agent', 'pgc', root);
   start('agent', 'manager');
@@ -79,6 +82,18 @@ afterAll(async () => {
   }
   stage.remove();
 });
+
+/** As if nobody had ever made it. */
+async function withoutOverlay(name: string): Promise<void> {
+  const root = await realRoot(stage.root);
+  const its = placeOf(root, stage.home);
+  const manifest = await readManifest(its, root);
+  const shards = manifest.shards.map((shard) => ({
+    ...shard,
+    overlays: Object.fromEntries(Object.entries(shard.overlays).filter(([each]) => each !== name)),
+  }));
+  await writeManifest(its, { ...manifest, shards });
+}
 
 async function online(): Promise<string[]> {
   const agents = await desk.client.agents();
@@ -203,6 +218,25 @@ describe('strategies', () => {
   });
 });
 
+test('an overlay that nobody has made is made once, and consulted', async () => {
+  const task = {
+    task: 'How is it built?',
+    grounding: { strategy: 'pgc_first', overlay_hints: ['O5'] },
+  };
+  const before = await desk.client.agents({ role: 'pgc' });
+  expect(before.map(({ record }) => record.overlays.O5)).toEqual(Array(4).fill(undefined));
+  const [one, other] = await Promise.all([
+    desk.done({ id: 'overlay-1', ...task }),
+    desk.done({ id: 'overlay-2', ...task }),
+  ]);
+  for (const { status, grounding_evidence } of [one, other]) {
+    expect(status).toBe('completed');
+    expect(grounding_evidence!.overlays_consulted).toEqual(['O5']);
+    expect(grounding_evidence!.overlay_warnings.join()).not.toContain('O5');
+  }
+  expect(executor.output().match(/making overlays/g)).toHaveLength(1);
+}, 60_000);
+
 describe('errors', () => {
   test('without a PGC nothing is executed', async () => {
     const effect = path.join(place, 'never');
@@ -236,6 +270,17 @@ describe('errors', () => {
     });
     // Grounded first, and still unclear.
     expect(unknown.clarification_request).toMatch(/No symbol nic_imagined/);
+    await desk.assign(
+      {
+        id: 'known',
+        task: 'Find every caller of nic_imagined.',
+        grounding: { strategy: 'pgc_cite' },
+      },
+      { change: { clarifications: [{ question: 'Which?', answer: 'I mean nic_setup_rx_ring.' }] } },
+    );
+    expect((await desk.response('known')).result).toMatch(
+      /^nic_setup_rx_ring is called at 1 place;/,
+    );
     const agent = await desk.done({ id: 'agent-asks', task: 'ASK', runner: 'agent' });
     expect(agent).toMatchObject({
       status: 'needs_clarification',

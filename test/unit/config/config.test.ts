@@ -98,3 +98,21 @@ test('a broker listens at its bus alone, unless more is named', () => {
     expect(() => loadConfig({ SIGMA_HOME: folder.path })).toThrow(invalid);
   }
 });
+
+test('a language model is configured by the file or the environment, what an executor may do by the file', () => {
+  const file = path.join(folder.path, 'config.json');
+  writeFileSync(file, JSON.stringify({ executor: { root: '/srv', slots: 2 } }));
+  const home = { SIGMA_HOME: folder.path };
+  expect(loadConfig(home)).toMatchObject({ executor: { root: '/srv', slots: 2 } });
+  expect(loadConfig(home).model).toBeUndefined();
+  const named = { ...home, SIGMA_MODEL_BASE_URL: 'http://127.0.0.1:1/v1', SIGMA_MODEL: 'small' };
+  expect(loadConfig(named).model).toEqual({
+    url: 'http://127.0.0.1:1/v1',
+    model: 'small',
+    keyEnv: 'SIGMA_MODEL_KEY',
+  });
+  for (const wrong of [{ SIGMA_MODEL: 'small' }, { SIGMA_MODEL_BASE_URL: 'http://example.org/v1' }])
+    expect(() => loadConfig({ ...home, ...wrong })).toThrow(invalid);
+  writeFileSync(file, JSON.stringify({ executor: { runners: ['shell'] } }));
+  expect(() => loadConfig(home)).toThrow(invalid);
+});

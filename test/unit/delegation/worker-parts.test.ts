@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
 import { calledIn } from '../../../src/delegation/answer.js';
 import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/distil.js';
 import {
@@ -97,7 +98,7 @@ function pgcWith(
       return Promise.resolve(answer as unknown as AskAnswer);
     },
     ...{ callers: never, blastRadius: never, securityBlastRadius: never },
-    ...{ patterns: never, algebra: never, bytes: 0 },
+    ...{ patterns: never, algebra: never, bytes: 0, clock: systemClock },
     overlays: () => Promise.resolve(new Set(ready)),
     generate: (overlays) => {
       made.push([...overlays]);
