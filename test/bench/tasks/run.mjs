@@ -81,8 +81,8 @@ try {
   await measure('warm up', 50, taskOfAnswer);
   rows.length = 0;
   await measure('nothing', options.tasks, (number) => ({
-    task: `say ${number}`,
-    context: `it is ${number}`,
+    task: `What does part ${number} start?`,
+    context: `Part ${number} starts the device.`,
   }));
   await measure('answer', options.tasks, taskOfAnswer);
   await measure('command', options.tasks, () => ({
