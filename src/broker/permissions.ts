@@ -4,7 +4,16 @@ import { defaultRules, type RoleRule, type RuleOverrides } from './permission-ru
 const brokerTopics = ['presence.', 'sys.'];
 
 /** Below these, services speak for the product: only a role whose rule names one of them may offer it. */
-const reservedServices = ['lattice', 'manager', 'operator', 'task', 'tasks', 'broker', 'bus', 'sys'];
+const reservedServices = [
+  'lattice',
+  'manager',
+  'operator',
+  'task',
+  'tasks',
+  'broker',
+  'bus',
+  'sys',
+];
 
 /** Whom a message is for, once aliases are resolved. */
 export interface Recipient {

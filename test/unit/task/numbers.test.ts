@@ -43,10 +43,9 @@ test('of nothing every share is 0', () => {
 });
 
 test('a monitor is told the same', async () => {
-  const numbers = [ended('completed', { reviews: [review('accepted', 'high')] })].reduce<TaskNumbers>(
-    counted,
-    noNumbers,
-  );
+  const numbers = [
+    ended('completed', { reviews: [review('accepted', 'high')] }),
+  ].reduce<TaskNumbers>(counted, noNumbers);
   const text = await samplesText(
     samplesOf({
       states: { running: 2 },
