@@ -176,6 +176,8 @@ export class Conductor {
       patch.failed_workers = [...new Set([...record.failed_workers, worker])];
       patch.error = refusalOf(review, reason);
     }
+    // What was wrong with an earlier attempt is told by its review.
+    else patch.error = null;
     if (review.verdict === 'undecided') patch.asks = asksOf(review);
     await this.#tell(
       record,

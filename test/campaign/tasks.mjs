@@ -279,6 +279,8 @@ async function overlaysGone() {
     grounding: { strategy: 'pgc_first', overlay_hints: ['O1', 'O4'], evidence_required: true },
   });
   const { overlay_warnings: warnings = [] } = view.response?.grounding_evidence ?? {};
+  const { overlays_consulted: consulted = [] } = view.response?.grounding_evidence ?? {};
+  say(`5.3: consulted ${consulted.join(', ')}. ${warnings.join(' ') || 'No warning.'}`);
   claimed(
     `5.3: made again, or done without and said (${deleted} files were deleted)`,
     ['completed', 'deciding'].includes(view.state),
