@@ -27,19 +27,3 @@ export function viewOf(record: TaskRecord): TaskView {
     progress,
   };
 }
-
-/** The states of the one record, as the documents name them. */
-export function queueStateOf(state: string): 'queued' | 'running' | 'finished' {
-  if (state === 'pending' || state === 'attending') return 'queued';
-  return ['completed', 'failed', 'halted', 'cancelled', 'timed_out'].includes(state)
-    ? 'finished'
-    : 'running';
-}
-
-export function attentionStateOf(
-  state: string,
-): 'pending' | 'in_progress' | 'completed' | 'halted' {
-  if (state === 'completed' || state === 'halted') return state;
-  if (queueStateOf(state) === 'queued') return 'pending';
-  return queueStateOf(state) === 'finished' ? 'halted' : 'in_progress';
-}
