@@ -79,8 +79,10 @@ export async function runManager(config: Config): Promise<void> {
     await Promise.race([introduced, stopped]);
     await endOf(stopped, [client], log);
   } finally {
-    await tasks[Symbol.asyncDispose]();
+    // What waits for a broker that is gone ends with the client, not before.
+    const ended = tasks[Symbol.asyncDispose]();
     await client.close();
+    await ended;
   }
 }
 

@@ -181,9 +181,12 @@ export class TaskDesk implements AsyncDisposable {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
-    await this.#posted?.[Symbol.asyncDispose]();
-    await this.#receiving?.[Symbol.asyncDispose]();
-    await this.#book[Symbol.asyncDispose]();
+    // A broker that is gone takes nothing back: what it was not told ends with the client.
+    await Promise.allSettled([
+      this.#posted?.[Symbol.asyncDispose](),
+      this.#receiving?.[Symbol.asyncDispose](),
+      this.#book[Symbol.asyncDispose](),
+    ]);
   }
 
   async #shown(incoming: Incoming): Promise<TaskView> {
