@@ -7,7 +7,8 @@ import type { Incoming } from '../../src/client/responder.js';
 import { leaseMs } from '../../src/delegation/manager.machine.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
 import type { CitationVerdict } from '../../src/delegation/review.js';
-import { readResponse, readWireTask } from '../../src/delegation/schema.js';
+import { readResponse, readWireResponse, unreadable } from '../../src/delegation/response.js';
+import { readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
   type DelegatedTask,
@@ -32,7 +33,7 @@ import {
   type TaskView,
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
-import type { TaskRecord } from '../../src/task/record.js';
+import { recordLimits, type TaskRecord } from '../../src/task/record.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
 import { program } from '../cli/index-process.js';
@@ -45,7 +46,11 @@ import { TodoDesk } from './todo-desk.js';
 const verifyMsMax = 20_000;
 /** Missing overlays that take longer are done without. */
 const generateMsMax = 120_000;
+/** Of the verdict on a citation. */
+const reasonCharsMax = 500;
 const listMax = 200;
+/** A page ends with the task that exceeds it. */
+const pageBytesMax = 512 * 1024;
 /** Responses that are taken in at once. */
 const messagesAtOnce = 64;
 /** An answer must still reach whoever waits for a change. */
@@ -148,8 +153,13 @@ export class TaskDesk implements AsyncDisposable {
         const { limit: wanted, ...query } = list.request.decode(body);
         const limit = Math.min(listMax, wanted > 0 ? wanted : listMax);
         const ids = this.#book.list({ ...query, limit: limit + 1 });
-        const records = await Promise.all(ids.slice(0, limit).map((id) => this.#book.get(id)));
-        return list.answer.encode({ tasks: records.map(viewOf), more: ids.length > limit });
+        const tasks: TaskView[] = [];
+        for (let bytes = 0; tasks.length < Math.min(limit, ids.length) && bytes < pageBytesMax;) {
+          const view = await viewed(ids[tasks.length] ?? '');
+          tasks.push(view);
+          bytes += show.answer.encode(view).length;
+        }
+        return list.answer.encode({ tasks, more: ids.length > tasks.length });
       },
       [change.type]: async ({ body }) =>
         change.answer.encode(await this.#changed(change.request.decode(body))),
@@ -165,7 +175,7 @@ export class TaskDesk implements AsyncDisposable {
         await this.#ofWorker(task_id, attempt, from);
         const event = { type: 'worker.progressed' } as const;
         await this.#book.sendAssignment(task_id, attempt, event, {
-          progress: summary.slice(0, 500),
+          progress: summary.slice(0, recordLimits.progressChars),
         });
         return lease.encode({ lease_ms: leaseMs });
       },
@@ -314,19 +324,30 @@ async function verdictOf(
 ): Promise<CitationVerdict> {
   try {
     const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
-    if (verdict !== undefined) return verdict;
+    if (verdict !== undefined) return { ...verdict, reason: cut(verdict.reason) };
     return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
   } catch (error) {
     const { code, message } = asBusError(error);
     const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
-    return { status, reason: message, now_at: '' };
+    return { status, reason: cut(message), now_at: '' };
   }
 }
 
-/** A response on the wire, or as the JSON of a worker that knows no other. Throws MALFORMED_PAYLOAD. */
+/** It names what somebody else wrote. */
+function cut(reason: string): string {
+  return reason.slice(0, reasonCharsMax);
+}
+
+/**
+ * A response on the wire, or as the JSON of a worker that knows no other. One that breaks the rules is a failure of its
+ * worker, where it says whose it is. Throws MALFORMED_PAYLOAD.
+ */
 function responseIn({ type, body }: Message): TaskResponse | undefined {
   const { response } = delegationMessages;
-  if (type === response.type) return response.codec.decode(body);
+  if (type === response.type) {
+    const decoded = response.codec.decode(body);
+    return understood(decoded, () => readWireResponse(decoded));
+  }
   if (type !== legacyType) return undefined;
   let value: unknown;
   try {
@@ -334,8 +355,18 @@ function responseIn({ type, body }: Message): TaskResponse | undefined {
   } catch {
     throw new BusError('MALFORMED_PAYLOAD', { detail: 'this is no JSON' });
   }
-  const read = readResponse(value);
+  const read = understood(value, () => readResponse(value));
   return read.protocol_version === protocolVersion ? read : { ...read, attempt: 0 };
+}
+
+function understood(value: unknown, read: () => TaskResponse): TaskResponse {
+  try {
+    return read();
+  } catch (error) {
+    const failed = unreadable(value, asBusError(error));
+    if (failed === undefined) throw error;
+    return failed;
+  }
 }
 
 /** In a process of its own, for each tree that is served here. Throws OVERLAYS_MISSING. */

@@ -9,7 +9,7 @@ import type {
   TaskFailure,
   TaskResponse,
 } from '../delegation/shapes.js';
-import { hasEffects, taskLimits } from '../delegation/shapes.js';
+import { evidenceLimits, hasEffects, taskLimits } from '../delegation/shapes.js';
 import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
 import { isOver, stateOf, type Deed } from './advance.js';
 import type { Patch, TaskBook } from './book.js';
@@ -166,7 +166,11 @@ export class Conductor {
   async #review(record: TaskRecord): Promise<void> {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
-    const citations = response.grounding_evidence?.citations ?? [];
+    // One that cites more is refused for that; nobody has to read them all.
+    const citations = (response.grounding_evidence?.citations ?? []).slice(
+      0,
+      evidenceLimits.citations,
+    );
     const verdicts = await this.#ports.verify(citations);
     const worker = assignment?.worker ?? '';
     const review = judged(task, reviewResponse(task, response, worker, verdicts));
@@ -310,7 +314,8 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
 
 function asksOf({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  return `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  return whole.slice(0, recordLimits.asksChars);
 }
 
 function failureOf(error: BusError): TaskFailure {

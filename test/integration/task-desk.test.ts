@@ -186,6 +186,23 @@ test('evidence that is missing is refused with its reason, and somebody else get
   expect(last.response?.result).toContain('EVIDENCE_MISSING');
 });
 
+test('a response that breaks the limits is a failure of its worker, told with its code', async () => {
+  await using _careless = await worker('careless', () => ({
+    usage: { grounding_ms: 1, elapsed_ms: 2, grounding_bytes: 3, context_bytes: 4, tokens: 5 },
+    grounding_evidence: {
+      queries_executed: [],
+      overlays_consulted: [],
+      citations: Array.from({ length: 1_000 }, () => ({ similarity: NaN }) as never),
+      grounding_confidence: 'high',
+      overlay_warnings: [],
+    },
+  }));
+  const { id } = await delegate({ limits: { attempts_max: 1 } });
+  const last = await until(id, ['failed', 'completed']);
+  expect(last).toMatchObject({ state: 'failed', error: { code: 'MALFORMED_PAYLOAD' } });
+  expect(last.response).toMatchObject({ status: 'failed', grounding_evidence: null });
+});
+
 test('a legacy worker that is named gets JSON; without evidence the task goes to one that knows the protocol', async () => {
   await using _old = await worker('old', () => ({ protocol_version: '1.0-legacy' }), {
     capabilities: [],
