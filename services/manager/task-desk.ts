@@ -34,6 +34,7 @@ import {
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/record.js';
+import { assertMayChange } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
 import { program } from '../cli/index-process.js';
@@ -161,8 +162,8 @@ export class TaskDesk implements AsyncDisposable {
         }
         return list.answer.encode({ tasks, more: ids.length > tasks.length });
       },
-      [change.type]: async ({ body }) =>
-        change.answer.encode(await this.#changed(change.request.decode(body))),
+      [change.type]: async ({ body, from }) =>
+        change.answer.encode(await this.#changed(change.request.decode(body), from)),
       [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
@@ -208,8 +209,11 @@ export class TaskDesk implements AsyncDisposable {
 
   async #changed(
     request: ReturnType<typeof taskMessages.change.request.decode>,
+    agent: string,
   ): Promise<TaskView> {
     const record = await this.#book.get(request.id);
+    const role = await this.#parts.client.roleOf(agent);
+    assertMayChange(record, request.what, { agent, role });
     const { event, patch } = changeOf(record, request);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];

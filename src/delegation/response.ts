@@ -7,6 +7,7 @@ import {
   responseLimits,
   responseStatuses,
   taskLimits,
+  type GroundingEvidence,
   type TaskResponse,
 } from './shapes.js';
 
@@ -126,7 +127,8 @@ export function readResponse(value: unknown): TaskResponse {
 
 /** One that came as protobuf, by the rules of one that is JSON: there, what is left out is an empty text. Throws MALFORMED_PAYLOAD. */
 export function readWireResponse(decoded: TaskResponse): TaskResponse {
-  const { protocol_version, grounding_evidence: evidence } = decoded;
+  const { protocol_version } = decoded;
+  const evidence = decoded.grounding_evidence as Partial<GroundingEvidence> | null;
   return readResponse({
     ...decoded,
     protocol_version: protocol_version || undefined,

@@ -140,10 +140,15 @@ async function until(id: string, states: string[]): Promise<TaskView> {
   }
 }
 
-async function change(id: string, what: TaskChangeName, text = ''): Promise<TaskView> {
+async function change(
+  id: string,
+  what: TaskChangeName,
+  text = '',
+  client = asker,
+): Promise<TaskView> {
   const { change: message } = taskMessages;
   const body = message.request.encode({ id, what, text });
-  const reply = await asker.request(`service:${taskService}`, message.type, body);
+  const reply = await client.request(`service:${taskService}`, message.type, body);
   return message.answer.decode(reply.body);
 }
 
@@ -244,6 +249,50 @@ test('a question goes there and back; the answer is part of the next attempt', a
     attempt: 2,
     response: { result: 'on main' },
   });
+});
+
+test('only whoever delegated a task and the command line may change it; a worker never its own', async () => {
+  await using asking = await worker('asking', () => ({
+    status: 'needs_clarification',
+    clarification_request: 'shall I?',
+  }));
+  const stranger = await bus.client('stranger');
+  const { id } = await delegate({});
+  await until(id, ['clarifying']);
+  const denied = { code: 'TASK_NOT_YOURS' };
+  await expect(change(id, 'answer', 'yes', asking.client)).rejects.toMatchObject(denied);
+  await expect(change(id, 'cancel', '', asking.client)).rejects.toMatchObject(denied);
+  await expect(change(id, 'answer', 'yes', stranger)).rejects.toMatchObject(denied);
+  const long = 'x'.repeat(4_001);
+  await expect(change(id, 'answer', long)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  expect(await until(id, ['clarifying'])).toMatchObject({ attempt: 1 });
+  const shell = await bus.client('cli-1', { role: 'client', isEphemeral: true });
+  expect(await change(id, 'cancel', '', shell)).toMatchObject({ state: 'cancelled' });
+
+  const { update } = taskMessages;
+  const body = update.request.encode({ list: 'asker', json: Buffer.alloc(0) });
+  const list = (client: Client): Promise<unknown> =>
+    client.request(`service:${taskService}`, update.type, body);
+  await expect(list(stranger)).rejects.toMatchObject(denied);
+  await expect(list(shell)).resolves.toBeDefined();
+  await expect(list(asker)).resolves.toBeDefined();
+});
+
+test('who delegates to itself cannot answer itself, but may give up', async () => {
+  await using selfish = await worker('selfish', () => ({
+    status: 'needs_clarification',
+    clarification_request: 'am I right?',
+  }));
+  const { delegate: message } = taskMessages;
+  const mine = { ...readTask({ task: 'do it', to: 'selfish' }, ''), id: '' };
+  const address = `service:${taskService}`;
+  const reply = await selfish.client.request(address, message.type, message.request.encode(mine));
+  const { id } = message.answer.decode(reply.body);
+  await until(id, ['clarifying']);
+  await expect(change(id, 'answer', 'yes', selfish.client)).rejects.toMatchObject({
+    code: 'TASK_NOT_YOURS',
+  });
+  expect(await change(id, 'cancel', '', selfish.client)).toMatchObject({ state: 'cancelled' });
 });
 
 test('what is cancelled is withdrawn from its worker, and a late result is dropped', async () => {
