@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { systemClock } from '../../src/base/clock.js';
 import { newId } from '../../src/base/ids.js';
 import { Later, type Message } from '../../src/client/inbox.js';
@@ -37,16 +36,13 @@ import { recordLimits, type TaskRecord } from '../../src/task/record.js';
 import { assertMayChange } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
-import { program } from '../cli/index-process.js';
-import { argumentsOf } from '../cli/options.js';
+import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
 import { TodoDesk } from './todo-desk.js';
 
 /** How long one citation may take to be checked. */
 const verifyMsMax = 20_000;
-/** Missing overlays that take longer are done without. */
-const generateMsMax = 120_000;
 /** Of the verdict on a citation. */
 const reasonCharsMax = 500;
 const listMax = 200;
@@ -73,26 +69,38 @@ export class TaskDesk implements AsyncDisposable {
   readonly #parts: TaskDeskParts;
   readonly #book: TaskBook;
   readonly #pool: WorkerPool;
+  readonly #overlays: OverlayMaker;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
-  private constructor(parts: TaskDeskParts, book: TaskBook, pool: WorkerPool) {
+  private constructor(
+    parts: TaskDeskParts,
+    book: TaskBook,
+    pool: WorkerPool,
+    overlays: OverlayMaker,
+  ) {
     this.#parts = parts;
     this.#book = book;
     this.#pool = pool;
+    this.#overlays = overlays;
   }
 
   /** Throws STORE_UNAVAILABLE. */
   static async open(parts: TaskDeskParts): Promise<TaskDesk> {
-    const { client, log, store } = parts;
+    const { client, log, store, shards, config } = parts;
     const pool = new WorkerPool();
+    const overlays = new OverlayMaker({
+      roots: async () => [...(await shards.lattices()).keys()],
+      config,
+      log,
+    });
     const conductor = new Conductor(pool, {
       manager: client.identity.agent,
       nowMs: () => systemClock.nowMs(),
-      ...portsTo(parts),
+      ...portsTo(parts, overlays),
     });
     const book = await TaskBook.open({
       store,
@@ -103,7 +111,7 @@ export class TaskDesk implements AsyncDisposable {
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
     conductor.conduct(book);
-    return new TaskDesk(parts, book, pool);
+    return new TaskDesk(parts, book, pool, overlays);
   }
 
   /** What a monitor is told. */
@@ -162,8 +170,8 @@ export class TaskDesk implements AsyncDisposable {
         }
         return list.answer.encode({ tasks, more: ids.length > tasks.length });
       },
-      [change.type]: async ({ body, from }) =>
-        change.answer.encode(await this.#changed(change.request.decode(body), from)),
+      [change.type]: async ({ body, from, signal }) =>
+        change.answer.encode(await this.#changed(change.request.decode(body), from, signal)),
       [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
@@ -194,6 +202,7 @@ export class TaskDesk implements AsyncDisposable {
     this.#watching?.[Symbol.dispose]();
     await this.#posted?.[Symbol.asyncDispose]();
     await this.#receiving?.[Symbol.asyncDispose]();
+    await this.#overlays[Symbol.asyncDispose]();
     await this.#book[Symbol.asyncDispose]();
   }
 
@@ -210,6 +219,7 @@ export class TaskDesk implements AsyncDisposable {
   async #changed(
     request: ReturnType<typeof taskMessages.change.request.decode>,
     agent: string,
+    signal: AbortSignal,
   ): Promise<TaskView> {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
@@ -217,7 +227,7 @@ export class TaskDesk implements AsyncDisposable {
     const { event, patch } = changeOf(record, request);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
-      await generate(this.#parts, overlays, AbortSignal.timeout(generateMsMax));
+      await this.#overlays.generate(overlays, signal);
     }
     return viewOf(await this.#book.send(request.id, event, patch));
   }
@@ -289,8 +299,7 @@ type Ports = Pick<
   'assign' | 'withdraw' | 'deliver' | 'verify' | 'generate'
 >;
 
-function portsTo(parts: TaskDeskParts): Ports {
-  const { client, shards } = parts;
+function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
   const { assign, withdraw } = delegationMessages;
   return {
     assign: async ({ worker, isCapable }, assignment, id) => {
@@ -318,7 +327,7 @@ function portsTo(parts: TaskDeskParts): Ports {
       for (const each of citations) verdicts.push(await verdictOf(trees, each));
       return verdicts;
     },
-    generate: (overlays, signal) => generate(parts, overlays, signal),
+    generate: (made, signal) => overlays.generate(made, signal),
   };
 }
 
@@ -370,30 +379,5 @@ function understood(value: unknown, read: () => TaskResponse): TaskResponse {
     const failed = unreadable(value, asBusError(error));
     if (failed === undefined) throw error;
     return failed;
-  }
-}
-
-/** In a process of its own, for each tree that is served here. Throws OVERLAYS_MISSING. */
-async function generate(
-  { shards, config, log }: TaskDeskParts,
-  overlays: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (overlays.length === 0) return;
-  const roots = [...(await shards.lattices()).keys()];
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(generateMsMax)]);
-  for (const root of roots) {
-    const layers = overlays.join(',');
-    const args = [program, 'overlay', 'generate', '--layers', layers, '--repo', root];
-    const child = spawn(process.execPath, [...args, ...argumentsOf(config)], {
-      stdio: 'ignore',
-      signal: limited,
-    });
-    const code = await new Promise<number | null>((resolve) => {
-      child.once('exit', resolve);
-      child.once('error', () => resolve(null));
-    });
-    log.info({ root, layers, code }, 'overlays generated');
-    if (code !== 0) throw new BusError('OVERLAYS_MISSING', { overlays: layers });
   }
 }

@@ -88,7 +88,7 @@ export class Conductor {
     }
   };
 
-  /** As long as the task is in that state; not at all when it no longer is. */
+  /** As long as the task is in that state; not at all when it no longer is. Throws CANCELLED when the book is closed: it is not done. */
   async #while(
     record: TaskRecord,
     state: string,
@@ -98,10 +98,15 @@ export class Conductor {
     const over = new AbortController();
     const watched = (async () => {
       let current = record;
-      while (!over.signal.aborted && stateOf(current) === state)
-        current = await book.changed(record.id, current.revision, over.signal);
-      over.abort();
+      try {
+        while (!over.signal.aborted && stateOf(current) === state)
+          current = await this.#changed(record.id, current.revision, over.signal);
+      } finally {
+        over.abort();
+      }
     })();
+    // Heard below, once the work has ended.
+    watched.catch(() => undefined);
     try {
       if (stateOf(await book.get(record.id)) === state) await work(over.signal);
     } catch (error) {
@@ -112,12 +117,20 @@ export class Conductor {
     }
   }
 
+  /** Throws CANCELLED when the book is closed. */
+  async #changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
+    const book = this.#of();
+    const record = await book.changed(id, revision, signal);
+    if (book.isClosed) throw new BusError('CANCELLED');
+    return record;
+  }
+
   async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
     const book = this.#of();
     for (const each of task.depends_on) {
       let other = await book.get(each);
       while (!isOver(other) && !signal.aborted)
-        other = await book.changed(each, other.revision, signal);
+        other = await this.#changed(each, other.revision, signal);
       if (signal.aborted) return;
       const state = stateOf(other);
       if (state === 'completed') continue;

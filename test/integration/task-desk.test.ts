@@ -337,3 +337,13 @@ test('what depends on another task waits for it, and is blocked when that fails'
   expect(blocked.error).toMatchObject({ code: 'DEPENDENCY_FAILED' });
   expect((await change(never.id, 'cancel')).state).toBe('cancelled');
 });
+
+test('a manager ends while tasks wait for a worker and for each other, and goes on with them', async () => {
+  const first = await delegate({ task: 'first' });
+  const then = await delegate({ task: 'then', depends_on: [first.id] });
+  await stopManager();
+  manager = await startManager();
+  await using _worker = await worker('late', () => ({}));
+  expect(await until(then.id, ['completed'])).toMatchObject({ attempt: 1 });
+  expect(await until(first.id, ['completed'])).toMatchObject({ attempt: 1 });
+});
