@@ -39,7 +39,7 @@ export class OverlayMaker implements AsyncDisposable {
   /** Resolves when they are there. Throws OVERLAYS_MISSING; CANCELLED when the signal is given or this is closed. */
   async generate(overlays: readonly string[], signal: AbortSignal): Promise<void> {
     if (overlays.length === 0) return;
-    if (signal.aborted || this.#isClosed) throw new BusError('CANCELLED');
+    if (signal.aborted || this.#hasClosed()) throw new BusError('CANCELLED');
     const layers = [...new Set(overlays)].sort().join(',');
     const run = this.#runs.get(layers) ?? this.#begin(layers);
     run.waiting += 1;
@@ -52,7 +52,7 @@ export class OverlayMaker implements AsyncDisposable {
     if (leave !== undefined) signal.removeEventListener('abort', leave);
     run.waiting -= 1;
     if (run.waiting === 0) this.#stop(layers, run);
-    if (end === 'left' || this.#isClosed) throw new BusError('CANCELLED');
+    if (end === 'left' || this.#hasClosed()) throw new BusError('CANCELLED');
     if (!end) throw new BusError('OVERLAYS_MISSING', { overlays: layers });
   }
 
@@ -62,6 +62,11 @@ export class OverlayMaker implements AsyncDisposable {
     const runs = [...this.#runs];
     for (const [layers, run] of runs) this.#stop(layers, run);
     await Promise.all(runs.map(([, { ended }]) => ended));
+  }
+
+  /** A call: it may change while somebody waits. */
+  #hasClosed(): boolean {
+    return this.#isClosed;
   }
 
   #begin(layers: string): Run {

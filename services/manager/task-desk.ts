@@ -5,19 +5,16 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import { leaseMs } from '../../src/delegation/manager.machine.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import type { CitationVerdict } from '../../src/delegation/review.js';
 import { readResponse, readWireResponse, unreadable } from '../../src/delegation/response.js';
 import { readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
   type DelegatedTask,
-  type EvidenceCitation,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { withStrategy } from '../../src/delegation/strategy.js';
 import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { verifyAll } from '../../src/lattice/questions.js';
 import type { Config } from '../../src/config/config.js';
 import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
@@ -36,15 +33,14 @@ import { recordLimits, type TaskRecord } from '../../src/task/record.js';
 import { assertMayChange } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
+import { verdictsOn, type CitationParts } from './citations.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
 import { TodoDesk } from './todo-desk.js';
 
-/** How long one citation may take to be checked. */
-const verifyMsMax = 20_000;
-/** Of the verdict on a citation. */
-const reasonCharsMax = 500;
+/** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
+const settlingMs = 60_000;
 const listMax = 200;
 /** A page ends with the task that exceeds it. */
 const pageBytesMax = 512 * 1024;
@@ -300,6 +296,16 @@ type Ports = Pick<
 >;
 
 function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
+  const settledAtMs = performance.now() + settlingMs;
+  const sources: CitationParts = {
+    trees: async () =>
+      [...(await shards.lattices()).values()].flatMap(({ cards }) => [...cards.values()]),
+    registered: async () => {
+      const views = await client.agents({ role: 'pgc' });
+      return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
+    },
+    isSettling: () => performance.now() < settledAtMs,
+  };
   const { assign, withdraw } = delegationMessages;
   return {
     assign: async ({ worker, isCapable }, assignment, id) => {
@@ -320,35 +326,9 @@ function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Por
         id: `${record.id}-finished`,
       });
     },
-    verify: async (citations) => {
-      const lattices = [...(await shards.lattices()).values()];
-      const trees = lattices.flatMap((lattice) => [...lattice.cards.values()]);
-      const verdicts: CitationVerdict[] = [];
-      for (const each of citations) verdicts.push(await verdictOf(trees, each));
-      return verdicts;
-    },
+    verify: (citations) => verdictsOn(citations, sources),
     generate: (made, signal) => overlays.generate(made, signal),
   };
-}
-
-async function verdictOf(
-  trees: Parameters<typeof verifyAll>[0],
-  citation: EvidenceCitation,
-): Promise<CitationVerdict> {
-  try {
-    const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
-    if (verdict !== undefined) return { ...verdict, reason: cut(verdict.reason) };
-    return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
-  } catch (error) {
-    const { code, message } = asBusError(error);
-    const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
-    return { status, reason: cut(message), now_at: '' };
-  }
-}
-
-/** It names what somebody else wrote. */
-function cut(reason: string): string {
-  return reason.slice(0, reasonCharsMax);
 }
 
 /**
