@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { systemClock } from '../../src/base/clock.js';
 import { newId } from '../../src/base/ids.js';
 import { Later, type Message } from '../../src/client/inbox.js';
@@ -6,18 +5,16 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import { leaseMs } from '../../src/delegation/manager.machine.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import type { CitationVerdict } from '../../src/delegation/review.js';
-import { readResponse, readWireTask } from '../../src/delegation/schema.js';
+import { readResponse, readWireResponse, unreadable } from '../../src/delegation/response.js';
+import { readWireTask } from '../../src/delegation/schema.js';
 import {
   protocolVersion,
   type DelegatedTask,
-  type EvidenceCitation,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { withStrategy } from '../../src/delegation/strategy.js';
 import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { verifyAll } from '../../src/lattice/questions.js';
 import type { Config } from '../../src/config/config.js';
 import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
@@ -32,20 +29,21 @@ import {
   type TaskView,
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
-import type { TaskRecord } from '../../src/task/record.js';
+import { recordLimits, type TaskRecord } from '../../src/task/record.js';
+import { assertMayChange } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { viewOf } from '../../src/task/view.js';
-import { program } from '../cli/index-process.js';
-import { argumentsOf } from '../cli/options.js';
+import { verdictsOn, type CitationParts } from './citations.js';
+import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
 import { TodoDesk } from './todo-desk.js';
 
-/** How long one citation may take to be checked. */
-const verifyMsMax = 20_000;
-/** Missing overlays that take longer are done without. */
-const generateMsMax = 120_000;
+/** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
+const settlingMs = 60_000;
 const listMax = 200;
+/** A page ends with the task that exceeds it. */
+const pageBytesMax = 512 * 1024;
 /** Responses that are taken in at once. */
 const messagesAtOnce = 64;
 /** An answer must still reach whoever waits for a change. */
@@ -67,26 +65,38 @@ export class TaskDesk implements AsyncDisposable {
   readonly #parts: TaskDeskParts;
   readonly #book: TaskBook;
   readonly #pool: WorkerPool;
+  readonly #overlays: OverlayMaker;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
-  private constructor(parts: TaskDeskParts, book: TaskBook, pool: WorkerPool) {
+  private constructor(
+    parts: TaskDeskParts,
+    book: TaskBook,
+    pool: WorkerPool,
+    overlays: OverlayMaker,
+  ) {
     this.#parts = parts;
     this.#book = book;
     this.#pool = pool;
+    this.#overlays = overlays;
   }
 
   /** Throws STORE_UNAVAILABLE. */
   static async open(parts: TaskDeskParts): Promise<TaskDesk> {
-    const { client, log, store } = parts;
+    const { client, log, store, shards, config } = parts;
     const pool = new WorkerPool();
+    const overlays = new OverlayMaker({
+      roots: async () => [...(await shards.lattices()).keys()],
+      config,
+      log,
+    });
     const conductor = new Conductor(pool, {
       manager: client.identity.agent,
       nowMs: () => systemClock.nowMs(),
-      ...portsTo(parts),
+      ...portsTo(parts, overlays),
     });
     const book = await TaskBook.open({
       store,
@@ -97,7 +107,7 @@ export class TaskDesk implements AsyncDisposable {
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
     conductor.conduct(book);
-    return new TaskDesk(parts, book, pool);
+    return new TaskDesk(parts, book, pool, overlays);
   }
 
   /** What a monitor is told. */
@@ -148,11 +158,16 @@ export class TaskDesk implements AsyncDisposable {
         const { limit: wanted, ...query } = list.request.decode(body);
         const limit = Math.min(listMax, wanted > 0 ? wanted : listMax);
         const ids = this.#book.list({ ...query, limit: limit + 1 });
-        const records = await Promise.all(ids.slice(0, limit).map((id) => this.#book.get(id)));
-        return list.answer.encode({ tasks: records.map(viewOf), more: ids.length > limit });
+        const tasks: TaskView[] = [];
+        for (let bytes = 0; tasks.length < Math.min(limit, ids.length) && bytes < pageBytesMax;) {
+          const view = await viewed(ids[tasks.length] ?? '');
+          tasks.push(view);
+          bytes += show.answer.encode(view).length;
+        }
+        return list.answer.encode({ tasks, more: ids.length > tasks.length });
       },
-      [change.type]: async ({ body }) =>
-        change.answer.encode(await this.#changed(change.request.decode(body))),
+      [change.type]: async ({ body, from, signal }) =>
+        change.answer.encode(await this.#changed(change.request.decode(body), from, signal)),
       [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
@@ -165,7 +180,7 @@ export class TaskDesk implements AsyncDisposable {
         await this.#ofWorker(task_id, attempt, from);
         const event = { type: 'worker.progressed' } as const;
         await this.#book.sendAssignment(task_id, attempt, event, {
-          progress: summary.slice(0, 500),
+          progress: summary.slice(0, recordLimits.progressChars),
         });
         return lease.encode({ lease_ms: leaseMs });
       },
@@ -185,6 +200,7 @@ export class TaskDesk implements AsyncDisposable {
     await Promise.allSettled([
       this.#posted?.[Symbol.asyncDispose](),
       this.#receiving?.[Symbol.asyncDispose](),
+      this.#overlays[Symbol.asyncDispose](),
       this.#book[Symbol.asyncDispose](),
     ]);
   }
@@ -201,12 +217,16 @@ export class TaskDesk implements AsyncDisposable {
 
   async #changed(
     request: ReturnType<typeof taskMessages.change.request.decode>,
+    agent: string,
+    signal: AbortSignal,
   ): Promise<TaskView> {
     const record = await this.#book.get(request.id);
+    const role = await this.#parts.client.roleOf(agent);
+    assertMayChange(record, request.what, { agent, role });
     const { event, patch } = changeOf(record, request);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
-      await generate(this.#parts, overlays, AbortSignal.timeout(generateMsMax));
+      await this.#overlays.generate(overlays, signal);
     }
     return viewOf(await this.#book.send(request.id, event, patch));
   }
@@ -278,8 +298,17 @@ type Ports = Pick<
   'assign' | 'withdraw' | 'deliver' | 'verify' | 'generate'
 >;
 
-function portsTo(parts: TaskDeskParts): Ports {
-  const { client, shards } = parts;
+function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
+  const settledAtMs = performance.now() + settlingMs;
+  const sources: CitationParts = {
+    trees: async () =>
+      [...(await shards.lattices()).values()].flatMap(({ cards }) => [...cards.values()]),
+    registered: async () => {
+      const views = await client.agents({ role: 'pgc' });
+      return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
+    },
+    isSettling: () => performance.now() < settledAtMs,
+  };
   const { assign, withdraw } = delegationMessages;
   return {
     assign: async ({ worker, isCapable }, assignment, id) => {
@@ -300,36 +329,21 @@ function portsTo(parts: TaskDeskParts): Ports {
         id: `${record.id}-finished`,
       });
     },
-    verify: async (citations) => {
-      const lattices = [...(await shards.lattices()).values()];
-      const trees = lattices.flatMap((lattice) => [...lattice.cards.values()]);
-      const verdicts: CitationVerdict[] = [];
-      for (const each of citations) verdicts.push(await verdictOf(trees, each));
-      return verdicts;
-    },
-    generate: (overlays, signal) => generate(parts, overlays, signal),
+    verify: (citations) => verdictsOn(citations, sources),
+    generate: (made, signal) => overlays.generate(made, signal),
   };
 }
 
-async function verdictOf(
-  trees: Parameters<typeof verifyAll>[0],
-  citation: EvidenceCitation,
-): Promise<CitationVerdict> {
-  try {
-    const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
-    if (verdict !== undefined) return verdict;
-    return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
-  } catch (error) {
-    const { code, message } = asBusError(error);
-    const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
-    return { status, reason: message, now_at: '' };
-  }
-}
-
-/** A response on the wire, or as the JSON of a worker that knows no other. Throws MALFORMED_PAYLOAD. */
+/**
+ * A response on the wire, or as the JSON of a worker that knows no other. One that breaks the rules is a failure of its
+ * worker, where it says whose it is. Throws MALFORMED_PAYLOAD.
+ */
 function responseIn({ type, body }: Message): TaskResponse | undefined {
   const { response } = delegationMessages;
-  if (type === response.type) return response.codec.decode(body);
+  if (type === response.type) {
+    const decoded = response.codec.decode(body);
+    return understood(decoded, () => readWireResponse(decoded));
+  }
   if (type !== legacyType) return undefined;
   let value: unknown;
   try {
@@ -337,31 +351,16 @@ function responseIn({ type, body }: Message): TaskResponse | undefined {
   } catch {
     throw new BusError('MALFORMED_PAYLOAD', { detail: 'this is no JSON' });
   }
-  const read = readResponse(value);
+  const read = understood(value, () => readResponse(value));
   return read.protocol_version === protocolVersion ? read : { ...read, attempt: 0 };
 }
 
-/** In a process of its own, for each tree that is served here. Throws OVERLAYS_MISSING. */
-async function generate(
-  { shards, config, log }: TaskDeskParts,
-  overlays: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (overlays.length === 0) return;
-  const roots = [...(await shards.lattices()).keys()];
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(generateMsMax)]);
-  for (const root of roots) {
-    const layers = overlays.join(',');
-    const args = [program, 'overlay', 'generate', '--layers', layers, '--repo', root];
-    const child = spawn(process.execPath, [...args, ...argumentsOf(config)], {
-      stdio: 'ignore',
-      signal: limited,
-    });
-    const code = await new Promise<number | null>((resolve) => {
-      child.once('exit', resolve);
-      child.once('error', () => resolve(null));
-    });
-    log.info({ root, layers, code }, 'overlays generated');
-    if (code !== 0) throw new BusError('OVERLAYS_MISSING', { overlays: layers });
+function understood(value: unknown, read: () => TaskResponse): TaskResponse {
+  try {
+    return read();
+  } catch (error) {
+    const failed = unreadable(value, asBusError(error));
+    if (failed === undefined) throw error;
+    return failed;
   }
 }

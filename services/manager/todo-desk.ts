@@ -1,6 +1,7 @@
 import type { Client } from '../../src/client/client.js';
 import type { DelegatedTask } from '../../src/delegation/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
+import { assertMayKeep } from '../../src/task/rights.js';
 import { taskMessages, type TaskView } from '../../src/task/messages.js';
 import {
   merged,
@@ -36,6 +37,7 @@ export class TodoDesk {
     client.serve({
       [type]: async ({ body, from }) => {
         const { list, json } = request.decode(body);
+        if (from !== list) assertMayKeep(list, { agent: from, role: await client.roleOf(from) });
         const view = await this.update(list, json, from);
         return answer.encode({ json: Buffer.from(JSON.stringify(view)) });
       },

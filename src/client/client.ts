@@ -400,6 +400,12 @@ export class Client implements AsyncDisposable {
     return all;
   }
 
+  /** Of whoever is connected under this name, as the broker knows it; empty: nobody is. */
+  async roleOf(agent: string): Promise<string> {
+    const asked = { type: 'role' };
+    return (await this.#ask(Command.QUERY, asked, Buffer.from(agent))).body.toString();
+  }
+
   async status(): Promise<StatusAnswer> {
     return statusAnswerCodec.decode((await this.#ask(Command.QUERY, { type: 'status' })).body);
   }

@@ -12,6 +12,8 @@ import {
   type TaskResponse,
 } from './shapes.js';
 
+/** A finding quotes what somebody else wrote; it is kept, and goes to the next worker as feedback. */
+const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
@@ -179,9 +181,9 @@ function bounded(similarity: number): number {
 }
 
 function error(code: string, text: string): Finding {
-  return { code, severity: 'error', text };
+  return { code, severity: 'error', text: text.slice(0, findingCharsMax) };
 }
 
 function warning(code: string, text: string): Finding {
-  return { code, severity: 'warning', text };
+  return { code, severity: 'warning', text: text.slice(0, findingCharsMax) };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { delegatedTaskSchema, taskResponseSchema } from './schema.js';
+import { taskResponseSchema } from './response.js';
+import { delegatedTaskSchema } from './schema.js';
 
 /** What may be delegated, for whoever writes it by hand or has a model write it: most of it may be left out. */
 export function delegatedTaskJsonSchema(): object {

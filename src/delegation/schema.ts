@@ -5,16 +5,13 @@ import {
   analysisTypes,
   criticalities,
   evidenceLimits,
-  legacyVersion,
   overlayHints,
-  responseStatuses,
   runners,
   strategies,
   taskKinds,
   taskLimits,
   type Criterion,
   type DelegatedTask,
-  type TaskResponse,
 } from './shapes.js';
 
 const limits = taskLimits;
@@ -292,6 +289,8 @@ function checked(task: DelegatedTask): DelegatedTask {
       throw wrong(`grounding.analysis_hints: ${type} needs a target`);
     if (options.length > taskLimits.optionsChars) throw tooLong(options);
   }
+  const bytes = Buffer.byteLength(JSON.stringify(task));
+  if (bytes > taskLimits.bytes) throw wrong(`${bytes} bytes in all, at most ${taskLimits.bytes}`);
   return task;
 }
 
@@ -308,88 +307,6 @@ function criterionOf(value: z.output<typeof criterion>): Criterion {
   return { text: said, check: its ?? null };
 }
 
-const citation = z.looseObject({
-  overlay: z.string().default('').describe('O1 to O7.'),
-  content: z
-    .string()
-    .default('')
-    .describe(`The cited lines, at most ${evidenceLimits.contentChars} characters.`),
-  relevance: z.string().default('').describe('What it says about the task.'),
-  file_path: z.string().default('').describe('From the root of the tree.'),
-  line_start: z.int().min(0).default(0).describe('1-based; 0: not said.'),
-  line_end: z.int().min(0).default(0).describe('Inclusive; 0: not said.'),
-  symbol: z.string().default('').describe('What is defined there.'),
-  blob: z.string().default('').describe('Git blob id of the file that was read.'),
-  agent: z.string().default('').describe('PGC agent that it comes from.'),
-  similarity: z.number().optional().describe('0 to 1, calibrated.'),
-});
-
-/** What an answer rests on, as a worker writes it. */
-export const evidenceSchema = z.looseObject({
-  queries_executed: z.array(z.string()).default([]).describe('What the PGC was asked.'),
-  overlays_consulted: z.array(z.string()).default([]).describe('Overlays that answered.'),
-  citations: z
-    .array(citation)
-    .default([])
-    .describe(`What it rests on, at most ${evidenceLimits.citations}.`),
-  grounding_confidence: z
-    .enum(['high', 'medium', 'low'])
-    .default('low')
-    .describe(
-      'Mean similarity above .85 is high, from .7 on medium. The manager computes it anew.',
-    ),
-  overlay_warnings: z
-    .array(z.string())
-    .default([])
-    .describe('Overlays that were not there, and what was done instead.'),
-});
-
-/**
- * What a worker answers. Beyond the limits of the protocol (citations, characters) it is still understood: the review
- * names what breaks them.
- */
-export const taskResponseSchema = z.looseObject({
-  task_id: z.string().min(1).describe('Of the task that it answers.'),
-  status: z.enum(responseStatuses).describe('How it went.'),
-  result: text(limits.resultChars).default('').describe('What was found out or done.'),
-  grounding_evidence: evidenceSchema
-    .nullish()
-    .describe('What it rests on; needed where evidence is required.'),
-  reason: z.string().default('').describe('Of a failure or a block: a code.'),
-  errors: z
-    .array(
-      z.looseObject({
-        code: z.string().describe('Of `sigma error`.'),
-        text: z.string().describe('In words.'),
-        retryable: z.boolean().default(false).describe('Whether it may work another time.'),
-      }),
-    )
-    .default([])
-    .describe('What went wrong; never among the citations.'),
-  protocol_version: z
-    .string()
-    .default(legacyVersion)
-    .describe('2.0; of a worker that knows no grounding 1.0-legacy.'),
-  clarification_request: text(limits.hintChars * 4)
-    .default('')
-    .describe('The question, where the status is needs_clarification.'),
-  attempt: z.int().min(0).default(0).describe('Of the assignment that it answers.'),
-  partial: z.boolean().default(false).describe('It was stopped; this is what was done till then.'),
-  files_modified: z.array(z.string()).default([]).describe('Files that were changed.'),
-});
-
-/** Of a worker that writes JSON. Throws MALFORMED_PAYLOAD. */
-export function readResponse(value: unknown): TaskResponse {
-  const parsed = taskResponseSchema.safeParse(value);
-  if (!parsed.success) throw new BusError('MALFORMED_PAYLOAD', { detail: detailOf(parsed.error) });
-  const { grounding_evidence } = parsed.data;
-  return {
-    ...parsed.data,
-    grounding_evidence: grounding_evidence ?? null,
-    usage: null,
-  } as TaskResponse;
-}
-
 function invalid(error: z.ZodError): BusError {
   return wrong(detailOf(error));
 }
@@ -398,7 +315,8 @@ function wrong(detail: string): BusError {
   return new BusError('TASK_INVALID', { detail });
 }
 
-function detailOf(error: z.ZodError): string {
+/** What is wrong, with the field. */
+export function detailOf(error: z.ZodError): string {
   const [issue] = error.issues;
   const where = issue?.path.join('.') ?? '';
   return `${where}${where && ': '}${issue?.message ?? ''}`;

@@ -72,6 +72,25 @@ export const taskLimits = {
   resultChars: 65_536,
   timeoutMs: { min: 100, default: 10 * 60_000, max: 24 * 3_600_000 },
   attempts: { default: 3, max: 10 },
+  /** All of it, as JSON: with the story of its attempts it still fits into one frame. */
+  bytes: 1024 * 1024,
+} as const;
+
+/** Of a response that is still read. `citations` and `contentChars` are above those of the protocol: the review names these. */
+export const responseLimits = {
+  /** All of it, as JSON. */
+  bytes: 512 * 1024,
+  citations: 64,
+  contentChars: 8_000,
+  queries: 256,
+  overlays: 64,
+  warnings: 64,
+  errors: 64,
+  files: 4_096,
+  /** Of a code, an overlay, a version, an agent. */
+  wordChars: 256,
+  pathChars: 4_096,
+  textChars: 8_000,
 } as const;
 
 export interface AnalysisHint {

@@ -423,6 +423,12 @@ export const catalogue = {
     exit: 1,
     next: 'Run `sigma task show {task}`: it says what may be said to it.',
   },
+  TASK_NOT_YOURS: {
+    text: '{agent} may not {what} task {task}',
+    retryable: false,
+    exit: 1,
+    next: 'Whoever delegated it may, or a person: see `sigma task update --help`.',
+  },
   TASK_WAITS: {
     text: 'task {task} waits for somebody: {asks}',
     retryable: false,

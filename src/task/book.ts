@@ -17,6 +17,7 @@ import {
 } from './advance.js';
 import { counted, noNumbers, type TaskNumbers } from './numbers.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from './record.js';
+import { Finished } from './retention.js';
 import type { TaskEvent, TimerName } from './task.machine.js';
 
 /** Tasks that are not finished. */
@@ -105,6 +106,7 @@ export class TaskBook implements AsyncDisposable {
   readonly #doubts = new Map<string, Doubt>();
   readonly #closing = new AbortController();
   readonly #limits: BookLimits;
+  readonly #finished: Finished;
   #reopened: Disposable | undefined;
   #nextDeed = 0;
   #numbers: TaskNumbers = noNumbers;
@@ -117,6 +119,7 @@ export class TaskBook implements AsyncDisposable {
   private constructor(parts: BookParts) {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
+    this.#finished = new Finished(this.#limits);
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
@@ -147,6 +150,11 @@ export class TaskBook implements AsyncDisposable {
   /** Sums over all that were ever finished. */
   get numbers(): TaskNumbers {
     return this.#numbers;
+  }
+
+  /** Nothing changes any more: who waits for a change gives up. */
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   get openTasks(): number {
@@ -284,12 +292,12 @@ export class TaskBook implements AsyncDisposable {
     }));
   }
 
-  /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed. */
+  /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed: see `isClosed`. */
   async changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
     for (;;) {
       const record = await this.get(id);
       const isEnough = record.revision > revision || isOver(record);
-      if (isEnough || signal.aborted || this.#closing.signal.aborted) return record;
+      if (isEnough || signal.aborted || this.isClosed) return record;
       // It changed while it was read: nobody would wake this one.
       if (this.#open.get(id) !== record) continue;
       await new Promise<void>((resolve) => {
@@ -352,7 +360,8 @@ export class TaskBook implements AsyncDisposable {
     if (isEnd) this.#count(record);
     const written = store.commit([
       { type: 'put', key: taskKey(id), value: bytes },
-      ...(isEnd ? [numbersOperation(this.#numbers)] : []),
+      // Also when it was counted by a batch that failed.
+      ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
       ...pending.map(({ key, deed }): Operation => ({
         type: 'put',
         key,
@@ -398,8 +407,10 @@ export class TaskBook implements AsyncDisposable {
     const { id, parent, created_ms, finished_ms, task } = record;
     const line = { id, parent, created_ms, finished_ms, dependsOn: task.depends_on };
     this.#lines.set(id, { ...line, state: stateOf(record) });
-    if (isOver(record)) this.#open.delete(id);
-    else this.#open.set(id, record);
+    if (isOver(record)) {
+      this.#open.delete(id);
+      this.#finished.add(id, finished_ms);
+    } else this.#open.set(id, record);
     this.#arm(record);
   }
 
@@ -522,18 +533,13 @@ export class TaskBook implements AsyncDisposable {
 
   /** What is finished, and too old or too many. */
   #forgetOld(): void {
-    const nowMs = this.#parts.clock.nowMs();
-    const finished = [...this.#lines.values()].filter(({ finished_ms }) => finished_ms > 0);
-    const { finishedTasks, finishedMs } = this.#limits;
-    const surplus = finished.length - finishedTasks;
-    const old = finished
-      .sort((a, b) => a.finished_ms - b.finished_ms)
-      .filter(({ finished_ms }, at) => at < surplus || finished_ms < nowMs - finishedMs)
-      // What others still wait for is asked for its state; and whoever waits for its end has not heard of it.
-      .filter(({ id }) => !this.#deeds.has(id) && this.dependantsOf(id).length === 0);
+    // What others still wait for is asked for its state; and whoever waits for its end has not heard of it.
+    const isNeeded = (id: string): boolean =>
+      this.#deeds.has(id) || this.dependantsOf(id).length > 0;
+    const old = this.#finished.take(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
-    for (const { id } of old) this.#lines.delete(id);
-    const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
+    for (const id of old) this.#lines.delete(id);
+    const gone = old.map((id): Operation => ({ type: 'del', key: taskKey(id) }));
     void this.#parts.store.write(gone).catch(() => undefined);
   }
 
@@ -567,6 +573,7 @@ export class TaskBook implements AsyncDisposable {
           : { ...record.timers, lease: Math.max(lease, nowMs + graceMs) };
       this.#remember({ ...record, timers });
     }
+    this.#finished.load(records.filter((record) => isOver(record)));
     this.#forgetOld();
   }
 }

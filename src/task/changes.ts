@@ -1,3 +1,4 @@
+import { taskLimits } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
 import type { Patch } from './book.js';
@@ -27,6 +28,9 @@ export function changeOf(
   const { id, task } = record;
   if (!possibleChanges(record).includes(what))
     throw new BusError('TASK_STATE', { task: id, state: stateOf(record), what });
+  const limit = taskLimits.clarificationChars;
+  if (text.length > limit)
+    throw new BusError('TOO_LARGE', { what: 'the text', bytes: text.length, limit });
   switch (what) {
     case 'cancel':
       return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
@@ -43,7 +47,7 @@ export function changeOf(
           asks: '',
           ...(what === 'accept' ? { error: null } : {}),
           ...(what === 'revise' && text !== ''
-            ? { task: { ...task, feedback: [...task.feedback, text] } }
+            ? { task: { ...task, feedback: [...task.feedback, text].slice(-taskLimits.feedback) } }
             : {}),
         },
       };

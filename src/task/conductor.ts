@@ -9,7 +9,7 @@ import type {
   TaskFailure,
   TaskResponse,
 } from '../delegation/shapes.js';
-import { hasEffects, taskLimits } from '../delegation/shapes.js';
+import { evidenceLimits, hasEffects, taskLimits } from '../delegation/shapes.js';
 import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
 import { isOver, stateOf, type Deed } from './advance.js';
 import type { Patch, TaskBook } from './book.js';
@@ -88,7 +88,7 @@ export class Conductor {
     }
   };
 
-  /** As long as the task is in that state; not at all when it no longer is. */
+  /** As long as the task is in that state; not at all when it no longer is. Throws CANCELLED when the book is closed: it is not done. */
   async #while(
     record: TaskRecord,
     state: string,
@@ -98,10 +98,15 @@ export class Conductor {
     const over = new AbortController();
     const watched = (async () => {
       let current = record;
-      while (!over.signal.aborted && stateOf(current) === state)
-        current = await book.changed(record.id, current.revision, over.signal);
-      over.abort();
+      try {
+        while (!over.signal.aborted && stateOf(current) === state)
+          current = await this.#changed(record.id, current.revision, over.signal);
+      } finally {
+        over.abort();
+      }
     })();
+    // Heard below, once the work has ended.
+    watched.catch(() => undefined);
     try {
       if (stateOf(await book.get(record.id)) === state) await work(over.signal);
     } catch (error) {
@@ -112,12 +117,20 @@ export class Conductor {
     }
   }
 
+  /** Throws CANCELLED when the book is closed. */
+  async #changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
+    const book = this.#of();
+    const record = await book.changed(id, revision, signal);
+    if (book.isClosed) throw new BusError('CANCELLED');
+    return record;
+  }
+
   async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
     const book = this.#of();
     for (const each of task.depends_on) {
       let other = await book.get(each);
       while (!isOver(other) && !signal.aborted)
-        other = await book.changed(each, other.revision, signal);
+        other = await this.#changed(each, other.revision, signal);
       if (signal.aborted) return;
       const state = stateOf(other);
       if (state === 'completed') continue;
@@ -166,7 +179,11 @@ export class Conductor {
   async #review(record: TaskRecord): Promise<void> {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
-    const citations = response.grounding_evidence?.citations ?? [];
+    // One that cites more is refused for that; nobody has to read them all.
+    const citations = (response.grounding_evidence?.citations ?? []).slice(
+      0,
+      evidenceLimits.citations,
+    );
     const verdicts = await this.#ports.verify(citations);
     const worker = assignment?.worker ?? '';
     const review = judged(task, reviewResponse(task, response, worker, verdicts));
@@ -312,7 +329,8 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
 
 function asksOf({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  return `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  return whole.slice(0, recordLimits.asksChars);
 }
 
 function failureOf(error: BusError): TaskFailure {

@@ -96,7 +96,8 @@ export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
       before.refused,
       reviews.flatMap(({ confidence, verdict }) => (verdict === 'refused' ? [confidence] : [])),
     ),
-    grounding_ms: before.grounding_ms + (usage?.grounding_ms ?? 0),
+    // Questions that were asked at the same time took no longer than the whole.
+    grounding_ms: before.grounding_ms + Math.min(usage?.grounding_ms ?? 0, usage?.elapsed_ms ?? 0),
     working_ms: before.working_ms + (usage?.elapsed_ms ?? 0),
     grounding_bytes: before.grounding_bytes + (usage?.grounding_bytes ?? 0),
     context_bytes: before.context_bytes + (usage?.context_bytes ?? 0),
@@ -119,6 +120,7 @@ export interface TaskRates {
   adoption: number;
   /** Of the working time, spent on asking the PGC. */
   grounding_overhead: number;
+  /** Read from the PGC, and handed to whoever did the work. */
   bytes_per_task: number;
   tokens_per_task: number;
   rejection_by_confidence: Record<string, number>;
@@ -143,7 +145,7 @@ export function ratesOf(numbers: TaskNumbers): TaskRates {
     responses_without_grounding: share(numbers.responses_groundless, numbers.responses_required),
     adoption: share(numbers.grounded, finished),
     grounding_overhead: share(numbers.grounding_ms, numbers.working_ms),
-    bytes_per_task: Math.round(share(numbers.context_bytes, told)),
+    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, told)),
     tokens_per_task: Math.round(share(numbers.tokens, told)),
     rejection_by_confidence: each(
       { high: 0, medium: 0, low: 0, ...numbers.refused },

@@ -10,6 +10,7 @@ export const recordLimits = {
   noteChars: 300,
   reviews: 10,
   progressChars: 500,
+  asksChars: 4_000,
 } as const;
 
 export interface Note {

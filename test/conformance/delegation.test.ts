@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readResponse, readTask } from '../../src/delegation/schema.js';
+import { readResponse } from '../../src/delegation/response.js';
+import { readTask } from '../../src/delegation/schema.js';
 import {
   analysisTypes,
   overlayHints,

@@ -140,10 +140,15 @@ async function until(id: string, states: string[]): Promise<TaskView> {
   }
 }
 
-async function change(id: string, what: TaskChangeName, text = ''): Promise<TaskView> {
+async function change(
+  id: string,
+  what: TaskChangeName,
+  text = '',
+  client = asker,
+): Promise<TaskView> {
   const { change: message } = taskMessages;
   const body = message.request.encode({ id, what, text });
-  const reply = await asker.request(`service:${taskService}`, message.type, body);
+  const reply = await client.request(`service:${taskService}`, message.type, body);
   return message.answer.decode(reply.body);
 }
 
@@ -184,6 +189,23 @@ test('evidence that is missing is refused with its reason, and somebody else get
   });
   expect(last).toMatchObject({ assigned_to: 'other', attempt: 2 });
   expect(last.response?.result).toContain('EVIDENCE_MISSING');
+});
+
+test('a response that breaks the limits is a failure of its worker, told with its code', async () => {
+  await using _careless = await worker('careless', () => ({
+    usage: { grounding_ms: 1, elapsed_ms: 2, grounding_bytes: 3, context_bytes: 4, tokens: 5 },
+    grounding_evidence: {
+      queries_executed: [],
+      overlays_consulted: [],
+      citations: Array.from({ length: 1_000 }, () => ({ similarity: NaN }) as never),
+      grounding_confidence: 'high',
+      overlay_warnings: [],
+    },
+  }));
+  const { id } = await delegate({ limits: { attempts_max: 1 } });
+  const last = await until(id, ['failed', 'completed']);
+  expect(last).toMatchObject({ state: 'failed', error: { code: 'MALFORMED_PAYLOAD' } });
+  expect(last.response).toMatchObject({ status: 'failed', grounding_evidence: null });
 });
 
 test('a legacy worker that is named gets JSON; without evidence the task goes to one that knows the protocol', async () => {
@@ -229,6 +251,50 @@ test('a question goes there and back; the answer is part of the next attempt', a
   });
 });
 
+test('only whoever delegated a task and the command line may change it; a worker never its own', async () => {
+  await using asking = await worker('asking', () => ({
+    status: 'needs_clarification',
+    clarification_request: 'shall I?',
+  }));
+  const stranger = await bus.client('stranger');
+  const { id } = await delegate({});
+  await until(id, ['clarifying']);
+  const denied = { code: 'TASK_NOT_YOURS' };
+  await expect(change(id, 'answer', 'yes', asking.client)).rejects.toMatchObject(denied);
+  await expect(change(id, 'cancel', '', asking.client)).rejects.toMatchObject(denied);
+  await expect(change(id, 'answer', 'yes', stranger)).rejects.toMatchObject(denied);
+  const long = 'x'.repeat(4_001);
+  await expect(change(id, 'answer', long)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  expect(await until(id, ['clarifying'])).toMatchObject({ attempt: 1 });
+  const shell = await bus.client('cli-1', { role: 'client', isEphemeral: true });
+  expect(await change(id, 'cancel', '', shell)).toMatchObject({ state: 'cancelled' });
+
+  const { update } = taskMessages;
+  const body = update.request.encode({ list: 'asker', json: Buffer.alloc(0) });
+  const list = (client: Client): Promise<unknown> =>
+    client.request(`service:${taskService}`, update.type, body);
+  await expect(list(stranger)).rejects.toMatchObject(denied);
+  await expect(list(shell)).resolves.toBeDefined();
+  await expect(list(asker)).resolves.toBeDefined();
+});
+
+test('who delegates to itself cannot answer itself, but may give up', async () => {
+  await using selfish = await worker('selfish', () => ({
+    status: 'needs_clarification',
+    clarification_request: 'am I right?',
+  }));
+  const { delegate: message } = taskMessages;
+  const mine = { ...readTask({ task: 'do it', to: 'selfish' }, ''), id: '' };
+  const address = `service:${taskService}`;
+  const reply = await selfish.client.request(address, message.type, message.request.encode(mine));
+  const { id } = message.answer.decode(reply.body);
+  await until(id, ['clarifying']);
+  await expect(change(id, 'answer', 'yes', selfish.client)).rejects.toMatchObject({
+    code: 'TASK_NOT_YOURS',
+  });
+  expect(await change(id, 'cancel', '', selfish.client)).toMatchObject({ state: 'cancelled' });
+});
+
 test('what is cancelled is withdrawn from its worker, and a late result is dropped', async () => {
   await using slow = await worker('slow', () => undefined);
   const { client, withdrawn } = slow;
@@ -270,4 +336,14 @@ test('what depends on another task waits for it, and is blocked when that fails'
   const blocked = await until(never.id, ['blocked']);
   expect(blocked.error).toMatchObject({ code: 'DEPENDENCY_FAILED' });
   expect((await change(never.id, 'cancel')).state).toBe('cancelled');
+});
+
+test('a manager ends while tasks wait for a worker and for each other, and goes on with them', async () => {
+  const first = await delegate({ task: 'first' });
+  const then = await delegate({ task: 'then', depends_on: [first.id] });
+  await stopManager();
+  manager = await startManager();
+  await using _worker = await worker('late', () => ({}));
+  expect(await until(then.id, ['completed'])).toMatchObject({ attempt: 1 });
+  expect(await until(first.id, ['completed'])).toMatchObject({ attempt: 1 });
 });

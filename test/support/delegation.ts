@@ -1,4 +1,5 @@
-import { readResponse, readTask } from '../../src/delegation/schema.js';
+import { readResponse } from '../../src/delegation/response.js';
+import { readTask } from '../../src/delegation/schema.js';
 import type { CitationVerdict } from '../../src/delegation/review.js';
 import type {
   DelegatedTask,

@@ -3,7 +3,7 @@ import { parseJson } from '../../../src/delegation/json.js';
 import { nothingGathered } from '../../../src/delegation/gathered.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
-import { readResponse } from '../../../src/delegation/schema.js';
+import { readResponse } from '../../../src/delegation/response.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { endOf, toldIn, type CommandSettings } from './command.js';

@@ -26,6 +26,9 @@ export const query: CommandRun = (core, session, frame) => {
       return answer(agentsPage(core, frame.body));
     case 'status':
       return answer(statusAnswerCodec.encode(core.status()));
+    case 'role':
+      // Of whoever is connected under this name, registered or not; empty: nobody is.
+      return answer(Buffer.from(core.sessions.liveOf(frame.body.toString())?.role ?? ''));
     case 'topics':
       return answer(
         topicsAnswerCodec.encode(core.topics.sync(topicsQueryCodec.decode(frame.body))),

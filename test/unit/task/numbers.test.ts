@@ -29,11 +29,16 @@ test('the figures of the document, over four tasks', () => {
     responses_without_grounding: 1 / 4,
     adoption: 3 / 4,
     grounding_overhead: 200 / 600,
-    bytes_per_task: 2_000,
+    bytes_per_task: 22_000,
     tokens_per_task: 25,
     rejection_by_confidence: { high: 0, medium: 0, low: 1 / 2 },
     overlay_coverage: { O1: 3 / 4 },
   });
+});
+
+test('whatever workers claim, asking the PGC is no more than all of the work', () => {
+  const claimed = ended('completed', { reviews: [], usage: [900, 300, 0, 0] });
+  expect(ratesOf(counted(noNumbers, claimed)).grounding_overhead).toBe(1);
 });
 
 test('of nothing every share is 0', () => {

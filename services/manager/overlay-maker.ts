@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import type { Config } from '../../src/config/config.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import type { Logger } from '../../src/observe/log.js';
+import { program } from '../cli/index-process.js';
+import { argumentsOf } from '../cli/options.js';
+
+/** Missing overlays that take longer are done without. */
+const generateMsMax = 120_000;
+/** A child that was told to end and does not is killed. */
+const endMsMax = 5_000;
+
+interface Run {
+  ended: Promise<boolean>;
+  abort: AbortController;
+  waiting: number;
+}
+
+export interface OverlayMakerParts {
+  /** Roots of the trees that are served here. */
+  roots: () => Promise<string[]>;
+  config: Config;
+  log: Logger;
+  /** Makes overlays of one tree; tells whether they are there. */
+  make?: (root: string, layers: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** Makes missing overlays, each kind of them once however many wait for it, and none for nobody. */
+export class OverlayMaker implements AsyncDisposable {
+  readonly #parts: OverlayMakerParts;
+  /** By overlays: of 7 there are few kinds. */
+  readonly #runs = new Map<string, Run>();
+  #isClosed = false;
+
+  constructor(parts: OverlayMakerParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when they are there. Throws OVERLAYS_MISSING; CANCELLED when the signal is given or this is closed. */
+  async generate(overlays: readonly string[], signal: AbortSignal): Promise<void> {
+    if (overlays.length === 0) return;
+    if (signal.aborted || this.#hasClosed()) throw new BusError('CANCELLED');
+    const layers = [...new Set(overlays)].sort().join(',');
+    const run = this.#runs.get(layers) ?? this.#begin(layers);
+    run.waiting += 1;
+    let leave: (() => void) | undefined;
+    const left = new Promise<'left'>((resolve) => {
+      leave = () => resolve('left');
+      signal.addEventListener('abort', leave, { once: true });
+    });
+    const end = await Promise.race([run.ended, left]);
+    if (leave !== undefined) signal.removeEventListener('abort', leave);
+    run.waiting -= 1;
+    if (run.waiting === 0) this.#stop(layers, run);
+    if (end === 'left' || this.#hasClosed()) throw new BusError('CANCELLED');
+    if (!end) throw new BusError('OVERLAYS_MISSING', { overlays: layers });
+  }
+
+  /** No child of it is left. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const runs = [...this.#runs];
+    for (const [layers, run] of runs) this.#stop(layers, run);
+    await Promise.all(runs.map(([, { ended }]) => ended));
+  }
+
+  /** A call: it may change while somebody waits. */
+  #hasClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  #begin(layers: string): Run {
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(generateMsMax)]);
+    const run: Run = { ended: this.#all(layers, signal), abort, waiting: 0 };
+    this.#runs.set(layers, run);
+    void run.ended.then(() => this.#stop(layers, run));
+    return run;
+  }
+
+  /** Who comes from now on begins anew. */
+  #stop(layers: string, run: Run): void {
+    if (this.#runs.get(layers) === run && !this.#isClosed) this.#runs.delete(layers);
+    run.abort.abort();
+  }
+
+  async #all(layers: string, signal: AbortSignal): Promise<boolean> {
+    const { roots, make = this.#child, log } = this.#parts;
+    try {
+      for (const root of await roots()) {
+        const isMade = !signal.aborted && (await make(root, layers, signal));
+        log.info({ root, layers, isMade }, 'overlays generated');
+        if (!isMade) return false;
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** In a process of its own, whose memory is given back; resolves when that has ended. */
+  readonly #child = (root: string, layers: string, signal: AbortSignal): Promise<boolean> => {
+    const args = [program, 'overlay', 'generate', '--layers', layers, '--repo', root];
+    const child = spawn(process.execPath, [...args, ...argumentsOf(this.#parts.config)], {
+      stdio: 'ignore',
+    });
+    let killing: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      child.kill();
+      killing = setTimeout(() => child.kill('SIGKILL'), endMsMax);
+    };
+    signal.addEventListener('abort', end, { once: true });
+    return new Promise((resolve) => {
+      const over = (code: number | null): void => {
+        clearTimeout(killing);
+        signal.removeEventListener('abort', end);
+        resolve(code === 0);
+      };
+      child.once('exit', over);
+      child.once('error', () => over(null));
+    });
+  };
+}

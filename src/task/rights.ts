@@ -1,0 +1,35 @@
+import { BusError } from '../errors/bus-error.js';
+import type { TaskChangeName } from './messages.js';
+import type { TaskRecord } from './record.js';
+
+/** Who asks; `role` as the broker knows it, empty when it is connected no more. */
+export interface Asker {
+  agent: string;
+  role: string;
+}
+
+/** Roles behind which there is a person, or what acts for one. */
+const deciders: ReadonlySet<string> = new Set(['operator', 'client', 'manager']);
+
+export function isDecider(role: string): boolean {
+  return deciders.has(role);
+}
+
+/**
+ * Whoever delegated a task may change it, and so may operators and the command line. But nobody judges their own work: who
+ * has the assignment may at most cancel what they delegated to themselves. Throws TASK_NOT_YOURS.
+ */
+export function assertMayChange(
+  { id, parent, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'assignment'>,
+  what: TaskChangeName,
+  { agent, role }: Asker,
+): void {
+  const isOwn = agent === parent && (what === 'cancel' || assignment?.worker !== agent);
+  if (!isOwn && !isDecider(role)) throw new BusError('TASK_NOT_YOURS', { agent, what, task: id });
+}
+
+/** A list is kept by the agent after which it is named. Throws TASK_NOT_YOURS. */
+export function assertMayKeep(list: string, { agent, role }: Asker): void {
+  if (agent !== list && !isDecider(role))
+    throw new BusError('TASK_NOT_YOURS', { agent, what: 'update', task: `list ${list}` });
+}
