@@ -161,7 +161,7 @@ function settledAssignment(
       case 'task.tell': {
         const told = toldTo(current, effect);
         if (told === undefined) break;
-        const after = advance(current, told, nowMs);
+        const after = advance(withFailure(current, told), told, nowMs);
         current = { ...after.record, revision: current.revision };
         deeds.push(...after.deeds);
         break;
@@ -171,6 +171,14 @@ function settledAssignment(
     }
   }
   return { record: current, deeds };
+}
+
+/** Who failed at it is not the next to try, as long as there are others; unless the task names whom it wants. */
+function withFailure(record: TaskRecord, { type }: TaskEvent): TaskRecord {
+  const { assignment, task, failed_workers } = record;
+  const hasFailed = type === 'worker.failed' || type === 'worker.lost';
+  if (!hasFailed || assignment === null || task.to !== '') return record;
+  return { ...record, failed_workers: [...new Set([...failed_workers, assignment.worker])] };
 }
 
 /**

@@ -295,6 +295,20 @@ test('who delegates to itself cannot answer itself, but may give up', async () =
   expect(await change(id, 'cancel', '', selfish.client)).toMatchObject({ state: 'cancelled' });
 });
 
+test('who failed at a task is not the next to try it', async () => {
+  const tried: string[] = [];
+  const failing = (name: string) => (): Partial<TaskResponse> => {
+    tried.push(name);
+    return name === 'able' ? {} : { status: 'failed', reason: 'ACTION_FAILED' };
+  };
+  const more = [delegationCapability, runnerCapability('answer'), slotsCapability(8)];
+  await using _broken = await worker('broken', failing('broken'), { capabilities: more });
+  await using _able = await worker('able', failing('able'));
+  const { id } = await delegate({});
+  expect(await until(id, ['completed', 'failed'])).toMatchObject({ state: 'completed' });
+  expect(tried).toEqual(['broken', 'able']);
+});
+
 test('what is cancelled is withdrawn from its worker, and a late result is dropped', async () => {
   await using slow = await worker('slow', () => undefined);
   const { client, withdrawn } = slow;
