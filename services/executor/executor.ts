@@ -13,6 +13,7 @@ import { postResponse } from './manager-link.js';
 const assignmentsMax = 256;
 const fullAgainMs = 5_000;
 const leftMs = 1_000;
+const endedMax = 4_096;
 /** What is received at once; each is on disk before it is settled. */
 const receivedAtOnce = 16;
 
@@ -25,6 +26,8 @@ export class Executor {
   /** By task and attempt, in the order of coming. */
   readonly #inHand = new Map<string, Conversation>();
   readonly #busy = new Set<Conversation>();
+  /** The last attempts that are over: one whose settling was lost is delivered again, and must not be done again. */
+  readonly #ended = new Set<string>();
   #isLeaving = false;
 
   constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: number) {
@@ -85,6 +88,7 @@ export class Executor {
 
   async #take(assignment: Assignment, from: string): Promise<void> {
     const { task, attempt } = assignment;
+    if (this.#ended.has(deliveryOf(assignment))) return;
     const others = [...this.#inHand.values()].filter((each) => each.assignment.task.id === task.id);
     // Delivered twice, or overtaken by a later attempt.
     if (others.some((each) => each.assignment.attempt >= attempt)) return;
@@ -115,11 +119,18 @@ export class Executor {
       onIdle: () => this.#release(conversation),
       onEnd: () => {
         this.#inHand.delete(key);
+        this.#remember(deliveryOf(conversation.assignment));
         this.#release(conversation);
       },
     });
     this.#inHand.set(key, conversation);
     return conversation;
+  }
+
+  #remember(delivery: string): void {
+    this.#ended.add(delivery);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > endedMax && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #release(conversation: Conversation): void {
@@ -140,4 +151,9 @@ export class Executor {
 
 function keyOf({ task, attempt }: Assignment): string {
   return `${task.id}/${attempt}`;
+}
+
+/** Also of a task that bears the id of one that was forgotten long ago. */
+function deliveryOf(assignment: Assignment): string {
+  return `${keyOf(assignment)}/${assignment.until_ms}`;
 }

@@ -372,6 +372,22 @@ test('a manager that is away is waited for, before the work and after it', async
   expect(second.responses).toHaveLength(1);
 }, 60_000);
 
+test('what is delivered again after it was done is not done again', async () => {
+  const file = path.join(place, 'twice');
+  const script = `require('fs').appendFileSync(${JSON.stringify(file)}, 'x\\n')`;
+  const task = { id: 'twice', task: 'x', runner: 'command', action: { argv: node(script) } };
+  const assignment = {
+    ...{ task: readTask(task, 'twice'), attempt: 1, lease_ms: 2_000 },
+    ...{ until_ms: Date.now() + 60_000, manager: 'desk' },
+  };
+  await desk.post(assignment);
+  await desk.response('twice');
+  await desk.post(assignment);
+  await desk.done({ ...task, id: 'not-twice', action: { argv: ['true'] } });
+  expect(lines(file)).toHaveLength(1);
+  expect(desk.claims.filter((each) => each === 'twice/1')).toHaveLength(1);
+});
+
 describe('programs and their ends', () => {
   /** Writes its pid and that of a child of its own, says half of something, and stays. */
   const stays = (file: string): string[] =>
