@@ -197,7 +197,8 @@ export class Conversation {
 
   async #claim(): Promise<void> {
     const claimed = await this.#link.claim(AbortSignal.any([this.#left.signal, this.#stop.signal]));
-    if (this.#left.signal.aborted) return;
+    // Dropped meanwhile: nobody would end its signs of life.
+    if (this.#left.signal.aborted || this.#stop.signal.aborted) return;
     if (claimed === 'over') return this.tell({ type: 'claim.refused' });
     this.#showLife(claimed.leaseMs);
     await this.tell({ type: 'claim.granted' });
@@ -206,8 +207,9 @@ export class Conversation {
   async #send(): Promise<void> {
     const { response } = this.#kept;
     if (response === null) return;
-    if (await this.#link.respond(response, this.#left.signal))
-      await this.tell({ type: 'response.accepted' });
+    const said = await this.#link.respond(response, this.#left.signal);
+    if (said !== 'left')
+      await this.tell({ type: said === 'stored' ? 'response.accepted' : 'attempt.over' });
   }
 
   #run(work: () => Promise<WorkEvent>): void {
@@ -234,6 +236,8 @@ export class Conversation {
     const { before, conflicts, outcome: earlier } = this.#kept;
     const runner = this.#parts.runners.get(task.runner);
     const strategy = strategyInForce(task);
+    const signal = AbortSignal.any([this.#stop.signal, this.#left.signal]);
+    if (!(await this.#link.holds(signal))) return { type: 'attempt.over' };
     try {
       if (runner === undefined)
         throw new BusError('NO_RUNNER', { runner: task.runner, detail: 'it is not configured' });
@@ -259,7 +263,10 @@ export class Conversation {
     const check = strategyInForce(task) === 'pgc_cite' ? citeClaims : checkClaims;
     try {
       const { gathered, conflicts, names } = await check(task, proposed.result, this.#pgc());
-      Object.assign(this.#kept, { after: gathered, conflicts, names });
+      // What the turn before was verified by is no evidence of this one; it took its time all the same.
+      const { ms = 0, bytes = 0 } = this.#kept.after ?? {};
+      const after = { ...gathered, ms: gathered.ms + ms, bytes: gathered.bytes + bytes };
+      Object.assign(this.#kept, { after, conflicts, names });
       if (task.runner === 'answer' && conflicts.length > 0) {
         const { result } = withoutConflicts(proposed.result, conflicts);
         this.#kept.outcome = { ...proposed, result };

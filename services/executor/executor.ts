@@ -12,6 +12,8 @@ import { postResponse } from './manager-link.js';
 /** Assignments in hand, those that wait for a slot included; the broker keeps what comes beyond. */
 const assignmentsMax = 256;
 const fullAgainMs = 5_000;
+const leftMs = 1_000;
+const endedMax = 4_096;
 /** What is received at once; each is on disk before it is settled. */
 const receivedAtOnce = 16;
 
@@ -24,6 +26,9 @@ export class Executor {
   /** By task and attempt, in the order of coming. */
   readonly #inHand = new Map<string, Conversation>();
   readonly #busy = new Set<Conversation>();
+  /** The last attempts that are over: one whose settling was lost is delivered again, and must not be done again. */
+  readonly #ended = new Set<string>();
+  #isLeaving = false;
 
   constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: number) {
     this.#parts = parts;
@@ -49,10 +54,12 @@ export class Executor {
 
   /** Its runners are stopped; what they were at stays on disk. */
   async leave(): Promise<void> {
+    this.#isLeaving = true;
     await Promise.all([...this.#inHand.values()].map((each) => each.leave()));
   }
 
   async #on(message: Message): Promise<void> {
+    if (this.#isLeaving) throw new Later(leftMs, 'the executor is leaving');
     switch (message.type) {
       case delegationMessages.assign.type:
         return this.#assigned(message);
@@ -76,11 +83,12 @@ export class Executor {
       this.#log.warn({ task: ids.task, objection }, 'a malformed assignment');
       return postResponse(this.#client, manager, malformed(ids.task, ids.attempt, objection));
     }
-    await this.#take({ ...decoded, manager });
+    await this.#take({ ...decoded, manager }, message.from);
   }
 
-  async #take(assignment: Assignment): Promise<void> {
+  async #take(assignment: Assignment, from: string): Promise<void> {
     const { task, attempt } = assignment;
+    if (this.#ended.has(deliveryOf(assignment))) return;
     const others = [...this.#inHand.values()].filter((each) => each.assignment.task.id === task.id);
     // Delivered twice, or overtaken by a later attempt.
     if (others.some((each) => each.assignment.attempt >= attempt)) return;
@@ -88,17 +96,21 @@ export class Executor {
     const kept = newWork(assignment);
     await this.#parts.book.put(kept);
     this.#log.info({ task: task.id, attempt, runner: task.runner }, 'assigned');
-    for (const each of others) await each.tell({ type: 'attempt.over' });
+    for (const each of others)
+      if (each.assignment.manager === from) await each.tell({ type: 'attempt.over' });
     this.#add(keyOf(assignment), (its) => new Conversation(its, kept));
     this.#fill();
   }
 
-  async #withdrawn({ body }: Message): Promise<void> {
+  /** Nobody but who manages it takes it back. */
+  async #withdrawn({ body, from }: Message): Promise<void> {
     const { task_id, attempt, reason } = delegationMessages.withdraw.codec.decode(body);
     this.#log.info({ task: task_id, attempt, reason }, 'withdrawn');
-    for (const each of this.#inHand.values())
-      if (each.assignment.task.id === task_id && each.assignment.attempt <= attempt)
-        await each.tell({ type: 'assignment.withdrawn', reason: reason || 'CANCELLED' });
+    for (const each of this.#inHand.values()) {
+      const { task, attempt: its, manager } = each.assignment;
+      if (task.id === task_id && its <= attempt && manager === from)
+        await each.tell({ type: 'assignment.withdrawn' });
+    }
   }
 
   #add(key: string, make: (parts: ConversationParts) => Conversation): Conversation {
@@ -107,11 +119,18 @@ export class Executor {
       onIdle: () => this.#release(conversation),
       onEnd: () => {
         this.#inHand.delete(key);
+        this.#remember(deliveryOf(conversation.assignment));
         this.#release(conversation);
       },
     });
     this.#inHand.set(key, conversation);
     return conversation;
+  }
+
+  #remember(delivery: string): void {
+    this.#ended.add(delivery);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > endedMax && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #release(conversation: Conversation): void {
@@ -121,6 +140,7 @@ export class Executor {
   /** Gives free slots to those who wait for one, in the order of coming. */
   #fill(): void {
     for (const each of this.#inHand.values()) {
+      if (this.#isLeaving) return;
       if (this.#busy.size >= this.#slots) return;
       if (each.state !== 'received' || this.#busy.has(each)) continue;
       this.#busy.add(each);
@@ -131,4 +151,9 @@ export class Executor {
 
 function keyOf({ task, attempt }: Assignment): string {
   return `${task.id}/${attempt}`;
+}
+
+/** Also of a task that bears the id of one that was forgotten long ago. */
+function deliveryOf(assignment: Assignment): string {
+  return `${keyOf(assignment)}/${assignment.until_ms}`;
 }

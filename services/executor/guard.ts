@@ -22,9 +22,15 @@ function killAll(): void {
 
 function start({ argv: [program = '', ...args], cwd, env }: Order): void {
   const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
-  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
-  child.once('error', (error: NodeJS.ErrnoException) => report({ error: error.code ?? 'UNKNOWN' }));
-  child.once('exit', (code, signal) => report({ code, signal }));
+  const failed = ({ code = 'UNKNOWN' }: NodeJS.ErrnoException): void => report({ error: code });
+  try {
+    const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+    child.once('error', failed);
+    child.once('exit', (code, signal) => report({ code, signal }));
+  } catch (error) {
+    // Too many arguments, and what is no argument at all, are thrown.
+    failed(error as NodeJS.ErrnoException);
+  }
 }
 
 // A polite end is for the program; the guard stays until the executor has heard of it.

@@ -63,7 +63,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
   child.stdin.end(stdin);
   control.write(`${JSON.stringify({ argv, cwd, env })}\n`);
   using stopping = stopOn(signal, started);
-  const end = await Promise.race([told, closed.then((): Told => ({}))]);
+  const end = await told;
   kill(started, 'SIGKILL');
   control.destroy();
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, drainMs).unref())]);
@@ -87,7 +87,7 @@ const nothing: ChildEnd = {
   ...{ stdoutCut: 0, stderrCut: 0, isStopped: false },
 };
 
-/** What the guard says of the end of the program. */
+/** What the guard says of the end of the program; nothing where somebody ended the guard: its program goes with it. */
 function toldBy(control: Duplex): Promise<Told> {
   return new Promise((resolve) => {
     let text = '';
@@ -97,6 +97,7 @@ function toldBy(control: Duplex): Promise<Told> {
       if (text.includes('\n')) resolve(JSON.parse(text) as Told);
     });
     control.on('error', () => undefined);
+    control.on('close', () => resolve({}));
   });
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../src/observe/log.js';
 
 const askMsMax = 10_000;
 const postMsMax = 30_000;
+const respondMsMax = 24 * 3_600_000;
 /** While the manager or the broker is away. */
 const patience = { baseMs: 200, capMs: 5_000 } as const;
 
@@ -15,11 +16,21 @@ export class ManagerLink {
   readonly #client: Client;
   readonly #log: Logger;
   readonly #assignment: Assignment;
+  /** By the monotonic clock; counted from before it was asked for. */
+  #leaseEndMs = 0;
 
   constructor(client: Client, log: Logger, assignment: Assignment) {
     this.#client = client;
     this.#log = log;
     this.#assignment = assignment;
+  }
+
+  /**
+   * Whether the task is still its own: a process that stood still may have lost the lease without hearing of it, and
+   * then the manager is asked once more.
+   */
+  async holds(signal: AbortSignal): Promise<boolean> {
+    return performance.now() < this.#leaseEndMs || (await this.claim(signal)) !== 'over';
   }
 
   /** Waits for the manager as long as it takes. `over`: another attempt has the task, or the signal was given. */
@@ -29,8 +40,11 @@ export class ManagerLink {
     const body = claim.codec.encode({ task_id: task.id, attempt });
     for (let tries = 0; !signal.aborted; tries += 1) {
       try {
+        const askedMs = performance.now();
         const reply = await this.#ask(claim.type, body, signal);
-        return { leaseMs: lease.decode(reply).lease_ms || lease_ms };
+        const leaseMs = lease.decode(reply).lease_ms || lease_ms;
+        this.#leaseEndMs = askedMs + leaseMs;
+        return { leaseMs };
       } catch (error) {
         const { code } = asBusError(error);
         if (code === 'STALE_ATTEMPT') return 'over';
@@ -44,28 +58,40 @@ export class ManagerLink {
   /** A sign of life. Only the word of the manager itself ends the work: a silent one may be starting anew. */
   async progress(summary: string, signal: AbortSignal): Promise<'go on' | 'over'> {
     const { type, codec } = delegationMessages.progress;
-    const { task, attempt } = this.#assignment;
+    const { task, attempt, lease_ms } = this.#assignment;
+    const askedMs = performance.now();
     try {
-      await this.#ask(type, codec.encode({ task_id: task.id, attempt, summary }), signal);
+      const body = codec.encode({ task_id: task.id, attempt, summary });
+      const reply = await this.#ask(type, body, signal);
+      const leaseMs = delegationMessages.lease.decode(reply).lease_ms || lease_ms;
+      this.#leaseEndMs = Math.max(this.#leaseEndMs, askedMs + leaseMs);
     } catch (error) {
       if (asBusError(error).code === 'STALE_ATTEMPT') return 'over';
     }
     return 'go on';
   }
 
-  /** Resolves when the broker has stored it; tried until then, always under the same id. */
-  async respond(response: TaskResponse, signal: AbortSignal): Promise<boolean> {
+  /**
+   * Resolves when the broker has stored it, or never will; tried until then, always under the same id. What is not
+   * accepted in a day, or is too large, is given up: the lease runs out.
+   */
+  async respond(
+    response: TaskResponse,
+    signal: AbortSignal,
+  ): Promise<'stored' | 'given up' | 'left'> {
+    const endMs = performance.now() + respondMsMax;
     for (let tries = 0; !signal.aborted; tries += 1) {
       try {
         await postResponse(this.#client, this.#assignment.manager, response);
-        return true;
+        return 'stored';
       } catch (error) {
         const { code } = asBusError(error);
         this.#log.warn({ code, task: response.task_id }, 'the response is not stored yet');
+        if (code === 'TOO_LARGE' || performance.now() > endMs) return 'given up';
         await this.#pause(tries, signal);
       }
     }
-    return false;
+    return 'left';
   }
 
   async #ask(type: string, body: Buffer, signal: AbortSignal): Promise<Buffer> {

@@ -7,26 +7,34 @@ import { argumentsOf } from '../cli/options.js';
 /** A task waits so long for overlays that are made for it. */
 const waitMsMax = 120_000;
 const pollMs = 500;
-/** Works that are remembered; the oldest are forgotten, and may be begun again. */
-const worksMax = 64;
+/** Processes at once; a task that would need one more goes without. */
+const worksMax = 4;
+/** One that has ended is not begun again so soon: a host takes a while to notice, and what failed would fail again. */
+const restMs = 120_000;
 /** Of what a failed one says. */
 const saidCharsMax = 300;
 
 interface Work {
-  child: ChildProcess;
+  child?: ChildProcess;
   /** Why it failed; empty: it did not. Undefined while it runs. */
   failed: string | undefined;
+  /** By the monotonic clock. */
+  endedMs: number;
 }
+
+const noRoom: Work = { failed: 'too many overlays are being made', endedMs: 0 };
 
 /** Makes overlays that tasks hint at and nobody has made: each once, in a process of its own, by `sigma overlay generate`. */
 export class OverlayWorks implements Disposable {
   readonly #config: Config;
   readonly #log: Logger;
+  readonly #restMs: number;
   readonly #works = new Map<string, Work>();
 
-  constructor(config: Config, log: Logger) {
+  constructor(config: Config, log: Logger, rest = restMs) {
     this.#config = config;
     this.#log = log;
+    this.#restMs = rest;
   }
 
   /** Resolves when they are ready, when no work goes on that could make them, or after two minutes. Says what hindered. */
@@ -53,19 +61,26 @@ export class OverlayWorks implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { child, failed } of this.#works.values()) if (failed === undefined) child.kill();
+    for (const { child, failed } of this.#works.values()) if (failed === undefined) child?.kill();
   }
 
   #begun(root: string, overlays: readonly string[]): Work {
     const layers = [...overlays].sort().join(',');
     const key = `${root}\0${layers}`;
+    this.#forget();
     const known = this.#works.get(key);
     if (known !== undefined) return known;
-    const [oldest] = this.#works.keys();
-    if (this.#works.size >= worksMax && oldest !== undefined) this.#works.delete(oldest);
+    const running = [...this.#works.values()].filter(({ failed }) => failed === undefined);
+    if (running.length >= worksMax) return noRoom;
     const work = this.#start(root, layers);
     this.#works.set(key, work);
     return work;
+  }
+
+  #forget(): void {
+    const nowMs = performance.now();
+    for (const [key, { failed, endedMs }] of this.#works)
+      if (failed !== undefined && nowMs - endedMs >= this.#restMs) this.#works.delete(key);
   }
 
   #start(root: string, layers: string): Work {
@@ -74,13 +89,14 @@ export class OverlayWorks implements Disposable {
     const child = spawn(process.execPath, [program, ...args, ...argumentsOf(this.#config)], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const work: Work = { child, failed: undefined };
+    const work: Work = { child, failed: undefined, endedMs: 0 };
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-saidCharsMax);
     });
     child.once('error', (error) => (work.failed = error.message));
     child.once('close', (code) => {
+      work.endedMs = performance.now();
       work.failed ??= code === 0 ? '' : `making it failed: ${said.trim() || `exit code ${code}`}`;
       this.#log.info({ path: root, layers, code }, 'overlays made');
     });

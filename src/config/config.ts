@@ -78,7 +78,7 @@ const modelSchema = z.strictObject({
 });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
-const schema = z.strictObject({
+const shape = z.strictObject({
   /** Folder of all state. */
   home: z.string().min(1),
   /** Where the broker listens, and where clients look for it: `ipc:///path`, or `tcp://host:port` with keys. */
@@ -109,6 +109,14 @@ const schema = z.strictObject({
   model: modelSchema.optional(),
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */
   permissions: permissionsSchema,
+});
+
+const schema = shape.superRefine(({ executor, model, embedding }, context) => {
+  const keys = [model?.keyEnv, typeof embedding === 'object' ? embedding.keyEnv : undefined];
+  const named = executor.environment?.find((name) => keys.includes(name));
+  if (named === undefined) return;
+  const message = `${named} holds the key of an endpoint: programs of tasks must not get it`;
+  context.addIssue({ code: 'custom', message, path: ['executor', 'environment'] });
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;

@@ -42,9 +42,12 @@ export async function answer(
   }
   if (wanted !== undefined) {
     const subject = meant(task, wanted, known.get(wanted));
-    return callersOf(task, subject, known.get(subject), given, pgc);
+    const said = await callersOf(task, subject, known.get(subject), given, pgc);
+    return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
   }
-  const gathered = given ?? (await ground(task, pgc));
+  // What was given is in the response already, and so is what it cost.
+  if (given !== null) return outcome('finished', { result: composed(given), gathered: looked });
+  const gathered = await ground(task, pgc);
   return outcome('finished', { result: composed(gathered), gathered: merged(looked, gathered) });
 }
 
@@ -82,7 +85,10 @@ async function callersOf(
   // What the task hints at besides is asked as well; of its own text the list is the answer.
   const hinted = hasHints(task) ? (given ?? (await ground(task, pgc))) : (given ?? nothingGathered);
   const besides = hasHints(task) && hinted.answers.length > 0 ? `\n\n${composed(hinted)}` : '';
-  return outcome('finished', { result: result + besides, gathered: merged(gathered, hinted) });
+  return outcome('finished', {
+    result: result + besides,
+    gathered: given === null ? merged(gathered, hinted) : gathered,
+  });
 }
 
 function hasHints({ grounding }: DelegatedTask): boolean {

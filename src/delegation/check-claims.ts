@@ -45,10 +45,13 @@ export async function checkClaims(
     return merged(...looked, ...cut);
   }, pgc);
   const hinted = await ground(task, pgc);
+  const told = namesIn(task.task);
+  const isClaim = ({ name }: Conflict): boolean =>
+    !told.symbols.includes(name) && !told.paths.includes(name);
   const order = (each: Conflict): number => [...symbols, ...paths].indexOf(each.name);
   return {
     gathered: merged(gathered, hinted),
-    conflicts: conflicts.sort((one, other) => order(one) - order(other)),
+    conflicts: conflicts.filter(isClaim).sort((one, other) => order(one) - order(other)),
     names: symbols.length + paths.length,
   };
 }

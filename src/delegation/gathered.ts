@@ -103,11 +103,15 @@ export function evidenceCitation(citation: Citation, relevance: string): Evidenc
   };
 }
 
+/** Where one was found several times, as what it is most like. */
 function distinct(citations: readonly EvidenceCitation[]): EvidenceCitation[] {
   const keyOf = (each: EvidenceCitation): string =>
     `${each.overlay} ${each.file_path}:${each.line_start}-${each.line_end} ${each.blob}`;
   const found = new Map<string, EvidenceCitation>();
-  for (const each of citations) if (!found.has(keyOf(each))) found.set(keyOf(each), each);
+  for (const each of citations) {
+    const known = found.get(keyOf(each))?.similarity ?? -1;
+    if (!found.has(keyOf(each)) || (each.similarity ?? 0) > known) found.set(keyOf(each), each);
+  }
   return [...found.values()];
 }
 

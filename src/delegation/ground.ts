@@ -76,7 +76,7 @@ export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<
     return {
       ...gathered,
       bytes: gathered.bytes + pgc.bytes - bytesBefore,
-      ms: gathered.ms + Math.round(pgc.clock.monotonicMs() - startedMs),
+      ms: gathered.ms + Math.floor(pgc.clock.monotonicMs() - startedMs),
     };
   } catch (error) {
     const cause = asBusError(error);

@@ -200,7 +200,10 @@ export interface TaskFailure {
 export interface Usage {
   grounding_ms: number;
   elapsed_ms: number;
-  /** Read from the PGC, and what of it was handed to whoever did the work. */
+  /**
+   * Read from the PGC, and what of it was handed to whoever did the work: 0 where nobody was handed anything, as with the
+   * runner `answer`, which says itself what the PGC says.
+   */
   grounding_bytes: number;
   context_bytes: number;
   /** Of a language model; 0: none was asked. */

@@ -29,7 +29,7 @@ export type WorkEvent =
   | { type: 'verification.done'; conflicts: number }
   | { type: 'verification.failed'; reason: string }
   | { type: 'response.accepted' }
-  | { type: 'assignment.withdrawn'; reason: string }
+  | { type: 'assignment.withdrawn' }
   /** Another attempt has it, or nobody waits any more. */
   | { type: 'attempt.over' }
   | { type: 'time.over' }
@@ -88,7 +88,6 @@ const work = setup({
           'runner.failed',
           'runner.blocked',
           'verification.failed',
-          'assignment.withdrawn',
         ]);
         return event.reason;
       },
@@ -111,9 +110,9 @@ const nobodyWaits = {
   'attempt.over': 'dropped',
   'time.over': 'dropped',
 } as const;
-/** While the runner works: it is stopped first, and what it did so far is told. */
+/** While the runner works: it is stopped first. Out of time, what it did so far is told; else nobody listens. */
 const interruptible = {
-  'assignment.withdrawn': { target: 'stopping', actions: 'rememberReason' },
+  'assignment.withdrawn': { target: 'stopping', actions: 'goStale' },
   'attempt.over': { target: 'stopping', actions: 'goStale' },
   'time.over': { target: 'stopping', actions: 'lateReason' },
 } as const;
@@ -187,7 +186,7 @@ export const workerMachine = work.createMachine({
         // Whatever it was about to say.
         'runner.finished': [{ guard: 'isStale', target: 'dropped' }, { target: 'stopped' }],
         'attempt.over': { actions: 'goStale' },
-        'assignment.withdrawn': {},
+        'assignment.withdrawn': { actions: 'goStale' },
         'time.over': {},
         'executor.restarted': [{ guard: 'isStale', target: 'dropped' }, { target: 'stopped' }],
       },
@@ -202,7 +201,7 @@ export const workerMachine = work.createMachine({
         'verification.failed': { target: 'unverified', actions: 'rememberReason' },
         // What the runner gave is on disk.
         'executor.restarted': { target: 'verifying', reenter: true },
-        'assignment.withdrawn': { target: 'stopped', actions: 'rememberReason' },
+        'assignment.withdrawn': 'dropped',
         'attempt.over': 'dropped',
         'time.over': { target: 'stopped', actions: 'lateReason' },
       },
@@ -215,7 +214,7 @@ export const workerMachine = work.createMachine({
       entry: send('failed', true),
       on: { 'executor.restarted': { target: 'failed', reenter: true }, ...answered },
     },
-    /** Taken from it, or out of time. */
+    /** Out of time. */
     stopped: {
       entry: send('failed', true),
       on: { 'executor.restarted': { target: 'stopped', reenter: true }, ...answered },

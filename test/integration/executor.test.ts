@@ -24,6 +24,13 @@ process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
   if (prompt.includes('ASK')) return console.log(JSON.stringify({ needs_clarification: 'Which ring?' }));
   if (prompt.includes('STRUCTURED'))
     return console.log(JSON.stringify({ task_id: id, status: 'completed', result: 'done', files_modified: ['a.c'] }));
+  if (prompt.includes('INFLATED')) {
+    const [, file_path, line, end, content] = /\\[1\\] O\\d (\\S+):(\\d+)-(\\d+)\\n([^]*?)\\n\\n\\[2\\]/.exec(prompt);
+    const given = { overlay: 'O1', file_path, line_start: +line, line_end: +end, content, similarity: 1, relevance: 'given' };
+    const own = { overlay: 'O1', file_path: 'mm/users.c', line_start: 1, line_end: 1, content: 'int alloc_one(int size) { return size; }', similarity: 1, relevance: 'own' };
+    const grounding_evidence = { citations: [given, own], grounding_confidence: 'high' };
+    return console.log(JSON.stringify({ task_id: 'another', attempt: 7, status: 'completed', result: 'done', grounding_evidence }));
+  }
   if (prompt.includes('contradicts')) return console.log('Call \`nic_open\` in drivers/nic/nic_main.c.');
   console.log('Call \`nic_invented\` in drivers/nic/nowhere.c.' + (prompt.includes('nic_setup_rx_ring') ? ' (told)' : ''));
 });
@@ -323,6 +330,20 @@ describe('errors', () => {
   test('an agent may answer in the words of the protocol', async () => {
     const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
+    // How near a citation is, is the PGC's to say; whose task and attempt it is, the assignment's.
+    const inflated = await desk.done({
+      ...{
+        id: 'inflated',
+        task: 'INFLATED: how does nic_setup_rx_ring allocate?',
+        runner: 'agent',
+      },
+      grounding: { strategy: 'pgc_first' },
+    });
+    expect(inflated).toMatchObject({ result: 'done', attempt: 1 });
+    const { citations, grounding_confidence } = inflated.grounding_evidence!;
+    expect(citations.filter(({ similarity }) => similarity === 1)).toEqual([]);
+    expect(citations.some(({ relevance }) => relevance === 'own')).toBe(true);
+    expect(grounding_confidence).not.toBe('high');
   });
 });
 
@@ -350,6 +371,22 @@ test('a manager that is away is waited for, before the work and after it', async
   await second[Symbol.asyncDispose]();
   expect(second.responses).toHaveLength(1);
 }, 60_000);
+
+test('what is delivered again after it was done is not done again', async () => {
+  const file = path.join(place, 'twice');
+  const script = `require('fs').appendFileSync(${JSON.stringify(file)}, 'x\\n')`;
+  const task = { id: 'twice', task: 'x', runner: 'command', action: { argv: node(script) } };
+  const assignment = {
+    ...{ task: readTask(task, 'twice'), attempt: 1, lease_ms: 2_000 },
+    ...{ until_ms: Date.now() + 60_000, manager: 'desk' },
+  };
+  await desk.post(assignment);
+  await desk.response('twice');
+  await desk.post(assignment);
+  await desk.done({ ...task, id: 'not-twice', action: { argv: ['true'] } });
+  expect(lines(file)).toHaveLength(1);
+  expect(desk.claims.filter((each) => each === 'twice/1')).toHaveLength(1);
+});
 
 describe('programs and their ends', () => {
   /** Writes its pid and that of a child of its own, says half of something, and stays. */
@@ -379,11 +416,75 @@ describe('programs and their ends', () => {
     await desk.assign({ id: 'taken', task: 'x', runner: 'command', action: { argv: stays(file) } });
     await eventually(() => expect(lines(file)).toHaveLength(1), 15_000);
     await eventually(() => expect(desk.signs.join()).toContain('taken/1: running'), 15_000);
+    // Somebody else has no say in it, neither by a withdrawal nor by a later attempt.
+    const other = await Desk.open(stage.home, 'other-desk');
+    await other.withdraw('taken');
+    await other.assign(
+      { id: 'taken', task: 'x', runner: 'command', action: { argv: ['true'] } },
+      { attempt: 9 },
+    );
+    expect((await other.response('taken')).attempt).toBe(9);
+    await other[Symbol.asyncDispose]();
+    expect(pidsIn(file, 0).filter(isAlive)).toHaveLength(2);
     await desk.withdraw('taken');
-    const response = await desk.response('taken');
-    expect(response).toMatchObject({ status: 'failed', reason: 'CANCELLED', partial: true });
-    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]));
+    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]), 15_000);
+    // Nobody waits for what it came to.
+    await desk.done({
+      id: 'after-taken',
+      task: 'x',
+      runner: 'command',
+      action: { argv: ['true'] },
+    });
+    expect(desk.responses.filter(({ task_id }) => task_id === 'taken')).toEqual([]);
   });
+
+  test('an executor that stood still, and lost its lease meanwhile, begins nothing', async () => {
+    const file = path.join(place, 'frozen');
+    const { pid } = executor.process;
+    desk.leaseMs = 1_000;
+    let claims = 0;
+    desk.onClaim = (claim) => {
+      if (claim !== 'frozen/1') return;
+      claims += 1;
+      if (claims > 1) return;
+      process.kill(pid!, 'SIGSTOP');
+      setTimeout(() => {
+        desk.over.add('frozen/1');
+        process.kill(pid!, 'SIGCONT');
+      }, 1_300);
+    };
+    await desk.assign({
+      id: 'frozen',
+      task: 'x',
+      runner: 'command',
+      action: { argv: stays(file) },
+    });
+    await eventually(() => expect(claims).toBe(2), 20_000);
+    desk.leaseMs = 2_000;
+    desk.onClaim = () => undefined;
+    await desk.done({ id: 'thawed', task: 'x', runner: 'command', action: { argv: ['true'] } });
+    expect(existsSync(file)).toBe(false);
+    expect(desk.responses.filter(({ task_id }) => task_id === 'frozen')).toEqual([]);
+  }, 60_000);
+
+  test('one that leaves begins nothing more: what comes meanwhile is done by the next', async () => {
+    const file = path.join(place, 'stubborn');
+    const argv = node(`
+      process.on('SIGTERM', () => {});
+      require('fs').appendFileSync(${JSON.stringify(file)}, process.pid + '\\n');
+      setInterval(() => {}, 1000);
+    `);
+    await desk.assign({ id: 'stubborn', task: 'x', runner: 'command', action: { argv } });
+    await eventually(() => expect(lines(file)).toHaveLength(1), 15_000);
+    executor.process.kill('SIGTERM');
+    const action = { argv: node('setTimeout(() => console.log("whole"), 3000)') };
+    await desk.assign({ id: 'meanwhile', task: 'x', runner: 'command', action });
+    await executor.ended;
+    await restart();
+    expect(await desk.response('meanwhile')).toMatchObject({ status: 'completed' });
+    expect(await desk.response('stubborn')).toMatchObject({ reason: 'OUTCOME_UNKNOWN' });
+    expect(isAlive(Number(lines(file)[0]))).toBe(false);
+  }, 60_000);
 
   test('a lease that is lost ends the work without a word', async () => {
     const file = path.join(place, 'stale');
@@ -425,6 +526,6 @@ describe('programs and their ends', () => {
     expect(lines(keyed).map((each) => each.split(' ')[2])).toEqual(['key-1', 'key-1']);
     expect(lines(once)).toHaveLength(1);
     await desk.withdraw('keyed');
-    await desk.response('keyed');
+    await eventually(() => expect(pidsIn(keyed, 1).filter(isAlive)).toEqual([]), 15_000);
   }, 60_000);
 });

@@ -17,6 +17,8 @@ export class Desk implements AsyncDisposable {
   /** `task/attempt` that are over. */
   readonly over = new Set<string>();
   leaseMs = 2_000;
+  /** Called before a claim is answered. */
+  onClaim: (claim: string) => void = () => undefined;
 
   private constructor(readonly client: Client) {}
 
@@ -43,6 +45,7 @@ export class Desk implements AsyncDisposable {
       [claim.type]: ({ body }) => {
         const { task_id, attempt } = claim.codec.decode(body);
         desk.claims.push(`${task_id}/${attempt}`);
+        desk.onClaim(`${task_id}/${attempt}`);
         return granted(task_id, attempt);
       },
       [progress.type]: ({ body }) => {

@@ -19,7 +19,7 @@ const events: WorkEvent[] = [
   { type: 'verification.done', conflicts: 2 },
   { type: 'verification.failed', reason: 'PGC_FAILED' },
   { type: 'response.accepted' },
-  { type: 'assignment.withdrawn', reason: 'CANCELLED' },
+  { type: 'assignment.withdrawn' },
   { type: 'attempt.over' },
   { type: 'time.over' },
   { type: 'executor.restarted' },

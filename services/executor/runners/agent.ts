@@ -1,9 +1,10 @@
 import { newId } from '../../../src/base/ids.js';
 import { parseJson } from '../../../src/delegation/json.js';
-import { nothingGathered } from '../../../src/delegation/gathered.js';
+import { nothingGathered, type Gathered } from '../../../src/delegation/gathered.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
 import { readResponse } from '../../../src/delegation/response.js';
+import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { endOf, toldIn, type CommandSettings } from './command.js';
@@ -37,11 +38,11 @@ export function agentRunner(
       },
       signal,
     );
-    return { ...outcomeOf(argv[0] ?? '', end), contextBytes: prompt.contextBytes };
+    return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes: prompt.contextBytes };
   };
 }
 
-function outcomeOf(program: string, end: ChildEnd): Outcome {
+function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outcome {
   const failed = endOf(end);
   if (failed !== '') {
     const {
@@ -65,11 +66,11 @@ function outcomeOf(program: string, end: ChildEnd): Outcome {
           ? end.stdout.trim()
           : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
     });
-  return structured(value);
+  return structured(value, known?.citations ?? []);
 }
 
 /** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */
-function structured(value: object): Outcome {
+function structured(value: object, known: readonly EvidenceCitation[]): Outcome {
   const response = readResponse(value);
   const {
     result,
@@ -86,7 +87,7 @@ function structured(value: object): Outcome {
           ...nothingGathered,
           queries: evidence.queries_executed,
           overlays: evidence.overlays_consulted,
-          citations: evidence.citations,
+          citations: evidence.citations.map((each) => asKnown(each, known)),
           warnings: evidence.overlay_warnings,
         };
   const said = { result, reason, errors, files, question, gathered };
@@ -100,4 +101,20 @@ function structured(value: object): Outcome {
     case 'failed':
       return outcome('failed', { ...said, reason: reason || 'ACTION_FAILED' });
   }
+}
+
+/** How near a citation is to the question, the PGC says: one that it did not give has no similarity. */
+function asKnown(
+  { similarity: _claimed, ...citation }: EvidenceCitation,
+  known: readonly EvidenceCitation[],
+): EvidenceCitation {
+  const { file_path, line_start, line_end, content } = citation;
+  const same = known.find(
+    (each) =>
+      each.file_path === file_path &&
+      each.line_start === line_start &&
+      each.line_end === line_end &&
+      each.content === content,
+  );
+  return same === undefined ? citation : { ...same, relevance: citation.relevance };
 }

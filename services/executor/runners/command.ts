@@ -2,7 +2,7 @@ import { distil } from '../../../src/delegation/distil.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import { environmentFor, folderBelow } from './place.js';
+import { checkedEnvironment, environmentFor, folderBelow } from './place.js';
 import type { Runner, Turn } from './runner.js';
 
 /** Bytes that a result holds of each stream; what comes beyond is counted. */
@@ -21,6 +21,7 @@ export function commandRunner({ root, environment, env }: CommandSettings): Runn
     const { task, gathered, signal, progress } = turn;
     const { action } = task;
     if (action === null) throw new BusError('ACTION_REFUSED', { detail: 'there is no action' });
+    const given = checkedEnvironment(action.env);
     const cwd = await folderBelow(root, action.cwd);
     const context = gathered === null ? '' : distil(gathered.insights);
     progress(`running ${action.argv[0] ?? ''}`);
@@ -28,7 +29,7 @@ export function commandRunner({ root, environment, env }: CommandSettings): Runn
       {
         argv: action.argv,
         cwd,
-        env: environmentFor(env, environment, { ...action.env, ...toldIn(turn, context) }),
+        env: environmentFor(env, environment, { ...given, ...toldIn(turn, context) }),
         stdin: action.stdin,
         stdoutMax: outputBytesMax.stdout,
         stderrMax: outputBytesMax.stderr,

@@ -113,6 +113,8 @@ test('a language model is configured by the file or the environment, what an exe
   });
   for (const wrong of [{ SIGMA_MODEL: 'small' }, { SIGMA_MODEL_BASE_URL: 'http://example.org/v1' }])
     expect(() => loadConfig({ ...home, ...wrong })).toThrow(invalid);
+  writeFileSync(file, JSON.stringify({ executor: { environment: ['A', 'SIGMA_MODEL_KEY'] } }));
+  expect(() => loadConfig(named)).toThrow(/SIGMA_MODEL_KEY holds the key/);
   writeFileSync(file, JSON.stringify({ executor: { runners: ['shell'] } }));
   expect(() => loadConfig(home)).toThrow(invalid);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { calledIn } from '../../../src/delegation/answer.js';
+import { answer, calledIn } from '../../../src/delegation/answer.js';
+import { checkClaims } from '../../../src/delegation/check-claims.js';
 import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/distil.js';
 import {
   nothingGathered,
@@ -15,6 +16,7 @@ import { malformed, respond, withoutConflicts } from '../../../src/delegation/re
 import { readTask } from '../../../src/delegation/schema.js';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
 
 const insight = (n: number): Insight => ({
@@ -176,4 +178,37 @@ test('statements that name what is not there are left out', () => {
   ]);
   expect(dropped).toHaveLength(1);
   expect(result).toBe('It calls a().');
+});
+
+test('what was gathered before is counted once, and similarity is the best that was found', async () => {
+  const { pgc } = pgcWith(['O1']);
+  const before = {
+    ...nothingGathered,
+    ...{ answers: ['It is so.'], ms: 40, bytes: 100, citations: [citation(1)] },
+    errors: [{ code: 'NOT_FOUND', text: 'x', retryable: false }],
+  };
+  const after = { ...nothingGathered, citations: [{ ...citation(1), similarity: 0.95 }], ms: 2 };
+  const found = await answer(hinted([]), before, pgc);
+  const work = {
+    ...{ task: hinted([]), attempt: 1, outcome: found, before, after, conflicts: [] },
+    ...{ names: 0, turns: 1, elapsedMs: 50, errors: [] },
+  };
+  const said = respond(work, { status: 'completed', reason: '', isPartial: false });
+  expect(said).toMatchObject({ result: 'It is so.', usage: { grounding_bytes: 100 } });
+  expect(said.usage!.grounding_ms).toBe(42);
+  expect(said.errors).toHaveLength(1);
+  expect(said.grounding_evidence!.citations).toMatchObject([{ similarity: 0.95 }]);
+});
+
+test('what the task itself names is no claim of a proposal', async () => {
+  const nobody = { symbol: '', definitions: [], callers: [], errors: [], citations: [] };
+  const { pgc } = pgcWith(['O1'], {
+    callers: () => Promise.resolve(nobody),
+    algebra: () => Promise.resolve({ count: 0 } as AlgebraAnswer),
+  });
+  const task = readTask({ task: 'Rename `load_one` to `load_all` in src/new.c.' }, 'one');
+  const proposal = 'Rename `load_one` to `load_all` in src/new.c, and call `load_none` of old.c.';
+  const { conflicts, names } = await checkClaims(task, proposal, pgc);
+  expect(conflicts.map(({ name }) => name)).toEqual(['load_none', 'old.c']);
+  expect(names).toBe(5);
 });

@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import type { Client } from '../../src/client/client.js';
+import { loadConfig } from '../../src/config/config.js';
+import { malformed } from '../../src/delegation/respond.js';
+import { readTask } from '../../src/delegation/schema.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import type { Logger } from '../../src/observe/log.js';
+import { ManagerLink } from '../../services/executor/manager-link.js';
+import type { Runner } from '../../services/executor/runners/runner.js';
+import { eventually } from '../support/eventually.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const built = (name: string): string =>
+  pathToFileURL(path.resolve('dist/services/executor', name)).href;
+const { runGuarded } = (await import(
+  built('guarded-child.js')
+)) as typeof import('../../services/executor/guarded-child.js');
+const { commandRunner } = (await import(
+  built('runners/command.js')
+)) as typeof import('../../services/executor/runners/command.js');
+
+const stage = temporaryFolder();
+afterAll(stage.remove);
+const newFolder = (): { path: string } => ({ path: mkdtempSync(path.join(stage.path, 'a')) });
+
+const nothing = (): undefined => undefined;
+const silent: Logger = { error: nothing, warn: nothing, info: nothing, debug: nothing };
+const never = new AbortController().signal;
+const run = (argv: string[], more: { stdin?: string; stdoutMax?: number } = {}) =>
+  runGuarded(
+    {
+      ...{ argv, cwd: '/', env: { PATH: process.env.PATH ?? '' }, stdin: '' },
+      ...{ stdoutMax: 64 * 1024, stderrMax: 1024, ...more },
+    },
+    never,
+  );
+const node = (script: string): string[] => [process.execPath, '-e', script];
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+test('a program whose guard somebody ends is ended with it', async () => {
+  const folder = newFolder();
+  const file = path.join(folder.path, 'pid');
+  const end = await run(
+    node(`
+      require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid));
+      process.kill(process.ppid, 'SIGKILL');
+      setInterval(() => {}, 1000);
+    `),
+  );
+  expect(end).toMatchObject({ code: null, signal: null, isStopped: false });
+  await eventually(() => expect(isAlive(Number(readFileSync(file, 'utf8')))).toBe(false));
+});
+
+test('what cannot be started is said by its code', async () => {
+  const words = Array.from({ length: 40 }, () => 'x'.repeat(100_000));
+  expect(await run(['true', ...words])).toMatchObject({ error: 'E2BIG', stderr: '' });
+  expect(await run(['/nowhere'])).toMatchObject({ error: 'ENOENT' });
+  expect(await run([''])).toMatchObject({ error: 'ERR_INVALID_ARG_VALUE', stderr: '' });
+});
+
+test('input larger than a pipe arrives whole, and a flood is cut and counted', async () => {
+  const stdin = 'x'.repeat(3_000_000);
+  expect((await run(['wc', '-c'], { stdin })).stdout.trim()).toBe('3000000');
+  // Read by nobody.
+  expect(await run(['true'], { stdin })).toMatchObject({ code: 0 });
+  const flood = await run(node(`process.stdout.write('y'.repeat(5_000_000))`), { stdoutMax: 1000 });
+  expect(flood.stdout).toHaveLength(1000);
+  expect(flood.stdoutCut).toBe(4_999_000);
+});
+
+test('one that closes its streams and lives on is waited for; of the guard it gets nothing', async () => {
+  const end = await run(['sh', '-c', 'ls /proc/$$/fd; exec >&- 2>&-; sleep 0.5; exit 7']);
+  expect(end).toMatchObject({ code: 7 });
+  expect(end.stdout.trim().split('\n')).not.toContain('3');
+});
+
+function turn(action: Record<string, unknown>): Parameters<Runner>[0] {
+  return {
+    ...{ task: readTask({ id: 'one', task: 'x', action }, 'one'), attempt: 1, gathered: null },
+    ...{ pgc: null, conflicts: [], earlier: '', signal: never, progress: () => undefined },
+  };
+}
+
+test.each([
+  ...['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'GIT_SSH_COMMAND', 'PYTHONPATH', 'HOME'],
+  ...['SIGMA_HOME', 'SIGMA_CONTEXT', 'SIGMA_IDEMPOTENCY_KEY', 'ld_preload'],
+])('a task may not set %s', async (name) => {
+  const folder = newFolder();
+  const runner = commandRunner({ root: folder.path, environment: [], env: process.env });
+  const action = { argv: ['env'], env: { [name]: 'x' } };
+  await expect(runner(turn(action))).rejects.toMatchObject({ code: 'ACTION_REFUSED' });
+});
+
+test('a program gets what is its own and what the executor lets it have: no keys', async () => {
+  const folder = newFolder();
+  const env = { ...process.env, SIGMA_MODEL_KEY: 'secret-1', MINE: 'mine', NODE_OPTIONS: '--no' };
+  const runner = commandRunner({ root: folder.path, environment: ['MINE'], env });
+  const { result } = await runner(turn({ argv: ['env'], env: { LEVEL: '3' } }));
+  expect(result).toContain('LEVEL=3');
+  expect(result).toContain('MINE=mine');
+  expect(result).not.toMatch(/secret-1|NODE_OPTIONS/);
+});
+
+test('a link that leaves the root is refused', async () => {
+  const folder = newFolder();
+  const root = path.join(folder.path, 'root');
+  mkdirSync(root);
+  mkdirSync(path.join(folder.path, 'root-of-others'));
+  symlinkSync(folder.path, path.join(root, 'out'));
+  symlinkSync(path.join(folder.path, 'root-of-others'), path.join(root, 'beside'));
+  const runner = commandRunner({ root, environment: [], env: process.env });
+  for (const cwd of ['out', 'beside', 'out/root-of-others', '..', '/'])
+    await expect(runner(turn({ argv: ['true'], cwd }))).rejects.toMatchObject({
+      code: 'ACTION_REFUSED',
+    });
+  expect((await runner(turn({ argv: ['true'], cwd: 'out/root' }))).kind).toBe('finished');
+});
+
+test('what a link cannot send, and never will, is given up', async () => {
+  const client = { post: () => Promise.reject(new BusError('TOO_LARGE')) } as unknown as Client;
+  const task = readTask({ id: 'one', task: 'x' }, 'one');
+  const assignment = { ...{ task, attempt: 1, lease_ms: 1, until_ms: 1 }, manager: 'desk' };
+  const link = new ManagerLink(client, silent, assignment);
+  expect(await link.respond(malformed('one', 1, 'x'), never)).toBe('given up');
+});
+
+test('overlays are made by so many processes at once, and what failed is tried again after a rest', async () => {
+  const { OverlayWorks } = (await import(
+    built('overlay-works.js')
+  )) as typeof import('../../services/executor/overlay-works.js');
+  const config = loadConfig({}, { home: newFolder().path });
+  let begun = 0;
+  const log: Logger = {
+    ...silent,
+    info: (_: unknown, text?: string) => void (begun += Number(text === 'making overlays')),
+  };
+  using works = new OverlayWorks(config, log, 0);
+  using resting = new OverlayWorks(config, log);
+  const ask = (of: InstanceType<typeof OverlayWorks>, ...roots: string[]) =>
+    of.make({ roots, overlays: ['O5'], isReady: () => Promise.resolve(false), signal: never });
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => path.join(stage.path, name));
+  const said = await ask(works, ...many);
+  expect(begun).toBe(4);
+  expect(said.filter((each) => each.includes('too many'))).toHaveLength(2);
+  expect(said.filter((each) => each.startsWith('making it failed'))).toHaveLength(4);
+  await ask(works, many[0]!);
+  expect(begun).toBe(5);
+  await ask(resting, many[0]!);
+  await ask(resting, many[0]!);
+  expect(begun).toBe(6);
+}, 90_000);
