@@ -87,7 +87,7 @@ export class Tasks {
     return this.#ask(taskMessages.change, change, { deadlineMs: changeMsMax });
   }
 
-  /** The list after a SigmaTaskUpdate. Throws TASK_UPDATE_INVALID, TASK_INVALID, TODOS_FULL. */
+  /** The list after a SigmaTaskUpdate. Throws TASK_UPDATE_INVALID, TASK_INVALID, LIST_FULL. */
   async update(list: string, json: Uint8Array, options: Waiting = {}): Promise<TodoListView> {
     const asked = { ...options, isIdempotent: true };
     const answer = await this.#ask(taskMessages.update, { list, json }, asked);

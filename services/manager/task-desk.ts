@@ -95,7 +95,6 @@ export class TaskDesk implements AsyncDisposable {
     });
     const conductor = new Conductor(pool, {
       manager: client.identity.agent,
-      nowMs: () => systemClock.nowMs(),
       ...portsTo(parts, overlays),
     });
     const book = await TaskBook.open({
@@ -289,6 +288,13 @@ export class TaskDesk implements AsyncDisposable {
     } catch {
       // Without a broker nobody is given anything.
     }
+    this.#lookLater();
+  }
+
+  /** Several may look at once: one of them looks again. */
+  #lookLater(): void {
+    this.#looking?.[Symbol.dispose]();
+    if (this.#isClosed) return;
     this.#looking = systemClock.after(workersEveryMs, () => void this.look());
   }
 }

@@ -47,7 +47,7 @@ export class TodoDesk {
   /**
    * The list after an update, or as it is for no bytes. `parent` gets the results. It is on disk before anything is handed
    * over; what was not, for a crash or a manager that is full, is by the next update. Throws TASK_UPDATE_INVALID,
-   * TASK_INVALID, TODOS_FULL, INVALID_NAME, TASKS_FULL, STORE_UNAVAILABLE.
+   * TASK_INVALID, LIST_FULL, INVALID_NAME, TASKS_FULL, STORE_UNAVAILABLE.
    */
   async update(list: string, json: Uint8Array, parent: string): Promise<TodoListView> {
     const update = json.byteLength === 0 ? undefined : readTodoUpdate(json);

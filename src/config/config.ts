@@ -16,18 +16,20 @@ const listenMax = 9;
 /** Symbols of one tree that an endpoint is asked about, at most: a kernel has three quarters of a million. */
 const symbolsLimit = 4_000_000;
 
+const endpointUrl = z
+  .string()
+  .max(2_000)
+  .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host');
+/** The environment variable that holds a key; the key itself stands nowhere. */
+const keyVariable = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
+
 /** An endpoint that answers `POST {url}/embeddings` as OpenAI's does. */
 const endpointSchema = z.strictObject({
-  url: z
-    .string()
-    .max(2_000)
-    .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host'),
+  url: endpointUrl,
   model: z.string().min(1).max(200),
-  /** The environment variable that holds its key; the key itself stands nowhere. */
-  keyEnv: z
-    .string()
-    .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable')
-    .optional(),
+  keyEnv: keyVariable.optional(),
   symbolsMax: z.number().int().min(1).max(symbolsLimit).optional(),
 });
 
@@ -65,16 +67,9 @@ const executorSchema = z.strictObject({
 
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = z.strictObject({
-  url: z
-    .string()
-    .max(2_000)
-    .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host'),
+  url: endpointUrl,
   model: z.string().min(1).max(200),
-  /** The environment variable that holds its key; the key itself stands nowhere. */
-  keyEnv: z
-    .string()
-    .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable')
-    .default('SIGMA_MODEL_KEY'),
+  keyEnv: keyVariable.default('SIGMA_MODEL_KEY'),
 });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */

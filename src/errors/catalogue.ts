@@ -441,7 +441,7 @@ export const catalogue = {
     exit: 2,
     next: 'Correct what is named; nothing of it was taken over. `sigma task update --schema` prints what it may hold.',
   },
-  TODOS_FULL: {
+  LIST_FULL: {
     text: '{what} already holds {limit}',
     retryable: false,
     exit: 1,

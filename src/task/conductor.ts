@@ -27,7 +27,6 @@ export interface AssignedTo {
 export interface ConductorPorts {
   /** Of this manager, as workers address it. */
   manager: string;
-  nowMs: () => number;
   /** Durable, and stored once under its id. Throws what the broker refuses. */
   assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;

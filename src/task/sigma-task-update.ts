@@ -167,7 +167,7 @@ function parsedJson(json: Uint8Array): unknown {
 
 /**
  * The list after an update: by id, and what an entry does not name stays as it was. Entries that are delegated now have
- * a new `task_id`. Throws TASK_UPDATE_INVALID for what breaks a rule, TASK_INVALID for what cannot be a task, TODOS_FULL.
+ * a new `task_id`. Throws TASK_UPDATE_INVALID for what breaks a rule, TASK_INVALID for what cannot be a task, LIST_FULL.
  */
 export function merged(
   { list, parent }: { list: string; parent: string },
@@ -291,7 +291,7 @@ function roomMade(list: string, todos: readonly Todo[]): Todo[] {
     if (at < 0) {
       const { todos: entries, listBytes } = todoLimits;
       const limit = kept.length > entries ? `${entries} entries` : `${listBytes} bytes`;
-      throw new BusError('TODOS_FULL', { what: `list ${list}`, limit });
+      throw new BusError('LIST_FULL', { what: `list ${list}`, limit });
     }
     kept.splice(at, 1);
   }

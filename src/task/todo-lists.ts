@@ -35,7 +35,7 @@ export class TodoLists {
 
   /**
    * The list after `change`, on disk when this resolves; what `change` throws leaves it as it was. Throws INVALID_NAME of
-   * the list, TODOS_FULL, STORE_UNAVAILABLE.
+   * the list, LIST_FULL, STORE_UNAVAILABLE.
    */
   change(list: string, change: (before: Todo[]) => Todo[] | Promise<Todo[]>): Promise<Todo[]> {
     if (!isName(list))
@@ -83,7 +83,7 @@ export class TodoLists {
     return kept.sort((one, other) => one.at - other.at);
   }
 
-  /** What has to go before another list begins. Throws TODOS_FULL. */
+  /** What has to go before another list begins. Throws LIST_FULL. */
   async #roomForOne(): Promise<Operation[]> {
     const lists = await this.#lists();
     if (lists.length < this.#listsMax) return [];
@@ -96,7 +96,7 @@ export class TodoLists {
       .filter(({ kept }) => kept.every(({ todo }) => todo.status !== 'delegated'))
       .sort((one, other) => changedMs(one) - changedMs(other));
     if (oldest === undefined)
-      throw new BusError('TODOS_FULL', { what: 'the manager', limit: `${this.#listsMax} lists` });
+      throw new BusError('LIST_FULL', { what: 'the manager', limit: `${this.#listsMax} lists` });
     const { list, kept } = oldest;
     return kept.map(({ todo }) => ({ type: 'del', key: todoKey(list, todo.id) }));
   }

@@ -20,6 +20,7 @@ import { connectTo, recordOf, until, untilTaken } from './agent.mjs';
 import { claim } from './claims.mjs';
 import { agentAt, brokerAt } from './processes.mjs';
 import { numbersFrom, told } from './report.mjs';
+import { treeIn } from './tasks/tree.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
 const effect = path.resolve(import.meta.dirname, 'effect.mjs');
@@ -85,19 +86,6 @@ await settle();
 process.exitCode = report();
 await boss.close();
 for (const child of Object.values(children).reverse()) await child.kill();
-
-/** A small tree of C, enough to ask about. */
-function treeIn(root) {
-  mkdirSync(root, { recursive: true });
-  for (let at = 0; at < 24; at += 1) {
-    const calls = at === 0 ? '' : `\n\tpart_${at - 1}_start(device);`;
-    writeFileSync(
-      path.join(root, `part_${at}.c`),
-      `/** part_${at}_start() - starts part ${at} of the device */\nint part_${at}_start(struct device *device)\n{${calls}\n\treturn 0;\n}\n`,
-    );
-  }
-  return root;
-}
 
 function indexOf(root) {
   const env = { ...process.env, SIGMA_HOME: home };

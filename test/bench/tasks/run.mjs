@@ -6,13 +6,14 @@
 // (grounded, asked of the PGC, citations verified), `command` (a program that does nothing), and the bus alone: as many
 // durable messages there and back as one task takes, so that the rest is what tasks add.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { readTask } from '../../../dist/src/delegation/schema.js';
 import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
 import { connectTo, recordOf, until } from '../../campaign/agent.mjs';
 import { agentAt, brokerAt } from '../../campaign/processes.mjs';
+import { treeIn } from '../../campaign/tasks/tree.mjs';
 import { numbersFrom } from '../../campaign/report.mjs';
 import { megabytes, milliseconds, percentile, table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
@@ -259,14 +260,4 @@ function rssOf() {
 function memory() {
   const lines = memoryRows.map(([name, bytes]) => [name, megabytes(bytes)]);
   return table([['PROCESS', 'RSS AT THE END'], ...lines]);
-}
-
-function treeIn(root) {
-  mkdirSync(root, { recursive: true });
-  for (let at = 0; at < 24; at += 1) {
-    const calls = at === 0 ? '' : `\n\tpart_${at - 1}_start(device);`;
-    const text = `/** part_${at}_start() - starts part ${at} of the device */\nint part_${at}_start(struct device *device)\n{${calls}\n\treturn 0;\n}\n`;
-    writeFileSync(path.join(root, `part_${at}.c`), text);
-  }
-  return root;
 }

@@ -141,7 +141,7 @@ describe('merging', () => {
   test('a full list forgets what was completed, and refuses where nothing is', () => {
     const rows = Array.from({ length: todoLimits.todos }, (_, at) => ({ ...fix, id: `t${at}` }));
     const full = apply([], { todos: rows });
-    expect(outcomeOf(() => apply(full, { todos: [fix] }))).toMatch(/^TODOS_FULL .*200 entries/);
+    expect(outcomeOf(() => apply(full, { todos: [fix] }))).toMatch(/^LIST_FULL .*200 entries/);
     const done = { id: 't7', status: 'completed', result_summary: 'this one is done' };
     const after = apply(full, { todos: [done, fix] });
     expect([after.length, after.some(({ id }) => id === 't7')]).toEqual([todoLimits.todos, false]);

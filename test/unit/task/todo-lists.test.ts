@@ -76,7 +76,7 @@ test('of too many lists the one that was changed longest ago goes, unless someth
   expect(await lists.read('first')).toHaveLength(1);
   await put('third', handed);
   await put('fourth', handed);
-  expect(await codeOf(put('fifth', entry('a')))).toBe('TODOS_FULL');
+  expect(await codeOf(put('fifth', entry('a')))).toBe('LIST_FULL');
 });
 
 /** The tasks of a manager, in memory; the desk before them and the store behind it are the real ones. */
