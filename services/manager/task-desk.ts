@@ -30,9 +30,9 @@ import {
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/record.js';
-import { assertMayChange } from '../../src/task/rights.js';
+import { assertMayChange, isConcerned } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
-import { viewOf } from '../../src/task/view.js';
+import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
@@ -144,22 +144,24 @@ export class TaskDesk implements AsyncDisposable {
   }
 
   #serveOn(client: Client): void {
-    const viewed = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
+    const viewed = async (id: string, from: string): Promise<TaskView> =>
+      this.#viewFor(from, await this.#book.get(id));
+    const inner = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
-    new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: viewed } }).serveOn(client);
+    new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } }).serveOn(client);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
       [delegate.type]: async ({ body, from }) =>
         delegate.answer.encode(await this.#delegate(delegate.request.decode(body), from)),
       [show.type]: async (incoming) => show.answer.encode(await this.#shown(incoming)),
-      [list.type]: async ({ body }) => {
+      [list.type]: async ({ body, from }) => {
         const { limit: wanted, ...query } = list.request.decode(body);
         const limit = Math.min(listMax, wanted > 0 ? wanted : listMax);
         const ids = this.#book.list({ ...query, limit: limit + 1 });
         const tasks: TaskView[] = [];
         for (let bytes = 0; tasks.length < Math.min(limit, ids.length) && bytes < pageBytesMax;) {
-          const view = await viewed(ids[tasks.length] ?? '');
+          const view = await viewed(ids[tasks.length] ?? '', from);
           tasks.push(view);
           bytes += show.answer.encode(view).length;
         }
@@ -206,12 +208,20 @@ export class TaskDesk implements AsyncDisposable {
 
   async #shown(incoming: Incoming): Promise<TaskView> {
     const { id, wait_ms, revision } = taskMessages.show.request.decode(incoming.body);
+    const { from } = incoming;
     const first = await this.#book.get(id);
-    if (wait_ms === 0 || first.revision > revision) return viewOf(first);
+    if (wait_ms === 0 || first.revision > revision) return this.#viewFor(from, first);
     const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs - waitMarginMs : wait_ms;
     const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs)));
     const signal = AbortSignal.any([late, incoming.signal]);
-    return viewOf(await this.#book.changed(id, revision, signal));
+    return this.#viewFor(from, await this.#book.changed(id, revision, signal));
+  }
+
+  /** Whole for those whom it concerns; see `isConcerned`. */
+  async #viewFor(agent: string, record: TaskRecord): Promise<TaskView> {
+    if (!hasSecrets(record)) return viewOf(record);
+    const role = agent === record.parent ? '' : await this.#parts.client.roleOf(agent);
+    return isConcerned(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
   }
 
   async #changed(

@@ -1,10 +1,9 @@
-import { backoffMs } from '../base/backoff.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
 import type { DelegatedTask } from '../delegation/shapes.js';
-import { deedKey, deedPrefix, taskKey, taskNumbersKey, taskPrefix } from '../store/keys.js';
+import { taskKey, taskNumbersKey, taskPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import {
   advance,
@@ -15,10 +14,14 @@ import {
   type Advanced,
   type Deed,
 } from './advance.js';
+import { Alarms } from './alarms.js';
 import { counted, noNumbers, type TaskNumbers } from './numbers.js';
+import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from './record.js';
-import { Finished } from './retention.js';
+import { TaskIndex, type TaskQuery } from './task-index.js';
 import type { TaskEvent, TimerName } from './task.machine.js';
+import { Turns } from './turns.js';
+import { Waiters } from './waiters.js';
 
 /** Tasks that are not finished. */
 export const openTasksMax = 10_000;
@@ -29,9 +32,6 @@ export const finishedMsMax = 7 * 24 * 3_600_000;
 export const decisionMs = 24 * 3_600_000;
 /** A worker that had a task when the manager ended has so long to say that it still does. */
 const graceMs = 30_000;
-const deedBackoff = { baseMs: 200, capMs: 30_000 };
-/** What fell due and could not be written is tried again after this. */
-const timerRetryMs = 1_000;
 
 /** What an event changes beside the state. */
 export type Patch = Partial<
@@ -68,21 +68,6 @@ const defaultLimits: BookLimits = {
   finishedMs: finishedMsMax,
 };
 
-/** What is known of each task without a look at the disk. */
-interface Line {
-  id: string;
-  state: string;
-  parent: string;
-  created_ms: number;
-  finished_ms: number;
-  dependsOn: readonly string[];
-}
-
-interface Pending {
-  key: string;
-  deed: Deed;
-}
-
 interface Doubt {
   bytes: Buffer;
   record: TaskRecord;
@@ -95,20 +80,16 @@ interface Doubt {
  */
 export class TaskBook implements AsyncDisposable {
   readonly #parts: BookParts;
-  readonly #lines = new Map<string, Line>();
-  readonly #open = new Map<string, TaskRecord>();
-  readonly #turns = new Map<string, Promise<unknown>>();
-  readonly #deeds = new Map<string, Pending[]>();
-  readonly #doing = new Map<string, Promise<void>>();
-  readonly #timers = new Map<string, Disposable>();
-  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #index: TaskIndex;
+  readonly #turns = new Turns();
+  readonly #outbox: Outbox;
+  readonly #alarms: Alarms;
+  readonly #waiters = new Waiters();
   /** Of commits that failed: at most those that were under way at once. */
   readonly #doubts = new Map<string, Doubt>();
   readonly #closing = new AbortController();
   readonly #limits: BookLimits;
-  readonly #finished: Finished;
   #reopened: Disposable | undefined;
-  #nextDeed = 0;
   #numbers: TaskNumbers = noNumbers;
   /** Tasks that were counted as finished, of late. */
   readonly #ended = new BoundedMap<string, true>(openTasksMax);
@@ -119,7 +100,11 @@ export class TaskBook implements AsyncDisposable {
   private constructor(parts: BookParts) {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
-    this.#finished = new Finished(this.#limits);
+    this.#index = new TaskIndex(this.#limits);
+    const closing = this.#closing.signal;
+    this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
+    const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
+    this.#alarms = new Alarms({ ...parts, due: this.#due, current, closing });
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
@@ -128,8 +113,8 @@ export class TaskBook implements AsyncDisposable {
     await book.#read();
     book.#reopened = parts.store.onReopened(() => {
       for (const id of book.#doubts.keys())
-        book
-          .#inTurn(id, () => book.#settleDoubt(id))
+        book.#turns
+          .take(id, () => book.#settleDoubt(id))
           .catch((error: unknown) => parts.onTrouble(id, error));
     });
     return book;
@@ -138,13 +123,13 @@ export class TaskBook implements AsyncDisposable {
   /** Goes on with what an earlier process left. */
   resume(): void {
     this.#isResumed = true;
-    for (const record of this.#open.values()) this.#arm(record);
-    for (const id of this.#deeds.keys()) this.#work(id);
+    for (const record of this.#index.open()) this.#alarms.arm(record);
+    this.#outbox.resume();
   }
 
   /** All that are not finished. */
   open(): TaskRecord[] {
-    return [...this.#open.values()];
+    return this.#index.open();
   }
 
   /** Sums over all that were ever finished. */
@@ -158,19 +143,17 @@ export class TaskBook implements AsyncDisposable {
   }
 
   get openTasks(): number {
-    return this.#open.size;
+    return this.#index.openSize;
   }
 
   /** By state. */
   counts(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { state } of this.#lines.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
-    return counts;
+    return this.#index.counts();
   }
 
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
   async begin(task: DelegatedTask, parent: string): Promise<TaskRecord> {
-    return this.#inTurn(task.id, async () => {
+    return this.#turns.take(task.id, async () => {
       await this.#settleDoubt(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
@@ -180,11 +163,11 @@ export class TaskBook implements AsyncDisposable {
       }
       const { openTasks, finishedTasks } = this.#limits;
       // Finished ones are more than their limit while nobody can be told of their end.
-      const isCrowded = this.#lines.size + this.#beginning >= openTasks + finishedTasks;
-      if (isCrowded || this.#open.size + this.#beginning >= openTasks)
+      const isCrowded = this.#index.size + this.#beginning >= openTasks + finishedTasks;
+      if (isCrowded || this.#index.openSize + this.#beginning >= openTasks)
         throw new BusError('TASKS_FULL', { limit: openTasks });
       for (const each of task.depends_on)
-        if (!this.#lines.has(each)) throw new BusError('NO_SUCH_TASK', { task: each });
+        if (!this.#index.has(each)) throw new BusError('NO_SUCH_TASK', { task: each });
       const nowMs = this.#parts.clock.nowMs();
       const { timeout_ms, attempts_max } = task.limits;
       const first = begun(
@@ -225,46 +208,13 @@ export class TaskBook implements AsyncDisposable {
     return record;
   }
 
-  /** Ids in the order in which they were delegated, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
-  list(query: {
-    states: readonly string[];
-    parent: string;
-    after: string;
-    limit: number;
-  }): string[] {
-    const { states, parent, after, limit } = query;
-    // Forgotten by now: an empty page would look like the end.
-    if (after !== '' && !this.#lines.has(after))
-      throw new BusError('NO_SUCH_TASK', { task: after });
-    const ids: string[] = [];
-    let isBehind = after === '';
-    for (const line of this.#lines.values()) {
-      if (!isBehind) {
-        isBehind = line.id === after;
-        continue;
-      }
-      if (states.length > 0 && !states.includes(line.state)) continue;
-      if (parent !== '' && line.parent !== parent) continue;
-      ids.push(line.id);
-      if (ids.length >= limit) break;
-    }
-    return ids;
+  /** Ids in the order in which they were delegated. Throws NO_SUCH_TASK of `after`. */
+  list(query: TaskQuery): string[] {
+    return this.#index.list(query);
   }
 
   stateOf(id: string): string | undefined {
-    return this.#lines.get(id)?.state;
-  }
-
-  /** Open tasks that this one holds up. */
-  dependantsOf(id: string): string[] {
-    return [...this.#open.keys()].filter((each) => this.#lines.get(each)?.dependsOn.includes(id));
-  }
-
-  /** Open tasks that a worker has. */
-  assignedTo(worker: string): TaskRecord[] {
-    return [...this.#open.values()].filter(
-      ({ assignment }) => assignment?.worker === worker && assignment.snapshot.status === 'active',
-    );
+    return this.#index.stateOf(id);
   }
 
   /** One event of a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
@@ -299,18 +249,8 @@ export class TaskBook implements AsyncDisposable {
       const isEnough = record.revision > revision || isOver(record);
       if (isEnough || signal.aborted || this.isClosed) return record;
       // It changed while it was read: nobody would wake this one.
-      if (this.#open.get(id) !== record) continue;
-      await new Promise<void>((resolve) => {
-        const waiters = this.#waiters.get(id) ?? new Set();
-        const wake = (): void => {
-          waiters.delete(wake);
-          if (waiters.size === 0) this.#waiters.delete(id);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiters.set(id, waiters.add(wake));
-        signal.addEventListener('abort', wake, { once: true });
-      });
+      if (this.#index.openOne(id) !== record) continue;
+      await this.#waiters.wait(id, signal);
     }
   }
 
@@ -318,9 +258,8 @@ export class TaskBook implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#reopened?.[Symbol.dispose]();
-    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
-    for (const waiters of this.#waiters.values()) for (const wake of [...waiters]) wake();
-    await Promise.allSettled([...this.#turns.values(), ...this.#doing.values()]);
+    this.#waiters.wakeAll();
+    await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
 
   async #step(
@@ -329,7 +268,7 @@ export class TaskBook implements AsyncDisposable {
     patch: Patch,
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
-    return this.#inTurn(id, async () => {
+    return this.#turns.take(id, async () => {
       await this.#settleDoubt(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
@@ -349,10 +288,7 @@ export class TaskBook implements AsyncDisposable {
   /** On disk first; only then it is true. */
   async #keep({ record, deeds }: Advanced): Promise<TaskRecord> {
     const { id } = record;
-    const pending = deeds.map((deed): Pending => {
-      this.#nextDeed += 1;
-      return { key: deedKey(id, this.#nextDeed), deed };
-    });
+    const pending = this.#outbox.named(id, deeds);
     const { store } = this.#parts;
     const bytes = encodeRecord(record);
     const isServing = store.state === 'serving';
@@ -362,11 +298,7 @@ export class TaskBook implements AsyncDisposable {
       { type: 'put', key: taskKey(id), value: bytes },
       // Also when it was counted by a batch that failed.
       ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
-      ...pending.map(({ key, deed }): Operation => ({
-        type: 'put',
-        key,
-        value: Buffer.from(JSON.stringify(deed)),
-      })),
+      ...operationsOf(pending),
     ]);
     try {
       await written;
@@ -396,149 +328,51 @@ export class TaskBook implements AsyncDisposable {
   #adopt(record: TaskRecord, pending: readonly Pending[]): void {
     const { id } = record;
     this.#remember(record);
-    if (pending.length > 0) this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), ...pending]);
-    if (isOver(record)) this.#forgetOld();
     this.#parts.onKept(record);
-    this.#work(id);
-    for (const wake of [...(this.#waiters.get(id) ?? [])]) wake();
+    this.#outbox.add(id, pending);
+    if (isOver(record)) this.#forgetOld();
+    this.#waiters.wake(id);
   }
 
   #remember(record: TaskRecord): void {
-    const { id, parent, created_ms, finished_ms, task } = record;
-    const line = { id, parent, created_ms, finished_ms, dependsOn: task.depends_on };
-    this.#lines.set(id, { ...line, state: stateOf(record) });
-    if (isOver(record)) {
-      this.#open.delete(id);
-      this.#finished.add(id, finished_ms);
-    } else this.#open.set(id, record);
-    this.#arm(record);
+    this.#index.remember(record);
+    if (this.#isResumed) this.#alarms.arm(record);
   }
 
-  /** One timer a task: the earliest of its own. */
-  #arm({ id, timers }: TaskRecord): void {
-    this.#timers.get(id)?.[Symbol.dispose]();
-    this.#timers.delete(id);
-    if (this.#closing.signal.aborted || !this.#isResumed) return;
-    const [first] = Object.entries(timers).sort(([, a], [, b]) => a - b);
-    if (first === undefined) return;
-    const [name, atMs] = first as [TimerName, number];
-    const { clock } = this.#parts;
-    this.#timers.set(
-      id,
-      clock.after(atMs - clock.nowMs(), () => void this.#due(id, name)),
-    );
-  }
-
-  async #due(id: string, timer: TimerName): Promise<void> {
-    try {
-      await this.#step(id, timer, {}, (record, nowMs) => {
-        // It was set anew or cleared while this waited for its turn.
-        const atMs = record.timers[timer];
-        if (atMs === undefined || atMs > nowMs) return { record, deeds: [] };
-        const cleared: TaskRecord = {
-          ...record,
-          timers: Object.fromEntries(
-            Object.entries(record.timers).filter(([name]) => name !== timer),
-          ),
-        };
-        return timer === 'lease'
-          ? advanceAssignment(cleared, cleared.attempt, { type: 'lease.expired' }, nowMs)
-          : advance(cleared, { type: 'timer.due', timer }, nowMs);
-      });
-    } catch (error) {
-      this.#parts.onTrouble(id, error);
-      // Nothing else would ever wake it.
-      await this.#pause(timerRetryMs);
-      const record = this.#open.get(id);
-      if (record !== undefined) this.#arm(record);
-    }
-  }
-
-  /** Does what is to be done for one task, in order. */
-  #work(id: string): void {
-    if (this.#doing.has(id) || this.#closing.signal.aborted || !this.#isResumed) return;
-    const doing = this.#doAll(id).finally(() => {
-      this.#doing.delete(id);
-      if ((this.#deeds.get(id)?.length ?? 0) > 0) this.#work(id);
+  /** What fell due, unless it was set anew or cleared while this waited for its turn. */
+  readonly #due = async (id: string, timer: TimerName): Promise<void> => {
+    await this.#step(id, timer, {}, (record, nowMs) => {
+      const atMs = record.timers[timer];
+      if (atMs === undefined || atMs > nowMs) return { record, deeds: [] };
+      const timers = Object.fromEntries(
+        Object.entries(record.timers).filter(([name]) => name !== timer),
+      );
+      const cleared: TaskRecord = { ...record, timers };
+      return timer === 'lease'
+        ? advanceAssignment(cleared, cleared.attempt, { type: 'lease.expired' }, nowMs)
+        : advance(cleared, { type: 'timer.due', timer }, nowMs);
     });
-    this.#doing.set(id, doing);
-  }
-
-  async #doAll(id: string): Promise<void> {
-    for (;;) {
-      const [next] = this.#deeds.get(id) ?? [];
-      if (next === undefined) {
-        this.#deeds.delete(id);
-        return;
-      }
-      if (!(await this.#do(id, next))) return;
-      const rest = (this.#deeds.get(id) ?? []).slice(1);
-      if (rest.length === 0) this.#deeds.delete(id);
-      else this.#deeds.set(id, rest);
-      // Not synced: done twice is as good as once.
-      await this.#parts.store.write([{ type: 'del', key: next.key }]).catch(() => undefined);
-    }
-  }
-
-  /** Until it is done; false: this process ends first. */
-  async #do(id: string, { deed }: Pending): Promise<boolean> {
-    const { random, perform, onTrouble } = this.#parts;
-    for (let attempt = 0; !this.#closing.signal.aborted; attempt += 1) {
-      try {
-        const record = await this.#find(id);
-        // Of a record that was damaged, nothing can be done.
-        if (record === undefined) return true;
-        await perform(record, deed);
-        return true;
-      } catch (error) {
-        onTrouble(id, error);
-      }
-      await this.#pause(backoffMs(deedBackoff, attempt, random()));
-    }
-    return false;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#closing;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timer[Symbol.dispose]();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = this.#parts.clock.after(ms, end);
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
+  };
 
   async #find(id: string): Promise<TaskRecord | undefined> {
-    const open = this.#open.get(id);
-    if (open !== undefined || !this.#lines.has(id)) return open;
+    const open = this.#index.openOne(id);
+    if (open !== undefined || !this.#index.has(id)) return open;
     const bytes = await this.#parts.store.get(taskKey(id));
     return bytes && decodeRecord(bytes);
   }
 
-  /** One after the other for each task. */
-  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(id) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const settled = mine.catch(() => undefined);
-    this.#turns.set(id, settled);
-    void settled.then(() => {
-      if (this.#turns.get(id) === settled) this.#turns.delete(id);
-    });
-    return mine;
-  }
+  readonly #perform = async (id: string, deed: Deed): Promise<void> => {
+    const record = await this.#find(id);
+    // Of a record that was damaged, nothing can be done.
+    if (record !== undefined) await this.#parts.perform(record, deed);
+  };
 
   /** What is finished, and too old or too many. */
   #forgetOld(): void {
-    // What others still wait for is asked for its state; and whoever waits for its end has not heard of it.
-    const isNeeded = (id: string): boolean =>
-      this.#deeds.has(id) || this.dependantsOf(id).length > 0;
-    const old = this.#finished.take(this.#parts.clock.nowMs(), isNeeded);
+    // Whoever waits for its end has not heard of it.
+    const isNeeded = (id: string): boolean => this.#outbox.has(id);
+    const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
-    for (const id of old) this.#lines.delete(id);
     const gone = old.map((id): Operation => ({ type: 'del', key: taskKey(id) }));
     void this.#parts.store.write(gone).catch(() => undefined);
   }
@@ -556,28 +390,20 @@ export class TaskBook implements AsyncDisposable {
         onTrouble(key.slice(taskPrefix.length), error);
       }
     }
-    for await (const [key, bytes] of store.entries({ prefix: deedPrefix })) {
-      const [id = '', n = ''] = key.slice(deedPrefix.length).split('/');
-      this.#nextDeed = Math.max(this.#nextDeed, Number.parseInt(n, 16));
-      const deed = JSON.parse(bytes.toString()) as Deed;
-      this.#deeds.set(id, [...(this.#deeds.get(id) ?? []), { key, deed }]);
-    }
-    // Only now: what falls due at once adds to what is to be done.
+    await this.#outbox.read();
     const nowMs = clock.nowMs();
-    for (const record of records.sort((a, b) => a.created_ms - b.created_ms)) {
-      const { lease } = record.timers;
-      // Nobody could say that it was alive while nobody listened.
-      const timers =
-        lease === undefined
-          ? record.timers
-          : { ...record.timers, lease: Math.max(lease, nowMs + graceMs) };
-      this.#remember({ ...record, timers });
-    }
-    this.#finished.load(records.filter((record) => isOver(record)));
+    this.#index.load(records.map((record) => withGrace(record, nowMs)));
     this.#forgetOld();
   }
 }
 
 function numbersOperation(numbers: TaskNumbers): Operation {
   return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
+}
+
+/** Nobody could say that it was alive while nobody listened. */
+function withGrace(record: TaskRecord, nowMs: number): TaskRecord {
+  const { lease } = record.timers;
+  if (lease === undefined) return record;
+  return { ...record, timers: { ...record.timers, lease: Math.max(lease, nowMs + graceMs) } };
 }

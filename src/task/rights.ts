@@ -28,6 +28,14 @@ export function assertMayChange(
   if (!isOwn && !isDecider(role)) throw new BusError('TASK_NOT_YOURS', { agent, what, task: id });
 }
 
+/** Who may see all of a task: whoever delegated it, whoever has it, and those who decide. */
+export function isConcerned(
+  { parent, assignment }: Pick<TaskRecord, 'parent' | 'assignment'>,
+  { agent, role }: Asker,
+): boolean {
+  return agent === parent || agent === assignment?.worker || isDecider(role);
+}
+
 /** A list is kept by the agent after which it is named. Throws TASK_NOT_YOURS. */
 export function assertMayKeep(list: string, { agent, role }: Asker): void {
   if (agent !== list && !isDecider(role))

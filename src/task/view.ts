@@ -27,3 +27,22 @@ export function viewOf(record: TaskRecord): TaskView {
     progress,
   };
 }
+
+/** Whether its action carries what may be a password: the values of its environment, its standard input. */
+export function hasSecrets({ task, asked }: Pick<TaskRecord, 'task' | 'asked'>): boolean {
+  return [task, asked].some(
+    ({ action }) => action !== null && (action.stdin !== '' || Object.keys(action.env).length > 0),
+  );
+}
+
+/** As those see it whom it does not concern: of the environment the names, of the input its length. */
+export function publicViewOf(record: TaskRecord): TaskView {
+  const view = viewOf(record);
+  const { action } = view.task;
+  if (action === null) return view;
+  const env = Object.fromEntries(Object.keys(action.env).map((name) => [name, hidden]));
+  const stdin = action.stdin === '' ? '' : `${hidden} (${action.stdin.length} characters)`;
+  return { ...view, task: { ...view.task, action: { ...action, env, stdin } } };
+}
+
+const hidden = '[not shown]';

@@ -177,7 +177,7 @@ test('up shares the shards between hosts and follows the tree', async () => {
     return answer.decode(reply.body).definitions.map((each) => each.file_path);
   };
   const follows = (symbol: string, places: string[]): Promise<void> =>
-    eventually(async () => expect(await definedAt(symbol)).toEqual(places), 20_000);
+    eventually(async () => expect(await definedAt(symbol)).toEqual(places), 60_000);
   const inTree = (name: string): string => path.join(tree.root, name);
   await follows('net_open', ['net/open.c']);
 

@@ -278,6 +278,31 @@ test('only whoever delegated a task and the command line may change it; a worker
   await expect(list(asker)).resolves.toBeDefined();
 });
 
+test('of an action, the values of its environment and its input are shown to those whom it concerns', async () => {
+  const action = { argv: ['true'], env: { TOKEN: 'abracadabra' }, stdin: 'sesame' };
+  const { id } = await delegate({ runner: 'command', grounding: null, action });
+  const { show, list } = taskMessages;
+  const shown = async (client: Client): Promise<unknown> => {
+    const body = show.request.encode({ id, wait_ms: 0, revision: 0 });
+    const reply = await client.request(`service:${taskService}`, show.type, body);
+    return show.answer.decode(reply.body).task.action;
+  };
+  const listed = async (client: Client): Promise<unknown> => {
+    const body = list.request.encode({ states: [], parent: 'asker', after: '', limit: 0 });
+    const reply = await client.request(`service:${taskService}`, list.type, body);
+    return list.answer.decode(reply.body).tasks.find((each) => each.id === id)?.task.action;
+  };
+  const shell = await bus.client('cli-2', { role: 'client', isEphemeral: true });
+  const stranger = await bus.client('stranger-2');
+  const hidden = { env: { TOKEN: '[not shown]' }, stdin: '[not shown] (6 characters)' };
+  for (const look of [shown, listed]) {
+    expect(await look(asker)).toMatchObject(action);
+    expect(await look(shell)).toMatchObject(action);
+    expect(await look(stranger)).toMatchObject({ argv: ['true'], ...hidden });
+  }
+  await change(id, 'cancel');
+});
+
 test('who delegates to itself cannot answer itself, but may give up', async () => {
   await using selfish = await worker('selfish', () => ({
     status: 'needs_clarification',

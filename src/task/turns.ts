@@ -1,0 +1,21 @@
+/** One piece of work after the other for each key, in the order in which they were taken. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** As the work ends; what an earlier one threw is not its concern. */
+  take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const settled = mine.catch(() => undefined);
+    this.#last.set(key, settled);
+    void settled.then(() => {
+      if (this.#last.get(key) === settled) this.#last.delete(key);
+    });
+    return mine;
+  }
+
+  /** Resolves when all that was taken by now has ended. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#last.values());
+  }
+}
