@@ -1,4 +1,6 @@
 import { backoffMs } from '../../src/base/backoff.js';
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
@@ -101,15 +103,8 @@ export class ManagerLink {
   }
 
   #pause(tries: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, patience.baseMs + backoffMs(patience, tries, Math.random()));
-      signal.addEventListener('abort', end, { once: true });
-    });
+    const ms = patience.baseMs + backoffMs(patience, tries, Math.random());
+    return pause(systemClock, ms, signal);
   }
 }
 

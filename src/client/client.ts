@@ -1,5 +1,6 @@
 import { backoffMs } from '../base/backoff.js';
 import { IdSequence, isName } from '../base/ids.js';
+import { pause } from '../base/pause.js';
 import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
@@ -587,7 +588,7 @@ export class Client implements AsyncDisposable {
           if (nowMs > goneUntilMs) throw error;
           const waitMs =
             comebackBackoff.baseMs + backoffMs(comebackBackoff, attempt, this.#random());
-          await this.#pause(Math.min(waitMs, deadlineMs), options.signal);
+          await pause(this.#clock, Math.min(waitMs, deadlineMs), options.signal);
           continue;
         }
         moves += 1;
@@ -596,19 +597,6 @@ export class Client implements AsyncDisposable {
       }
     }
     throw error;
-  }
-
-  /** Ends early when nobody waits any more; what is asked next says so. */
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.after(ms, () => end());
-      const end = (): void => {
-        timer[Symbol.dispose]();
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      signal?.addEventListener('abort', end, { once: true });
-    });
   }
 
   async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
