@@ -15,8 +15,9 @@ const layers = {
   model: ['base', 'errors'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
-  delegation: ['base', 'errors', 'wire', 'machine', 'pgc'],
-  task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation'],
+  attention: ['base', 'errors', 'wire', 'machine', 'store'],
+  delegation: ['base', 'errors', 'wire', 'machine', 'pgc', 'attention'],
+  task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation', 'attention'],
 };
 
 /** One package in one place. */
@@ -31,7 +32,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(config|delegation|model|pgc|task)|services/mcp)/',
+  zod: '^(src/(attention|config|delegation|model|pgc|task)|services/mcp)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',

@@ -34,6 +34,7 @@ import { assertMayChange, isConcerned } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
+import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
@@ -56,6 +57,7 @@ export interface TaskDeskParts {
   store: Store;
   shards: Shards;
   log: Logger;
+  attention: AttentionParts;
   /** For a child that makes overlays. */
   config: Config;
 }
@@ -66,6 +68,7 @@ export class TaskDesk implements AsyncDisposable {
   readonly #book: TaskBook;
   readonly #pool: WorkerPool;
   readonly #overlays: OverlayMaker;
+  readonly #gates: GateDesk;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
@@ -77,11 +80,13 @@ export class TaskDesk implements AsyncDisposable {
     book: TaskBook,
     pool: WorkerPool,
     overlays: OverlayMaker,
+    gates: GateDesk,
   ) {
     this.#parts = parts;
     this.#book = book;
     this.#pool = pool;
     this.#overlays = overlays;
+    this.#gates = gates;
   }
 
   /** Throws STORE_UNAVAILABLE. */
@@ -93,20 +98,26 @@ export class TaskDesk implements AsyncDisposable {
       config,
       log,
     });
+    const gates = new GateDesk({ client, store, log, ...parts.attention });
     const conductor = new Conductor(pool, {
       manager: client.identity.agent,
       ...portsTo(parts, overlays),
+      attention: gates.ports,
+      now: () => systemClock.nowMs(),
     });
-    const book = await TaskBook.open({
+    const book: TaskBook = await TaskBook.open({
       store,
       clock: systemClock,
       random: Math.random,
       perform: conductor.perform,
-      onKept: (record) => conductor.noticed(record),
+      onKept: (record) => {
+        conductor.noticed(record);
+        gates.noticed(record, book);
+      },
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
     conductor.conduct(book);
-    return new TaskDesk(parts, book, pool, overlays);
+    return new TaskDesk(parts, book, pool, overlays, gates);
   }
 
   /** What a monitor is told. */
@@ -149,6 +160,7 @@ export class TaskDesk implements AsyncDisposable {
     const inner = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
     new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } }).serveOn(client);
+    this.#gates.serveOn(client, this.#book);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({

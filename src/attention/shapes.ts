@@ -132,6 +132,8 @@ export interface Grant {
   given_ms: number;
   /** 0: not used yet. */
   used_ms: number;
+  /** Attempt that used it. */
+  used_attempt: number;
 }
 
 /** An action as it is classified. */

@@ -1,3 +1,4 @@
+import type { Classification } from '../attention/shapes.js';
 import type { Gathered } from './gathered.js';
 import type { TaskFailure } from './shapes.js';
 
@@ -15,12 +16,14 @@ export interface Outcome {
   /** What it asked of the PGC itself. */
   gathered: Gathered | null;
   contextBytes: number;
+  /** What stopped it: the reason is GATE_DETECTED. */
+  classification: Classification | null;
 }
 
 export function outcome(kind: Outcome['kind'], said: Partial<Omit<Outcome, 'kind'>>): Outcome {
   return {
     ...{ kind, result: '', reason: '', errors: [], question: '', files: [], tokens: 0 },
-    ...{ gathered: null, contextBytes: 0 },
+    ...{ gathered: null, contextBytes: 0, classification: null },
     ...said,
   };
 }

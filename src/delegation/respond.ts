@@ -64,6 +64,7 @@ export function respond(
     attempt,
     partial: isPartial && result !== '',
     files_modified: outcome?.files ?? [],
+    classification: outcome?.classification ?? null,
     usage: {
       grounding_ms: gathered.ms,
       elapsed_ms: Math.round(work.elapsedMs),
@@ -81,7 +82,7 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
     ...{ task_id, status: 'failed', result: '', grounding_evidence: null, reason: code },
     errors: [{ code, text: message, retryable }],
     ...{ protocol_version: protocolVersion, clarification_request: '', attempt, partial: false },
-    ...{ files_modified: [], usage: null },
+    ...{ files_modified: [], usage: null, classification: null },
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { classificationSchema } from '../attention/schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { detailOf } from './schema.js';
 import {
@@ -106,6 +107,9 @@ export const taskResponseSchema = z.object({
     .default([])
     .describe('Files that were changed.'),
   usage: usage.nullish().describe('What it cost.'),
+  classification: classificationSchema
+    .nullish()
+    .describe('What stopped it, where the reason is GATE_DETECTED.'),
 });
 
 /** Of a worker that writes JSON. Throws MALFORMED_PAYLOAD, which names the field. */
@@ -117,11 +121,12 @@ export function readResponse(value: unknown): TaskResponse {
     const detail = `${bytes} bytes in all, at most ${limits.bytes}`;
     throw new BusError('MALFORMED_PAYLOAD', { detail });
   }
-  const { grounding_evidence, usage: cost, ...rest } = parsed.data;
+  const { grounding_evidence, usage: cost, classification, ...rest } = parsed.data;
   return {
     ...rest,
     grounding_evidence: (grounding_evidence ?? null) as TaskResponse['grounding_evidence'],
     usage: cost ?? null,
+    classification: classification ?? null,
   };
 }
 

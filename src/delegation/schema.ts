@@ -10,6 +10,7 @@ import {
   strategies,
   taskKinds,
   taskLimits,
+  type Action,
   type Criterion,
   type DelegatedTask,
 } from './shapes.js';
@@ -173,6 +174,17 @@ export const delegatedTaskSchema = z.strictObject({
   pgc: text(limits.idChars)
     .default('')
     .describe('PGC agent that is asked; empty: the whole lattice.'),
+  session: z
+    .union([z.literal(''), name.max(limits.idChars)])
+    .default('')
+    .describe(
+      'Approvals of risky actions are remembered for it; empty: the one of whoever delegates.',
+    ),
+  scope: z
+    .array(text(limits.hintChars).min(1))
+    .max(limits.scope)
+    .default([])
+    .describe('Files and folders that it is meant to change; none: all below the root.'),
 });
 
 /** A task as somebody wrote it, with all that was left out. Throws TASK_INVALID, which names the field. */
@@ -208,6 +220,13 @@ export function readTask(value: unknown, id: string): DelegatedTask {
     feedback: [],
   };
   return checked(task);
+}
+
+/** Another action in place of one; what is left out stays. Throws TASK_INVALID. */
+export function readAction(value: object, before: Action | null): Action {
+  const parsed = action.safeParse({ ...before, ...value });
+  if (!parsed.success) throw wrong(`action.${detailOf(parsed.error)}`);
+  return parsed.data;
 }
 
 const clarification = z.object({

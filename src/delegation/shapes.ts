@@ -3,6 +3,8 @@
  * JSON that agents write, hence snake case: a field is added, never renamed.
  */
 
+import type { Classification, Grant } from '../attention/shapes.js';
+
 export const strategies = ['pgc_first', 'pgc_verify', 'pgc_cite', 'none'] as const;
 export type Strategy = (typeof strategies)[number];
 
@@ -63,6 +65,7 @@ export const taskLimits = {
   dependencies: 64,
   clarifications: 8,
   clarificationChars: 4_000,
+  scope: 64,
   feedback: 16,
   feedbackChars: 4_000,
   argv: 256,
@@ -162,6 +165,10 @@ export interface DelegatedTask {
   clarifications: Clarification[];
   /** What has to be put right, of an earlier attempt. */
   feedback: string[];
+  /** Approvals of risky actions are remembered for it; empty: the one of whoever delegates. */
+  session: string;
+  /** Files and folders that it is meant to change, from the root; none: all below the root. */
+  scope: string[];
 }
 
 export interface EvidenceCitation {
@@ -226,6 +233,8 @@ export interface TaskResponse {
   partial: boolean;
   files_modified: string[];
   usage: Usage | null;
+  /** What stopped it, where the reason is GATE_DETECTED. */
+  classification: Classification | null;
 }
 
 export interface Assignment {
@@ -236,6 +245,8 @@ export interface Assignment {
   until_ms: number;
   /** The agent that manages it. */
   manager: string;
+  /** Leave to run what is risky, each once. */
+  grants: Grant[];
 }
 
 /** Whether it may change something that outlives it, and must not be done a second time unasked. */

@@ -15,6 +15,7 @@
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
+ *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
@@ -51,6 +52,11 @@ export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${
 export const todoPrefix = 'todo/';
 export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
 export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
+
+export const approvalPrefix = 'approval/';
+export const approvalSessionPrefix = (session: string): string => `${approvalPrefix}${session}/`;
+export const approvalKey = (session: string, digest: string): string =>
+  approvalSessionPrefix(session) + digest;
 
 export const workPrefix = 'work/';
 export const workKey = (task: string, attempt: number): string =>

@@ -37,9 +37,25 @@ const graceMs = 30_000;
 export type Patch = Partial<
   Pick<
     TaskRecord,
-    'task' | 'failed_workers' | 'response' | 'reviews' | 'error' | 'asks' | 'progress' | 'reactions'
+    | 'task'
+    | 'failed_workers'
+    | 'response'
+    | 'reviews'
+    | 'error'
+    | 'asks'
+    | 'progress'
+    | 'reactions'
+    | 'gates'
+    | 'grants'
+    | 'findings'
   >
 >;
+
+/** What happened to a task, and what it changes beside the state. */
+export interface Told {
+  event: TaskEvent;
+  patch: Patch;
+}
 
 export interface BookParts {
   store: Store;
@@ -186,6 +202,7 @@ export class TaskBook implements AsyncDisposable {
           progress: '',
           notes: [{ at_ms: nowMs, state: 'pending', text: 'delegated' }],
           reactions: [],
+          ...{ gates: [], grants: [], findings: [] },
           created_ms: nowMs,
           updated_ms: nowMs,
           finished_ms: 0,
@@ -234,12 +251,30 @@ export class TaskBook implements AsyncDisposable {
     );
   }
 
+  /** An event and a patch that follow from the record as it is when its turn comes. Throws what `told` throws, too. */
+  decide(id: string, what: string, told: (record: TaskRecord) => Told): Promise<TaskRecord> {
+    return this.#step(id, what, {}, (record, nowMs) => {
+      const { event, patch } = told(record);
+      return advance({ ...record, ...patch }, event, nowMs);
+    });
+  }
+
+  /** Counts what is no end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
+  async tally(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
+    this.#numbers = change(this.#numbers);
+    await this.#parts.store.commit([numbersOperation(this.#numbers)]);
+  }
+
   /** What changes nothing about its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
-  amend(id: string, patch: Patch): Promise<TaskRecord> {
-    return this.#step(id, 'amend', patch, (record, nowMs) => ({
-      record: { ...record, revision: record.revision + 1, updated_ms: nowMs },
-      deeds: [],
-    }));
+  amend(id: string, patch: Patch | ((record: TaskRecord) => Patch)): Promise<TaskRecord> {
+    return this.#step(id, 'amend', {}, (record, nowMs) => {
+      const changed = typeof patch === 'function' ? patch(record) : patch;
+      const { revision } = record;
+      return {
+        record: { ...record, ...changed, revision: revision + 1, updated_ms: nowMs },
+        deeds: [],
+      };
+    });
   }
 
   /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed: see `isClosed`. */

@@ -12,6 +12,7 @@ import type {
 import { evidenceLimits, hasEffects, taskLimits } from '../delegation/shapes.js';
 import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
 import { isOver, stateOf, type Deed } from './advance.js';
+import { attended, type AttentionPorts } from './attention-station.js';
 import type { Patch, TaskBook } from './book.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
@@ -27,6 +28,9 @@ export interface AssignedTo {
 export interface ConductorPorts {
   /** Of this manager, as workers address it. */
   manager: string;
+  attention: AttentionPorts;
+  /** Unix time. */
+  now: () => number;
   /** Durable, and stored once under its id. Throws what the broker refuses. */
   assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
@@ -69,7 +73,7 @@ export class Conductor {
       case 'turn.await':
         return this.#while(record, 'pending', (signal) => this.#awaitTurn(record, signal));
       case 'task.attend':
-        return this.#tell(record, 'attending', { type: 'attention.passed' });
+        return this.#attend(record);
       case 'worker.choose':
         return this.#choose(record);
       case 'assignment.send':
@@ -148,6 +152,13 @@ export class Conductor {
     await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
   }
 
+  async #attend(record: TaskRecord): Promise<void> {
+    if (stateOf(record) !== 'attending') return;
+    const { attention, now } = this.#ports;
+    const told = await attended(record, attention, now());
+    if (told !== undefined) await this.#tell(record, 'attending', told.event, told.patch);
+  }
+
   async #choose(record: TaskRecord): Promise<void> {
     if (record.assignment?.snapshot.status === 'active') return;
     const worker = this.#pool.now(wishOf(record));
@@ -158,12 +169,15 @@ export class Conductor {
     await this.#tell(record, 'assigned', event, { response: null, progress: '' });
   }
 
-  async #assign({ id, task, assignment, created_ms }: TaskRecord, attempt: number): Promise<void> {
+  async #assign(record: TaskRecord, attempt: number): Promise<void> {
+    const { id, task, assignment, created_ms, timers, grants } = record;
     if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active') return;
     const { manager, assign } = this.#ports;
     const { worker, isCapable } = assignment.snapshot.context;
-    const until_ms = created_ms + task.limits.timeout_ms;
-    const whole = { task, attempt, lease_ms: leaseMs, until_ms, manager };
+    // Later than at first, where a person was asked meanwhile.
+    const until_ms = timers.whole ?? created_ms + task.limits.timeout_ms;
+    const leave = grants.filter(({ used_ms }) => used_ms === 0);
+    const whole = { task, attempt, lease_ms: leaseMs, until_ms, manager, grants: leave };
     try {
       await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { Finding as RiskFinding, Gate } from '../attention/shapes.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../delegation/shapes.js';
 import type { Review } from '../delegation/review.js';
 import { codec, delegation, task } from '../wire/codec.js';
@@ -61,6 +62,8 @@ export interface TaskView {
   updated_ms: number;
   finished_ms: number;
   progress: string;
+  gates: Gate[];
+  findings: RiskFinding[];
 }
 
 export interface TasksAnswer {

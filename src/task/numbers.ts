@@ -1,4 +1,9 @@
 import { isEvidenceRequired } from '../delegation/shapes.js';
+import {
+  attentionCounted,
+  noAttentionNumbers,
+  type AttentionNumbers,
+} from './attention-numbers.js';
 import { stateOf } from './advance.js';
 import type { TaskRecord } from './record.js';
 
@@ -39,6 +44,7 @@ export interface TaskNumbers {
   /** By overlay: tasks that consulted it, and of which verified citations were of it. */
   overlays_consulted: Record<string, number>;
   overlays_cited: Record<string, number>;
+  attention: AttentionNumbers;
 }
 
 export const noNumbers: TaskNumbers = {
@@ -60,6 +66,7 @@ export const noNumbers: TaskNumbers = {
   told_usage: 0,
   overlays_consulted: {},
   overlays_cited: {},
+  attention: noAttentionNumbers,
 };
 
 /** With one more task that is over. */
@@ -105,6 +112,7 @@ export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
     told_usage: before.told_usage + (usage === null ? 0 : 1),
     overlays_consulted: added(before.overlays_consulted, new Set(evidence?.overlays_consulted)),
     overlays_cited: added(before.overlays_cited, new Set(cited.map(({ overlay }) => overlay))),
+    attention: attentionCounted(before.attention, record),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Finding as RiskFinding, Gate, Grant } from '../attention/shapes.js';
 import { assignmentMachine } from '../delegation/manager.machine.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../delegation/shapes.js';
 import type { Review } from '../delegation/review.js';
@@ -58,6 +59,11 @@ export interface TaskRecord {
   notes: Note[];
   /** What was done about a block, so that nothing is tried twice. */
   reactions: string[];
+  /** Questions to a person about the risk of an action, and what was given leave by the answers. */
+  gates: Gate[];
+  grants: Grant[];
+  /** Risks that were noticed in passing. */
+  findings: RiskFinding[];
   created_ms: number;
   updated_ms: number;
   finished_ms: number;
@@ -80,6 +86,8 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
   if ((kept.version as number) !== 1) throw new Error(`a task of version ${kept.version}`);
   const { assignment, snapshot } = kept;
   return {
+    // Of a release without them.
+    ...{ gates: [], grants: [], findings: [] },
     ...kept,
     snapshot: restored(taskMachine, snapshot),
     assignment: assignment && {

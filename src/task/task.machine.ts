@@ -2,7 +2,9 @@ import { assertEvent, assign, setup } from 'xstate';
 
 export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
 export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';
-export type TimerName = 'lease' | 'whole' | 'decision' | 'block';
+/** Of a gate only what is done about it counts here. */
+export type GateOutcome = 'granted' | 'modified' | 'halted' | 'withdrawn';
+export type TimerName = 'lease' | 'whole' | 'decision' | 'block' | 'gate';
 
 export interface TaskInput {
   timeoutMs: number;
@@ -17,7 +19,9 @@ export type TaskEvent =
   | { type: 'task.ready' }
   | { type: 'dependency.failed'; reason: string }
   | { type: 'attention.passed' }
-  | { type: 'attention.halted'; reason: string }
+  /** A person is asked; whoever is silent so long is answered by the policy. */
+  | { type: 'attention.gated'; reason: string; expiresMs: number }
+  | { type: 'gate.judged'; outcome: GateOutcome; reason: string }
   | { type: 'worker.chosen'; worker: string; isCapable: boolean }
   | { type: 'worker.absent'; reason: string }
   | { type: 'worker.accepted' }
@@ -78,6 +82,8 @@ const task = setup({
     isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',
     isJudged: ({ event }, { judgement }: { judgement: Judgement }) =>
       event.type === 'decision.made' && event.judgement === judgement,
+    isGate: ({ event }, { outcome }: { outcome: GateOutcome }) =>
+      event.type === 'gate.judged' && event.outcome === outcome,
     isDone: ({ event }) => event.type === 'outcome.told' && event.outcome === 'done',
     isTimer: ({ event }, { timer }: { timer: TimerName }) =>
       event.type === 'timer.due' && event.timer === timer,
@@ -85,6 +91,7 @@ const task = setup({
   actions: {
     rememberReason: assign({ reason: ({ event }) => ('reason' in event ? event.reason : '') }),
     rememberSilence: assign({ reason: 'DECISION_EXPIRED' }),
+    rememberUnjudged: assign({ reason: 'GATE_EXPIRED' }),
     rememberTimeout: assign({ reason: 'TASK_TIMED_OUT' }),
     rememberRefusal: assign({ reason: 'REFUSED' }),
     forgetReason: assign({ reason: '' }),
@@ -101,6 +108,10 @@ const arm = (timer: TimerName): ReturnType<typeof task.emit> =>
     timer,
     delayMs: timer === 'whole' ? context.timeoutMs : context.decisionMs,
   }));
+const armGate = task.emit(({ event }) => {
+  assertEvent(event, 'attention.gated');
+  return { type: 'timer.arm', timer: 'gate', delayMs: event.expiresMs };
+});
 const clear = (timer: TimerName): ReturnType<typeof task.emit> =>
   task.emit({ type: 'timer.clear', timer });
 const awaitTurn = task.emit({ type: 'turn.await' });
@@ -168,9 +179,31 @@ export const taskMachine = task.createMachine({
         },
         attending: {
           entry: attend,
+          exit: clear('gate'),
           on: {
             'attention.passed': { target: 'assigned', actions: 'passAttention' },
-            'attention.halted': { target: '#task.halted', actions: 'rememberReason' },
+            // The time of the task stands still while a person thinks.
+            'attention.gated': { actions: ['rememberReason', clear('whole'), armGate] },
+            'gate.judged': [
+              {
+                guard: { type: 'isGate', params: { outcome: 'granted' } },
+                target: 'assigned',
+                actions: ['passAttention', 'forgetReason', arm('whole')],
+              },
+              // Another action now: what was judged was not this one.
+              {
+                guard: { type: 'isGate', params: { outcome: 'modified' } },
+                target: 'attending',
+                reenter: true,
+                actions: arm('whole'),
+              },
+              { target: '#task.halted', actions: 'rememberReason' },
+            ],
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'gate' } },
+              target: '#task.halted',
+              actions: 'rememberUnjudged',
+            },
           },
         },
         assigned: {

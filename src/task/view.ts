@@ -1,4 +1,5 @@
 import { stateOf } from './advance.js';
+import { gatesOf } from './attention-station.js';
 import { possibleChanges } from './changes.js';
 import type { TaskView } from './messages.js';
 import type { TaskRecord } from './record.js';
@@ -7,6 +8,7 @@ import type { TaskRecord } from './record.js';
 export function viewOf(record: TaskRecord): TaskView {
   const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
   const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
+  const { findings } = record;
   return {
     id,
     state: stateOf(record),
@@ -25,6 +27,8 @@ export function viewOf(record: TaskRecord): TaskView {
     updated_ms,
     finished_ms,
     progress,
+    gates: gatesOf(record),
+    findings,
   };
 }
 

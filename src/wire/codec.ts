@@ -53,3 +53,4 @@ export const bus = sigma.bus;
 export const pgc = sigma.pgc;
 export const delegation = sigma.delegation;
 export const task = sigma.task;
+export const attention = sigma.attention;

@@ -171,6 +171,13 @@ test('an assignment arrives with its token and with times beyond 32 bits', () =>
     lease_ms: 20_000,
     until_ms: 1_800_000_000_123,
     manager: 'm',
+    grants: [
+      {
+        ...{ id: 'grant-t-1', task: 't', gate: 'gate-t-1', by: 'operator' },
+        ...{ given_ms: 1_800_000_000_123, used_ms: 0, used_attempt: 0 },
+        digest: { action: 'a'.repeat(64), files: { 'run.sh': 'b'.repeat(64) } },
+      },
+    ],
   };
   expect(ofAssignment.decode(ofAssignment.encode(given))).toEqual(given);
 });

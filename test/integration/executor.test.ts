@@ -361,7 +361,14 @@ test('a manager that is away is waited for, before the work and after it', async
     'away',
   );
   const until_ms = Date.now() + 60_000;
-  await desk.post({ task: away, attempt: 1, lease_ms: 2_000, until_ms, manager: 'second-desk' });
+  await desk.post({
+    task: away,
+    attempt: 1,
+    lease_ms: 2_000,
+    until_ms,
+    manager: 'second-desk',
+    grants: [],
+  });
   // Nobody of that name has ever been there.
   let second = await Desk.open(stage.home, 'second-desk');
   await eventually(() => expect(second.claims).toContain('away/1'), 15_000);
@@ -378,7 +385,7 @@ test('what is delivered again after it was done is not done again', async () => 
   const task = { id: 'twice', task: 'x', runner: 'command', action: { argv: node(script) } };
   const assignment = {
     ...{ task: readTask(task, 'twice'), attempt: 1, lease_ms: 2_000 },
-    ...{ until_ms: Date.now() + 60_000, manager: 'desk' },
+    ...{ until_ms: Date.now() + 60_000, manager: 'desk', grants: [] },
   };
   await desk.post(assignment);
   await desk.response('twice');

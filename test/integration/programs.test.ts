@@ -122,7 +122,11 @@ test('a link that leaves the root is refused', async () => {
 test('what a link cannot send, and never will, is given up', async () => {
   const client = { post: () => Promise.reject(new BusError('TOO_LARGE')) } as unknown as Client;
   const task = readTask({ id: 'one', task: 'x' }, 'one');
-  const assignment = { ...{ task, attempt: 1, lease_ms: 1, until_ms: 1 }, manager: 'desk' };
+  const assignment = {
+    ...{ task, attempt: 1, lease_ms: 1, until_ms: 1 },
+    manager: 'desk',
+    grants: [],
+  };
   const link = new ManagerLink(client, silent, assignment);
   expect(await link.respond(malformed('one', 1, 'x'), never)).toBe('given up');
 });

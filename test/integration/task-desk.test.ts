@@ -45,13 +45,18 @@ afterAll(async () => {
   folder.remove();
 });
 
+/** Nothing here is risky: see gates.test. */
+const passing = (): Promise<undefined> => Promise.resolve(undefined);
+
 async function startManager(): Promise<typeof manager> {
   const config = loadConfig({}, { home: folder.path });
   const log = openLog(config, { service: 'manager' });
   const client = await bus.client('manager', { role: 'manager' });
   await client.register(recordOf('manager'));
   const store = await openTestStore(path.join(folder.path, 'tasks'), tasksLayout);
-  const desk = await TaskDesk.open({ client, store, shards: new Shards(client, log), log, config });
+  const attention = { classify: passing, gateMs: 60_000, onExpiry: 'halt' as const };
+  const shards = new Shards(client, log);
+  const desk = await TaskDesk.open({ client, store, shards, log, config, attention });
   await desk.begin();
   return { desk, store, client };
 }
@@ -119,6 +124,7 @@ const answer: TaskResponse = {
   partial: false,
   files_modified: [],
   usage: null,
+  classification: null,
 };
 
 async function delegate(task: object): Promise<TaskView> {

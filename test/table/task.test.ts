@@ -35,7 +35,12 @@ test('task', async () => {
       { type: 'task.ready' },
       { type: 'dependency.failed', reason: 'DEPENDENCY_FAILED' },
       { type: 'attention.passed' },
-      { type: 'attention.halted', reason: 'HALTED' },
+      { type: 'attention.gated', reason: 'GATE_DETECTED', expiresMs: 2_000 },
+      ...(['granted', 'modified', 'halted', 'withdrawn'] as const).map((outcome) => ({
+        type: 'gate.judged' as const,
+        outcome,
+        reason: 'JUDGED',
+      })),
       { type: 'worker.chosen', worker: 'one', isCapable: true },
       { type: 'worker.absent', reason: 'NO_WORKER' },
       { type: 'worker.accepted' },
@@ -61,6 +66,7 @@ test('task', async () => {
       { type: 'timer.due', timer: 'whole' },
       { type: 'timer.due', timer: 'decision' },
       { type: 'timer.due', timer: 'block' },
+      { type: 'timer.due', timer: 'gate' },
       { type: 'task.cancelled', reason: 'CANCELLED' },
     ],
     (snapshot) => {

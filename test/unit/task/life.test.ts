@@ -71,7 +71,19 @@ const taskEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
     weight: 6,
   },
   because('dependency.failed'),
-  because('attention.halted'),
+  fc.record({
+    type: fc.constant('attention.gated' as const),
+    reason,
+    expiresMs: fc.constantFrom(1, 1_000),
+  }),
+  {
+    arbitrary: fc.record({
+      type: fc.constant('gate.judged' as const),
+      outcome: fc.constantFrom('granted', 'modified', 'halted', 'withdrawn'),
+      reason,
+    }),
+    weight: 2,
+  },
   because('worker.absent'),
   one('worker.accepted'),
   one('worker.completed'),

@@ -1,0 +1,126 @@
+import {
+  attentionLimits,
+  unknownEnvironment,
+  type ActionDigest,
+  type Classification,
+  type Gate,
+  type Grant,
+  type Judgement,
+  type Pattern,
+} from './shapes.js';
+
+/** What a gate of the next number is called. */
+export const gateId = (task: string, n: number): string => `gate-${task}-${n}`;
+/** Task of a gate; undefined: no gate is called so. */
+export const taskOfGate = (id: string): string | undefined => /^gate-(.+)-\d+$/.exec(id)?.[1];
+
+export interface Asked {
+  task: string;
+  classification: Classification;
+  seenBy: string;
+  session: string;
+  nowMs: number;
+  expiresMs: number;
+}
+
+/** A question to a person. Undefined: this task has asked so often that it is given up (`attentionLimits.gates`). */
+export function opened(
+  gates: readonly Gate[],
+  { task, classification, seenBy, session, nowMs, expiresMs }: Asked,
+): Gate[] | undefined {
+  if (gates.length >= attentionLimits.gates) return undefined;
+  const gate: Gate = {
+    id: gateId(task, gates.length + 1),
+    task,
+    state: 'open',
+    classification,
+    seen_by: seenBy,
+    session,
+    asked_ms: nowMs,
+    expires_ms: nowMs + expiresMs,
+    judgement: '',
+    judged_by: '',
+    judged_ms: 0,
+    direction: '',
+  };
+  return [...gates, gate];
+}
+
+/** The one that waits for a judgement. */
+export function openGate(gates: readonly Gate[]): Gate | undefined {
+  return gates.find(({ state }) => state === 'open');
+}
+
+/** The open gate with its answer. */
+export function judged(
+  gates: readonly Gate[],
+  said: { judgement: Judgement; by: string; direction: string; nowMs: number },
+): Gate[] {
+  return gates.map((gate) =>
+    gate.state === 'open'
+      ? {
+          ...gate,
+          state: 'judged',
+          judgement: said.judgement,
+          judged_by: said.by,
+          judged_ms: said.nowMs,
+          direction: said.direction,
+        }
+      : gate,
+  );
+}
+
+/** Leave for one exact action; the oldest used ones make room. */
+export function granted(
+  grants: readonly Grant[],
+  given: { task: string; digest: ActionDigest; gate: string; by: string; nowMs: number; n: number },
+): Grant[] {
+  const { task, digest, gate, by, nowMs, n } = given;
+  const grant: Grant = {
+    ...{ id: `grant-${task}-${n}`, task, digest, gate, by, given_ms: nowMs },
+    ...{ used_ms: 0, used_attempt: 0 },
+  };
+  return [...grants, grant].slice(-attentionLimits.grants);
+}
+
+/** Numbers go on where older grants were dropped. */
+export function nextGrant(grants: readonly Grant[]): number {
+  return 1 + Math.max(0, ...grants.map(({ id }) => Number(/\d+$/.exec(id)?.[0] ?? 0)));
+}
+
+/**
+ * Whether leave for one action is leave for this one: the very same action, none of the scripts changed that were shown,
+ * and no risk from a script that was not.
+ */
+export function covers(
+  leave: ActionDigest,
+  { digest, findings }: Pick<Classification, 'digest' | 'findings'>,
+): boolean {
+  if (leave.action !== digest.action) return false;
+  const shown = Object.entries(leave.files);
+  if (shown.some(([path, sha256]) => digest.files[path] !== sha256)) return false;
+  return findings.every(({ file }) => file === '' || leave.files[file] !== undefined);
+}
+
+/** Leave for this action that was not used yet. */
+export function leaveFor(
+  grants: readonly Grant[],
+  seen: Pick<Classification, 'digest' | 'findings'>,
+): Grant | undefined {
+  return grants.find(({ used_ms, digest }) => used_ms === 0 && covers(digest, seen));
+}
+
+/** Whether something of it stops; what is only advisory is noted in passing. */
+export function isGated({ level, findings }: Pick<Classification, 'level' | 'findings'>): boolean {
+  return level === 'Elevated' && findings.some(({ severity }) => severity === 'Gate');
+}
+
+/** All of it must be the same: another signal, another target, another environment is another risk. */
+export function isSamePattern(a: Pattern, b: Pattern): boolean {
+  if (a.environment === unknownEnvironment) return false;
+  return patternKey(a) === patternKey(b);
+}
+
+export function patternKey({ tool, target, environment, signals }: Pattern): string {
+  return JSON.stringify([tool, target, environment, [...signals].sort()]);
+}

@@ -1,0 +1,221 @@
+import type { Approval } from '../attention/approvals.js';
+import {
+  covers,
+  granted,
+  isGated,
+  judged,
+  leaveFor,
+  nextGrant,
+  openGate,
+  opened,
+  taskOfGate,
+} from '../attention/gates.js';
+import type { GateJudgement, GrantUse } from '../attention/messages.js';
+import {
+  attentionLimits,
+  judgements,
+  type Classification,
+  type Gate,
+  type Grant,
+} from '../attention/shapes.js';
+import { parseJson } from '../delegation/json.js';
+import { readAction } from '../delegation/schema.js';
+import { taskLimits, type DelegatedTask } from '../delegation/shapes.js';
+import { BusError } from '../errors/bus-error.js';
+import { stateOf } from './advance.js';
+import type { Patch, TaskBook, Told } from './book.js';
+import type { TaskRecord } from './record.js';
+
+/** What the station needs of the world. */
+export interface AttentionPorts {
+  /** Without a look at files: what scripts do is seen where they can be read. Undefined: it can do nothing. */
+  classify: (task: DelegatedTask) => Promise<Classification | undefined>;
+  approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
+  /** How long a person may take. */
+  gateMs: number;
+  /** This manager, as it is named in what it sees. */
+  self: string;
+}
+
+/** Whose approvals count for a task. */
+export function sessionOf({ task, parent }: Pick<TaskRecord, 'task' | 'parent'>): string {
+  return task.session || parent;
+}
+
+/**
+ * What becomes of a task that is attended to: it passes in silence, or with a note, or by an approval of its session; or a
+ * person is asked. Source: the attention protocol, phases 0 to 2.
+ */
+export async function attended(
+  record: TaskRecord,
+  ports: AttentionPorts,
+  nowMs: number,
+): Promise<Told | undefined> {
+  const { task, grants, gates, findings } = record;
+  // It was asked already: performed a second time, this changes nothing.
+  if (openGate(gates) !== undefined) return undefined;
+  const seen = await seenOf(record, ports);
+  if (seen === undefined) return passed({});
+  const { classification, by } = seen;
+  if (!isGated(classification)) return passed({ findings: noted(findings, classification) });
+  if (leaveFor(grants, classification) !== undefined) return passed({});
+  const session = sessionOf(record);
+  const approval = await ports.approved(session, classification);
+  if (approval !== undefined) {
+    const given = { task: task.id, digest: classification.digest, gate: '', by: approval.by };
+    return passed({ grants: granted(grants, { ...given, nowMs, n: nextGrant(grants) }) });
+  }
+  const { gateMs } = ports;
+  const asked = { task: task.id, classification, seenBy: by, session, nowMs, expiresMs: gateMs };
+  const next = opened(gates, asked);
+  if (next === undefined) {
+    const { code, text, retryable } = new BusError('GATES_EXCEEDED', {
+      task: task.id,
+      limit: attentionLimits.gates,
+    }).toFailure();
+    const event = { type: 'gate.judged', outcome: 'halted', reason: code } as const;
+    return { event, patch: { error: { code, text, retryable } } };
+  }
+  return {
+    event: { type: 'attention.gated', reason: 'GATE_DETECTED', expiresMs: gateMs },
+    patch: {
+      gates: next,
+      asks: `approve, dismiss, modify, halt or withdraw ${next.at(-1)?.id ?? ''}?`,
+    },
+  };
+}
+
+/** What the executor saw that stopped, else what this process sees. */
+async function seenOf(
+  { response, task, assignment }: TaskRecord,
+  { classify, self }: AttentionPorts,
+): Promise<{ classification: Classification; by: string } | undefined> {
+  const hasStopped = response?.reason === 'GATE_DETECTED' && response.status === 'blocked';
+  if (hasStopped && response.classification !== null)
+    return { classification: response.classification, by: assignment?.worker ?? '' };
+  const classification = await classify(task);
+  return classification && { classification, by: self };
+}
+
+function passed(patch: Patch): Told {
+  return { event: { type: 'attention.passed' }, patch };
+}
+
+function noted(
+  before: TaskRecord['findings'],
+  { findings }: Classification,
+): TaskRecord['findings'] {
+  const known = new Set(before.map((each) => JSON.stringify(each)));
+  const fresh = findings.filter((each) => !known.has(JSON.stringify(each)));
+  return [...before, ...fresh].slice(-attentionLimits.findings);
+}
+
+/** What is said about an open gate, checked. Throws NO_SUCH_GATE, GATE_JUDGED, GATE_CHANGED, USAGE, TOO_LARGE, TASK_INVALID. */
+export function judgedBy(
+  record: TaskRecord,
+  said: GateJudgement,
+  by: string,
+  nowMs: number,
+): Told & { gate: Gate } {
+  const gate = gateIn(record, said.id);
+  const { judgement, direction } = said;
+  if (!judgements.includes(judgement))
+    throw new BusError('USAGE', { detail: `a gate is judged by ${judgements.join(', ')}` });
+  if (gate.state !== 'open' || stateOf(record) !== 'attending')
+    throw new BusError('GATE_JUDGED', { gate: gate.id, state: stateNow(gate, record) });
+  const { digest } = gate.classification;
+  if (said.action !== '' && said.action !== digest.action)
+    throw new BusError('GATE_CHANGED', { gate: gate.id });
+  if (direction.length > attentionLimits.directionChars)
+    throw new BusError('TOO_LARGE', {
+      what: 'a direction',
+      bytes: direction.length,
+      limit: attentionLimits.directionChars,
+    });
+  const gates = judged(record.gates, { judgement, by, direction, nowMs });
+  const base: Patch = { gates, asks: '', error: null };
+  const { grants, id: task } = record;
+  const reason = `${judgement} by ${by}`;
+  switch (judgement) {
+    case 'approve':
+    case 'dismiss': {
+      const given = { task, digest, gate: gate.id, by, nowMs, n: nextGrant(grants) };
+      const patch = { ...base, grants: granted(grants, given) };
+      return { gate, event: { type: 'gate.judged', outcome: 'granted', reason }, patch };
+    }
+    case 'modify': {
+      const patch = { ...base, response: null, ...modified(record, direction) };
+      return { gate, event: { type: 'gate.judged', outcome: 'modified', reason }, patch };
+    }
+    case 'halt':
+    case 'withdraw': {
+      const { code, text, retryable } = new BusError(
+        judgement === 'halt' ? 'GATE_HALTED' : 'GATE_WITHDRAWN',
+        { gate: gate.id, by },
+      ).toFailure();
+      const outcome = judgement === 'halt' ? 'halted' : 'withdrawn';
+      const patch = { ...base, error: { code, text, retryable } };
+      return { gate, event: { type: 'gate.judged', outcome, reason: code }, patch };
+    }
+  }
+}
+
+/** Another action as JSON, or words for whoever does it. A program takes no words. */
+function modified({ task }: TaskRecord, direction: string): Patch {
+  const value = parseJson(direction);
+  if ('argv' in value) return { task: { ...task, action: readAction(value, task.action) } };
+  if (task.runner === 'command')
+    throw new BusError('USAGE', {
+      detail: 'a program is modified by another action as JSON: {"argv": [...]}',
+    });
+  if (direction.trim() === '') throw new BusError('USAGE', { detail: 'modify needs a direction' });
+  const feedback = [...task.feedback, direction].slice(-taskLimits.feedback);
+  return { task: { ...task, feedback } };
+}
+
+/** Throws NO_SUCH_GATE. */
+export function gateIn({ gates }: Pick<TaskRecord, 'gates'>, id: string): Gate {
+  const gate = gates.find((each) => each.id === id);
+  if (gate === undefined) throw new BusError('NO_SUCH_GATE', { gate: id });
+  return gate;
+}
+
+/** Throws NO_SUCH_GATE of a gate, and of the task that its name says. */
+export async function recordOfGate(book: TaskBook, id: string): Promise<TaskRecord> {
+  const task = taskOfGate(id);
+  if (task === undefined || book.stateOf(task) === undefined)
+    throw new BusError('NO_SUCH_GATE', { gate: id });
+  return book.get(task);
+}
+
+/** An open gate of a task that has gone on is open no longer. */
+export function stateNow({ state }: Gate, record: TaskRecord): Gate['state'] {
+  if (state !== 'open' || stateOf(record) === 'attending') return state;
+  return record.snapshot.context.reason === 'GATE_EXPIRED' ? 'expired' : 'void';
+}
+
+/** As they are now. */
+export function gatesOf(record: TaskRecord): Gate[] {
+  return record.gates.map((gate) => ({ ...gate, state: stateNow(gate, record) }));
+}
+
+/**
+ * The grants of a record with one used. Used by this very attempt before, it is the same use, told twice. Throws
+ * GRANT_REFUSED, GRANT_USED.
+ */
+export function used(record: TaskRecord, use: GrantUse, nowMs: number): Grant[] {
+  const grant = record.grants.find(({ id }) => id === use.grant);
+  const refused = (detail: string): BusError =>
+    new BusError('GRANT_REFUSED', { task: record.id, detail });
+  if (grant === undefined) throw refused('there is no such grant for this task');
+  // Whether a script that was not shown is risky, the executor has decided.
+  if (!covers(grant.digest, { digest: use.digest, findings: [] }))
+    throw refused('it was given for another action');
+  if (grant.used_ms > 0) {
+    if (grant.used_attempt === use.attempt) return record.grants;
+    throw new BusError('GRANT_USED', { grant: grant.id });
+  }
+  return record.grants.map((each) =>
+    each === grant ? { ...each, used_ms: nowMs, used_attempt: use.attempt } : each,
+  );
+}
