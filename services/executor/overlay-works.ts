@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../src/config/config.js';
 import type { Logger } from '../../src/observe/log.js';
 import { program } from '../cli/index-process.js';
@@ -6,11 +7,13 @@ import { argumentsOf } from '../cli/options.js';
 
 /** A task waits so long for overlays that are made for it. */
 const waitMsMax = 120_000;
-const pollMs = 500;
+/** Whoever serves the tree takes over what was made within this; until then it is looked for. */
+const takeOverMsMax = 10_000;
+const lookEveryMs = 500;
 /** Processes at once; a task that would need one more goes without. */
 const worksMax = 4;
-/** One that has ended is not begun again so soon: a host takes a while to notice, and what failed would fail again. */
-const restMs = 120_000;
+/** One that came to nothing is not begun again so soon: it would fail again. */
+const restMsDefault = 120_000;
 /** Of what a failed one says. */
 const saidCharsMax = 300;
 
@@ -18,46 +21,70 @@ interface Work {
   child?: ChildProcess;
   /** Why it failed; empty: it did not. Undefined while it runs. */
   failed: string | undefined;
+  ended: Promise<void>;
   /** By the monotonic clock. */
   endedMs: number;
 }
 
-const noRoom: Work = { failed: 'too many overlays are being made', endedMs: 0 };
+const noRoom: Work = {
+  failed: 'too many overlays are being made',
+  ended: Promise.resolve(),
+  endedMs: 0,
+};
 
-/** Makes overlays that tasks hint at and nobody has made: each once, in a process of its own, by `sigma overlay generate`. */
+export interface OverlayWorksOptions {
+  restMs?: number;
+  waitMs?: number;
+}
+
+/** Makes overlays that tasks hint at and that are not there: each once, in a process of its own, by `sigma overlay generate`. */
 export class OverlayWorks implements Disposable {
   readonly #config: Config;
   readonly #log: Logger;
   readonly #restMs: number;
+  readonly #waitMs: number;
   readonly #works = new Map<string, Work>();
 
-  constructor(config: Config, log: Logger, rest = restMs) {
+  constructor(config: Config, log: Logger, options: OverlayWorksOptions = {}) {
     this.#config = config;
     this.#log = log;
-    this.#restMs = rest;
+    this.#restMs = options.restMs ?? restMsDefault;
+    this.#waitMs = options.waitMs ?? waitMsMax;
   }
 
-  /** Resolves when they are ready, when no work goes on that could make them, or after two minutes. Says what hindered. */
+  /**
+   * Resolves when `isThere` says that they are, when no work goes on that could make them, or after two minutes. It is
+   * asked when the works have ended, every half second for ten seconds at most. Says what hindered.
+   */
   async make({
     roots,
     overlays,
-    isReady,
+    isThere,
     signal,
   }: {
     roots: readonly string[];
     overlays: readonly string[];
-    isReady: () => Promise<boolean>;
+    isThere: () => Promise<boolean>;
     signal: AbortSignal;
   }): Promise<string[]> {
     const works = roots.map((root) => this.#begun(root, overlays));
-    const endMs = performance.now() + waitMsMax;
-    while (performance.now() < endMs && !signal.aborted) {
-      if (await isReady()) return [];
-      // Ended in order, and not ready: the host has not taken it over yet.
-      if (works.every(({ failed }) => failed !== undefined && failed !== '')) break;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    const endMs = performance.now() + this.#waitMs;
+    const ended = new AbortController();
+    void Promise.all(works.map((work) => work.ended)).then(() => ended.abort());
+    await pause(this.#waitMs, AbortSignal.any([signal, ended.signal]));
+    const lastMs = Math.min(endMs, performance.now() + takeOverMsMax);
+    while (!signal.aborted) {
+      if (await isThere()) {
+        this.#forget((work) => works.includes(work) && work.failed !== undefined);
+        return [];
+      }
+      const isOver = performance.now() + lookEveryMs > lastMs;
+      if (isOver || works.every(({ failed }) => failed !== '')) break;
+      await pause(lookEveryMs, signal);
     }
-    return works.map(({ failed }) => failed ?? 'it is still being made').filter(Boolean);
+    return works.map(({ failed }) =>
+      failed === '' ? 'it was made, and is not served yet' : (failed ?? 'it is still being made'),
+    );
   }
 
   [Symbol.dispose](): void {
@@ -67,7 +94,9 @@ export class OverlayWorks implements Disposable {
   #begun(root: string, overlays: readonly string[]): Work {
     const layers = [...overlays].sort().join(',');
     const key = `${root}\0${layers}`;
-    this.#forget();
+    this.#forget(
+      ({ failed, endedMs }) => failed !== undefined && performance.now() - endedMs >= this.#restMs,
+    );
     const known = this.#works.get(key);
     if (known !== undefined) return known;
     const running = [...this.#works.values()].filter(({ failed }) => failed === undefined);
@@ -77,10 +106,8 @@ export class OverlayWorks implements Disposable {
     return work;
   }
 
-  #forget(): void {
-    const nowMs = performance.now();
-    for (const [key, { failed, endedMs }] of this.#works)
-      if (failed !== undefined && nowMs - endedMs >= this.#restMs) this.#works.delete(key);
+  #forget(which: (work: Work) => boolean): void {
+    for (const [key, work] of this.#works) if (which(work)) this.#works.delete(key);
   }
 
   #start(root: string, layers: string): Work {
@@ -89,17 +116,28 @@ export class OverlayWorks implements Disposable {
     const child = spawn(process.execPath, [program, ...args, ...argumentsOf(this.#config)], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const work: Work = { child, failed: undefined, endedMs: 0 };
+    let end: (() => void) | undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const work: Work = { child, failed: undefined, ended, endedMs: 0 };
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-saidCharsMax);
     });
-    child.once('error', (error) => (work.failed = error.message));
-    child.once('close', (code) => {
+    const over = (failed: string): void => {
       work.endedMs = performance.now();
-      work.failed ??= code === 0 ? '' : `making it failed: ${said.trim() || `exit code ${code}`}`;
+      work.failed ??= failed;
+      end?.();
+    };
+    child.once('error', (error) => over(error.message));
+    child.once('close', (code) => {
+      over(code === 0 ? '' : `making it failed: ${said.trim() || `exit code ${code}`}`);
       this.#log.info({ path: root, layers, code }, 'overlays made');
     });
     return work;
   }
+}
+
+/** Ends early when the signal is given. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

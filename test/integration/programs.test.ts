@@ -137,10 +137,10 @@ test('overlays are made by so many processes at once, and what failed is tried a
     ...silent,
     info: (_: unknown, text?: string) => void (begun += Number(text === 'making overlays')),
   };
-  using works = new OverlayWorks(config, log, 0);
+  using works = new OverlayWorks(config, log, { restMs: 0 });
   using resting = new OverlayWorks(config, log);
   const ask = (of: InstanceType<typeof OverlayWorks>, ...roots: string[]) =>
-    of.make({ roots, overlays: ['O5'], isReady: () => Promise.resolve(false), signal: never });
+    of.make({ roots, overlays: ['O5'], isThere: () => Promise.resolve(false), signal: never });
   const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => path.join(stage.path, name));
   const said = await ask(works, ...many);
   expect(begun).toBe(4);
