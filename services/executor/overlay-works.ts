@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../../src/config/config.js';
+import { parseJson } from '../../src/delegation/json.js';
+import type { Failure } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import { program } from '../cli/index-process.js';
 import { argumentsOf } from '../cli/options.js';
@@ -14,13 +16,18 @@ const lookEveryMs = 500;
 const worksMax = 4;
 /** One that came to nothing is not begun again so soon: it would fail again. */
 const restMsDefault = 120_000;
-/** Of what a failed one says. */
-const saidCharsMax = 300;
+/** While another run has the index, ours is begun again this often. */
+const busyPauseMs = 1_000;
+/** Of what one says: a failure is short. */
+const saidCharsMax = 16_384;
+const reasonCharsMax = 300;
 
 interface Work {
   child?: ChildProcess;
   /** Why it failed; empty: it did not. Undefined while it runs. */
   failed: string | undefined;
+  /** It failed because another run has the index. */
+  isBusy: boolean;
   ended: Promise<void>;
   /** By the monotonic clock. */
   endedMs: number;
@@ -28,6 +35,7 @@ interface Work {
 
 const noRoom: Work = {
   failed: 'too many overlays are being made',
+  isBusy: false,
   ended: Promise.resolve(),
   endedMs: 0,
 };
@@ -67,11 +75,8 @@ export class OverlayWorks implements Disposable {
     isThere: () => Promise<boolean>;
     signal: AbortSignal;
   }): Promise<string[]> {
-    const works = roots.map((root) => this.#begun(root, overlays));
     const endMs = performance.now() + this.#waitMs;
-    const ended = new AbortController();
-    void Promise.all(works.map((work) => work.ended)).then(() => ended.abort());
-    await pause(this.#waitMs, AbortSignal.any([signal, ended.signal]));
+    const works = await this.#ended(roots, overlays, endMs, signal);
     const lastMs = Math.min(endMs, performance.now() + takeOverMsMax);
     while (!signal.aborted) {
       if (await isThere()) {
@@ -89,6 +94,25 @@ export class OverlayWorks implements Disposable {
 
   [Symbol.dispose](): void {
     for (const { child, failed } of this.#works.values()) if (failed === undefined) child?.kill();
+  }
+
+  /** As they stand when all have ended, or when the time is over. */
+  async #ended(
+    roots: readonly string[],
+    overlays: readonly string[],
+    endMs: number,
+    signal: AbortSignal,
+  ): Promise<Work[]> {
+    for (;;) {
+      const works = roots.map((root) => this.#begun(root, overlays));
+      const ended = new AbortController();
+      void Promise.all(works.map((work) => work.ended)).then(() => ended.abort());
+      await pause(endMs - performance.now(), AbortSignal.any([signal, ended.signal]));
+      const isLate = performance.now() + busyPauseMs >= endMs;
+      if (isLate || signal.aborted || !works.some(({ isBusy }) => isBusy)) return works;
+      await pause(busyPauseMs, signal);
+      this.#forget((work) => works.includes(work) && work.isBusy);
+    }
   }
 
   #begun(root: string, overlays: readonly string[]): Work {
@@ -112,16 +136,16 @@ export class OverlayWorks implements Disposable {
 
   #start(root: string, layers: string): Work {
     this.#log.info({ path: root, layers }, 'making overlays');
-    const args = ['overlay', 'generate', '--repo', root, '--layers', layers];
+    const args = ['overlay', 'generate', '--repo', root, '--layers', layers, '--json'];
     const child = spawn(process.execPath, [program, ...args, ...argumentsOf(this.#config)], {
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     let end: (() => void) | undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    const work: Work = { child, failed: undefined, ended, endedMs: 0 };
+    const work: Work = { child, failed: undefined, isBusy: false, ended, endedMs: 0 };
     let said = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-saidCharsMax);
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (said.length < saidCharsMax) said += chunk.toString();
     });
     const over = (failed: string): void => {
       work.endedMs = performance.now();
@@ -130,14 +154,23 @@ export class OverlayWorks implements Disposable {
     };
     child.once('error', (error) => over(error.message));
     child.once('close', (code) => {
-      over(code === 0 ? '' : `making it failed: ${said.trim() || `exit code ${code}`}`);
-      this.#log.info({ path: root, layers, code }, 'overlays made');
+      const failure = code === 0 ? undefined : failureIn(said);
+      work.isBusy = failure?.code === 'INDEX_BUILDING';
+      const reason = (failure?.text ?? `exit code ${code}`).slice(0, reasonCharsMax);
+      over(code === 0 ? '' : `making it failed: ${reason}`);
+      this.#log.info({ path: root, layers, exit: code, code: failure?.code }, 'overlays made');
     });
     return work;
   }
 }
 
+/** Of the document that a command prints which has failed. */
+function failureIn(said: string): Failure | undefined {
+  const document = parseJson(said) as { error?: Failure } | null;
+  return document?.error;
+}
+
 /** Ends early when the signal is given. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await setTimeout(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
 }

@@ -1,10 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { placeOf } from '../../src/pgc/manifest.js';
+import { realRoot } from '../../src/pgc/source-tree.js';
+import { factsLayout } from '../../src/store/layouts.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { openTestStore } from '../support/store.js';
 
 let stage: ReturnType<typeof chainRepository>;
 let desk: Desk;
@@ -112,6 +116,20 @@ async function reopened(): Promise<void> {
     expect(json.callers).toHaveLength(3);
   }, 30_000);
 }
+
+test('while another run has the index, it is waited for', async () => {
+  for (const each of filesOf('O7')) rmSync(each);
+  const { guard } = placeOf(await realRoot(stage.root), stage.home);
+  let done: ReturnType<Desk['done']>;
+  {
+    await using _held = await openTestStore(guard, factsLayout);
+    done = desk.done({ id: 'busy', ...task('O7') });
+    await eventually(() => expect(executor.output()).toContain('"INDEX_BUILDING"'), 20_000);
+  }
+  const { status, grounding_evidence: evidence } = await done;
+  expect([status, evidence!.overlay_warnings]).toEqual(['completed', []]);
+  expect(evidence!.overlays_consulted).toEqual(['O1', 'O7']);
+}, 60_000);
 
 test('what is gone when the tree is registered is not told to be ready', async () => {
   const [file] = filesOf('O6');
