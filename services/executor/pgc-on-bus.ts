@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
-import type { Pgc } from '../../src/delegation/gathered.js';
+import type { Lack, Pgc } from '../../src/delegation/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
 import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
@@ -15,7 +15,7 @@ import {
 } from '../../src/pgc/messages.js';
 import { citationsMax, type AskAnswer, type CallersAnswer } from '../../src/pgc/shapes.js';
 import { plainName } from '../../src/pgc/verify.js';
-import type { AgentView } from '../../src/wire/messages.js';
+import type { AgentRecord, AgentView } from '../../src/wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
 
 /** Of one question; one that takes longer has failed. */
@@ -91,21 +91,9 @@ export class PgcOnBus implements Pgc {
     return this.#lattice(latticeMessages.algebra, { expression, limit });
   }
 
-  async overlays(): Promise<ReadonlySet<string>> {
-    return readyIn(await this.#agents());
-  }
-
-  async generate(overlays: readonly string[]): Promise<string[]> {
-    const isReady = async (): Promise<boolean> => {
-      const ready = await this.overlays();
-      return overlays.every((each) => ready.has(each));
-    };
-    return this.#works.make({
-      roots: await this.#roots(),
-      overlays,
-      isReady,
-      signal: this.#signal,
-    });
+  async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
+    const roots = await this.#roots(agents);
+    return this.#works.make({ roots, overlays, isThere, signal: this.#signal });
   }
 
   /** Throws NO_SHARDS, AGENT_OFFLINE. */
@@ -122,13 +110,17 @@ export class PgcOnBus implements Pgc {
     return its;
   }
 
-  /** Trees of the agents: of each project one agent is asked. */
-  async #roots(): Promise<string[]> {
-    const ofProject = new Map(
-      (await this.#agents()).map(({ record }) => [record.project, record.id]),
+  /** Trees of those agents that say what they lack: of each tree one agent is asked. */
+  async #roots(lacking: readonly string[]): Promise<string[]> {
+    const online = await this.#agents();
+    const theirs = online.filter(
+      ({ record: { id, alias } }) => lacking.includes(id) || lacking.includes(alias),
+    );
+    const ofTree = new Map(
+      (theirs.length === 0 ? online : theirs).map(({ record }) => [treeOf(record), record.id]),
     );
     const cards = await Promise.all(
-      [...ofProject.values()].map((id) => this.#request(`agent:${id}`, shardMessages.card, {})),
+      [...ofTree.values()].map((id) => this.#request(`agent:${id}`, shardMessages.card, {})),
     );
     return [...new Set(cards.map(({ root }) => root))];
   }
@@ -162,12 +154,7 @@ export class PgcOnBus implements Pgc {
   }
 }
 
-function readyIn(agents: readonly AgentView[]): ReadonlySet<string> {
-  return new Set(
-    agents.flatMap(({ record }) =>
-      Object.entries(record.overlays).flatMap(([name, { state }]) =>
-        state === 'ready' ? [name] : [],
-      ),
-    ),
-  );
+/** Trees of one name differ by their plans. */
+function treeOf({ project, capabilities }: AgentRecord): string {
+  return [project, ...capabilities.filter((each) => each.startsWith('plan:'))].join(' ');
 }

@@ -1,6 +1,7 @@
 import { evidenceCitation, merged, nothingGathered, type Gathered, type Pgc } from './gathered.js';
 import { BusError } from '../errors/bus-error.js';
-import { askOne, ground, guarded } from './ground.js';
+import { askOne } from './consult.js';
+import { ground, guarded } from './ground.js';
 import { namesIn } from './names.js';
 import type { DelegatedTask } from './shapes.js';
 

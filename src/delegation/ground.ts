@@ -1,16 +1,8 @@
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { analysis } from './analyse.js';
-import {
-  evidenceCitation,
-  merged,
-  nothingGathered,
-  unique,
-  type Gathered,
-  type Insight,
-  type Pgc,
-} from './gathered.js';
+import { consult } from './consult.js';
+import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
-import type { AskAnswer, CodedError } from '../pgc/shapes.js';
 
 /** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
 const answersInThemselves = new Set([
@@ -31,40 +23,12 @@ export async function ground(task: DelegatedTask, pgc: Pgc): Promise<Gathered> {
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
   return guarded(async () => {
-    const { wanted, warnings } = await overlaysFor(task, pgc);
-    const queries = hints.query_hints.length > 0 ? hints.query_hints : [task.task];
-    const asked = await Promise.all(unique(queries).map((query) => askOne(pgc, query, wanted)));
+    const queries = unique(hints.query_hints.length > 0 ? hints.query_hints : [task.task]);
+    const required = { isEvidenceRequired: isEvidenceRequired(hints) };
+    const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
     const analysed = await Promise.all(analysesOf(task).map((hint) => analyseOne(pgc, hint)));
-    const all = merged(...asked, ...analysed);
-    return {
-      ...all,
-      warnings: unique([...warnings, ...all.warnings]),
-      overlays: all.overlays.filter((each) => !isWithout(warnings, each)),
-    };
+    return merged(...asked, ...analysed);
   }, pgc);
-}
-
-/** One query, as evidence. Throws what asking throws. */
-export async function askOne(
-  pgc: Pgc,
-  query: string,
-  overlays: readonly string[],
-): Promise<Gathered> {
-  const answer = await pgc.ask(query, overlays);
-  return {
-    ...nothingGathered,
-    queries: [query],
-    overlays: consulted(answer, overlays),
-    insights: answer.sources.map((source): Insight => ({
-      overlay: source.overlay,
-      place: `${source.file_path}:${source.line_start}`,
-      text: source.text,
-    })),
-    citations: answer.sources.map((source) => evidenceCitation(source, query)),
-    answers: [placed(answer)],
-    warnings: answer.overlay_warnings,
-    errors: failuresOf(answer.errors),
-  };
 }
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
@@ -84,53 +48,6 @@ export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<
     const detail = `${cause.code}: ${cause.message}`;
     throw new BusError('PGC_FAILED', { detail }, { cause: error });
   }
-}
-
-/** What of the hints can be asked; the rest is made first, or named. */
-async function overlaysFor(
-  task: DelegatedTask,
-  pgc: Pgc,
-): Promise<{ wanted: string[]; warnings: string[] }> {
-  const hinted: string[] = task.grounding?.overlay_hints ?? [];
-  if (hinted.length === 0) return { wanted: [], warnings: [] };
-  let ready = await pgc.overlays();
-  const missing = hinted.filter((each) => !ready.has(each));
-  if (missing.length === 0) return { wanted: hinted, warnings: [] };
-  const hindrances = await pgc.generate(missing);
-  ready = await pgc.overlays();
-  const there = hinted.filter((each) => ready.has(each));
-  const still = hinted.filter((each) => !ready.has(each));
-  if (there.length === 0 && isEvidenceRequired(task.grounding))
-    throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
-  const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
-  const warnings = still.map((each) => `${each} is missing (${why}); O1 was consulted instead.`);
-  return { wanted: still.length === 0 ? there : unique([...there, 'O1']), warnings };
-}
-
-function isWithout(warnings: readonly string[], overlay: string): boolean {
-  return warnings.some((each) => each.startsWith(`${overlay} is missing`));
-}
-
-/** What the answer came from: what was named, without what it says was left out. */
-function consulted({ sources, overlay_warnings }: AskAnswer, named: readonly string[]): string[] {
-  const cited = sources.map(({ overlay }) => overlay);
-  const left = (name: string): boolean =>
-    overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
-  // Without names all are asked; O1 always is.
-  const asked = named.length === 0 ? ['O1'] : named;
-  return unique([...cited, ...asked.filter((name) => !left(name))]);
-}
-
-/** The answer with places instead of the numbers of its sources. */
-function placed({ answer, sources }: AskAnswer): string {
-  return answer.replace(/\[(\d+)\]/g, (whole, number: string) => {
-    const source = sources[Number(number) - 1];
-    return source === undefined ? whole : `[${source.file_path}:${source.line_start}]`;
-  });
-}
-
-function failuresOf(errors: readonly CodedError[]) {
-  return errors.map(({ code, text, retryable }) => ({ code, text, retryable }));
 }
 
 function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {

@@ -6,6 +6,7 @@ import type { Outcome } from './outcome.js';
 import {
   legacyVersion,
   protocolVersion,
+  responseLimits,
   taskLimits,
   type DelegatedTask,
   type ResponseStatus,
@@ -48,7 +49,11 @@ export function respond(
     ...[before, outcome?.gathered ?? null, after].map((each) => each ?? nothingGathered),
   );
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
-  const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors];
+  const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
+    0,
+    // Room for the reason.
+    responseLimits.errors - 1,
+  );
   return {
     task_id: task.id,
     status,

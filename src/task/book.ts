@@ -4,6 +4,7 @@ import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
 import type { DelegatedTask } from '../delegation/shapes.js';
 import { taskKey, taskNumbersKey, taskPrefix } from '../store/keys.js';
+import { damagedRecord } from '../store/damaged.js';
 import type { Operation, Store } from '../store/port.js';
 import {
   advance,
@@ -381,13 +382,18 @@ export class TaskBook implements AsyncDisposable {
     const { store, clock, onTrouble } = this.#parts;
     const records: TaskRecord[] = [];
     const numbers = await store.get(taskNumbersKey);
-    if (numbers !== undefined)
-      this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
+    try {
+      if (numbers !== undefined)
+        this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
+    } catch (error) {
+      // Sums over what was; they are counted from nothing again.
+      onTrouble('', damagedRecord(taskNumbersKey, error));
+    }
     for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
       try {
         records.push(decodeRecord(bytes));
       } catch (error) {
-        onTrouble(key.slice(taskPrefix.length), error);
+        onTrouble(key.slice(taskPrefix.length), damagedRecord(key, error));
       }
     }
     await this.#outbox.read();

@@ -6,7 +6,7 @@
 //
 // Without --repo, this repository. Exits with 1 when a claim does not hold.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,6 +23,8 @@ import { told } from './report.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
 const restMsMax = 180_000;
+/** What a damaged file holds. */
+const damage = 'no overlay';
 /** A task rests in these: nothing happens any more by itself. */
 const resting = [
   'completed',
@@ -273,35 +275,59 @@ async function pgcLost() {
 }
 
 async function overlaysGone() {
-  const deleted = await withoutOverlay('o4');
-  const view = await lived('5.3 overlays deleted', {
-    task: `What does ${symbol} do?`,
-    grounding: { strategy: 'pgc_first', overlay_hints: ['O1', 'O4'], evidence_required: true },
-  });
-  const { overlay_warnings: warnings = [] } = view.response?.grounding_evidence ?? {};
-  const { overlays_consulted: consulted = [] } = view.response?.grounding_evidence ?? {};
-  say(`5.3: consulted ${consulted.join(', ')}. ${warnings.join(' ') || 'No warning.'}`);
+  const deleted = overlayFiles('O4');
+  await whileNobodyServes(() => deleted.forEach((each) => rmSync(each)));
+  await generated(`deleted overlays (${deleted.length} files)`, 'O4');
+  // Under other names, where the tree has changed meanwhile.
+  const left = overlayFiles('O4').length;
   claimed(
-    `5.3: made again, or done without and said (${deleted} files were deleted)`,
-    ['completed', 'deciding'].includes(view.state),
-    JSON.stringify([view.error, warnings, view.reviews]),
+    '5.3: the files are there again',
+    deleted.length > 0 && left === deleted.length,
+    `${left} of ${deleted.length}`,
+  );
+  const damaged = overlayFiles('O5');
+  await whileNobodyServes(() => damaged.forEach((each) => writeFileSync(each, damage)));
+  await generated(`damaged overlays (${damaged.length} files)`, 'O5');
+  claimed(
+    '5.3: the files are whole again',
+    overlayFiles('O5').every((each) => readFileSync(each, 'utf8') !== damage),
   );
 }
 
-/** Its files are taken away while nobody serves them. */
-async function withoutOverlay(layer) {
-  await pgc.stop();
-  const folder = path.join(home, 'pgc');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
-    (each) => each.isFile() && each.name.toLowerCase().includes(`.${layer}`),
+async function generated(what, overlay) {
+  const view = await lived(`5.3 ${what}`, {
+    task: `What does ${symbol} do?`,
+    grounding: { strategy: 'pgc_first', overlay_hints: ['O1', overlay], evidence_required: true },
+  });
+  const { overlay_warnings: warnings = [], overlays_consulted: consulted = [] } =
+    view.response?.grounding_evidence ?? {};
+  say(`5.3: consulted ${consulted.join(', ')}. ${warnings.join(' ') || 'No warning.'}`);
+  claimed(
+    `5.3: ${what}: generated and then consulted`,
+    view.state === 'completed' &&
+      consulted.includes(overlay) &&
+      !warnings.some((each) => each.includes(overlay)),
+    JSON.stringify([view.error, consulted, warnings, view.reviews]),
   );
-  for (const each of files) rmSync(path.join(each.parentPath, each.name));
+}
+
+/** Of all shards. */
+function overlayFiles(overlay) {
+  return readdirSync(path.join(home, 'pgc'), { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile() && each.name.endsWith(`.${overlay}.ovl`))
+    .map((each) => path.join(each.parentPath, each.name))
+    .sort();
+}
+
+/** What is open is served out of memory. */
+async function whileNobodyServes(change) {
+  await pgc.stop();
+  change();
   pgc.start();
   await until(
     async () => (await boss.agents({ role: 'pgc' })).some(({ state }) => state === 'online'),
     300_000,
   );
-  return files.length;
 }
 
 async function corrupted() {
