@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { Config } from '../../src/config/config.js';
 import { parseJson } from '../../src/delegation/json.js';
 import type { Failure } from '../../src/errors/bus-error.js';
@@ -85,7 +86,7 @@ export class OverlayWorks implements Disposable {
       }
       const isOver = performance.now() + lookEveryMs > lastMs;
       if (isOver || works.every(({ failed }) => failed !== '')) break;
-      await pause(lookEveryMs, signal);
+      await pause(systemClock, lookEveryMs, signal);
     }
     return works.map(({ failed }) =>
       failed === '' ? 'it was made, and is not served yet' : (failed ?? 'it is still being made'),
@@ -107,10 +108,10 @@ export class OverlayWorks implements Disposable {
       const works = roots.map((root) => this.#begun(root, overlays));
       const ended = new AbortController();
       void Promise.all(works.map((work) => work.ended)).then(() => ended.abort());
-      await pause(endMs - performance.now(), AbortSignal.any([signal, ended.signal]));
+      await pause(systemClock, endMs - performance.now(), AbortSignal.any([signal, ended.signal]));
       const isLate = performance.now() + busyPauseMs >= endMs;
       if (isLate || signal.aborted || !works.some(({ isBusy }) => isBusy)) return works;
-      await pause(busyPauseMs, signal);
+      await pause(systemClock, busyPauseMs, signal);
       this.#forget((work) => works.includes(work) && work.isBusy);
     }
   }
@@ -168,9 +169,4 @@ export class OverlayWorks implements Disposable {
 function failureIn(said: string): Failure | undefined {
   const document = parseJson(said) as { error?: Failure } | null;
   return document?.error;
-}
-
-/** Ends early when the signal is given. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
 }

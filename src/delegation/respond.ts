@@ -1,5 +1,5 @@
 import { isErrorCode } from '../errors/catalogue.js';
-import { BusError } from '../errors/bus-error.js';
+import { BusError, type ErrorData } from '../errors/bus-error.js';
 import type { Conflict } from './check-claims.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from './gathered.js';
 import type { Outcome } from './outcome.js';
@@ -90,9 +90,9 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
   };
 }
 
-export function failureOf(code: string): TaskFailure {
+export function failureOf(code: string, data: ErrorData = {}): TaskFailure {
   if (!isErrorCode(code)) return { code, text: code, retryable: false };
-  const { message: text, retryable } = new BusError(code);
+  const { message: text, retryable } = new BusError(code, data);
   return { code, text, retryable };
 }
 

@@ -381,6 +381,7 @@ test('what falls due while nothing can be written is tried again', async () => {
   await clock.advance(1_000);
   await clock.advance(0);
   await eventually(() => expect(its.book.stateOf('a')).toBe('timed_out'));
+  expect((await its.book.get('a')).error).toMatchObject({ code: 'TASK_TIMED_OUT' });
 });
 
 test('a task whose acceptance failed and is on disk all the same was accepted once', async () => {
