@@ -20,7 +20,8 @@ export interface Pgc {
   callers(symbol: string, cite: number): Promise<CallersAnswer>;
   blastRadius(request: BlastRequest): Promise<BlastRadius>;
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius>;
-  patterns(limit: number): Promise<DependencyPatterns>;
+  /** `target`: what it is about, a symbol or a path; empty: the whole tree. */
+  patterns(limit: number, target: string): Promise<DependencyPatterns>;
   algebra(expression: string, limit: number): Promise<AlgebraAnswer>;
   /** Overlays that are ready, of those who would be asked. */
   overlays(): Promise<ReadonlySet<string>>;

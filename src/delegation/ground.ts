@@ -27,14 +27,23 @@ const answersInThemselves = new Set([
  * Everything that a task wants to be known before, or after: its hinted queries, or its own text where it hints at none,
  * its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
  */
-export async function ground(task: DelegatedTask, pgc: Pgc): Promise<Gathered> {
+export async function ground(
+  task: DelegatedTask,
+  pgc: Pgc,
+  onProgress: (summary: string) => void = () => undefined,
+): Promise<Gathered> {
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
   return guarded(async () => {
     const { wanted, warnings } = await overlaysFor(task, pgc);
     const queries = hints.query_hints.length > 0 ? hints.query_hints : [task.task];
     const asked = await Promise.all(unique(queries).map((query) => askOne(pgc, query, wanted)));
-    const analysed = await Promise.all(analysesOf(task).map((hint) => analyseOne(pgc, hint)));
+    // One after the other, as they are worked on: each has its own time.
+    const analysed: Gathered[] = [];
+    for (const hint of analysesOf(task)) {
+      onProgress(`asking the PGC: ${titleOf(hint)}`);
+      analysed.push(await analyseOne(pgc, hint));
+    }
     const all = merged(...asked, ...analysed);
     return {
       ...all,
@@ -153,6 +162,9 @@ async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
     return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
   } catch (error) {
     const { code, message, retryable } = asBusError(error);
+    // There is no part of a set that could be told: it is done without, and said.
+    if (code === 'DEADLINE_EXCEEDED')
+      return { ...nothingGathered, warnings: [`${titleOf(hint)} was left out: ${message}.`] };
     if (!answersInThemselves.has(code)) throw error;
     const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
     const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];

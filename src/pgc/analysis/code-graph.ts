@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import { targetsOfCall } from '../call-graph.js';
+import { targetsOfCall, targetsOfCalls } from '../call-graph.js';
 import { resolveSymbol } from '../definitions.js';
 import { aliasesOf, type CallTargets } from '../index-memory.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../shard-index.js';
@@ -104,7 +104,22 @@ export class CodeGraph {
 
   /** Where a call of a shard leads: definitions, or a declaration of what the tree does not define. */
   targets(shard: number, call: CallRow): NodeKey[] {
-    const found = targetsOfCall(this.nodes.index(shard), call);
+    return this.#leadingTo(shard, call, targetsOfCall(this.nodes.index(shard), call));
+  }
+
+  /** The same for all calls of one name, in their order: calls that must lead to the same share one list. */
+  targetsOfAll(shard: number, calls: readonly CallRow[]): readonly (readonly NodeKey[])[] {
+    const known = new Map<CallTargets, readonly NodeKey[]>();
+    return targetsOfCalls(this.nodes.index(shard), calls).map((found, at) => {
+      let nodes = known.get(found);
+      const call = calls[at];
+      if (nodes === undefined && call !== undefined)
+        known.set(found, (nodes = this.#leadingTo(shard, call, found)));
+      return nodes ?? [];
+    });
+  }
+
+  #leadingTo(shard: number, call: CallRow, found: CallTargets): NodeKey[] {
     if (found.lookup === undefined) return found.inside.map((id) => this.nodes.of(shard, id));
     let known = this.#targets.get(found);
     if (known === undefined) {
