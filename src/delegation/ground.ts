@@ -9,6 +9,7 @@ import {
   type Insight,
   type Pgc,
 } from './gathered.js';
+import { namesIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
 import type { AskAnswer, CodedError } from '../pgc/shapes.js';
 
@@ -36,7 +37,7 @@ export async function ground(
   if (hints === null) return nothingGathered;
   return guarded(async () => {
     const { wanted, warnings } = await overlaysFor(task, pgc);
-    const queries = hints.query_hints.length > 0 ? hints.query_hints : [task.task];
+    const queries = queriesOf(task, hints.query_hints);
     const asked = await Promise.all(unique(queries).map((query) => askOne(pgc, query, wanted)));
     // One after the other, as they are worked on: each has its own time.
     const analysed: Gathered[] = [];
@@ -52,6 +53,25 @@ export async function ground(
     };
   }, pgc);
 }
+
+/**
+ * Its hints, or its text. What somebody answered to a question about it is asked as well; where that is a name in place of one
+ * that is nowhere, the text with the right name says it all.
+ */
+function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly string[]): string[] {
+  const queries = hints.length > 0 ? [...hints] : [task];
+  return clarifications.reduce((asked, { question, answer }) => {
+    const meant = answer.trim();
+    const known = namesIn(question).symbols;
+    const isIn = (text: string, name: string): boolean => namesIn(text).symbols.includes(name);
+    const wrong = known.find((name) => asked.some((each) => isIn(each, name)));
+    if (wrong !== undefined && wrong !== meant && bareName.test(meant))
+      return asked.map((each) => (isIn(each, wrong) ? each.replaceAll(wrong, meant) : each));
+    return meant === '' || asked.includes(meant) ? asked : [...asked, meant];
+  }, queries);
+}
+
+const bareName = /^[A-Za-z_$][\w$]*$/;
 
 /** One query, as evidence. Throws what asking throws. */
 export async function askOne(

@@ -244,6 +244,8 @@ async function analyses() {
       grounding: { analysis_hints: [hint], evidence_required: false },
     });
     const ran = view.response?.grounding_evidence?.queries_executed ?? [];
+    for (const each of view.response?.grounding_evidence?.overlay_warnings ?? [])
+      say(`${hint.type}: ${each}`);
     claimed(
       `${hint.type} was run`,
       ran.some((each) => each.includes(hint.type)),
@@ -328,7 +330,8 @@ async function overlaysGone() {
   say(`5.3: consulted ${consulted.join(', ')}. ${warnings.join(' ') || 'No warning.'}`);
   claimed(
     `5.3: made again, or done without and said (${deleted} files were deleted)`,
-    ['completed', 'deciding'].includes(view.state),
+    ['completed', 'deciding'].includes(view.state) &&
+      (consulted.includes('O4') || warnings.some((each) => each.includes('O4'))),
     JSON.stringify([view.error, warnings, view.reviews]),
   );
 }
