@@ -191,7 +191,8 @@ async function liars() {
     const child = worker(name, 'tasks/liar.mjs', { home, name, lie });
     child.start();
     await until(() => isThere(name), 30_000);
-    const view = await lived(lie, callersTask({ limits: { attempts_max: 3 } }));
+    // By name: the manager may learn of it a little later than we do.
+    const view = await lived(lie, callersTask({ to: name, limits: { attempts_max: 3 } }));
     await child.kill();
     await until(async () => !(await isThere(name)), 30_000);
     const [first] = view.reviews;
@@ -392,7 +393,10 @@ async function lowConfidence() {
     const child = worker(name, 'tasks/liar.mjs', { home, name, lie: 'low confidence' });
     child.start();
     await until(() => isThere(name), 30_000);
-    const view = await lived(`5.5 low confidence, ${criticality}`, callersTask({ criticality }));
+    const view = await lived(
+      `5.5 low confidence, ${criticality}`,
+      callersTask({ criticality, to: name }),
+    );
     await child.kill();
     await until(async () => !(await isThere(name)), 30_000);
     const isCritical = criticality === 'C4';
