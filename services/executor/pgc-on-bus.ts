@@ -20,6 +20,10 @@ import type { OverlayWorks } from './overlay-works.js';
 
 /** Of one question; one that takes longer has failed. */
 const questionMsMax = 30_000;
+/** Of one analysis: it may have a whole kernel to walk over. */
+const analysisMsMax = 120_000;
+/** Of the time that its task has left: something has to be made of what is found. */
+const analysisShare = 0.5;
 /** Whoever answers may be starting anew. */
 const triesMax = 3;
 const againAfterMs = 1_000;
@@ -39,13 +43,22 @@ export class PgcOnBus implements Pgc {
   readonly #agent: string;
   readonly #works: OverlayWorks;
   readonly #signal: AbortSignal;
+  readonly #leftMs: () => number;
   #bytes = 0;
 
-  constructor(parts: { client: Client; agent: string; works: OverlayWorks; signal: AbortSignal }) {
+  /** `leftMs`: that the task has. */
+  constructor(parts: {
+    client: Client;
+    agent: string;
+    works: OverlayWorks;
+    signal: AbortSignal;
+    leftMs: () => number;
+  }) {
     this.#client = parts.client;
     this.#agent = parts.agent;
     this.#works = parts.works;
     this.#signal = parts.signal;
+    this.#leftMs = parts.leftMs;
   }
 
   get bytes(): number {
@@ -76,19 +89,19 @@ export class PgcOnBus implements Pgc {
   }
 
   blastRadius(request: BlastRequest): Promise<BlastRadius> {
-    return this.#lattice(latticeMessages.blastRadius, request);
+    return this.#analysed(latticeMessages.blastRadius, request);
   }
 
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius> {
-    return this.#lattice(latticeMessages.securityBlastRadius, { symbol });
+    return this.#analysed(latticeMessages.securityBlastRadius, { symbol });
   }
 
-  patterns(limit: number): Promise<DependencyPatterns> {
-    return this.#lattice(latticeMessages.patterns, { filter: 'dependencies', limit });
+  patterns(limit: number, target: string): Promise<DependencyPatterns> {
+    return this.#analysed(latticeMessages.patterns, { filter: 'dependencies', limit, target });
   }
 
   algebra(expression: string, limit: number): Promise<AlgebraAnswer> {
-    return this.#lattice(latticeMessages.algebra, { expression, limit });
+    return this.#analysed(latticeMessages.algebra, { expression, limit });
   }
 
   async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
@@ -129,13 +142,24 @@ export class PgcOnBus implements Pgc {
     return this.#request(`service:${latticeService}`, message, request);
   }
 
+  /** What takes longer than there is time for is answered in part, or not at all: DEADLINE_EXCEEDED. */
+  #analysed<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
+    const forMs = Math.min(analysisMsMax, this.#leftMs() * analysisShare);
+    return this.#request(`service:${latticeService}`, message, request, forMs);
+  }
+
   #shard<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
     return this.#request(`agent:${this.#agent}`, message, request);
   }
 
-  async #request<Q, A>(to: string, message: MessageType<Q, A>, request: Q): Promise<A> {
+  async #request<Q, A>(
+    to: string,
+    message: MessageType<Q, A>,
+    request: Q,
+    forMs = questionMsMax,
+  ): Promise<A> {
     const body = message.request.encode(request);
-    const endMs = performance.now() + questionMsMax;
+    const endMs = performance.now() + forMs;
     for (let tries = 1; ; tries += 1) {
       try {
         const reply = await this.#client.request(to, message.type, body, {

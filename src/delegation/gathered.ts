@@ -21,7 +21,8 @@ export interface Pgc {
   callers(symbol: string, cite: number): Promise<CallersAnswer>;
   blastRadius(request: BlastRequest): Promise<BlastRadius>;
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius>;
-  patterns(limit: number): Promise<DependencyPatterns>;
+  /** `target`: what it is about, a symbol or a path; empty: the whole tree. */
+  patterns(limit: number, target: string): Promise<DependencyPatterns>;
   algebra(expression: string, limit: number): Promise<AlgebraAnswer>;
   /**
    * Has overlays made where they lack, and waits until `isThere` says so, as long as is sensible; it is asked a few times

@@ -2,6 +2,7 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import { analysis } from './analyse.js';
 import { consult } from './consult.js';
 import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
+import { namesIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
 
 /** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
@@ -19,17 +20,45 @@ const answersInThemselves = new Set([
  * Everything that a task wants to be known before, or after: its hinted queries, or its own text where it hints at none,
  * its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
  */
-export async function ground(task: DelegatedTask, pgc: Pgc): Promise<Gathered> {
+export async function ground(
+  task: DelegatedTask,
+  pgc: Pgc,
+  onProgress: (summary: string) => void = () => undefined,
+): Promise<Gathered> {
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
   return guarded(async () => {
-    const queries = unique(hints.query_hints.length > 0 ? hints.query_hints : [task.task]);
+    const queries = unique(queriesOf(task, hints.query_hints));
     const required = { isEvidenceRequired: isEvidenceRequired(hints) };
     const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
-    const analysed = await Promise.all(analysesOf(task).map((hint) => analyseOne(pgc, hint)));
+    // One after the other, as they are worked on: each has its own time.
+    const analysed: Gathered[] = [];
+    for (const hint of analysesOf(task)) {
+      onProgress(`asking the PGC: ${titleOf(hint)}`);
+      analysed.push(await analyseOne(pgc, hint));
+    }
     return merged(...asked, ...analysed);
   }, pgc);
 }
+
+/**
+ * Its hints, or its text. What somebody answered to a question about it is asked as well; where that is a name in place of one
+ * that is nowhere, the text with the right name says it all.
+ */
+function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly string[]): string[] {
+  const queries = hints.length > 0 ? [...hints] : [task];
+  return clarifications.reduce((asked, { question, answer }) => {
+    const meant = answer.trim();
+    const known = namesIn(question).symbols;
+    const isIn = (text: string, name: string): boolean => namesIn(text).symbols.includes(name);
+    const wrong = known.find((name) => asked.some((each) => isIn(each, name)));
+    if (wrong !== undefined && wrong !== meant && bareName.test(meant))
+      return asked.map((each) => (isIn(each, wrong) ? each.replaceAll(wrong, meant) : each));
+    return meant === '' || asked.includes(meant) ? asked : [...asked, meant];
+  }, queries);
+}
+
+const bareName = /^[A-Za-z_$][\w$]*$/;
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
 export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
@@ -70,6 +99,9 @@ async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
     return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
   } catch (error) {
     const { code, message, retryable } = asBusError(error);
+    // There is no part of a set that could be told: it is done without, and said.
+    if (code === 'DEADLINE_EXCEEDED')
+      return { ...nothingGathered, warnings: [`${titleOf(hint)} was left out: ${message}.`] };
     if (!answersInThemselves.has(code)) throw error;
     const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
     const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];

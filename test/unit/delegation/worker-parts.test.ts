@@ -172,6 +172,67 @@ test('a PGC that cannot be asked is PGC_FAILED, a symbol that it does not know i
   expect(found.queries).toEqual(['x', 'blast_radius gone']);
 });
 
+test('an analysis that finds no end in its time is left out and named; the rest is there', async () => {
+  const late = (): Promise<never> =>
+    Promise.reject(new BusError('DEADLINE_EXCEEDED', { ms: 120_000 }));
+  const { pgc } = pgcWith(['O1'], { algebra: late });
+  const analysis_hints = [{ type: 'algebra_query', target: 'O1 - O3' }];
+  const task = readTask({ task: 'x', grounding: { strategy: 'pgc_first', analysis_hints } }, 'one');
+  const said: string[] = [];
+  const found = await ground(task, pgc, (summary) => said.push(summary));
+  expect(found.queries).toEqual(['x']);
+  expect(found.warnings).toEqual([
+    expect.stringMatching(/algebra_query O1 - O3 was left out: .*120000/),
+  ]);
+  expect(said).toEqual(['asking the PGC: algebra_query O1 - O3']);
+  const gone = pgcWith(['O1'], { algebra: () => Promise.reject(new BusError('RESPONDER_LOST')) });
+  await expect(ground(task, gone.pgc)).rejects.toMatchObject({ code: 'PGC_FAILED' });
+});
+
+test('what somebody answered is asked: in place of a wrong name, or besides', async () => {
+  const asked: string[] = [];
+  const { pgc } = pgcWith(['O1']);
+  const listening: Pgc = {
+    ...pgc,
+    ask: (question, overlays) => {
+      asked.push(question);
+      return pgc.ask(question, overlays);
+    },
+  };
+  const question =
+    'No symbol ring_opne is defined or called in the indexed code. Which one is meant?';
+  const said = (answer: string, grounding = {}) => ({
+    ...readTask({ task: 'What does ring_opne do?', grounding }, 'one'),
+    clarifications: [{ question, answer }],
+  });
+  await ground(said(' ring_open '), listening);
+  await ground(said('the one of the network'), listening);
+  await ground(said('ring_open', { query_hints: ['How does ring_opne end?', 'rings'] }), listening);
+  expect(asked).toEqual([
+    'What does ring_open do?',
+    ...['What does ring_opne do?', 'the one of the network'],
+    ...['How does ring_open end?', 'rings'],
+  ]);
+});
+
+test('however many names a proposal has, a few are looked up at once', async () => {
+  let open = 0;
+  let most = 0;
+  const looked: string[] = [];
+  const { pgc } = pgcWith(['O1'], {
+    callers: async (name) => {
+      looked.push(name);
+      most = Math.max(most, (open += 1));
+      await new Promise(setImmediate);
+      open -= 1;
+      return { symbol: name, definitions: [], callers: [{}], errors: [], citations: [] } as never;
+    },
+  });
+  const names = Array.from({ length: 20 }, (_, n) => `name_${n}`);
+  const { conflicts } = await checkClaims(hinted([]), names.join(' '), pgc);
+  expect([looked, most, conflicts]).toEqual([names, 4, []]);
+});
+
 test('a response has its evidence, at most ten citations, and a confidence of what is cited', () => {
   const before = {
     ...nothingGathered,
