@@ -1,10 +1,14 @@
 import type { Conflict } from '../../src/delegation/check-claims.js';
 import type { Gathered } from '../../src/delegation/gathered.js';
 import type { Outcome } from '../../src/delegation/outcome.js';
+import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
 import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
-import type { StoredSnapshot } from '../../src/machine/step.js';
+import { workerMachine } from '../../src/delegation/worker.machine.js';
+import type { BusError } from '../../src/errors/bus-error.js';
+import { restored, type StoredSnapshot } from '../../src/machine/step.js';
+import { damagedRecord } from '../../src/store/damaged.js';
 import { workKey, workPrefix } from '../../src/store/keys.js';
-import type { Store } from '../../src/store/port.js';
+import type { Operation, Store } from '../../src/store/port.js';
 
 /** One assignment as it stands on disk. */
 export interface Kept {
@@ -31,10 +35,23 @@ export class Book {
     this.#store = store;
   }
 
-  async all(): Promise<Kept[]> {
+  /**
+   * A record that cannot be read is dropped, and told as RECORD_DAMAGED: its manager hears nothing more of that attempt, and
+   * gives the task to somebody when its lease is over. Throws STORE_UNAVAILABLE.
+   */
+  async all(onDamaged: (error: BusError) => void): Promise<Kept[]> {
     const found: Kept[] = [];
-    for await (const [, value] of this.#store.entries({ prefix: workPrefix }))
-      found.push(JSON.parse(value.toString()) as Kept);
+    const dropped: Operation[] = [];
+    for await (const [key, value] of this.#store.entries({ prefix: workPrefix })) {
+      try {
+        found.push(decodeKept(key, value));
+      } catch (error) {
+        onDamaged(damagedRecord(key, error));
+        dropped.push({ type: 'del', key });
+      }
+    }
+    // Not synced: what is found once more is dropped once more.
+    if (dropped.length > 0) await this.#store.write(dropped);
     return found;
   }
 
@@ -47,4 +64,20 @@ export class Book {
   delete({ task, attempt }: Assignment): Promise<void> {
     return this.#store.commit([{ type: 'del', key: workKey(task.id, attempt) }]);
   }
+}
+
+/** Throws Error for what this version could not go on with. */
+function decodeKept(key: string, value: Buffer): Kept {
+  const kept = JSON.parse(value.toString()) as Kept;
+  if ((kept.version as number) !== 1) throw new Error(`it is of version ${kept.version}`);
+  const { assignment } = kept;
+  const ids = idsOf(assignment);
+  if (ids === undefined || workKey(ids.task, ids.attempt) !== key)
+    throw new Error('it is of another task');
+  const objection = objectionTo(assignment);
+  if (objection !== '') throw new Error(objection);
+  if (!Array.isArray(kept.conflicts) || !Number.isFinite(kept.startedMs))
+    throw new Error('a part of it is missing');
+  restored(workerMachine, kept.snapshot);
+  return kept;
 }

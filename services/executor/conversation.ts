@@ -24,7 +24,8 @@ export interface ConversationParts {
   clock: Clock;
   log: Logger;
   runners: ReadonlyMap<RunnerName, Runner>;
-  pgcFor: (agent: string, signal: AbortSignal) => Pgc;
+  /** `leftMs`: of the time of the task. */
+  pgcFor: (agent: string, how: { signal: AbortSignal; leftMs: () => number }) => Pgc;
   /** It needs a slot no longer. */
   onIdle: () => void;
   onEnd: () => void;
@@ -224,7 +225,8 @@ export class Conversation {
   async #ground(): Promise<WorkEvent> {
     this.#summary = 'asking the PGC';
     try {
-      this.#kept.before = await ground(this.assignment.task, this.#pgc());
+      const onProgress = (summary: string): void => void (this.#summary = summary);
+      this.#kept.before = await ground(this.assignment.task, this.#pgc(), onProgress);
       return { type: 'grounding.done' };
     } catch (error) {
       return { type: 'grounding.failed', reason: this.#remember(error) };
@@ -290,19 +292,25 @@ export class Conversation {
 
   #pgc(): Pgc {
     const signal = AbortSignal.any([this.#stop.signal, this.#left.signal]);
-    return this.#parts.pgcFor(this.assignment.task.pgc, signal);
+    const leftMs = (): number => Math.max(1, this.#endMs() - this.#parts.clock.nowMs());
+    return this.#parts.pgcFor(this.assignment.task.pgc, { signal, leftMs });
   }
 
   /** Until nobody waits any more; once it is begun, also until its own time is over. */
   #armTimer(): void {
-    const { until_ms, task } = this.assignment;
-    const { startedMs } = this.#kept;
-    const ends = [until_ms, ...(startedMs === 0 ? [] : [startedMs + task.limits.timeout_ms])];
-    const endMs = Math.min(...ends.filter((each) => each > 0));
+    const endMs = this.#endMs();
     if (!Number.isFinite(endMs)) return;
     this.#timer?.[Symbol.dispose]();
     const leftMs = Math.min(2 ** 31 - 1, Math.max(0, endMs - this.#parts.clock.nowMs()));
     this.#timer = this.#parts.clock.after(leftMs, () => void this.tell({ type: 'time.over' }));
+  }
+
+  /** Infinity: nothing ends it. */
+  #endMs(): number {
+    const { until_ms, task } = this.assignment;
+    const { startedMs } = this.#kept;
+    const ends = [until_ms, ...(startedMs === 0 ? [] : [startedMs + task.limits.timeout_ms])];
+    return Math.min(...ends.filter((each) => each > 0));
   }
 
   #showLife(leaseMs: number): void {

@@ -39,7 +39,8 @@ export class Executor {
 
   /** Goes on with what is on disk; before anything new is received. */
   async resume(): Promise<void> {
-    for (const kept of await this.#parts.book.all()) {
+    const onDamaged = ({ code, message }: BusError): void => this.#log.error({ code }, message);
+    for (const kept of await this.#parts.book.all(onDamaged)) {
       const { task, attempt } = kept.assignment;
       this.#log.info({ task: task.id, attempt }, 'going on after a restart');
       const conversation = this.#add(keyOf(kept.assignment), (its) => new Conversation(its, kept));

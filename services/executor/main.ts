@@ -52,7 +52,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const executor = new Executor(
     {
       ...{ client, log, runners, book: new Book(store), clock: systemClock },
-      pgcFor: (its, signal) => new PgcOnBus({ client, agent: its, works, signal }),
+      pgcFor: (its, how) => new PgcOnBus({ client, agent: its, works, ...how }),
     },
     slots,
   );

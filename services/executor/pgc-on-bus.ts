@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
-import type { Pgc } from '../../src/delegation/gathered.js';
+import type { Lack, Pgc } from '../../src/delegation/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
 import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
@@ -15,11 +15,15 @@ import {
 } from '../../src/pgc/messages.js';
 import { citationsMax, type AskAnswer, type CallersAnswer } from '../../src/pgc/shapes.js';
 import { plainName } from '../../src/pgc/verify.js';
-import type { AgentView } from '../../src/wire/messages.js';
+import type { AgentRecord, AgentView } from '../../src/wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
 
 /** Of one question; one that takes longer has failed. */
 const questionMsMax = 30_000;
+/** Of one analysis: it may have a whole kernel to walk over. */
+const analysisMsMax = 120_000;
+/** Of the time that its task has left: something has to be made of what is found. */
+const analysisShare = 0.5;
 /** Whoever answers may be starting anew. */
 const triesMax = 3;
 const againAfterMs = 1_000;
@@ -39,13 +43,22 @@ export class PgcOnBus implements Pgc {
   readonly #agent: string;
   readonly #works: OverlayWorks;
   readonly #signal: AbortSignal;
+  readonly #leftMs: () => number;
   #bytes = 0;
 
-  constructor(parts: { client: Client; agent: string; works: OverlayWorks; signal: AbortSignal }) {
+  /** `leftMs`: that the task has. */
+  constructor(parts: {
+    client: Client;
+    agent: string;
+    works: OverlayWorks;
+    signal: AbortSignal;
+    leftMs: () => number;
+  }) {
     this.#client = parts.client;
     this.#agent = parts.agent;
     this.#works = parts.works;
     this.#signal = parts.signal;
+    this.#leftMs = parts.leftMs;
   }
 
   get bytes(): number {
@@ -76,36 +89,24 @@ export class PgcOnBus implements Pgc {
   }
 
   blastRadius(request: BlastRequest): Promise<BlastRadius> {
-    return this.#lattice(latticeMessages.blastRadius, request);
+    return this.#analysed(latticeMessages.blastRadius, request);
   }
 
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius> {
-    return this.#lattice(latticeMessages.securityBlastRadius, { symbol });
+    return this.#analysed(latticeMessages.securityBlastRadius, { symbol });
   }
 
-  patterns(limit: number): Promise<DependencyPatterns> {
-    return this.#lattice(latticeMessages.patterns, { filter: 'dependencies', limit });
+  patterns(limit: number, target: string): Promise<DependencyPatterns> {
+    return this.#analysed(latticeMessages.patterns, { filter: 'dependencies', limit, target });
   }
 
   algebra(expression: string, limit: number): Promise<AlgebraAnswer> {
-    return this.#lattice(latticeMessages.algebra, { expression, limit });
+    return this.#analysed(latticeMessages.algebra, { expression, limit });
   }
 
-  async overlays(): Promise<ReadonlySet<string>> {
-    return readyIn(await this.#agents());
-  }
-
-  async generate(overlays: readonly string[]): Promise<string[]> {
-    const isReady = async (): Promise<boolean> => {
-      const ready = await this.overlays();
-      return overlays.every((each) => ready.has(each));
-    };
-    return this.#works.make({
-      roots: await this.#roots(),
-      overlays,
-      isReady,
-      signal: this.#signal,
-    });
+  async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
+    const roots = await this.#roots(agents);
+    return this.#works.make({ roots, overlays, isThere, signal: this.#signal });
   }
 
   /** Throws NO_SHARDS, AGENT_OFFLINE. */
@@ -122,13 +123,17 @@ export class PgcOnBus implements Pgc {
     return its;
   }
 
-  /** Trees of the agents: of each project one agent is asked. */
-  async #roots(): Promise<string[]> {
-    const ofProject = new Map(
-      (await this.#agents()).map(({ record }) => [record.project, record.id]),
+  /** Trees of those agents that say what they lack: of each tree one agent is asked. */
+  async #roots(lacking: readonly string[]): Promise<string[]> {
+    const online = await this.#agents();
+    const theirs = online.filter(
+      ({ record: { id, alias } }) => lacking.includes(id) || lacking.includes(alias),
+    );
+    const ofTree = new Map(
+      (theirs.length === 0 ? online : theirs).map(({ record }) => [treeOf(record), record.id]),
     );
     const cards = await Promise.all(
-      [...ofProject.values()].map((id) => this.#request(`agent:${id}`, shardMessages.card, {})),
+      [...ofTree.values()].map((id) => this.#request(`agent:${id}`, shardMessages.card, {})),
     );
     return [...new Set(cards.map(({ root }) => root))];
   }
@@ -137,13 +142,24 @@ export class PgcOnBus implements Pgc {
     return this.#request(`service:${latticeService}`, message, request);
   }
 
+  /** What takes longer than there is time for is answered in part, or not at all: DEADLINE_EXCEEDED. */
+  #analysed<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
+    const forMs = Math.min(analysisMsMax, this.#leftMs() * analysisShare);
+    return this.#request(`service:${latticeService}`, message, request, forMs);
+  }
+
   #shard<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
     return this.#request(`agent:${this.#agent}`, message, request);
   }
 
-  async #request<Q, A>(to: string, message: MessageType<Q, A>, request: Q): Promise<A> {
+  async #request<Q, A>(
+    to: string,
+    message: MessageType<Q, A>,
+    request: Q,
+    forMs = questionMsMax,
+  ): Promise<A> {
     const body = message.request.encode(request);
-    const endMs = performance.now() + questionMsMax;
+    const endMs = performance.now() + forMs;
     for (let tries = 1; ; tries += 1) {
       try {
         const reply = await this.#client.request(to, message.type, body, {
@@ -162,12 +178,7 @@ export class PgcOnBus implements Pgc {
   }
 }
 
-function readyIn(agents: readonly AgentView[]): ReadonlySet<string> {
-  return new Set(
-    agents.flatMap(({ record }) =>
-      Object.entries(record.overlays).flatMap(([name, { state }]) =>
-        state === 'ready' ? [name] : [],
-      ),
-    ),
-  );
+/** Trees of one name differ by their plans. */
+function treeOf({ project, capabilities }: AgentRecord): string {
+  return [project, ...capabilities.filter((each) => each.startsWith('plan:'))].join(' ');
 }

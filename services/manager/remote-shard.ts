@@ -1,4 +1,5 @@
 import type { Client } from '../../src/client/client.js';
+import { Semaphore } from '../../src/base/semaphore.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Vocabulary } from '../../src/pgc/locate/vocabulary.js';
 import type {
@@ -34,6 +35,22 @@ const locatePlacesMax = 65_536;
 /** Longest wait for one answer of one shard; the deadline of a whole query ends it earlier. */
 const shardDeadlineMs = 20_000;
 
+/**
+ * Requests to shards on their way at once, all questions together. One name looked up in a kernel asks each of 123 shards
+ * twice, and a few names at once were more than a client may have open; half of that is left to everything else.
+ */
+const requestsAtOnce = 512;
+/** And those that wait for their turn: one more is refused BROKER_BUSY. */
+const requestsWaitingMax = 65_536;
+
+/** Shared by the shards of one client. */
+export const shardTurns = (): Semaphore =>
+  new Semaphore({
+    atOnce: requestsAtOnce,
+    waitingMax: requestsWaitingMax,
+    refusal: (limit) => new BusError('BROKER_BUSY', { limit }),
+  });
+
 /** A shard behind the bus. Its questions change nothing, so they may be asked twice when the broker was lost. */
 export class RemoteShard implements ShardPort, WordsPort {
   /** `agent`: as citations name it. `id`: as the bus addresses it. */
@@ -41,6 +58,7 @@ export class RemoteShard implements ShardPort, WordsPort {
     readonly client: Client,
     readonly agent: string,
     readonly id: string,
+    readonly turns: Semaphore = shardTurns(),
   ) {}
 
   card(): Promise<Card> {
@@ -109,11 +127,11 @@ export class RemoteShard implements ShardPort, WordsPort {
 
   async #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
     const body = message.request.encode(request);
-    const reply = await this.client.request(`agent:${this.id}`, message.type, body, {
-      deadlineMs: shardDeadlineMs,
-      isIdempotent: true,
-      ...(signal && { signal }),
-    });
+    const asked = { deadlineMs: shardDeadlineMs, isIdempotent: true, ...(signal && { signal }) };
+    const reply = await this.turns.run(
+      () => this.client.request(`agent:${this.id}`, message.type, body, asked),
+      signal,
+    );
     return message.answer.decode(reply.body);
   }
 }

@@ -6,7 +6,7 @@ import { Lattice } from '../../src/lattice/lattice.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Card } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
-import { RemoteShard } from './remote-shard.js';
+import { RemoteShard, shardTurns } from './remote-shard.js';
 
 /** Publications are at most once: what was missed is noticed by the first question after this long. */
 const refreshEveryMs = 2_000;
@@ -43,6 +43,7 @@ interface Known {
 export class Shards {
   readonly #client: Client;
   readonly #log: Logger;
+  readonly #requests = shardTurns();
   #known = new Map<string, Known>();
   readonly #lattices = new Map<string, Lattice>();
   readonly #retryAtMs = new Map<string, number>();
@@ -167,7 +168,12 @@ export class Shards {
       const cards = shards.flatMap(({ card }) => card ?? []);
       const ports = shards.map(
         ({ view, card }) =>
-          new RemoteShard(this.#client, card?.agent ?? view.record.alias, view.record.id),
+          new RemoteShard(
+            this.#client,
+            card?.agent ?? view.record.alias,
+            view.record.id,
+            this.#requests,
+          ),
       );
       const before = this.#lattices.get(root);
       const now = new Lattice(ports, cards, before?.kept);

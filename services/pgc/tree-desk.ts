@@ -25,6 +25,8 @@ export interface TreeJob {
   id: number;
   name: AnalysisName;
   body: Uint8Array;
+  /** Of its answer, by the clock of the system, which threads share; 0: whenever. */
+  untilMs: number;
 }
 
 export type TreeReply = { id: number } & (
@@ -77,7 +79,8 @@ export class TreeDesk {
   async serveOn(client: Client, root: string): Promise<void> {
     for (const [name, { type }] of Object.entries(treeMessages)) {
       client.serve({
-        [type]: ({ body, signal }: Incoming) => this.answer(name as AnalysisName, body, signal),
+        [type]: ({ body, signal, deadlineMs }: Incoming) =>
+          this.answer(name as AnalysisName, body, signal, deadlineMs),
       });
     }
     await client.offer([treeServiceOf(root)]);
@@ -85,13 +88,20 @@ export class TreeDesk {
 
   /**
    * One after the other: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died), CANCELLED when
-   * the signal is given or the desk is closed, and what the analysis throws.
+   * the signal is given or the desk is closed, and what the analysis throws. `deadlineMs`: what the analysis knows by then is
+   * its answer, its turn included; 0: there is none.
    */
-  async answer(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
+  async answer(
+    name: AnalysisName,
+    body: Buffer,
+    signal: AbortSignal,
+    deadlineMs = 0,
+  ): Promise<Buffer> {
     if (this.#open >= jobsMax) throw new BusError('BROKER_BUSY', { limit: `${jobsMax} analyses` });
     clearTimeout(this.#idle);
     this.#open += 1;
-    const turn = this.#last.then(() => this.#run(name, body, signal));
+    const untilMs = deadlineMs > 0 ? systemClock.nowMs() + deadlineMs : 0;
+    const turn = this.#last.then(() => this.#run({ name, body, untilMs }, signal));
     this.#last = turn.catch(() => undefined);
     try {
       return await turn;
@@ -102,10 +112,10 @@ export class TreeDesk {
   }
 
   /** What nobody waits for any more, or nobody can hear, is not begun, and what does not end is ended with its thread. */
-  async #run(name: AnalysisName, body: Buffer, signal: AbortSignal): Promise<Buffer> {
+  async #run(job: Omit<TreeJob, 'id'>, signal: AbortSignal): Promise<Buffer> {
     if (signal.aborted || this.#isClosed) throw new BusError('CANCELLED');
     const thread = this.#threadInForce();
-    const answered = thread.ask(name, body);
+    const answered = thread.ask(job);
     const ended = answered.then(
       () => true,
       () => true,
@@ -174,11 +184,11 @@ class TreeThread {
     this.#worker.on('exit', (code) => this.#die(`its thread ended with code ${code}`));
   }
 
-  ask(name: AnalysisName, body: Buffer): Promise<Buffer> {
+  ask(job: Omit<TreeJob, 'id'>): Promise<Buffer> {
     const id = (this.#count += 1);
     return new Promise((resolve, reject) => {
       this.#waiting = { id, resolve, reject };
-      this.#worker.postMessage({ id, name, body } satisfies TreeJob);
+      this.#worker.postMessage({ ...job, id } satisfies TreeJob);
     });
   }
 

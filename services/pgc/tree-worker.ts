@@ -1,7 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../src/base/assert.js';
+import { systemClock } from '../../src/base/clock.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { TreeAnalyses, type AnalysisName } from '../../src/pgc/analysis/analyses.js';
+import {
+  TreeAnalyses,
+  type AnalysisName,
+  type AnalysisOptions,
+} from '../../src/pgc/analysis/analyses.js';
 import { treeMessages, type MessageType } from '../../src/pgc/messages.js';
 import { openIndex, type OpenedTree } from '../../src/pgc/open-index.js';
 import type { TreeJob, TreeReply, TreeWorkerData } from './tree-desk.js';
@@ -26,9 +31,10 @@ async function opened(): Promise<OpenedTree> {
   }
 }
 
-async function answerTo({ id, name, body }: TreeJob): Promise<TreeReply> {
+async function answerTo({ id, name, body, untilMs }: TreeJob): Promise<TreeReply> {
+  const deadlineMs = untilMs === 0 ? 0 : Math.max(1, untilMs - systemClock.nowMs());
   try {
-    return { id, body: await answers[name](Buffer.from(body)) };
+    return { id, body: await answers[name](Buffer.from(body), { deadlineMs }) };
   } catch (error) {
     const { code, data } = asBusError(error);
     return { id, failure: { code, data } };
@@ -36,18 +42,18 @@ async function answerTo({ id, name, body }: TreeJob): Promise<TreeReply> {
 }
 
 const { blastRadius, securityBlastRadius, patterns, algebra } = treeMessages;
-const answers: Record<AnalysisName, (body: Buffer) => Promise<Buffer>> = {
-  blastRadius: answering(blastRadius, (request) => analyses.blastRadius(request)),
-  securityBlastRadius: answering(securityBlastRadius, (request) =>
-    analyses.securityBlastRadius(request),
+const answers: Record<AnalysisName, (body: Buffer, options: AnalysisOptions) => Promise<Buffer>> = {
+  blastRadius: answering(blastRadius, (request, how) => analyses.blastRadius(request, how)),
+  securityBlastRadius: answering(securityBlastRadius, (request, how) =>
+    analyses.securityBlastRadius(request, how),
   ),
-  patterns: answering(patterns, (request) => analyses.patterns(request)),
+  patterns: answering(patterns, (request, how) => analyses.patterns(request, how)),
   algebra: answering(algebra, (request) => analyses.algebra(request)),
 };
 
 function answering<Q, A>(
   { request, answer }: MessageType<Q, A>,
-  run: (request: Q) => Promise<A>,
-): (body: Buffer) => Promise<Buffer> {
-  return async (body) => answer.encode(await run(request.decode(body)));
+  run: (request: Q, options: AnalysisOptions) => Promise<A>,
+): (body: Buffer, options: AnalysisOptions) => Promise<Buffer> {
+  return async (body, options) => answer.encode(await run(request.decode(body), options));
 }

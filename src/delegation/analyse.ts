@@ -84,25 +84,19 @@ async function securityImpact(pgc: Pgc, target: string): Promise<Analysed> {
 }
 
 async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promise<Analysed> {
-  const found = await pgc.patterns(number(given, 'limit') || listedMax);
+  const found = await pgc.patterns(number(given, 'limit') || listedMax, target);
   const said = `Layers: ${found.violations_total} uses go against them, ${found.cycles.length} cycles.`;
-  const about = found.violations.filter(
-    ({ file_path, to_path, from_symbol, to_symbol }) =>
-      target === '' ||
-      [file_path, to_path].some((each) => each.includes(target)) ||
-      [from_symbol, to_symbol].includes(target),
-  );
   return {
     insights: [
       { overlay: 'O1', place: '', text: said },
-      ...about.slice(0, listedMax).map((each) => ({
+      ...found.violations.slice(0, listedMax).map((each) => ({
         overlay: 'O1',
         place: `${each.file_path}:${each.line}`,
         text: `${each.from_layer} uses ${each.to_symbol} of ${each.to_layer}`,
       })),
     ],
     overlays: ['O1'],
-    warnings: [],
+    warnings: found.warnings,
     said,
   };
 }

@@ -1,7 +1,9 @@
+import { Semaphore } from '../base/semaphore.js';
 import { evidenceCitation, merged, nothingGathered, type Gathered, type Pgc } from './gathered.js';
 import { BusError } from '../errors/bus-error.js';
-import { askOne, ground, guarded } from './ground.js';
-import { namesIn } from './names.js';
+import { askOne } from './consult.js';
+import { ground, guarded } from './ground.js';
+import { namesIn, namesMax } from './names.js';
 import type { DelegatedTask } from './shapes.js';
 
 /** Something that a proposal names and that the PGC does not know. */
@@ -19,6 +21,8 @@ export interface Checked {
 
 /** Call sites cited of one name: a proposal names many. */
 const citedPerName = 2;
+/** Each name is asked of every shard, and each path of the whole tree: not all of them at once. */
+const lookedUpAtOnce = 4;
 /** Sentences of a result that are looked up, to be cited. */
 const sentencesMax = 4;
 const sentenceChars = { min: 20, max: 400 } as const;
@@ -35,9 +39,14 @@ export async function checkClaims(
   const conflicts: Conflict[] = [];
   const { symbols, paths, isCut } = namesIn(proposal);
   const gathered = await guarded(async () => {
+    const turns = new Semaphore({
+      atOnce: lookedUpAtOnce,
+      waitingMax: 2 * namesMax,
+      refusal: (limit) => new BusError('BROKER_BUSY', { limit }),
+    });
     const looked = await Promise.all([
-      ...symbols.map((name) => lookUpSymbol(name, pgc, conflicts)),
-      ...paths.map((name) => lookUpPath(name, pgc, conflicts)),
+      ...symbols.map((name) => turns.run(() => lookUpSymbol(name, pgc, conflicts))),
+      ...paths.map((name) => turns.run(() => lookUpPath(name, pgc, conflicts))),
     ]);
     const cut = isCut
       ? [{ ...nothingGathered, warnings: ['Only the first names of the proposal were looked up.'] }]

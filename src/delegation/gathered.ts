@@ -8,6 +8,7 @@ import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.
 import type { AskAnswer, CallersAnswer, Citation } from '../pgc/shapes.js';
 import {
   evidenceLimits,
+  responseLimits,
   type EvidenceCitation,
   type GroundingEvidence,
   type TaskFailure,
@@ -20,15 +21,23 @@ export interface Pgc {
   callers(symbol: string, cite: number): Promise<CallersAnswer>;
   blastRadius(request: BlastRequest): Promise<BlastRadius>;
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius>;
-  patterns(limit: number): Promise<DependencyPatterns>;
+  /** `target`: what it is about, a symbol or a path; empty: the whole tree. */
+  patterns(limit: number, target: string): Promise<DependencyPatterns>;
   algebra(expression: string, limit: number): Promise<AlgebraAnswer>;
-  /** Overlays that are ready, of those who would be asked. */
-  overlays(): Promise<ReadonlySet<string>>;
-  /** Has them made where they are not, and waits for them as long as is sensible. Says what hindered it. */
-  generate(overlays: readonly string[]): Promise<string[]>;
+  /**
+   * Has overlays made where they lack, and waits until `isThere` says so, as long as is sensible; it is asked a few times
+   * when they have been made. Says what hindered it.
+   */
+  generate(lack: Lack, isThere: () => Promise<boolean>): Promise<string[]>;
   /** Of all answers so far. */
   readonly bytes: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+/** Overlays that could not be consulted, and the agents that said so. */
+export interface Lack {
+  overlays: string[];
+  agents: string[];
 }
 
 /** One thing that the PGC says, short enough for whoever does the work. */
@@ -74,7 +83,7 @@ export function merged(...all: readonly Gathered[]): Gathered {
     citations: distinct(all.flatMap(({ citations }) => citations)),
     answers: all.flatMap(({ answers }) => answers),
     warnings: unique(all.flatMap(({ warnings }) => warnings)),
-    errors: all.flatMap(({ errors }) => errors),
+    errors: distinctFailures(all.flatMap(({ errors }) => errors)),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     ms: all.reduce((sum, { ms }) => sum + ms, 0),
   };
@@ -90,7 +99,7 @@ export function evidenceOf(gathered: Gathered): GroundingEvidence {
     overlays_consulted: gathered.overlays,
     citations,
     grounding_confidence: confidenceOf(citations.map(({ similarity }) => similarity ?? 0)),
-    overlay_warnings: gathered.warnings,
+    overlay_warnings: gathered.warnings.slice(0, responseLimits.warnings),
   };
 }
 
@@ -113,6 +122,11 @@ function distinct(citations: readonly EvidenceCitation[]): EvidenceCitation[] {
     if (!found.has(keyOf(each)) || (each.similarity ?? 0) > known) found.set(keyOf(each), each);
   }
   return [...found.values()];
+}
+
+/** What several questions met with is told once. */
+function distinctFailures(failures: readonly TaskFailure[]): TaskFailure[] {
+  return [...new Map(failures.map((each) => [`${each.code} ${each.text}`, each])).values()];
 }
 
 export function unique(texts: readonly string[]): string[] {

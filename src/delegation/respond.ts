@@ -1,11 +1,12 @@
 import { isErrorCode } from '../errors/catalogue.js';
-import { BusError } from '../errors/bus-error.js';
+import { BusError, type ErrorData } from '../errors/bus-error.js';
 import type { Conflict } from './check-claims.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from './gathered.js';
 import type { Outcome } from './outcome.js';
 import {
   legacyVersion,
   protocolVersion,
+  responseLimits,
   taskLimits,
   type DelegatedTask,
   type ResponseStatus,
@@ -48,7 +49,11 @@ export function respond(
     ...[before, outcome?.gathered ?? null, after].map((each) => each ?? nothingGathered),
   );
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
-  const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors];
+  const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
+    0,
+    // Room for the reason.
+    responseLimits.errors - 1,
+  );
   return {
     task_id: task.id,
     status,
@@ -86,9 +91,9 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
   };
 }
 
-export function failureOf(code: string): TaskFailure {
+export function failureOf(code: string, data: ErrorData = {}): TaskFailure {
   if (!isErrorCode(code)) return { code, text: code, retryable: false };
-  const { message: text, retryable } = new BusError(code);
+  const { message: text, retryable } = new BusError(code, data);
   return { code, text, retryable };
 }
 

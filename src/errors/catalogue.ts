@@ -326,6 +326,12 @@ export const catalogue = {
     exit: 1,
     next: 'Use the version that wrote it, or remove the folder to build it anew.',
   },
+  RECORD_DAMAGED: {
+    text: 'the record {key} of a store cannot be read: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'The other records are served. Look at the disk; `sigma task list` tells what became of the task.',
+  },
   STORE_NOT_EMPTY: {
     text: 'the store at {path} holds entries',
     retryable: false,
@@ -782,6 +788,12 @@ export const catalogue = {
     retryable: false,
     exit: 1,
     next: 'Check `model` in config.json and the key in SIGMA_MODEL_KEY.',
+  },
+  MODEL_UNGROUNDED: {
+    text: 'nothing that the language model said cites a source that it was given: {dropped} sentences dropped',
+    retryable: true,
+    exit: 1,
+    next: 'Delegate it again, or to another model; `sigma ask` answers without one.',
   },
 
   // --- lattice

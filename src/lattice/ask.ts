@@ -1,7 +1,7 @@
 import { BusError } from '../errors/bus-error.js';
 import { hedged } from '../pgc/ask.js';
 import { analyse, withHints } from '../pgc/question.js';
-import type { AskAnswer, AskRequest, Citation } from '../pgc/shapes.js';
+import type { AskAnswer, AskRequest, Citation, CodedError } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import type { Lattice } from './lattice.js';
 import { probesDefault } from './routing.js';
@@ -39,17 +39,17 @@ export async function ask(
     return {
       ...first,
       answer: 'Nothing here answers the question.',
+      overlay_warnings: warningsOf(answers),
       metadata: { ...first.metadata, agents_asked: ports.length },
-      errors: [...first.errors, ...errors],
+      errors: [...first.errors, ...gapsOf(answers, [first]), ...errors],
     };
   const telling = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const merged = merge(telling, first.metadata.top_k);
   return {
     ...first,
     ...merged,
-    overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
-    // That one shard of several knows nothing is no error of the answer.
-    errors: [...telling.flatMap((answer) => answer.errors), ...errors],
+    overlay_warnings: warningsOf(answers),
+    errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
     metadata: {
       ...first.metadata,
       index_version: telling.map((answer) => answer.metadata.index_version).join('+'),
@@ -57,6 +57,17 @@ export async function ask(
       agents_asked: ports.length,
     },
   };
+}
+
+function warningsOf(answers: readonly AskAnswer[]): string[] {
+  return [...new Set(answers.flatMap((answer) => answer.overlay_warnings))];
+}
+
+/** What the others could not consult; that one shard of several knows nothing is no error of the answer. */
+function gapsOf(answers: readonly AskAnswer[], told: readonly AskAnswer[]): CodedError[] {
+  return answers
+    .filter((answer) => !told.includes(answer))
+    .flatMap(({ errors }) => errors.filter(({ code }) => code !== 'NOT_FOUND'));
 }
 
 function best(answer: AskAnswer): number {

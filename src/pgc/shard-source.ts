@@ -205,7 +205,7 @@ async function servedOf(
   const { alias, scope } = shard;
   const indexVersion = servedVersion(shard);
   const overlays = new ShardOverlays(place, shard);
-  const ready = Object.entries(shard.overlays).filter(([, { state }]) => state === 'ready');
+  const ready = await readyOf(place, shard);
   const items = Object.fromEntries(ready.map(([name, its]) => [name, its.items]));
   const others = [
     shard.vectors?.file ?? '',
@@ -220,6 +220,18 @@ async function servedOf(
     version: `${indexVersion}.${overlays.version}`,
     bytes: whole.reduce((sum, each) => sum + each, 0) + openBytes + segment * (1 + searchShare),
   };
+}
+
+/** Overlays that can be served: those whose file somebody has taken away are not. */
+async function readyOf(
+  place: IndexPlace,
+  { overlays }: ManifestShard,
+): Promise<[string, ManifestShard['overlays'][string]][]> {
+  const ready = Object.entries(overlays).filter(([, { state }]) => state === 'ready');
+  const there = await Promise.all(
+    ready.map(async ([, { file }]) => file === '' || (await bytesOf(place, file)) > 0),
+  );
+  return ready.filter((_, at) => there[at]);
 }
 
 /** What is absent takes nothing; whoever opens it says that it is. */

@@ -3,6 +3,7 @@ import {
   type AssignmentEffect,
   type AssignmentEvent,
 } from '../delegation/manager.machine.js';
+import { failureOf } from '../delegation/respond.js';
 import { hasEffects } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, stateName, step } from '../machine/step.js';
@@ -127,8 +128,19 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
     current = after.record;
     deeds.push(...after.deeds);
   }
-  const finished = isOver(current) && current.finished_ms === 0;
-  return { record: finished ? { ...current, finished_ms: nowMs } : current, deeds };
+  const isEnd = isOver(current) && current.finished_ms === 0;
+  return { record: isEnd ? ended(current, nowMs) : current, deeds };
+}
+
+/** What ended without a result says why, also where nobody did. */
+function ended(record: TaskRecord, nowMs: number): TaskRecord {
+  const { reason, timeoutMs: ms } = record.snapshot.context;
+  const isTold = record.error !== null || reason === '' || stateOf(record) === 'completed';
+  return {
+    ...record,
+    finished_ms: nowMs,
+    error: isTold ? record.error : failureOf(reason, { ms }),
+  };
 }
 
 /** States in which a worker may have it. Whoever has it in another one is told to stop. */

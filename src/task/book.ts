@@ -1,9 +1,11 @@
 import { BoundedMap } from '../base/bounded-map.js';
+import { KeyedMutex } from '../base/keyed-mutex.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AssignmentEvent } from '../delegation/manager.machine.js';
 import type { DelegatedTask } from '../delegation/shapes.js';
 import { taskKey, taskNumbersKey, taskPrefix } from '../store/keys.js';
+import { damagedRecord } from '../store/damaged.js';
 import type { Operation, Store } from '../store/port.js';
 import {
   advance,
@@ -20,7 +22,6 @@ import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from './record.js';
 import { TaskIndex, type TaskQuery } from './task-index.js';
 import type { TaskEvent, TimerName } from './task.machine.js';
-import { Turns } from './turns.js';
 import { Waiters } from './waiters.js';
 
 /** Tasks that are not finished. */
@@ -97,7 +98,7 @@ interface Doubt {
 export class TaskBook implements AsyncDisposable {
   readonly #parts: BookParts;
   readonly #index: TaskIndex;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
   readonly #outbox: Outbox;
   readonly #alarms: Alarms;
   readonly #waiters = new Waiters();
@@ -130,7 +131,7 @@ export class TaskBook implements AsyncDisposable {
     book.#reopened = parts.store.onReopened(() => {
       for (const id of book.#doubts.keys())
         book.#turns
-          .take(id, () => book.#settleDoubt(id))
+          .run(id, () => book.#settleDoubt(id))
           .catch((error: unknown) => parts.onTrouble(id, error));
     });
     return book;
@@ -169,7 +170,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
   async begin(task: DelegatedTask, parent: string): Promise<TaskRecord> {
-    return this.#turns.take(task.id, async () => {
+    return this.#turns.run(task.id, async () => {
       await this.#settleDoubt(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
@@ -303,7 +304,7 @@ export class TaskBook implements AsyncDisposable {
     patch: Patch,
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
-    return this.#turns.take(id, async () => {
+    return this.#turns.run(id, async () => {
       await this.#settleDoubt(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
@@ -416,13 +417,18 @@ export class TaskBook implements AsyncDisposable {
     const { store, clock, onTrouble } = this.#parts;
     const records: TaskRecord[] = [];
     const numbers = await store.get(taskNumbersKey);
-    if (numbers !== undefined)
-      this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
+    try {
+      if (numbers !== undefined)
+        this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
+    } catch (error) {
+      // Sums over what was; they are counted from nothing again.
+      onTrouble('', damagedRecord(taskNumbersKey, error));
+    }
     for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
       try {
         records.push(decodeRecord(bytes));
       } catch (error) {
-        onTrouble(key.slice(taskPrefix.length), error);
+        onTrouble(key.slice(taskPrefix.length), damagedRecord(key, error));
       }
     }
     await this.#outbox.read();

@@ -2,6 +2,7 @@ import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import { deedKey, deedPrefix } from '../store/keys.js';
+import { damagedRecord } from '../store/damaged.js';
 import type { Operation, Store } from '../store/port.js';
 import type { Deed } from './advance.js';
 
@@ -42,7 +43,11 @@ export class Outbox {
     for await (const [key, bytes] of this.#parts.store.entries({ prefix: deedPrefix })) {
       const [id = '', n = ''] = key.slice(deedPrefix.length).split('/');
       this.#next = Math.max(this.#next, Number.parseInt(n, 16));
-      this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as Deed }]);
+      try {
+        this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as Deed }]);
+      } catch (error) {
+        this.#parts.onTrouble(id, damagedRecord(key, error));
+      }
     }
   }
 

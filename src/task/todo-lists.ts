@@ -1,5 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import { isName } from '../base/ids.js';
+import { KeyedMutex } from '../base/keyed-mutex.js';
 import { todoKey, todoListPrefix, todoPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import type { Todo } from './sigma-task-update.js';
@@ -20,7 +21,7 @@ export class TodoLists {
   readonly #store: Store;
   readonly #nowMs: () => number;
   readonly #listsMax: number;
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new KeyedMutex();
 
   constructor(parts: { store: Store; nowMs: () => number; listsMax?: number }) {
     this.#store = parts.store;
@@ -42,7 +43,7 @@ export class TodoLists {
       return Promise.reject(
         new BusError('INVALID_NAME', { name: list.slice(0, 96), what: 'list' }),
       );
-    return this.#inTurn(list, async () => {
+    return this.#turns.run(list, async () => {
       const before = await this.#kept(list);
       const after = await change(before.map(({ todo }) => todo));
       const operations = this.#difference(list, before, after);
@@ -50,7 +51,7 @@ export class TodoLists {
       // Of lists that begin at the same time each must see the others.
       if (before.length > 0) await this.#store.commit(operations);
       else
-        await this.#inTurn('', async () =>
+        await this.#turns.run('', async () =>
           this.#store.commit([...(await this.#roomForOne()), ...operations]),
         );
       return after;
@@ -115,15 +116,5 @@ export class TodoLists {
       after = `${todoListPrefix(list)}\uffff`;
     }
     return lists;
-  }
-
-  #inTurn<T>(list: string, work: () => Promise<T>): Promise<T> {
-    const mine = (this.#turns.get(list) ?? Promise.resolve()).then(work, work);
-    const settled = mine.catch(() => undefined);
-    this.#turns.set(list, settled);
-    void settled.then(() => {
-      if (this.#turns.get(list) === settled) this.#turns.delete(list);
-    });
-    return mine;
   }
 }

@@ -141,10 +141,10 @@ test('overlays are made by so many processes at once, and what failed is tried a
     ...silent,
     info: (_: unknown, text?: string) => void (begun += Number(text === 'making overlays')),
   };
-  using works = new OverlayWorks(config, log, 0);
+  using works = new OverlayWorks(config, log, { restMs: 0 });
   using resting = new OverlayWorks(config, log);
   const ask = (of: InstanceType<typeof OverlayWorks>, ...roots: string[]) =>
-    of.make({ roots, overlays: ['O5'], isReady: () => Promise.resolve(false), signal: never });
+    of.make({ roots, overlays: ['O5'], isThere: () => Promise.resolve(false), signal: never });
   const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => path.join(stage.path, name));
   const said = await ask(works, ...many);
   expect(begun).toBe(4);
@@ -156,3 +156,23 @@ test('overlays are made by so many processes at once, and what failed is tried a
   await ask(resting, many[0]!);
   expect(begun).toBe(6);
 }, 90_000);
+
+test('overlays that take longer than a task waits are done without, and made all the same', async () => {
+  const { OverlayWorks } = (await import(
+    built('overlay-works.js')
+  )) as typeof import('../../services/executor/overlay-works.js');
+  const config = loadConfig({}, { home: newFolder().path });
+  let ended = 0;
+  const log: Logger = {
+    ...silent,
+    info: (_: unknown, text?: string) => void (ended += Number(text === 'overlays made')),
+  };
+  using works = new OverlayWorks(config, log, { waitMs: 1 });
+  let looks = 0;
+  const isThere = (): Promise<boolean> => Promise.resolve((looks += 1) > 1);
+  const make = { roots: [newFolder().path], overlays: ['O5'], isThere, signal: never };
+  expect(await works.make(make)).toEqual(['it is still being made']);
+  expect([looks, ended]).toEqual([1, 0]);
+  expect(await works.make(make)).toEqual([]);
+  await eventually(() => expect(ended).toBe(1), 20_000);
+}, 60_000);

@@ -1,5 +1,7 @@
+import { BusError } from '../../src/errors/bus-error.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteShard } from '../../services/manager/remote-shard.js';
+import { Semaphore } from '../../src/base/semaphore.js';
 import { shardMessages } from '../../src/pgc/messages.js';
 import type { Citation, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
 import { testBus, type TestBus } from '../support/bus.js';
@@ -38,6 +40,33 @@ test('an agent that answers beyond all limits is named, and fails alone', async 
   await expect(shard.hop({} as HopRequest)).rejects.toMatchObject(failure);
   await expect(shard.ask({ question: 'x' } as never)).rejects.toMatchObject(failure);
   await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
+});
+
+test('shards that share their turns are not all asked at once, and all are answered', async () => {
+  let open = 0;
+  let most = 0;
+  const busy = await bus.client('busy-1');
+  busy.serve({
+    [shardMessages.callers.type]: async () => {
+      most = Math.max(most, (open += 1));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      open -= 1;
+      return shardMessages.callers.answer.encode({ sites: [] });
+    },
+  });
+  const turns = new Semaphore({
+    atOnce: 8,
+    waitingMax: 2_000,
+    refusal: (limit) => new BusError('BROKER_BUSY', { limit }),
+  });
+  const client = await bus.client('asks-all');
+  const shards = Array.from(
+    { length: 200 },
+    () => new RemoteShard(client, 'busy', 'busy-1', turns),
+  );
+  const all = await Promise.all(shards.map((each) => each.callers(['x'])));
+  expect(all).toHaveLength(200);
+  expect(most).toBe(8);
 });
 
 const every: [keyof typeof shardMessages, (signal: AbortSignal) => Promise<unknown>][] = [

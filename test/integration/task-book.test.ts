@@ -1,12 +1,16 @@
 import { afterAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { DelegatedTask } from '../../src/delegation/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { deedPrefix, taskKey, taskNumbersKey } from '../../src/store/keys.js';
+import { tasksLayout } from '../../src/store/layouts.js';
+import type { Operation } from '../../src/store/port.js';
 import { isOver, stateOf, type Deed } from '../../src/task/advance.js';
 import { decisionMs, type TaskBook } from '../../src/task/book.js';
 import type { TaskRecord } from '../../src/task/record.js';
 import type { TaskEvent } from '../../src/task/task.machine.js';
 import { responseOf, taskOf } from '../support/delegation.js';
 import { eventually } from '../support/eventually.js';
+import { openTestStore } from '../support/store.js';
 import {
   crashingStore,
   divertedStore,
@@ -238,6 +242,26 @@ test('what was left undone in several lives is all done, in order', async () => 
   await eventually(() => expect(kinds(third)).toEqual(['turn.await', 'task.attend']));
 });
 
+test('what is damaged on disk is told by its code, and costs nothing else', async () => {
+  const first = await open({ perform: () => new Promise(() => undefined) });
+  for (const id of ['a', 'b', 'c']) await first.book.begin(named(id), 'me');
+  await first.drop();
+  opened = [];
+  {
+    await using store = await openTestStore(folder, tasksLayout);
+    const damaged = [taskKey('b'), taskNumbersKey];
+    for await (const key of store.keys({ prefix: `${deedPrefix}c/` })) damaged.push(key);
+    expect(damaged).toHaveLength(3);
+    const value = Buffer.from('{"version":');
+    await store.commit(damaged.map((key): Operation => ({ type: 'put', key, value })));
+  }
+  const again = await open();
+  const codes = again.troubles.map((each) => (each instanceof BusError ? each.code : each));
+  expect(codes).toEqual(['RECORD_DAMAGED', 'RECORD_DAMAGED', 'RECORD_DAMAGED']);
+  await eventually(() => expect(again.performed.map(({ id }) => id)).toEqual(['a']));
+  expect(again.book.open().map(({ id }) => id)).toEqual(['a', 'c']);
+});
+
 /** Does what a manager does, as one whose deeds may be done twice. */
 async function managed(record: TaskRecord, deed: Deed, later: Promise<TaskBook>): Promise<void> {
   const book = await later;
@@ -357,6 +381,7 @@ test('what falls due while nothing can be written is tried again', async () => {
   await clock.advance(1_000);
   await clock.advance(0);
   await eventually(() => expect(its.book.stateOf('a')).toBe('timed_out'));
+  expect((await its.book.get('a')).error).toMatchObject({ code: 'TASK_TIMED_OUT' });
 });
 
 test('a task whose acceptance failed and is on disk all the same was accepted once', async () => {

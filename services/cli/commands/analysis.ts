@@ -178,6 +178,7 @@ function renderPatterns(answer: DependencyPatterns): string {
     ),
     ...(cycles.length > 0 ? ['', 'Cycles'] : []),
     ...cycles.map((each) => `  ${each.path.join(' -> ')}  (${each.layers.length} layers)`),
+    ...answer.warnings.map((each) => `note: ${each}`),
   ].join('\n');
 }
 

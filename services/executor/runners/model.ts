@@ -2,6 +2,7 @@ import { newId } from '../../../src/base/ids.js';
 import { nothingGathered } from '../../../src/delegation/gathered.js';
 import { outcome } from '../../../src/delegation/outcome.js';
 import { citedOnly, promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import type { Chat } from '../../../src/model/chat.js';
 import type { Runner } from './runner.js';
 
@@ -16,6 +17,12 @@ export function modelRunner(chat: Chat): Runner {
     const question = questionIn(text);
     if (question !== '') return outcome('asked', { question, tokens, contextBytes });
     const { text: kept, cited, dropped } = citedOnly(text, prompt.sources);
+    // Nothing but invented or missing sources: no answer, whatever else was gathered.
+    if (dropped > 0 && !/\w/.test(kept)) {
+      const { code, message, retryable } = new BusError('MODEL_UNGROUNDED', { dropped });
+      const errors = [{ code, text: message, retryable }];
+      return outcome('failed', { reason: code, errors, tokens, contextBytes });
+    }
     const said =
       dropped === 0
         ? []

@@ -79,6 +79,8 @@ export interface BlastOptions {
   maxDepth?: number;
   direction?: Direction;
   nodesMax?: number;
+  /** No time is left: what was found is the answer. */
+  isOver?: () => boolean;
 }
 
 /** What was spread from, and what it reached. */
@@ -109,13 +111,14 @@ export async function blastRadius(
   symbol: string,
   options: BlastOptions = {},
 ): Promise<BlastRadius> {
-  const { maxDepth = depthDefault, direction = 'both', nodesMax = blastNodesMax } = options;
+  const { maxDepth = depthDefault, direction = 'both', nodesMax = blastNodesMax, isOver } = options;
   if (!Number.isInteger(maxDepth) || maxDepth < 1 || maxDepth > depthLimit)
     throw new BusError('USAGE', { detail: `the depth must be from 1 to ${depthLimit}` });
   const blast = await blastOf(tree, symbol, {
     upMax: direction === 'down' ? 0 : maxDepth,
     downMax: direction === 'up' ? 0 : maxDepth,
     nodesMax,
+    ...(isOver && { isOver }),
   });
   const { up, down, graph, surfaces } = blast;
   const targets = blast.targets.map((node) => symbolAt(blast, node));
@@ -141,7 +144,7 @@ export async function blastRadius(
     max_depth: maxDepth,
     direction,
     truncated: up.truncated || down.truncated,
-    warnings: warningsOf(surfaces),
+    warnings: [...warningsOf(surfaces), ...lateWarnings(blast)],
   };
 }
 
@@ -149,17 +152,15 @@ export async function blastRadius(
 export async function blastOf(
   tree: OpenedTree,
   reference: string,
-  { upMax, downMax, nodesMax }: { upMax: number; downMax: number; nodesMax: number },
+  limits: { upMax: number; downMax: number; nodesMax: number; isOver?: () => boolean },
 ): Promise<Blast> {
   const graph = graphOf(tree);
   const targets = graph.find(reference);
   const starts = [...new Set(targets.flatMap((node) => [node, ...graph.membersOf(node)]))];
   const surfaces = await Surfaces.open(tree, graph);
-  const up = spread(starts, (node) => graph.consumersOf(node), { depthMax: upMax, nodesMax });
-  const down = spread(starts, (node) => graph.dependenciesOf(node), {
-    depthMax: downMax,
-    nodesMax,
-  });
+  const { upMax, downMax, ...both } = limits;
+  const up = spread(starts, (node) => graph.consumersOf(node), { depthMax: upMax, ...both });
+  const down = spread(starts, (node) => graph.dependenciesOf(node), { depthMax: downMax, ...both });
   return { graph, surfaces, targets, up, down };
 }
 
@@ -221,6 +222,16 @@ export function deepest({ reached }: Spread): number {
 export function warningsOf({ missing }: Surfaces): string[] {
   if (missing.length === 0) return [];
   return [`O2 is not built for ${missing.join(', ')}: what is open to others there is not known`];
+}
+
+/** What was left out for want of time, and how much is known. */
+export function lateWarnings({ up, down }: Blast): string[] {
+  const late = [...(up.isLate ? ['consumers'] : []), ...(down.isLate ? ['dependencies'] : [])];
+  if (late.length === 0) return [];
+  const known = up.reached.size + down.reached.size;
+  return [
+    `The time was up before all ${late.join(' and ')} were found: ${known} nodes are known, those further away are left out.`,
+  ];
 }
 
 /** Definitions of one name share their undecided sites. */

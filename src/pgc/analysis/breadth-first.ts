@@ -14,8 +14,10 @@ export interface Reached {
 export interface Spread {
   /** In the order of the levels, the starts first. */
   reached: ReadonlyMap<NodeKey, Reached>;
-  /** There is more: the limit of nodes was met before the limit of depth. */
+  /** There is more: the limit of nodes, or the end of the time, was met before the limit of depth. */
   truncated: boolean;
+  /** It was the time. */
+  isLate: boolean;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface Spread {
 export function spread(
   starts: readonly NodeKey[],
   neighbours: (node: NodeKey) => readonly Edge[],
-  limits: { depthMax: number; nodesMax: number },
+  limits: { depthMax: number; nodesMax: number; isOver?: () => boolean },
 ): Spread {
   const reached = new Map<NodeKey, Reached>();
   for (const node of starts)
@@ -34,9 +36,11 @@ export function spread(
   for (let depth = 1; depth <= limits.depthMax && level.length > 0; depth += 1) {
     const next: Reached[] = [];
     for (const before of level) {
+      if (limits.isOver?.() === true) return { reached, truncated: true, isLate: true };
       for (const edge of neighbours(before.node)) {
         if (reached.has(edge.node)) continue;
-        if (reached.size - starts.length >= limits.nodesMax) return { reached, truncated: true };
+        if (reached.size - starts.length >= limits.nodesMax)
+          return { reached, truncated: true, isLate: false };
         const found = { node: edge.node, depth, edge, before };
         reached.set(edge.node, found);
         next.push(found);
@@ -44,7 +48,7 @@ export function spread(
     }
     level = next;
   }
-  return { reached, truncated: false };
+  return { reached, truncated: false, isLate: false };
 }
 
 /** From the start to a node, both included. */

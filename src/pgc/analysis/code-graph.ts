@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import { targetsOfCall } from '../call-graph.js';
+import { targetsOfCall, targetsOfCalls } from '../call-graph.js';
 import { resolveSymbol } from '../definitions.js';
 import { aliasesOf, type CallTargets } from '../index-memory.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../shard-index.js';
@@ -105,13 +105,27 @@ export class CodeGraph {
   /** Where a call of a shard leads: definitions, or a declaration of what the tree does not define. */
   targets(shard: number, call: CallRow): NodeKey[] {
     const found = targetsOfCall(this.nodes.index(shard), call);
-    if (found.lookup === undefined) return found.inside.map((id) => this.nodes.of(shard, id));
     let known = this.#targets.get(found);
     if (known === undefined) {
-      known = this.#openTargets(shard, call, found);
+      known = this.#leadingTo(shard, call, found);
       this.#targets.set(found, known);
     }
     return known;
+  }
+
+  /** The same for all calls of one name, in their order: those of one file that must lead to the same share one list. */
+  targetsOfAll(shard: number, calls: readonly CallRow[]): readonly (readonly NodeKey[])[] {
+    const known = new Map<CallTargets, Map<number, readonly NodeKey[]>>();
+    return targetsOfCalls(this.nodes.index(shard), calls).map((found, at) => {
+      const call = calls[at];
+      if (call === undefined) return [];
+      // What lies in another shard is decided by the includes of the file.
+      const file = found.lookup === undefined ? -1 : call.file;
+      const ofFiles = known.get(found) ?? new Map<number, readonly NodeKey[]>();
+      const nodes = ofFiles.get(file) ?? this.#leadingTo(shard, call, found);
+      known.set(found, ofFiles.set(file, nodes));
+      return nodes;
+    });
   }
 
   /** Methods of a class, which is changed with them. */
@@ -174,9 +188,9 @@ export class CodeGraph {
     return declared.length > 0 ? declared : [first];
   }
 
-  #openTargets(shard: number, call: CallRow, { inside, lookup }: CallTargets): NodeKey[] {
-    if (lookup === undefined) return [];
+  #leadingTo(shard: number, call: CallRow, { inside, lookup }: CallTargets): NodeKey[] {
     const near = inside.map((id) => this.nodes.of(shard, id));
+    if (lookup === undefined) return near;
     const far = this.far
       .of(shard, call, lookup)
       // What stands in elsewhere is no better than what stands in here.

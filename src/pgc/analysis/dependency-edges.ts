@@ -1,6 +1,6 @@
-import { importsInto } from '../index-memory.js';
+import { importsInto, pathOf } from '../index-memory.js';
 import { hasModules } from '../facts.js';
-import type { CallRow, ShardIndex } from '../shard-index.js';
+import type { ShardIndex } from '../shard-index.js';
 import { calledNames, type CodeGraph } from './code-graph.js';
 import type { NodeKey } from './nodes.js';
 
@@ -16,43 +16,60 @@ export interface FileUse {
   type: 'calls' | 'constructs' | 'imports';
 }
 
+/** What a call leads to; undefined: nothing that could be judged. */
+type Target = Pick<FileUse, 'to_path' | 'to_symbol'> | undefined;
+
 /**
- * Every place of a tree where one file uses another one: call sites whose definitions all lie in one part
+ * Every place of a shard where one file uses another one: call sites whose definitions all lie in one part
  * of the tree, as `partOf` says, and imports of modules of the tree. A call that may mean definitions in
  * several parts is no evidence against any of them; nor is one that leads to a declaration only.
+ * There are millions: what they have in common is worked out once.
  */
 export function* fileUses(
   graph: CodeGraph,
+  shard: number,
   partOf: (path: string) => string | undefined,
 ): Generator<FileUse> {
-  for (const [shard, index] of graph.shards.entries()) {
-    for (const name of calledNames(index)) {
-      for (const call of index.callsTo(name)) {
-        const use = callUse(graph, shard, call, partOf);
-        if (use !== undefined) yield use;
-      }
-    }
-    for (let file = 0; file < index.fileCount; file += 1) yield* importUses(graph, index, file);
+  const index = graph.nodes.index(shard);
+  for (const name of calledNames(index)) yield* callUses(graph, shard, name, partOf);
+  for (let file = 0; file < index.fileCount; file += 1) yield* importUses(graph, index, file);
+}
+
+function* callUses(
+  graph: CodeGraph,
+  shard: number,
+  name: string,
+  partOf: (path: string) => string | undefined,
+): Generator<FileUse> {
+  const index = graph.nodes.index(shard);
+  const calls = index.callsTo(name);
+  const targets = graph.targetsOfAll(shard, calls);
+  /** By the nodes of a call: the files of a shard mostly mean the same by a name. */
+  const known = new Map<string, Target>();
+  for (const [at, call] of calls.entries()) {
+    const nodes = targets[at] ?? [];
+    if (nodes.length === 0) continue;
+    const key = nodes.join();
+    if (!known.has(key)) known.set(key, targetOf(graph, nodes, partOf));
+    const to = known.get(key);
+    const from_path = pathOf(index, call.file);
+    if (to === undefined || to.to_path === from_path) continue;
+    const from_symbol = call.caller >= 0 ? index.nameAt(index.outline(call.caller).name) : '';
+    const type = call.kind === 'construct' ? 'constructs' : 'calls';
+    yield { from_path, line: call.line, from_symbol, ...to, type };
   }
 }
 
-function callUse(
+function targetOf(
   graph: CodeGraph,
-  shard: number,
-  call: CallRow,
+  nodes: readonly NodeKey[],
   partOf: (path: string) => string | undefined,
-): FileUse | undefined {
-  const index = graph.shards[shard];
-  const targets = graph.targets(shard, call).filter((node) => graph.isDefinition(node));
+): Target {
+  const targets = nodes.filter((node) => graph.isDefinition(node));
   const [first] = targets;
-  if (index === undefined || first === undefined) return undefined;
-  const { path } = index.file(call.file);
+  if (first === undefined || !areInOnePart(graph, targets, partOf)) return undefined;
   const { file_path, symbol } = graph.nodes.facts(first);
-  if (file_path === path || !areInOnePart(graph, targets, partOf)) return undefined;
-  const from_symbol = call.caller >= 0 ? index.symbol(call.caller).name : '';
-  const type = call.kind === 'construct' ? 'constructs' : 'calls';
-  const to = { to_path: file_path, to_symbol: symbol };
-  return { from_path: path, line: call.line, from_symbol, ...to, type };
+  return { to_path: file_path, to_symbol: symbol };
 }
 
 function areInOnePart(

@@ -1,4 +1,6 @@
+import { pathOf } from '../index-memory.js';
 import type { OpenedTree } from '../open-index.js';
+import type { ShardIndex } from '../shard-index.js';
 import { graphOf } from './blast-radius.js';
 import { cyclesIn, type Cycle } from './cycles.js';
 import { fileUses, type FileUse } from './dependency-edges.js';
@@ -45,6 +47,16 @@ export interface DependencyPatterns {
   uses_outside: number;
   /** `violations` does not hold all. */
   truncated: boolean;
+  /** What was not looked at. */
+  warnings: string[];
+}
+
+export interface PatternsOptions {
+  limit?: number;
+  /** A symbol, or a part of a path: only violations that touch it are listed, and where it lies is looked at first. */
+  target?: string;
+  /** No time is left: what was counted is the answer. */
+  isOver?: () => boolean;
 }
 
 /**
@@ -53,30 +65,143 @@ export interface DependencyPatterns {
  * direction is inferred pair by pair: of two folders with at least `pairUsesMin` uses between them, the
  * direction with fewer uses is a violation when it has less than `minorityShare` of them. Both folders may
  * still use each other as equals, or in a ring: what is left without the violations is searched for cycles.
+ * Shards whose time does not come are named; an inferred direction with a layer that lies in one of them is undecided.
  * Throws CONFIG_INVALID.
  */
 export async function dependencyPatterns(
   tree: OpenedTree,
-  { limit = violationsDefault }: { limit?: number } = {},
+  { limit = violationsDefault, target = '', isOver = () => false }: PatternsOptions = {},
 ): Promise<DependencyPatterns> {
   const layering = await layeringOf(tree.root, tree.shards);
+  const plan = new ShardOrder(tree.shards, layering.layerOf);
+  const order = plan.from(target);
   const table = new PairTable(layering);
-  for (const use of fileUses(graphOf(tree), layering.layerOf)) table.add(use);
-  const pairs = table.pairs();
+  let counted = 0;
+  while (counted < order.length && countIn(tree, order[counted] ?? 0, table, isOver)) counted += 1;
+  const left = order.slice(counted);
+  const pairs = table.pairs(plan.layersIn(left));
   const violating = pairs.filter(({ verdict }) => verdict === 'violation');
-  const violations = violating.flatMap((pair) => table.sites(pair));
+  const violations_total = violating.reduce((sum, { uses }) => sum + uses, 0);
+  const known = violating.flatMap((pair) => table.sites(pair));
+  const violations = known.filter((each) => touches(each, target));
   return {
     filter: 'dependencies',
     mode: layering.mode,
     layers: [...new Set(pairs.flatMap(({ from, to }) => [from, to]))].sort(),
     pairs,
     violations: violations.slice(0, limit),
-    violations_total: violating.reduce((sum, { uses }) => sum + uses, 0),
+    violations_total,
     cycles: cyclesIn(adjacency(pairs.filter(({ verdict }) => verdict !== 'violation'))),
     uses_outside: table.outside,
-    truncated:
-      violating.reduce((sum, { uses }) => sum + uses, 0) > Math.min(limit, violations.length),
+    truncated: left.length > 0 || violations_total > known.length || violations.length > limit,
+    warnings: warningsOf(
+      tree,
+      left,
+      layering.mode === 'inferred' ? plan.layersIn(left) : new Set(),
+    ),
   };
+}
+
+/** Whether there was time for all of it. */
+function countIn(
+  tree: OpenedTree,
+  shard: number,
+  table: PairTable,
+  isOver: () => boolean,
+): boolean {
+  if (isOver()) return false;
+  for (const use of fileUses(graphOf(tree), shard, table.layering.layerOf)) {
+    table.add(use);
+    if (isOver()) return false;
+  }
+  return true;
+}
+
+function touches(
+  { file_path, to_path, from_symbol, to_symbol }: LayerViolation,
+  target: string,
+): boolean {
+  if (target === '') return true;
+  return (
+    [file_path, to_path].some((each) => each.includes(target)) ||
+    [from_symbol, to_symbol].includes(target)
+  );
+}
+
+/** Characters of the names in one warning. */
+const namesCharsMax = 4_000;
+
+function warningsOf(
+  { shards }: OpenedTree,
+  left: readonly number[],
+  undecided: ReadonlySet<string>,
+): string[] {
+  if (left.length === 0) return [];
+  const aliases = left.map((each) => shards[each]?.info.alias ?? '').sort();
+  const of = `${shards.length - left.length} of ${shards.length} shards`;
+  return [
+    `The time was up: uses were counted in all of ${of}; left out, or in part: ${listed(aliases)}.`,
+    ...(undecided.size > 0
+      ? [`Undecided for that reason is what concerns the layers ${listed([...undecided].sort())}.`]
+      : []),
+  ];
+}
+
+function listed(names: readonly string[]): string {
+  const whole = names.join(', ');
+  if (whole.length <= namesCharsMax) return whole;
+  const shown = whole.slice(0, whole.lastIndexOf(', ', namesCharsMax)).split(', ').length;
+  return `${names.slice(0, shown).join(', ')} and ${names.length - shown} more`;
+}
+
+/** In which order shards are looked at, should there be no time for all. */
+class ShardOrder {
+  readonly #shards: readonly ShardIndex[];
+  readonly #layers: ReadonlySet<string>[];
+  /** Shards that a layer lies in. */
+  readonly #spread = new Map<string, number>();
+
+  constructor(shards: readonly ShardIndex[], layerOf: Layering['layerOf']) {
+    this.#shards = shards;
+    this.#layers = shards.map((index) => {
+      const layers = new Set<string>();
+      for (let file = 0; file < index.fileCount; file += 1) {
+        const layer = layerOf(pathOf(index, file));
+        if (layer !== undefined) layers.add(layer);
+      }
+      return layers;
+    });
+    for (const each of this.#layers.flatMap((layers) => [...layers]))
+      this.#spread.set(each, (this.#spread.get(each) ?? 0) + 1);
+  }
+
+  /** The shards of the target's layers, then those whose layers are soonest complete. */
+  from(target: string): number[] {
+    const near = new Set(
+      target === '' ? [] : this.#holding(target).flatMap((each) => [...(this.#layers[each] ?? [])]),
+    );
+    const isFar = (layers: ReadonlySet<string>): boolean =>
+      ![...layers].some((each) => near.has(each));
+    const costOf = (layers: ReadonlySet<string>): number =>
+      Math.max(0, ...[...layers].map((each) => this.#spread.get(each) ?? 0));
+    return this.#layers
+      .map((layers, shard) => ({ shard, isFar: isFar(layers), cost: costOf(layers) }))
+      .sort((one, other) => Number(one.isFar) - Number(other.isFar) || one.cost - other.cost)
+      .map(({ shard }) => shard);
+  }
+
+  layersIn(shards: readonly number[]): ReadonlySet<string> {
+    return new Set(shards.flatMap((each) => [...(this.#layers[each] ?? [])]));
+  }
+
+  #holding(target: string): number[] {
+    const holds = (index: ShardIndex): boolean =>
+      index.symbolsNamed(target).some((id) => !index.symbol(id).declaration) ||
+      Array.from({ length: index.fileCount }, (_, file) => file).some((file) =>
+        pathOf(index, file).includes(target),
+      );
+    return this.#shards.flatMap((index, shard) => (holds(index) ? [shard] : []));
+  }
 }
 
 class PairTable {
@@ -97,9 +222,13 @@ class PairTable {
     if (pair.kept.length < sitesPerPairMax) pair.kept.push(use);
   }
 
-  pairs(): LayerPair[] {
+  /** `partial`: layers of which not all is counted, so that no direction can be inferred. */
+  pairs(partial: ReadonlySet<string>): LayerPair[] {
     return [...this.#byPair.values()]
-      .map(({ from, to, uses }) => ({ from, to, uses, verdict: this.#verdict(from, to, uses) }))
+      .map(({ from, to, uses }) => {
+        const isPartial = partial.has(from) || partial.has(to);
+        return { from, to, uses, verdict: this.#verdict(from, to, { uses, isPartial }) };
+      })
       .sort(
         (one, other) =>
           other.uses - one.uses || compare(one.from, other.from) || compare(one.to, other.to),
@@ -122,9 +251,14 @@ class PairTable {
       );
   }
 
-  #verdict(from: string, to: string, uses: number): LayerPair['verdict'] {
+  #verdict(
+    from: string,
+    to: string,
+    { uses, isPartial }: { uses: number; isPartial: boolean },
+  ): LayerPair['verdict'] {
     if (this.layering.mode === 'declared')
       return this.layering.allowed.has(pairKey(from, to)) ? 'allowed' : 'violation';
+    if (isPartial) return 'undecided';
     const back = this.#byPair.get(pairKey(to, from))?.uses ?? 0;
     if (uses + back < pairUsesMin) return 'undecided';
     const share = uses / (uses + back);

@@ -8,6 +8,7 @@ import {
   blastOf,
   criticalPaths,
   deepest,
+  lateWarnings,
   nodesIn,
   openings,
   symbolAt,
@@ -106,9 +107,12 @@ export interface SecurityBlastRadius {
 export async function securityBlastRadius(
   tree: OpenedTree,
   symbolOrPath: string,
-  { nodesMax = blastNodesMax }: { nodesMax?: number } = {},
+  { nodesMax = blastNodesMax, isOver }: { nodesMax?: number; isOver?: () => boolean } = {},
 ): Promise<SecurityBlastRadius> {
-  const limits = { upMax: exposureDepth, downMax: threatDepth, nodesMax };
+  const limits = {
+    ...{ upMax: exposureDepth, downMax: threatDepth, nodesMax },
+    ...(isOver && { isOver }),
+  };
   const blast = await blastOf(tree, symbolOrPath, limits);
   if (blast.surfaces.missing.length === tree.shards.length)
     throw new BusError('OVERLAY_MISSING', { overlay: 'O2', agent: tree.project });
@@ -135,7 +139,7 @@ export async function securityBlastRadius(
     risk_assessment: { ...risk, data_exposure: exposures.slice(0, exposuresMax) },
     recommendations: recommend(threats, exposures),
     truncated: blast.up.truncated || blast.down.truncated,
-    warnings: warningsOf(blast.surfaces),
+    warnings: [...warningsOf(blast.surfaces), ...lateWarnings(blast)],
   };
 }
 

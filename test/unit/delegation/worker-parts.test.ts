@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.js';
 import { answer, calledIn } from '../../../src/delegation/answer.js';
 import { checkClaims } from '../../../src/delegation/check-claims.js';
 import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/distil.js';
@@ -85,6 +84,8 @@ test('text of the code base is fenced by a mark that it cannot hold', () => {
   expect(questionIn('It needs_clarification')).toBe('');
 });
 
+const gone = { code: 'INDEX_CORRUPT', retryable: false, agent: 'mm' };
+
 /** The PGC, of which a test says what is ready. */
 function pgcWith(
   ready: string[],
@@ -96,14 +97,18 @@ function pgcWith(
   const pgc: Pgc = {
     ask: (_, overlays) => {
       asked.push([...overlays]);
-      const answer = { answer: 'yes', sources: [], overlay_warnings: [], errors: [] };
+      const lacking = overlays.filter((each) => !ready.includes(each));
+      const answer = {
+        ...{ answer: 'yes', sources: [], metadata: { agents_asked: 1 } },
+        overlay_warnings: lacking.map((each) => `${each} was not consulted: it is gone.`),
+        errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
+      };
       return Promise.resolve(answer as unknown as AskAnswer);
     },
     ...{ callers: never, blastRadius: never, securityBlastRadius: never },
-    ...{ patterns: never, algebra: never, bytes: 0, clock: systemClock },
-    overlays: () => Promise.resolve(new Set(ready)),
-    generate: (overlays) => {
-      made.push([...overlays]);
+    ...{ patterns: never, algebra: never, bytes: 0, clock: { monotonicMs: () => 0 } },
+    generate: ({ overlays, agents }) => {
+      made.push([...overlays, ...agents]);
       return Promise.resolve(['making it failed']);
     },
     ...said,
@@ -120,9 +125,26 @@ const hinted = (overlay_hints: string[], evidence_required?: boolean) =>
 test('an overlay that is missing is made, else O1 is asked and each missing one is named', async () => {
   const { pgc, asked, made } = pgcWith(['O1', 'O2']);
   const found = await ground(hinted(['O2', 'O7']), pgc);
-  expect([asked, made]).toEqual([[['O2', 'O1']], [['O7']]]);
+  const hints = ['O2', 'O7'];
+  expect([asked, made]).toEqual([[hints, [...hints, 'O1']], [['O7', 'mm']]]);
   expect(found.overlays).toEqual(['O1', 'O2']);
   expect(found.warnings).toEqual(['O7 is missing (making it failed); O1 was consulted instead.']);
+  expect(found.errors).toMatchObject([{ code: 'INDEX_CORRUPT', text: 'O7 is gone' }]);
+});
+
+test('what was made is asked for again, and nothing is said of what it was before', async () => {
+  const ready = ['O1'];
+  const { pgc, asked } = pgcWith(ready, {
+    generate: async (_, isThere) => {
+      expect(await isThere()).toBe(false);
+      ready.push('O7');
+      expect(await isThere()).toBe(true);
+      return [];
+    },
+  });
+  const found = await ground(hinted(['O7']), pgc);
+  expect(asked).toEqual([['O7'], ['O7'], ['O7']]);
+  expect(found).toMatchObject({ overlays: ['O7'], warnings: [], errors: [] });
 });
 
 test('with none of them there and evidence required it is blocked; else O1 answers', async () => {
@@ -130,9 +152,10 @@ test('with none of them there and evidence required it is blocked; else O1 answe
   await expect(ground(hinted(['O6', 'O7']), pgc)).rejects.toMatchObject({
     code: 'OVERLAYS_MISSING',
   });
-  expect(asked).toEqual([]);
+  expect(asked).toEqual([['O6', 'O7']]);
   const found = await ground(hinted(['O6', 'O7'], false), pgc);
-  expect(asked).toEqual([['O1']]);
+  expect(asked.at(-1)).toEqual(['O6', 'O7', 'O1']);
+  expect(found.overlays).toEqual(['O1']);
   expect(found.warnings).toHaveLength(2);
 });
 
@@ -147,6 +170,67 @@ test('a PGC that cannot be asked is PGC_FAILED, a symbol that it does not know i
   const found = await ground(task, unknown.pgc);
   expect(found.errors).toMatchObject([{ code: 'NO_SUCH_SYMBOL' }]);
   expect(found.queries).toEqual(['x', 'blast_radius gone']);
+});
+
+test('an analysis that finds no end in its time is left out and named; the rest is there', async () => {
+  const late = (): Promise<never> =>
+    Promise.reject(new BusError('DEADLINE_EXCEEDED', { ms: 120_000 }));
+  const { pgc } = pgcWith(['O1'], { algebra: late });
+  const analysis_hints = [{ type: 'algebra_query', target: 'O1 - O3' }];
+  const task = readTask({ task: 'x', grounding: { strategy: 'pgc_first', analysis_hints } }, 'one');
+  const said: string[] = [];
+  const found = await ground(task, pgc, (summary) => said.push(summary));
+  expect(found.queries).toEqual(['x']);
+  expect(found.warnings).toEqual([
+    expect.stringMatching(/algebra_query O1 - O3 was left out: .*120000/),
+  ]);
+  expect(said).toEqual(['asking the PGC: algebra_query O1 - O3']);
+  const gone = pgcWith(['O1'], { algebra: () => Promise.reject(new BusError('RESPONDER_LOST')) });
+  await expect(ground(task, gone.pgc)).rejects.toMatchObject({ code: 'PGC_FAILED' });
+});
+
+test('what somebody answered is asked: in place of a wrong name, or besides', async () => {
+  const asked: string[] = [];
+  const { pgc } = pgcWith(['O1']);
+  const listening: Pgc = {
+    ...pgc,
+    ask: (question, overlays) => {
+      asked.push(question);
+      return pgc.ask(question, overlays);
+    },
+  };
+  const question =
+    'No symbol ring_opne is defined or called in the indexed code. Which one is meant?';
+  const said = (answer: string, grounding = {}) => ({
+    ...readTask({ task: 'What does ring_opne do?', grounding }, 'one'),
+    clarifications: [{ question, answer }],
+  });
+  await ground(said(' ring_open '), listening);
+  await ground(said('the one of the network'), listening);
+  await ground(said('ring_open', { query_hints: ['How does ring_opne end?', 'rings'] }), listening);
+  expect(asked).toEqual([
+    'What does ring_open do?',
+    ...['What does ring_opne do?', 'the one of the network'],
+    ...['How does ring_open end?', 'rings'],
+  ]);
+});
+
+test('however many names a proposal has, a few are looked up at once', async () => {
+  let open = 0;
+  let most = 0;
+  const looked: string[] = [];
+  const { pgc } = pgcWith(['O1'], {
+    callers: async (name) => {
+      looked.push(name);
+      most = Math.max(most, (open += 1));
+      await new Promise(setImmediate);
+      open -= 1;
+      return { symbol: name, definitions: [], callers: [{}], errors: [], citations: [] } as never;
+    },
+  });
+  const names = Array.from({ length: 20 }, (_, n) => `name_${n}`);
+  const { conflicts } = await checkClaims(hinted([]), names.join(' '), pgc);
+  expect([looked, most, conflicts]).toEqual([names, 4, []]);
 });
 
 test('a response has its evidence, at most ten citations, and a confidence of what is cited', () => {

@@ -54,3 +54,30 @@ test('sentences are merged with all that they cite, and nothing is cited that no
   );
   expect(sources.map(({ file_path }) => file_path)).toEqual(['e', 'f', 'd']);
 });
+
+test('what a shard could not consult is told, also where its answer is not used', async () => {
+  await using tree = await chainTree();
+  const [one, other] = tree.shards;
+  const request = { question: 'What is the ring for frames?', overlays: ['O4'], top_k: 5 };
+  const failed = { text: 'it is gone', retryable: false, agent: other!.agent };
+  const gap = { ...failed, code: 'INDEX_CORRUPT' };
+  const lacking = Object.assign(Object.create(other!) as ShardPort, {
+    ask: async () => ({
+      ...(await other!.ask(request)),
+      ...{ answer: '', sources: [], overlay_warnings: ['O4 was not consulted: it is gone.'] },
+      errors: [gap, { ...failed, code: 'NOT_FOUND' }],
+    }),
+  });
+  const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));
+  const told = async (...sources: Citation[]) => {
+    const knowing = await portOf(one!, sources.length === 0 ? '' : 'So it is [1].', sources);
+    return ask(new Lattice([knowing, lacking], cards), request);
+  };
+  for (const { overlay_warnings, errors } of [await told(citation('c1', 0.9)), await told()]) {
+    expect(overlay_warnings).toContain('O4 was not consulted: it is gone.');
+    expect(errors).toContainEqual(gap);
+  }
+  // That one of several knows nothing is no error of what another one knows.
+  const { errors } = await told(citation('c1', 0.9));
+  expect(errors).not.toContainEqual({ ...failed, code: 'NOT_FOUND' });
+});

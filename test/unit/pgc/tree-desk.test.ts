@@ -110,6 +110,28 @@ test('a thread that cannot be made takes no memory', async () => {
   expect(open).toBe(0);
 });
 
+test('an analysis that waited for its turn until its time was over says what it left out', async () => {
+  await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
+  await using home = await TemporaryTree.create();
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  const module = new URL('../../../dist/services/pgc/tree-worker.js', import.meta.url);
+  newDesk({ module, folder: tree.root, home: home.root });
+  const { request, answer } = treeMessages.patterns;
+  const body = request.encode({ filter: 'dependencies', limit: 0, target: '' });
+  const found = async (deadlineMs: number) => {
+    const { signal } = new AbortController();
+    return answer.decode(await desk.answer('patterns', body, signal, deadlineMs));
+  };
+  expect(await found(0)).toMatchObject({ truncated: false, warnings: [] });
+  // No thread is opened so fast.
+  await desk.close();
+  newDesk({ module, folder: tree.root, home: home.root });
+  expect(await found(1)).toMatchObject({
+    truncated: true,
+    warnings: expect.arrayContaining([expect.stringContaining('0 of 1 shards')]),
+  });
+});
+
 test('an index that could not be opened is opened by the next question', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
   await using home = await TemporaryTree.create();

@@ -47,6 +47,19 @@ test('the limit of nodes counts what was found, not the starts', () => {
   expect(spread([0, 1], neighbours, { depthMax: 1, nodesMax: 2 }).truncated).toBe(false);
 });
 
+test('what was reached when the time is up is the answer, and it says so', () => {
+  const neighbours = neighboursIn([
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ]);
+  let looks = 0;
+  const limits = { depthMax: 16, nodesMax: 100, isOver: () => (looks += 1) > 2 };
+  const { reached, truncated, isLate } = spread([0], neighbours, limits);
+  expect([...reached.keys()]).toEqual([0, 1, 2]);
+  expect([truncated, isLate]).toEqual([true, true]);
+});
+
 test('depths are the shortest distances, and paths are as long and real', () => {
   const node = fc.integer({ min: 0, max: 8 });
   fc.assert(

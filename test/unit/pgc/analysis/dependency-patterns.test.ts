@@ -4,10 +4,13 @@ import { describe, expect, test } from 'vitest';
 import {
   dependencyPatterns,
   type DependencyPatterns,
+  type PatternsOptions,
 } from '../../../../src/pgc/analysis/dependency-patterns.js';
+import { CodeGraph } from '../../../../src/pgc/analysis/code-graph.js';
 import { declaredLayers, layersFile } from '../../../../src/pgc/analysis/layers.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { openIndex } from '../../../../src/pgc/open-index.js';
+import type { ShardIndex } from '../../../../src/pgc/shard-index.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
 const lines = (...text: string[]): string => `${text.join('\n')}\n`;
@@ -36,7 +39,7 @@ const twoFolders = {
 
 async function patternsOf(
   files: Record<string, string>,
-  options: { limit?: number; shards?: number; prepare?: (root: string) => Promise<void> } = {},
+  options: PatternsOptions & { shards?: number; prepare?: (root: string) => Promise<void> } = {},
 ): Promise<DependencyPatterns> {
   await using tree = await TemporaryTree.create(files);
   await using home = await TemporaryTree.create();
@@ -71,6 +74,7 @@ describe('inferred layers', () => {
       cycles: [],
       uses_outside: 0,
       truncated: false,
+      warnings: [],
     });
   });
 
@@ -140,6 +144,81 @@ describe('inferred layers', () => {
     ]);
     expect(await patternsOf(files, { limit: 3 })).toMatchObject({ truncated: false });
   });
+});
+
+describe('when the time is up', () => {
+  /** Over at the n-th look. */
+  const overAt = (n: number): (() => boolean) => {
+    let looks = 0;
+    return () => (looks += 1) >= n;
+  };
+
+  test('what was not counted is named, and nothing is inferred of it', async () => {
+    const whole = await patternsOf(twoFolders, { isOver: () => false });
+    expect(whole.violations_total).toBe(1);
+    // At the last, all uses of the one folder are counted, and none of the other.
+    for (const at of [1, 2, 12, 24]) {
+      const found = await patternsOf(twoFolders, { isOver: overAt(at) });
+      expect(found.truncated).toBe(true);
+      expect(found.warnings.join(' ')).toMatch(/counted in all of [01] of 2 shards.*: .*(app|lib)/);
+      expect(found.violations).toEqual([]);
+      expect(found.pairs.every(({ verdict }) => verdict === 'undecided')).toBe(true);
+    }
+  });
+
+  test('where the target lies is looked at first', async () => {
+    const files = { ...twoFolders, 'far/far.c': callersOf('lib_get', 30) };
+    const firstOf = async (target: string): Promise<string | undefined> => {
+      const { pairs } = await patternsOf(files, { target, shards: 3, isOver: overAt(8) });
+      return pairs[0]?.from;
+    };
+    expect(await firstOf('app_get')).toBe('app');
+    expect(await firstOf('far/far.c')).toBe('far');
+  });
+});
+
+test('calls of one name lead each where it leads by itself, whatever the files of a shard include', async () => {
+  const of = (folder: string) => ({
+    [`${folder}/${folder}.h`]: 'int twice(void);\n',
+    [`${folder}/${folder}.c`]: `#include "${folder}.h"\nint twice(void) { return 1; }\n`,
+  });
+  await using tree = await TemporaryTree.create({
+    ...of('one'),
+    ...of('two'),
+    'use/a.c': '#include "../one/one.h"\nint a(void) { return twice(); }\n',
+    'use/b.c': '#include "../two/two.h"\nint b(void) { return twice(); }\n',
+  });
+  await using home = await TemporaryTree.create();
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards: 3 });
+  const { shards } = await openIndex(tree.root, home.root);
+  const alone = resultsOf(shards, false);
+  expect(resultsOf(shards, true)).toEqual(alone);
+  // Best first.
+  const [one, two] = ['one/one.c', 'two/two.c'];
+  expect(alone).toMatchObject({ 'use/a.c': [one, two], 'use/b.c': [two, one] });
+});
+
+/** By the path of the call: the paths of what it leads to. */
+function resultsOf(shards: readonly ShardIndex[], isTogether: boolean): Record<string, string[]> {
+  const graph = new CodeGraph(shards);
+  const found: Record<string, string[]> = {};
+  for (const [shard, index] of shards.entries()) {
+    const calls = index.callsTo('twice');
+    const together = graph.targetsOfAll(shard, calls);
+    for (const [at, call] of calls.entries()) {
+      const nodes = isTogether ? together[at]! : graph.targets(shard, call);
+      found[index.file(call.file).path] = nodes.map((node) => graph.nodes.facts(node).file_path);
+    }
+  }
+  return found;
+}
+
+test('of a target only what touches it is listed, and all is counted', async () => {
+  const back = lines('int b1(void) { return app_get(); }', 'int b2(void) { return app_get(); }');
+  const files = { ...twoFolders, 'lib/more.c': back, 'app/use.c': callersOf('lib_get', 40) };
+  const found = await patternsOf(files, { limit: 1, target: 'b2' });
+  expect(found.violations.map(({ from_symbol }) => from_symbol)).toEqual(['b2']);
+  expect(found).toMatchObject({ violations_total: 3, truncated: false });
 });
 
 describe('declared layers', () => {

@@ -1,9 +1,9 @@
-/** One piece of work after the other for each key, in the order in which they were taken. */
-export class Turns {
+/** One piece of work after the other for each key, in the order in which they came. */
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** As the work ends; what an earlier one threw is not its concern. */
-  take<T>(key: string, work: () => Promise<T>): Promise<T> {
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
     const settled = mine.catch(() => undefined);
@@ -14,7 +14,7 @@ export class Turns {
     return mine;
   }
 
-  /** Resolves when all that was taken by now has ended. */
+  /** Resolves when all that was begun by now has ended. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#last.values());
   }

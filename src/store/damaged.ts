@@ -1,0 +1,9 @@
+import { BusError } from '../errors/bus-error.js';
+
+const detailCharsMax = 200;
+
+/** RECORD_DAMAGED: what keeps one record from being read must cost no other. */
+export function damagedRecord(key: string, cause: unknown): BusError {
+  const detail = (cause instanceof Error ? cause.message : String(cause)).slice(0, detailCharsMax);
+  return new BusError('RECORD_DAMAGED', { key, detail }, { cause });
+}
