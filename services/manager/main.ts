@@ -27,6 +27,7 @@ import { samplesOf } from '../../src/task/samples.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
+import { attentionParts } from './attention.js';
 import { KeptTasks } from './kept-tasks.js';
 import { TaskDesk } from './task-desk.js';
 
@@ -61,7 +62,9 @@ export async function runManager(config: Config): Promise<void> {
     open: async () => {
       const store = await openTasks(config);
       try {
-        return [await TaskDesk.open({ client, store, shards, log, config }), store] as const;
+        const attention = await attentionParts(config);
+        const parts = { client, store, shards, log, config, attention };
+        return [await TaskDesk.open(parts), store] as const;
       } catch (error) {
         await store[Symbol.asyncDispose]();
         throw error;
