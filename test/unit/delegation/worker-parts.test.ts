@@ -9,7 +9,7 @@ import {
   type Pgc,
 } from '../../../src/delegation/gathered.js';
 import { ground } from '../../../src/delegation/ground.js';
-import { namesIn } from '../../../src/delegation/names.js';
+import { askedForName, namesIn } from '../../../src/delegation/names.js';
 import { citedOnly, promptOf, questionIn } from '../../../src/delegation/prompt.js';
 import { malformed, respond, withoutConflicts } from '../../../src/delegation/respond.js';
 import { readTask } from '../../../src/delegation/schema.js';
@@ -199,9 +199,7 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
       return pgc.ask(question, overlays);
     },
   };
-  const question =
-    'No symbol ring_opne is defined or called in the indexed code. Which one is meant?';
-  const said = (answer: string, grounding = {}) => ({
+  const said = (answer: string, grounding = {}, question = askedForName('ring_opne')) => ({
     ...readTask({ task: 'What does ring_opne do?', grounding }, 'one'),
     clarifications: [{ question, answer }],
   });
@@ -212,6 +210,21 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
     'What does ring_open do?',
     ...['What does ring_opne do?', 'the one of the network'],
     ...['How does ring_open end?', 'rings'],
+  ]);
+  asked.length = 0;
+  const longer = { query_hints: ['Does ring_opne_all use ring_opne?'] };
+  await ground(said('$$ring', longer), listening);
+  // Another question: no name is wrong, and what says nothing is not asked.
+  const places =
+    'ring_opne is defined in 2 files: a.c#ring_opne, b.c#ring_opne. Which one is meant?';
+  await ground(said('all', {}, `${places} Answer with one of them, or "all".`), listening);
+  await ground(said('...', {}, 'Is ring_opne meant?'), listening);
+  await ground(said('ring', {}, askedForName('(ring_opne')), listening);
+  expect(asked).toEqual([
+    'Does ring_opne_all use $$ring?',
+    ...['What does ring_opne do?', 'all'],
+    'What does ring_opne do?',
+    ...['What does ring_opne do?', 'ring'],
   ]);
 });
 
