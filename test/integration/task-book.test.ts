@@ -242,6 +242,17 @@ test('what was left undone in several lives is all done, in order', async () => 
   await eventually(() => expect(kinds(third)).toEqual(['turn.await', 'task.attend']));
 });
 
+test('a book that is closed leaves no timer behind, which would keep its process', async () => {
+  const clock = new VirtualClock();
+  const { book, ...its } = await open({ clock });
+  for (const id of ['a', 'b']) await book.begin(named(id), 'me');
+  expect(clock.waiting).toBeGreaterThanOrEqual(2);
+  await book[Symbol.asyncDispose]();
+  expect(clock.waiting).toBe(0);
+  await its.drop();
+  opened = [];
+});
+
 test('what is damaged on disk is told by its code, and costs nothing else', async () => {
   const first = await open({ perform: () => new Promise(() => undefined) });
   for (const id of ['a', 'b', 'c']) await first.book.begin(named(id), 'me');
