@@ -300,6 +300,11 @@ test('of an action, the values of its environment and its input are shown to tho
     expect(await look(shell)).toMatchObject(action);
     expect(await look(stranger)).toMatchObject({ argv: ['true'], ...hidden });
   }
+  await using able = await worker('able', () => undefined, {
+    capabilities: [delegationCapability, runnerCapability('command'), slotsCapability(1)],
+  });
+  await until(id, ['running']);
+  expect(await shown(able.client)).toMatchObject(action);
   // However many are listed, the broker is asked once who it is that looks.
   const more = await delegate({ runner: 'command', grounding: null, action });
   const asked = vi.spyOn(manager.client, 'roleOf');

@@ -13,7 +13,7 @@ import { askedForName, namesIn } from '../../../src/delegation/names.js';
 import { citedOnly, promptOf, questionIn } from '../../../src/delegation/prompt.js';
 import { malformed, respond, withoutConflicts } from '../../../src/delegation/respond.js';
 import { readTask } from '../../../src/delegation/schema.js';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import { responseLimits, type EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
@@ -159,6 +159,42 @@ test('with none of them there and evidence required it is blocked; else O1 answe
   expect(found.warnings).toHaveLength(2);
 });
 
+test('what one shard of several lacks is there all the same, and only who lacked it is asked again', async () => {
+  const asked: string[] = [];
+  const { pgc } = pgcWith(['O1']);
+  const answered = (agents_asked: number, overlay: string): Pgc => ({
+    ...pgc,
+    ask: async (question, overlays) => {
+      asked.push(question);
+      const found = await pgc.ask(question, question === 'whole' ? [] : overlays);
+      return {
+        ...found,
+        metadata: { ...found.metadata, agents_asked },
+        sources: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+      };
+    },
+  });
+  const task = readTask(
+    {
+      task: 'x',
+      grounding: {
+        ...{ strategy: 'pgc_first', overlay_hints: ['O7'], evidence_required: true },
+        query_hints: ['whole', 'lacking'],
+      },
+    },
+    'one',
+  );
+  expect((await ground(task, answered(2, ''))).warnings).toHaveLength(1);
+  expect(asked).toEqual(['whole', 'lacking', 'lacking']);
+  const lacking = { ...task, grounding: { ...task.grounding!, query_hints: ['lacking'] } };
+  expect((await ground(lacking, answered(1, 'O7'))).warnings).toHaveLength(1);
+  expect((await ground(lacking, answered(2, ''))).warnings).toHaveLength(1);
+  for (const overlay of ['', 'O1'])
+    await expect(ground(lacking, answered(1, overlay))).rejects.toMatchObject({
+      code: 'OVERLAYS_MISSING',
+    });
+});
+
 test('a PGC that cannot be asked is PGC_FAILED, a symbol that it does not know is an answer', async () => {
   const failing = pgcWith(['O1'], { ask: () => Promise.reject(new BusError('NO_SHARDS')) });
   await expect(ground(hinted([]), failing.pgc)).rejects.toMatchObject({ code: 'PGC_FAILED' });
@@ -267,6 +303,29 @@ test('a response has its evidence, at most ten citations, and a confidence of wh
   );
   expect(legacy).toMatchObject({ protocol_version: '1.0-legacy', grounding_evidence: null });
   expect(malformed('one', 1, 'x')).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD' });
+});
+
+test('however much goes wrong, a response is within its limits, and its reason stands first', () => {
+  const failure = (n: number) => ({ code: 'AGENT_FAILED', text: `${n}`, retryable: false });
+  const all = Array.from({ length: 200 }, (_, n) => n);
+  const before = {
+    ...nothingGathered,
+    errors: all.map(failure),
+    warnings: all.map((n) => `warning ${n}`),
+  };
+  const work = {
+    ...{ task: hinted([]), attempt: 1, outcome: null, before, after: before, conflicts: [] },
+    ...{ names: 0, turns: 1, elapsedMs: 5, errors: [] },
+  };
+  const told = { status: 'blocked', reason: 'OUTCOME_UNKNOWN', isPartial: false } as const;
+  const { errors, grounding_evidence } = respond(work, told);
+  expect(errors).toHaveLength(responseLimits.errors);
+  expect(errors[0]).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(grounding_evidence!.overlay_warnings).toHaveLength(responseLimits.warnings);
+  // What was met with twice is told once.
+  const twice = { ...nothingGathered, errors: [failure(1), failure(2)] };
+  const once = respond({ ...work, before: twice, after: twice }, told);
+  expect(once.errors.slice(1)).toEqual(twice.errors);
 });
 
 test('statements that name what is not there are left out', () => {
