@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Shards } from '../../services/manager/shards.js';
 import { TaskDesk } from '../../services/manager/task-desk.js';
 import type { Client } from '../../src/client/client.js';
@@ -300,7 +300,19 @@ test('of an action, the values of its environment and its input are shown to tho
     expect(await look(shell)).toMatchObject(action);
     expect(await look(stranger)).toMatchObject({ argv: ['true'], ...hidden });
   }
+  await using able = await worker('able', () => undefined, {
+    capabilities: [delegationCapability, runnerCapability('command'), slotsCapability(1)],
+  });
+  await until(id, ['running']);
+  expect(await shown(able.client)).toMatchObject(action);
+  // However many are listed, the broker is asked once who it is that looks.
+  const more = await delegate({ runner: 'command', grounding: null, action });
+  const asked = vi.spyOn(manager.client, 'roleOf');
+  await listed(stranger);
+  expect(asked.mock.calls).toEqual([['stranger-2']]);
+  asked.mockRestore();
   await change(id, 'cancel');
+  await change(more.id, 'cancel');
 });
 
 test('who delegates to itself cannot answer itself, but may give up', async () => {
