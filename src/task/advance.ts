@@ -136,7 +136,10 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
 /** What ended without a result says why, also where nobody did. */
 function ended(record: TaskRecord, nowMs: number): TaskRecord {
   const { reason } = record.snapshot.context;
-  const isTold = record.error !== null || reason === '' || stateOf(record) === 'completed';
+  const state = stateOf(record);
+  // What was wrong with an attempt is not why its time was over, or why it was cancelled.
+  const isOther = state === 'timed_out' || state === 'cancelled';
+  const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
   return { ...record, finished_ms: nowMs, error: isTold ? record.error : endOf(record) };
 }
 
