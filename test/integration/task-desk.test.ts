@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/client/client.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import { readTask } from '../../src/delegation/schema.js';
@@ -163,7 +163,19 @@ test('of an action, the values of its environment and its input are shown to tho
     expect(await look(shell)).toMatchObject(action);
     expect(await look(stranger)).toMatchObject({ argv: ['true'], ...hidden });
   }
+  await using able = await stage.worker('able', () => undefined, {
+    capabilities: [delegationCapability, runnerCapability('command'), slotsCapability(1)],
+  });
+  await stage.until(id, ['running']);
+  expect(await shown(able.client)).toMatchObject(action);
+  // However many are listed, the broker is asked once who it is that looks.
+  const more = await stage.delegate({ runner: 'command', grounding: null, action });
+  const asked = vi.spyOn(stage.manager.client, 'roleOf');
+  await listed(stranger);
+  expect(asked.mock.calls).toEqual([['stranger-2']]);
+  asked.mockRestore();
   await stage.change(id, 'cancel');
+  await stage.change(more.id, 'cancel');
 });
 
 test('who delegates to itself cannot answer itself, but may give up', async () => {

@@ -414,6 +414,27 @@ function running(): TaskRecord {
   return advanceAssignment(record, 1, { type: 'worker.claimed' }, startMs).record;
 }
 
+test('what ends without a result says why, by a code and in whole sentences', () => {
+  const errorOf = ({ record }: Advanced): unknown => record.error;
+  const cancelled = (reason: string): unknown =>
+    errorOf(advance(running(), { type: 'task.cancelled', reason }, startMs));
+  expect(cancelled('not needed')).toMatchObject({ code: 'CANCELLED', text: 'not needed' });
+  expect(cancelled('CANCELLED')).toMatchObject({ text: 'the request was cancelled' });
+  const lost = (reason: string): unknown => {
+    let { record } = first(1);
+    const say = (event: TaskEvent): void => void ({ record } = advance(record, event, startMs));
+    say({ type: 'task.ready' });
+    say({ type: 'attention.passed' });
+    say({ type: 'worker.chosen', worker: 'a', isCapable: true });
+    return errorOf(advanceAssignment(record, 1, { type: 'worker.lost', reason }, startMs));
+  };
+  expect(lost('WORKER_LOST')).toMatchObject({
+    code: 'WORKER_LOST',
+    text: 'worker a went away before it answered',
+  });
+  expect(lost('TOO_LARGE')).toMatchObject({ code: 'TOO_LARGE', text: 'TOO_LARGE' });
+});
+
 test.each([
   ['completed', '', 'reviewing'],
   ['needs_clarification', '', 'clarifying'],
