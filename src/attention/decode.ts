@@ -119,7 +119,7 @@ export function decoded(argv: readonly string[], input: string): string | undefi
     case 'rev':
       return input
         .split('\n')
-        .map((line) => [...line].reverse().join(''))
+        .map((line) => Array.from(line).reverse().join(''))
         .join('\n');
     case 'tac':
       return `${input.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`;
@@ -142,12 +142,14 @@ function translated(words: readonly string[], input: string): string | undefined
   const [first = '', second = ''] = words;
   if (first === '-d' && words.length === 2) {
     const gone = new Set(ranged(second));
-    return [...input].filter((sign) => !gone.has(sign)).join('');
+    return Array.from(input)
+      .filter((sign) => !gone.has(sign))
+      .join('');
   }
   if (words.length !== 2 || first.startsWith('-')) return undefined;
   const from = ranged(first);
   const to = ranged(second);
-  return [...input]
+  return Array.from(input)
     .map((sign) => {
       const at = from.indexOf(sign);
       return at < 0 ? sign : (to[Math.min(at, to.length - 1)] ?? '');
@@ -157,13 +159,13 @@ function translated(words: readonly string[], input: string): string | undefined
 
 function ranged(set: string): string[] {
   const plain = unescaped(set.replaceAll('[:upper:]', 'A-Z').replaceAll('[:lower:]', 'a-z'));
-  return [
-    ...plain.replace(/(.)-(.)/gs, (_, from: string, to: string) => {
+  return Array.from(
+    plain.replace(/(.)-(.)/gs, (_, from: string, to: string) => {
       const [low, high] = [from.charCodeAt(0), to.charCodeAt(0)];
       if (high < low || high - low > 255) return '';
       return String.fromCharCode(
         ...Array.from({ length: high - low + 1 }, (_each, at) => low + at),
       );
     }),
-  ];
+  );
 }

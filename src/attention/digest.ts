@@ -8,7 +8,7 @@ import { unknownEnvironment } from './shapes.js';
 /** JSON with the keys in order: the same value has one text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Object.entries(value)
     .filter(([, each]) => each !== undefined)
     .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));

@@ -110,7 +110,7 @@ function unknownEffects(
   exam: Examination,
   spot: Spot,
 ): void {
-  if (exam.book.matches(given).length > 0 || exam.book.isHarmless(given)) return;
+  if (exam.book.isKnown(given) || exam.book.isHarmless(given)) return;
   // Of a program that is known only its exception was not met: `rm --help`.
   if (words.length <= 1 || words.every(({ text }, at) => at === 0 || isAboutItself(text)))
     if (exam.book.wrappersOf(given.operands[0]?.text ?? '').length > 0 || words.length > 1) return;
@@ -170,7 +170,7 @@ export async function variableEffects(
       exam.variables.set(name, value.text);
     const shown = [word(`${name}=${value.text}`)];
     const option = exam.book.options.find(([each]) => each === name);
-    const isLoading = option !== undefined && value.isStatic && option[1].test(value.text);
+    const isLoading = option?.[1].test(value.text) === true;
     if (loaders.includes(name) || isLoading || /^GIT_CONFIG_(?:KEY|VALUE)/.test(name))
       exam.found({
         ...{ signal: 'SecurityBoundary', rule: 'loader-variable', words: shown, spot },

@@ -45,7 +45,7 @@ function decodedParts(text: string): string[] {
     if (parts.length >= encodedMax) break;
     const decoded = Buffer.from(encoded, 'base64').toString('utf8');
     // Most words that look encoded are none.
-    if (/^[\x09\x0a\x0d\x20-\x7e]+$/.test(decoded) && decoded.includes(' ')) parts.push(decoded);
+    if (/^[\t\n\r -~]+$/.test(decoded) && decoded.includes(' ')) parts.push(decoded);
   }
   if (/%[0-9a-f]{2}/i.test(text)) {
     try {

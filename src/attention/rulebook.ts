@@ -106,6 +106,11 @@ export class Rulebook {
     return [...found.values()];
   }
 
+  /** A rule is about it, even if its exception holds: a dry run. */
+  isKnown(given: Arguments): boolean {
+    return this.#candidates(given).some(({ pattern }) => matchCommand(pattern, given) > 0);
+  }
+
   isHarmless(given: Arguments): boolean {
     if (this.#notHarmless.some((pattern) => matchCommand(pattern, given) > 0)) return false;
     return this.#harmlessPatterns(given).some((pattern) => matchCommand(pattern, given) > 0);

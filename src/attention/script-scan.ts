@@ -21,7 +21,7 @@ export function scanScript(
   exam: Examination,
   spot: Spot,
 ): Started[] {
-  const { code, bare } = bareScript(source, language);
+  const { code, bare } = bareScript(ownNames(source, language), language);
   const started: Started[] = [];
   for (const { rule, expression } of exam.book.scripts) {
     if (!rule.languages.includes(language)) continue;
@@ -83,4 +83,25 @@ function lineAt(code: string, at: number): string {
   const from = code.lastIndexOf('\n', at) + 1;
   const to = code.indexOf('\n', at);
   return cut(code.slice(from, to < 0 ? code.length : to).trim(), evidenceChars);
+}
+
+/** Modules by their own names, whatever a script calls them: `import os as o`. */
+function ownNames(source: string, language: string): string {
+  const imports: Record<string, RegExp> = {
+    python:
+      /\bimport\s+(?<module>os|shutil|subprocess|requests|httpx|smtplib|socket|pathlib)\s+as\s+(?<name>\w+)/g,
+    javascript:
+      /\b(?:import\s+(?:\*\s+as\s+)?|(?:const|let|var)\s+)(?<name>[A-Za-z_$][\w$]*)\s*(?:=\s*(?:await\s+)?(?:require|import)\s*\(\s*|from\s*)["'](?:node:)?(?<module>child_process|fs|fs\/promises|axios|got)["']/g,
+  };
+  let text = source;
+  for (const { groups } of source.matchAll(imports[language] ?? /(?!)/g)) {
+    const { name = '', module = '' } = groups ?? {};
+    const own = module.replace(/\/.*/, '');
+    if (name !== own)
+      text = text.replace(
+        new RegExp(`(?<![\\w.$])${name.replaceAll('$', '\\$')}(?=\\s*\\.)`, 'g'),
+        own,
+      );
+  }
+  return text;
 }

@@ -195,7 +195,8 @@ export class ShellText {
     const assignments = await this.#assignments(node.prefix, scope);
     if (node.name === undefined) {
       for (const { name, value, array } of assignments) scope.assignWord(name, value, array);
-      return await this.#redirectsOnly(redirects, scope);
+      const given = assignments.map(({ name, value }): [string, Word] => [name, value]);
+      return await this.#redirectsOnly({ ...redirects, assignments: given }, scope);
     }
     const output = (): Promise<string | undefined> =>
       this.#words.outputOf([node], scope.fork(), input);
@@ -279,12 +280,16 @@ export class ShellText {
   }
 
   async #redirectsOnly(
-    { redirects, input }: { redirects: RedirectSeen[]; input: Input },
+    {
+      redirects,
+      input,
+      assignments = [],
+    }: { redirects: RedirectSeen[]; input: Input; assignments?: [string, Word][] },
     scope: ShellScope,
   ): Promise<void> {
-    if (redirects.length === 0) return;
+    if (redirects.length + assignments.length === 0) return;
     const output = (): Promise<undefined> => Promise.resolve(undefined);
-    await this.#visitor.command({ words: [], assignments: [], redirects, input, output }, scope);
+    await this.#visitor.command({ words: [], assignments, redirects, input, output }, scope);
   }
 
   /** Functions and aliases of the text itself. */
@@ -295,7 +300,8 @@ export class ShellText {
     const alias = name.text === program.text ? scope.aliases.get(program.text) : undefined;
     if (known === undefined && alias === undefined) return false;
     if (!this.#visitor.enter()) return true;
-    await this.#redirectsOnly(command, scope);
+    const { redirects, input } = command;
+    await this.#redirectsOnly({ redirects, input }, scope);
     const inner = scope.called(rest);
     if (alias !== undefined) {
       inner.aliases.delete(program.text);

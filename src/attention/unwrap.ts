@@ -1,7 +1,7 @@
 import { builtin } from './builtins.js';
 import { programName } from './command-pattern.js';
 import { plainEffects, redirectEffects, tableEffects, variableEffects } from './effects.js';
-import { textOf, word, type Examination, type Spot } from './examination.js';
+import { textOf, type Examination, type Spot } from './examination.js';
 import { Interpreting } from './interpret.js';
 import { runTask } from './run-task.js';
 import { ShellScope } from './shell-scope.js';
@@ -25,7 +25,7 @@ export class Unwrapper {
   async command(command: ShellCommand, spot: Spot): Promise<void> {
     const { words, assignments, redirects, output } = command;
     const own: Spot = { ...spot, input: command.input, output };
-    await this.variables(assignments, own);
+    await this.variables([...assignments, ...declared(words)], own);
     if (words.length > 0) await this.run(words, own);
     await redirectEffects(redirects, words, this.exam, own);
   }
@@ -60,9 +60,8 @@ export class Unwrapper {
     if (await unwrapped(words, this, spot)) return;
     if (await this.#interpreting.interpreter(words, spot)) return;
     const isTask = await runTask(words, this, spot);
-    if (isTask)
-      return void (await tableEffects(words, this.exam.book.read(words), this.exam, spot));
-    await plainEffects(words, this.exam, spot);
+    if (isTask) await tableEffects(words, this.exam.book.read(words), this.exam, spot);
+    else await plainEffects(words, this.exam, spot);
   }
 
   /** The text of a shell, in the scope of the spot. */
@@ -110,6 +109,12 @@ export class Unwrapper {
   }
 }
 
-export function plainWords(...texts: string[]): Word[] {
-  return texts.map(word);
+/** `export X=value`: set for all that comes after. */
+function declared(words: readonly Word[]): [string, Word][] {
+  const [program, ...rest] = words;
+  if (!['export', 'declare', 'typeset', 'readonly'].includes(program?.text ?? '')) return [];
+  return rest.flatMap((each): [string, Word][] => {
+    const at = each.text.indexOf('=');
+    return at <= 0 ? [] : [[each.text.slice(0, at), { ...each, text: each.text.slice(at + 1) }]];
+  });
 }

@@ -150,8 +150,7 @@ function innerOf(
     if (text === '--' && wanted.length === 0) {
       at += 1;
       // `kubectl exec pod -- command`: behind it nothing is skipped.
-      if (left > 0 && of.skip !== undefined && inner.words.length === 0 && left === of.skip)
-        left = 0;
+
       break;
     }
     if (/^-./.test(text)) {

@@ -33,7 +33,26 @@ export async function writeEffects(
       await writesTo(target, writing, exam, spot);
     }
   }
+  movesOut(words, given, exam, spot);
   await rememberCopies(given, exam, spot);
+}
+
+/** What is moved out of the root is gone from it. */
+function movesOut(words: readonly Word[], given: Arguments, exam: Examination, spot: Spot): void {
+  const [program, ...paths] = given.operands;
+  const to = paths.at(-1);
+  if (program?.text !== 'mv' || to === undefined || spot.remote) return;
+  const [source, target] = [exam.place(paths[0]?.text ?? '', spot), exam.place(to.text, spot)];
+  if (source.kind !== 'inside' || target.kind !== 'outside') return;
+  const says = 'moves files out of the root';
+  exam.found({
+    signal: 'ScopeEscalation',
+    rule: 'moves-out',
+    words,
+    spot,
+    says,
+    irreversible: true,
+  });
 }
 
 /** `tee` writes what it reads. */
@@ -89,7 +108,8 @@ export async function writesTo(
   if (!target.isStatic && !/^[~/]|^\.\./.test(target.text)) return;
   if (place.kind === 'unknown') return;
   const isAdded = isAppending && isRedirect;
-  if (exam.paths.isScratch(place.path))
+  const isNowhere = place.path.startsWith('/dev/');
+  if (exam.paths.isScratch(place.path) && (isNowhere || !spot.remote))
     return writing.isKept === true ? undefined : remember(place.path, content, isAdded, exam);
   if (spot.remote)
     return exam.found({
@@ -193,6 +213,6 @@ async function rememberCopies(given: Arguments, exam: Examination, spot: Spot): 
   const target = exam.place(to.text, spot);
   if (target.kind === 'unknown') return;
   const isKnown = source?.kind === 'inside' && exam.inspector !== undefined;
-  const text = isKnown ? await exam.inspector?.read(source.path) : undefined;
+  const text = isKnown ? await exam.inspector.read(source.path) : undefined;
   exam.written.set(target.path, text);
 }
