@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import {
+  actionOf,
+  invalidLine as invalid,
+  parseActionLine as parsed,
+} from '../../../src/attention/action-line.js';
 import { classify } from '../../../src/attention/classify.js';
 import type { Policy } from '../../../src/attention/policy.js';
-import type { ActionInQuestion, Classification } from '../../../src/attention/shapes.js';
-import { taskLimits } from '../../../src/delegation/shapes.js';
+import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { FolderInspector } from '../../attention/inspector.js';
 import { loadPolicy } from '../../attention/policy-file.js';
@@ -12,23 +15,6 @@ import { printable, table, usage } from '../output.js';
 
 /** One line, with all that it carries. */
 const lineBytesMax = 2 * 1024 * 1024;
-const idChars = 200;
-const words = z.array(z.string().max(taskLimits.argChars)).max(taskLimits.argv);
-
-const lineShape = z.object({
-  id: z.union([z.string().max(idChars), z.number()]).optional(),
-  runner: z.string().max(idChars).optional(),
-  argv: words.optional(),
-  /** Text of a shell. */
-  command: z.string().max(taskLimits.stdinChars).optional(),
-  cwd: z.string().max(4_096).optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  stdin: z.string().max(taskLimits.stdinChars).optional(),
-  read_only: z.boolean().optional(),
-  idempotency_key: z.string().max(idChars).optional(),
-  data: z.array(z.string()).max(1_000).optional(),
-  scope: z.array(z.string()).max(1_000).optional(),
-});
 
 interface AttendOptions {
   classify?: boolean;
@@ -149,40 +135,6 @@ async function rowOf(text: string | undefined, line: number, judging: Judging): 
   } catch (error) {
     return { line, ...(id !== undefined && { id }), error: asBusError(error).toFailure() };
   }
-}
-
-function parsed(text: string, line: number): z.infer<typeof lineShape> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid(line, 'no JSON');
-  }
-  const answer = lineShape.safeParse(value);
-  if (answer.success) return answer.data;
-  const [issue] = answer.error.issues;
-  throw invalid(line, `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`);
-}
-
-function actionOf(wanted: z.infer<typeof lineShape>, line: number): ActionInQuestion {
-  const { argv, command } = wanted;
-  if ((argv === undefined) === (command === undefined))
-    throw invalid(line, 'give either argv or command');
-  return {
-    runner: wanted.runner ?? 'command',
-    argv: argv ?? ['sh', '-c', command ?? ''],
-    cwd: wanted.cwd ?? '',
-    env: wanted.env ?? {},
-    stdin: wanted.stdin ?? '',
-    read_only: wanted.read_only ?? false,
-    idempotency_key: wanted.idempotency_key ?? '',
-    data: wanted.data ?? [],
-    scope: wanted.scope ?? [],
-  };
-}
-
-function invalid(line: number, detail: string): BusError {
-  return new BusError('ATTENTION_LINE_INVALID', { line, detail });
 }
 
 function shown({ line, id, classification, error }: Row): object {
