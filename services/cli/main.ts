@@ -55,6 +55,7 @@ const modules: CommandModule[] = [
   },
   { names: ['gate'], load: async () => (await import('./commands/gate.js')).addGateCommands },
   { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
+  { names: ['attend'], load: async () => (await import('./commands/attend.js')).addAttendCommands },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {

@@ -1,11 +1,24 @@
 import type { Config } from '../../src/config/config.js';
+import { classify } from '../../src/attention/classify.js';
+import { durationMs } from '../../src/attention/policy.js';
+import { actionOf } from '../../src/delegation/action.js';
+import { loadPolicy } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-desk.js';
 
-/** How the risk of actions is judged here. */
-export function attentionParts(_config: Config): Promise<AttentionParts> {
-  return Promise.resolve({
-    classify: () => Promise.resolve(undefined),
-    gateMs: 24 * 3_600_000,
-    onExpiry: 'halt',
-  });
+const gateMsDefault = 24 * 3_600_000;
+
+/**
+ * How the risk of actions is judged by a manager: without a look at files, for they lie where the executor is. Throws
+ * ATTENTION_POLICY_INVALID.
+ */
+export function attentionParts(_config: Config): AttentionParts {
+  const policy = loadPolicy();
+  return {
+    classify: async (task) => {
+      const action = actionOf(task);
+      return action && classify(action, { policy });
+    },
+    gateMs: durationMs(policy.gate_expires) ?? gateMsDefault,
+    onExpiry: policy.on_expiry,
+  };
 }

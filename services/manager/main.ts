@@ -62,7 +62,7 @@ export async function runManager(config: Config): Promise<void> {
     open: async () => {
       const store = await openTasks(config);
       try {
-        const attention = await attentionParts(config);
+        const attention = attentionParts(config);
         const parts = { client, store, shards, log, config, attention };
         return [await TaskDesk.open(parts), store] as const;
       } catch (error) {
