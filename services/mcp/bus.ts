@@ -48,6 +48,11 @@ export class Bus implements AsyncDisposable {
     return this.#running;
   }
 
+  /** What a person says by way of this server, as they would say it on the command line. */
+  asPerson<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    return withClient(this.#config, work);
+  }
+
   async running<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1;
     try {

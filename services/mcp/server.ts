@@ -9,6 +9,7 @@ import { addTool } from './tool.js';
 import { listAgents } from './tools/agents.js';
 import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
 import { ask, queryAgent, queryLattice } from './tools/ask.js';
+import { judgeGate, listGates } from './tools/gates.js';
 import { callees, callers, trace } from './tools/graph.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
 import { delegateTask, sigmaTaskUpdate, taskStatus } from './tools/tasks.js';
@@ -36,6 +37,8 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, delegateTask, parts);
   addTool(server, taskStatus, parts);
   addTool(server, sigmaTaskUpdate, parts);
+  addTool(server, listGates, parts);
+  addTool(server, judgeGate, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

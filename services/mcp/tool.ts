@@ -1,10 +1,12 @@
 import type {
   CallToolResult,
+  InputRequiredResult,
   McpServer,
   ServerContext,
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from '@modelcontextprotocol/server';
+import { inputRequired } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { asBusError, BusError, RemoteError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
@@ -33,6 +35,17 @@ export interface Call {
   /** Aborts when the client cancels, or goes away. */
   signal: AbortSignal;
   tell: (doing: string) => void;
+  /** What the person before the client answered, by question; undefined: nobody was asked yet. */
+  responses: Record<string, unknown> | undefined;
+}
+
+type Questions = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
+
+/** Thrown by a tool that goes on only with what a person says; it is called again then. */
+export class PersonNeeded extends Error {
+  constructor(readonly questions: Questions) {
+    super('a person is asked');
+  }
 }
 
 export interface Answer<V extends object> {
@@ -118,7 +131,7 @@ async function answered<Input extends z.ZodObject>(
   args: unknown,
   context: ServerContext,
   { bus, log }: { bus: Bus; log: Logger },
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const startedMs = performance.now();
   const told = (outcome: string): void => {
     const elapsed_ms = Math.round(performance.now() - startedMs);
@@ -133,12 +146,17 @@ async function answered<Input extends z.ZodObject>(
       charsMax: input.max_tokens * charsPerToken,
       signal: context.mcpReq.signal,
       tell: (doing) => progress.tell(doing),
+      responses: context.mcpReq.inputResponses,
     });
     const result = resultOf(answer, input.max_tokens);
     await progress.done();
     told('ok');
     return result;
   } catch (error) {
+    if (error instanceof PersonNeeded) {
+      told('asks');
+      return inputRequired({ inputRequests: error.questions });
+    }
     told(asBusError(error).code);
     return failed(error);
   }

@@ -6,17 +6,25 @@ import { eventually } from './eventually.js';
 /** The two generations of the protocol that clients speak today. */
 export type Era = 'legacy' | 'modern';
 
-function newClient(era: Era): Client {
-  const mode = era === 'legacy' ? 'legacy' : { pin: '2026-07-28' };
-  return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+/** `person`: answers forms; absent: the client has none. */
+export type Person = (message: string) => { action: string; content?: Record<string, unknown> };
+
+function newClient(era: Era, person?: Person): Client {
+  const mode = era === 'legacy' ? ('legacy' as const) : { pin: '2026-07-28' as const };
+  const capabilities = person === undefined ? {} : { elicitation: { form: {} } };
+  const options = { versionNegotiation: { mode }, capabilities };
+  const client = new Client({ name: 'test', version: '1' }, options);
+  if (person !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) => person(params.message) as never);
+  return client;
 }
 
 /** The official client with a `sigma mcp` of its own. */
 export async function stdioClient(
   home: string,
-  options: { era?: Era; args?: string[]; cwd?: string } = {},
+  options: { era?: Era; args?: string[]; cwd?: string; person?: Person } = {},
 ): Promise<Client> {
-  const client = newClient(options.era ?? 'legacy');
+  const client = newClient(options.era ?? 'legacy', options.person);
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, 'mcp', ...(options.args ?? [])],

@@ -1,0 +1,81 @@
+import type { Client as McpClient } from '@modelcontextprotocol/client';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { stdioClient, type Era, type Person } from '../support/mcp.js';
+import { startSigma, type Running } from '../support/sigma.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const folder = temporaryFolder();
+const home = path.join(folder.path, 'home');
+const children: Running[] = [];
+
+beforeAll(async () => {
+  children.push(startSigma(home, ['bus', '--log', 'warn']));
+  children.push(startSigma(home, ['agent', 'manager']));
+});
+afterAll(async () => {
+  for (const child of children.reverse()) child.process.kill('SIGTERM');
+  await Promise.all(children.map(({ ended }) => ended));
+  folder.remove();
+});
+
+async function gated(mcp: McpClient): Promise<{ task: string; gate: string }> {
+  const action = { argv: ['git', 'push', '--force', 'origin', 'main'] };
+  const delegated = await called(mcp, 'delegate_task', { task: 'push', action, wait: false });
+  const { id: task } = delegated.structuredContent;
+  let gate = '';
+  await eventually(async () => {
+    const { structuredContent } = await called(mcp, 'list_gates', {});
+    gate = structuredContent.gates.find((each: any) => each.task === task)?.id ?? '';
+    expect(gate).not.toBe('');
+  }, 20_000);
+  return { task, gate };
+}
+
+const called = (mcp: McpClient, name: string, args: object): Promise<any> =>
+  mcp.callTool({ name, arguments: args as Record<string, unknown> });
+
+judgesIn('legacy');
+judgesIn('modern');
+
+function judgesIn(era: Era): void {
+  test(`the person at a client judges what was shown; a model without one judges nothing (${era})`, async () => {
+    const shown: string[] = [];
+    let answer: ReturnType<Person> = { action: 'decline' };
+    const person: Person = (message) => {
+      shown.push(message);
+      return answer;
+    };
+    await eventually(async () => {
+      const probe = await stdioClient(home, { era });
+      const listed = await called(probe, 'list_gates', {});
+      await probe.close();
+      expect(listed.isError).not.toBe(true);
+    }, 30_000);
+    const mcp = await stdioClient(home, { era, person, args: ['--as', `model-${era}`] });
+    const bare = await stdioClient(home, { era, args: ['--as', `bare-${era}`] });
+    const { task, gate } = await gated(mcp);
+
+    await expect(
+      called(bare, 'judge_gate', { id: gate }).then((result) => {
+        if (result.isError === true) throw new Error('refused');
+        return result;
+      }),
+    ).rejects.toThrow();
+    const declined = await called(mcp, 'judge_gate', { id: gate });
+    expect(declined.structuredContent).toMatchObject({ state: 'open', judgement: '' });
+    expect(shown[0]).toMatch(/git push --force origin main/);
+
+    answer = { action: 'accept', content: { judgement: 'halt', direction: '' } };
+    const judged = await called(mcp, 'judge_gate', { id: gate });
+    expect(judged.structuredContent).toMatchObject({ state: 'judged', judgement: 'halt' });
+    expect(judged.structuredContent.judged_by).toMatch(/^cli-/);
+    const status = await called(mcp, 'task_status', { id: task });
+    expect(status.structuredContent.task).toMatchObject({ state: 'halted' });
+    const again = await called(mcp, 'judge_gate', { id: gate });
+    expect(JSON.stringify(again.content)).toContain('GATE_JUDGED');
+    await mcp.close();
+    await bare.close();
+  }, 90_000);
+}
