@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
 /**
- * Stands between an executor and one program: it leads a process group of its own, starts the program in it, and kills
- * the group when the pipe to the executor closes, however that ended. A line of JSON comes in (argv, cwd, env), one goes
- * out (code and signal, or the error of starting it). It reads and writes nothing of the program's own streams.
+ * Stands between an executor and one program: it starts the program in its own process group, and kills the group when the
+ * pipe to the executor closes, however that ended. It says that it stands; then a line of JSON comes in (argv, cwd, env),
+ * one goes out (code and signal, or the error of starting it). It reads and writes nothing of the program's own streams.
  */
 interface Order {
   argv: string[];
@@ -16,12 +16,13 @@ const controlFd = 3;
 const control = new Socket({ fd: controlFd, readable: true, writable: true });
 
 function killAll(): void {
-  // The group, this process included.
-  process.kill(-process.pid, 'SIGKILL');
+  // The group, this process included; within walls, process 1 takes all the others with it.
+  process.kill(0, 'SIGKILL');
 }
 
+const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
+
 function start({ argv: [program = '', ...args], cwd, env }: Order): void {
-  const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
   const failed = ({ code = 'UNKNOWN' }: NodeJS.ErrnoException): void => report({ error: code });
   try {
     const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
@@ -39,6 +40,7 @@ control.on('error', killAll);
 control.on('close', killAll);
 control.on('end', killAll);
 
+report({ ready: true });
 let order = '';
 let isStarted = false;
 control.setEncoding('utf8');

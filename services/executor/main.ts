@@ -15,6 +15,7 @@ import { LevelStore } from '../../src/store/level-store.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { Book } from './book.js';
 import { Executor } from './executor.js';
+import { openSandbox } from './open-sandbox.js';
 import { OverlayWorks } from './overlay-works.js';
 import { PgcOnBus } from './pgc-on-bus.js';
 import { agentRunner } from './runners/agent.js';
@@ -22,6 +23,7 @@ import { answerRunner } from './runners/answer.js';
 import { commandRunner } from './runners/command.js';
 import { modelRunner } from './runners/model.js';
 import type { Runner } from './runners/runner.js';
+import { assertOutside, wallsOf, type Sandbox } from './sandbox.js';
 
 export const slotsDefault = 4;
 const nameDefault = 'executor';
@@ -39,7 +41,12 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const agent = options.name ?? nameDefault;
   const log = openLog(config, { service: agent });
   const stopped = untilStopped();
-  const runners = runnersOf(config, options, process.env);
+  const root = options.root ?? config.executor.root;
+  if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
+  const sandbox: Sandbox = root === undefined ? { kind: 'off' } : await openSandbox(config);
+  const runners = runnersOf(config, options, process.env, sandbox);
+  const hasPrograms = runners.has('command') || runners.has('agent');
+  if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
   const slots = options.slots ?? config.executor.slots ?? slotsDefault;
   // Known before anything is received: a second executor of this name and home ends here.
   await using store = await LevelStore.open(path.join(config.home, 'executor', agent, 'store'), {
@@ -67,6 +74,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
         delegationCapability,
         ...[...runners.keys()].map(runnerCapability),
         slotsCapability(slots),
+        ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
       ],
       protocol_versions: ['2.0'],
     });
@@ -88,14 +96,26 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   }
 }
 
+/** What others can know of how programs are started here. */
+const sandboxCapability = ({ kind }: Sandbox): string => `sandbox:${kind}`;
+
+function toldOf(sandbox: Sandbox): { code: string; detail?: string } {
+  return sandbox.kind === 'missing'
+    ? { code: 'SANDBOX_UNAVAILABLE', detail: sandbox.detail }
+    : { code: 'SANDBOX_OFF' };
+}
+
 /** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
 export function runnersOf(
   { executor, model }: Config,
   { runners: wanted = executor.runners, root = executor.root }: ExecutorOptions,
   env: NodeJS.ProcessEnv,
+  sandbox: Sandbox,
 ): ReadonlyMap<RunnerName, Runner> {
   const settings =
-    root === undefined ? undefined : { root, environment: executor.environment ?? [], env };
+    root === undefined
+      ? undefined
+      : { root, environment: executor.environment ?? [], env, sandbox };
   const noRoot = 'name the folder it may work in: `executor.root` in config.json, or --root';
   const possible: Record<RunnerName, Runner | string> = {
     answer: answerRunner,

@@ -57,6 +57,10 @@ const executorSchema = z.strictObject({
   slots: z.number().int().min(1).max(64).optional(),
   /** The program and arguments of an agent, which reads its prompt from stdin. */
   agent: z.array(z.string()).min(1).max(64).readonly().optional(),
+  /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
+  agentAttends: z.boolean().optional(),
+  /** `off`: programs may see what the executor is trusted by. */
+  sandbox: z.enum(['on', 'off']).optional(),
   /** Names of environment variables that programs get besides PATH, HOME and their like. */
   environment: z
     .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))

@@ -7,7 +7,7 @@ import { readResponse } from '../../../src/delegation/response.js';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import { endOf, toldIn, type CommandSettings } from './command.js';
+import { assertWalled, endOf, toldIn, wallsIn, type CommandSettings } from './command.js';
 import { environmentFor, folderBelow } from './place.js';
 import type { Runner } from './runner.js';
 
@@ -17,11 +17,12 @@ const stderrBytesMax = 8 * 1024;
 
 /** An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. */
 export function agentRunner(
-  { root, environment, env }: CommandSettings,
+  { root, environment, env, sandbox }: CommandSettings,
   argv: readonly string[],
 ): Runner {
   return async (turn) => {
     const { task, signal, progress } = turn;
+    const walls = wallsIn(sandbox);
     const mark = newId('data');
     const prompt = promptOf(task, { ...turn, mark });
     const cwd = await folderBelow(root, task.action?.cwd ?? '');
@@ -32,12 +33,14 @@ export function agentRunner(
         cwd,
         env: environmentFor(env, environment, toldIn(turn, '')),
         stdin: `${rulesFor(prompt.sources.length)}\n\n${prompt.text}\n`,
+        walls,
         stdoutMax: stdoutBytesMax,
         stderrMax: stderrBytesMax,
         onOutput: (bytes) => progress(`${argv[0] ?? 'the agent'} works, ${bytes} bytes of output`),
       },
       signal,
     );
+    assertWalled(end);
     return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes: prompt.contextBytes };
   };
 }
