@@ -33,6 +33,8 @@ const packages = {
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
   zod: '^(src/(attention|config|delegation|model|pgc|task)|services/mcp)/',
+  unbash: '^src/attention/',
+  yaml: '^src/attention/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',
