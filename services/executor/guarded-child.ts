@@ -20,6 +20,8 @@ export interface ChildOrder {
   stderrMax: number;
   /** Told after each piece of output: bytes so far. */
   onOutput?: (bytes: number) => void;
+  /** A word that is looked for in what is dropped of stdout. */
+  watch?: string;
   /** What it must not see. */
   walls?: Walls | undefined;
 }
@@ -35,6 +37,8 @@ export interface ChildEnd {
   stdoutCut: number;
   stderrCut: number;
   isStopped: boolean;
+  /** The watched word stands in what was dropped. */
+  isWatched: boolean;
   /** The walls could not be put up: nothing was started. Why, is on `stderr`. */
   isUnwalled: boolean;
 }
@@ -46,7 +50,7 @@ const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
  * signal is given the group is asked to end, and ended. Resolves when nothing of the group is left. Never throws.
  */
 export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promise<ChildEnd> {
-  const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput, walls } = order;
+  const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput, watch, walls } = order;
   const own = [process.execPath, guard];
   const [program = '', ...args] = walls === undefined ? own : walled(own, present(walls));
   const child = spawn(program, args, {
@@ -65,7 +69,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
     const error = await failed;
     return { ...nothing, error, stderr: error, isUnwalled: walls !== undefined };
   }
-  const out = new Kept(child.stdout, stdoutMax);
+  const out = new Kept(child.stdout, stdoutMax, watch);
   const err = new Kept(child.stderr, stderrMax);
   for (const each of [child.stdout, child.stderr])
     each.on('data', () => onOutput?.(out.bytes + err.bytes));
@@ -86,6 +90,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
     ...{ error: end.error ?? '', code: end.code ?? null, signal: end.signal ?? null },
     ...{ stdout: out.text, stderr: err.text, stdoutCut: out.cut, stderrCut: err.cut },
     isStopped: stopping.isStopped,
+    isWatched: out.isWatched,
     isUnwalled: walls !== undefined && !end.ready && !stopping.isStopped,
   };
 }
@@ -100,7 +105,7 @@ interface Told {
 
 const nothing: ChildEnd = {
   ...{ error: '', code: null, signal: null, stdout: '', stderr: '' },
-  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false, isUnwalled: false },
+  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false, isWatched: false, isUnwalled: false },
 };
 
 /** Of a guard that is none any more. */
@@ -169,21 +174,33 @@ function kill(group: number, signal: NodeJS.Signals): void {
 /** The beginning of a stream. */
 class Kept {
   bytes = 0;
+  isWatched = false;
   readonly #chunks: Buffer[] = [];
   #kept = 0;
+  /** The end of what came last: a word may be in two pieces. */
+  #last = '';
 
   constructor(
     stream: Readable,
     readonly max: number,
+    readonly watch = '',
   ) {
     stream.on('data', (chunk: Buffer) => {
       this.bytes += chunk.length;
       const part = chunk.subarray(0, this.max - this.#kept);
+      this.#look(chunk, part.length < chunk.length);
       if (part.length === 0) return;
       this.#kept += part.length;
       this.#chunks.push(part);
     });
     stream.on('error', () => undefined);
+  }
+
+  #look(chunk: Buffer, isCut: boolean): void {
+    if (this.watch === '' || this.isWatched) return;
+    const text = this.#last + chunk.toString('latin1');
+    this.isWatched = isCut && text.includes(this.watch);
+    this.#last = text.slice(1 - this.watch.length);
   }
 
   get text(): string {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { attendCapability } from '../../src/attention/shapes.js';
 import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
 import {
@@ -12,7 +13,9 @@ import { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { policyOf } from '../attention/policy-file.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { Attendant } from './attendant.js';
 import { Book } from './book.js';
 import { Executor } from './executor.js';
 import { openSandbox } from './open-sandbox.js';
@@ -44,6 +47,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const root = options.root ?? config.executor.root;
   if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
   const sandbox: Sandbox = root === undefined ? { kind: 'off' } : await openSandbox(config);
+  const policy = policyOf(config);
   const runners = runnersOf(config, options, process.env, sandbox);
   const hasPrograms = runners.has('command') || runners.has('agent');
   if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
@@ -59,6 +63,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const executor = new Executor(
     {
       ...{ client, log, runners, book: new Book(store), clock: systemClock },
+      attendant: root === undefined ? undefined : new Attendant({ policy, root, sandbox }),
       pgcFor: (its, how) => new PgcOnBus({ client, agent: its, works, ...how }),
     },
     slots,
@@ -73,6 +78,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
       capabilities: [
         delegationCapability,
         ...[...runners.keys()].map(runnerCapability),
+        ...(root === undefined ? [] : [attendCapability]),
         slotsCapability(slots),
         ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
       ],
@@ -129,7 +135,7 @@ export function runnersOf(
         ? 'name its program: `executor.agent` in config.json'
         : settings === undefined
           ? noRoot
-          : agentRunner(settings, executor.agent),
+          : agentRunner(settings, executor.agent, executor.agentAttends === true),
   };
   const found = new Map<RunnerName, Runner>();
   for (const [name, runner] of Object.entries(possible) as [RunnerName, Runner | string][]) {

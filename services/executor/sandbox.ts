@@ -61,6 +61,13 @@ export function walled(command: readonly string[], { folders, files }: Walls): s
   ];
 }
 
+/** Undefined: the operator wants none. Throws SANDBOX_UNAVAILABLE. */
+export function wallsIn(sandbox: Sandbox): Walls | undefined {
+  if (sandbox.kind === 'missing')
+    throw new BusError('SANDBOX_UNAVAILABLE', { detail: sandbox.detail });
+  return sandbox.kind === 'on' ? sandbox : undefined;
+}
+
 /** Of those that are there: what is not there cannot be covered. */
 export function present({ folders, files }: Walls): Walls {
   return { folders: folders.filter(isFolder), files: files.filter((each) => existsSync(each)) };

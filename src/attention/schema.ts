@@ -40,7 +40,7 @@ export const classificationSchema = z.object({
   intensity: z.enum(intensities).describe('How much is shown.'),
   pattern: z
     .object({
-      tool: text(wordChars).default(''),
+      tool: text(limits.descriptionChars).default(''),
       target: text(pathChars).default(''),
       environment: text(wordChars).default(''),
       signals: z.array(z.enum(signals)).max(signals.length).default([]),

@@ -104,6 +104,8 @@ const shape = z.strictObject({
   /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
   embedding: embeddingSchema,
   executor: executorSchema,
+  /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
+  attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
   /** The language model of the runner `model`; absent: there is none. */
   model: modelSchema.optional(),
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */

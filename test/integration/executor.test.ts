@@ -56,8 +56,9 @@ void drops(void)
 }
 `,
   );
-  place = path.join(stage.home, 'place');
+  place = path.join(path.dirname(stage.root), 'place');
   mkdirSync(path.join(place, 'below'), { recursive: true });
+  mkdirSync(stage.home, { recursive: true });
   writeFileSync(path.join(place, 'agent.mjs'), agentScript);
   const agent = [process.execPath, path.join(place, 'agent.mjs')];
   writeFileSync(

@@ -2,7 +2,7 @@ import { distil } from '../../../src/delegation/distil.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import type { Sandbox, Walls } from '../sandbox.js';
+import { wallsIn, type Sandbox } from '../sandbox.js';
 import { checkedEnvironment, environmentFor, folderBelow } from './place.js';
 import type { Runner, Turn } from './runner.js';
 
@@ -44,13 +44,6 @@ export function commandRunner({ root, environment, env, sandbox }: CommandSettin
     assertWalled(end);
     return { ...outcomeOf(action.argv[0] ?? '', end), contextBytes: Buffer.byteLength(context) };
   };
-}
-
-/** Undefined: the operator wants none. Throws SANDBOX_UNAVAILABLE. */
-export function wallsIn(sandbox: Sandbox): Walls | undefined {
-  if (sandbox.kind === 'missing')
-    throw new BusError('SANDBOX_UNAVAILABLE', { detail: sandbox.detail });
-  return sandbox.kind === 'on' ? sandbox : undefined;
 }
 
 /** Throws SANDBOX_UNAVAILABLE: nothing was started. */
