@@ -55,13 +55,9 @@ export function gateIn(output: string, { given, mark }: Quoted): GateBlock | und
   const found = blockIn(own.split('\n'));
   if (found !== undefined || !anywhere.test(own)) return found;
   // In a line of JSON, or in a sentence.
-  const unescaped = blockIn(
-    own
-      .replace(/\\r|\\n/g, '\n')
-      .replaceAll('\\"', '"')
-      .split('\n'),
-  );
-  return unescaped ?? flawed(own, 'it stands on no line of its own');
+  const lines = own.replace(/\\r|\\n/g, '\n').replaceAll('\\"', '"');
+  const again = blockIn(lines.replace(/GATE[_ ]DETECTED/gi, '\n$&').split('\n'));
+  return again ?? flawed(own, 'it stands on no line of its own');
 }
 
 /** One of which a part was lost: whether it stopped is not known, hence it did. */
@@ -188,7 +184,7 @@ function valuesAround(lines: readonly string[], at: number): Map<Field, string> 
       if (values.has(found.name)) break;
       last = found.name;
       values.set(last, found.value);
-    } else if (/^\s*(```|~~~)?\s*$/.test(line)) last = undefined;
+    } else if (/^\s*(```|~~~|[}\]],?)?\s*$/.test(line)) last = undefined;
     else if (last !== undefined && !head.test(line))
       values.set(last, `${values.get(last) ?? ''}\n${line.trim()}`.trim());
     else break;
