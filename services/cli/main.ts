@@ -53,6 +53,7 @@ const modules: CommandModule[] = [
     names: ['delegate'],
     load: async () => (await import('./commands/delegate.js')).addDelegateCommand,
   },
+  { names: ['gate'], load: async () => (await import('./commands/gate.js')).addGateCommands },
   { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },

@@ -43,7 +43,6 @@ const noRoom: Work = {
 
 export interface OverlayWorksOptions {
   restMs?: number;
-  waitMs?: number;
 }
 
 /** Makes overlays that tasks hint at and that are not there: each once, in a process of its own, by `sigma overlay generate`. */
@@ -51,32 +50,32 @@ export class OverlayWorks implements Disposable {
   readonly #config: Config;
   readonly #log: Logger;
   readonly #restMs: number;
-  readonly #waitMs: number;
   readonly #works = new Map<string, Work>();
 
   constructor(config: Config, log: Logger, options: OverlayWorksOptions = {}) {
     this.#config = config;
     this.#log = log;
     this.#restMs = options.restMs ?? restMsDefault;
-    this.#waitMs = options.waitMs ?? waitMsMax;
   }
 
   /**
-   * Resolves when `isThere` says that they are, when no work goes on that could make them, or after two minutes. It is
-   * asked when the works have ended, every half second for ten seconds at most. Says what hindered.
+   * Resolves when `isThere` says that they are, when no work goes on that could make them, after two minutes, or after
+   * `forMs`. It is asked when the works have ended, every half second for ten seconds at most. Says what hindered.
    */
   async make({
     roots,
     overlays,
     isThere,
     signal,
+    forMs = Infinity,
   }: {
     roots: readonly string[];
     overlays: readonly string[];
     isThere: () => Promise<boolean>;
     signal: AbortSignal;
+    forMs?: number;
   }): Promise<string[]> {
-    const endMs = performance.now() + this.#waitMs;
+    const endMs = performance.now() + Math.min(waitMsMax, forMs);
     const works = await this.#ended(roots, overlays, endMs, signal);
     const lastMs = Math.min(endMs, performance.now() + takeOverMsMax);
     while (!signal.aborted) {

@@ -23,7 +23,7 @@ const questionMsMax = 30_000;
 /** Of one analysis: it may have a whole kernel to walk over. */
 const analysisMsMax = 120_000;
 /** Of the time that its task has left: something has to be made of what is found. */
-const analysisShare = 0.5;
+const shareOfLeft = 0.5;
 /** Whoever answers may be starting anew. */
 const triesMax = 3;
 const againAfterMs = 1_000;
@@ -106,7 +106,8 @@ export class PgcOnBus implements Pgc {
 
   async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
     const roots = await this.#roots(agents);
-    return this.#works.make({ roots, overlays, isThere, signal: this.#signal });
+    const forMs = this.#leftMs() * shareOfLeft;
+    return this.#works.make({ roots, overlays, isThere, signal: this.#signal, forMs });
   }
 
   /** Throws NO_SHARDS, AGENT_OFFLINE. */
@@ -144,7 +145,7 @@ export class PgcOnBus implements Pgc {
 
   /** What takes longer than there is time for is answered in part, or not at all: DEADLINE_EXCEEDED. */
   #analysed<Q, A>(message: MessageType<Q, A>, request: Q): Promise<A> {
-    const forMs = Math.min(analysisMsMax, this.#leftMs() * analysisShare);
+    const forMs = Math.min(analysisMsMax, this.#leftMs() * shareOfLeft);
     return this.#request(`service:${latticeService}`, message, request, forMs);
   }
 

@@ -155,8 +155,6 @@ export class TaskDesk implements AsyncDisposable {
   }
 
   #serveOn(client: Client): void {
-    const viewed = async (id: string, from: string): Promise<TaskView> =>
-      this.#viewFor(from, await this.#book.get(id));
     const inner = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
     new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } }).serveOn(client);
@@ -172,8 +170,9 @@ export class TaskDesk implements AsyncDisposable {
         const limit = Math.min(listMax, wanted > 0 ? wanted : listMax);
         const ids = this.#book.list({ ...query, limit: limit + 1 });
         const tasks: TaskView[] = [];
+        const viewed = this.#viewsFor(from);
         for (let bytes = 0; tasks.length < Math.min(limit, ids.length) && bytes < pageBytesMax;) {
-          const view = await viewed(ids[tasks.length] ?? '', from);
+          const view = await viewed(await this.#book.get(ids[tasks.length] ?? ''));
           tasks.push(view);
           bytes += show.answer.encode(view).length;
         }
@@ -220,20 +219,23 @@ export class TaskDesk implements AsyncDisposable {
 
   async #shown(incoming: Incoming): Promise<TaskView> {
     const { id, wait_ms, revision } = taskMessages.show.request.decode(incoming.body);
-    const { from } = incoming;
+    const viewed = this.#viewsFor(incoming.from);
     const first = await this.#book.get(id);
-    if (wait_ms === 0 || first.revision > revision) return this.#viewFor(from, first);
+    if (wait_ms === 0 || first.revision > revision) return viewed(first);
     const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs - waitMarginMs : wait_ms;
     const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs)));
     const signal = AbortSignal.any([late, incoming.signal]);
-    return this.#viewFor(from, await this.#book.changed(id, revision, signal));
+    return viewed(await this.#book.changed(id, revision, signal));
   }
 
-  /** Whole for those whom it concerns; see `isConcerned`. */
-  async #viewFor(agent: string, record: TaskRecord): Promise<TaskView> {
-    if (!hasSecrets(record)) return viewOf(record);
-    const role = agent === record.parent ? '' : await this.#parts.client.roleOf(agent);
-    return isConcerned(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
+  /** Whole for those whom it concerns; see `isConcerned`. The broker is asked once who it is that looks, if at all. */
+  #viewsFor(agent: string): (record: TaskRecord) => Promise<TaskView> {
+    let known: Promise<string> | undefined;
+    return async (record) => {
+      if (!hasSecrets(record) || isConcerned(record, { agent, role: '' })) return viewOf(record);
+      const role = await (known ??= this.#parts.client.roleOf(agent));
+      return isConcerned(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
+    };
   }
 
   async #changed(

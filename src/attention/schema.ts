@@ -40,10 +40,10 @@ export const classificationSchema = z.object({
   intensity: z.enum(intensities).describe('How much is shown.'),
   pattern: z
     .object({
-      tool: text(limits.descriptionChars).default(''),
-      target: text(pathChars).default(''),
-      environment: text(wordChars).default(''),
-      signals: z.array(z.enum(signals)).max(signals.length).default([]),
+      tool: text(limits.descriptionChars).default('').describe('Program with its subcommand.'),
+      target: text(pathChars).default('').describe('What it has its effect on.'),
+      environment: text(wordChars).default('').describe('Where, as far as it can be told.'),
+      signals: z.array(z.enum(signals)).max(signals.length).default([]).describe('Kinds of risk.'),
     })
     .describe('What an approval is remembered under.'),
   is_cacheable: z.boolean().default(false).describe('Whether it may be remembered.'),

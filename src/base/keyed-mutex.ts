@@ -5,7 +5,8 @@ export class KeyedMutex {
   /** As the work ends; what an earlier one threw is not its concern. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
+    const mine = before.then(work);
+    // Never rejected: what comes behind it is begun in any case.
     const settled = mine.catch(() => undefined);
     this.#last.set(key, settled);
     void settled.then(() => {

@@ -3,7 +3,7 @@ import type { CallersAnswer, CallSite, Definition } from '../pgc/shapes.js';
 import { evidenceLimits, taskLimits, type DelegatedTask } from './shapes.js';
 import { evidenceCitation, merged, nothingGathered, type Gathered, type Pgc } from './gathered.js';
 import { ground, guarded } from './ground.js';
-import { namesIn } from './names.js';
+import { askedForName, namesIn } from './names.js';
 import { outcome, type Outcome } from './outcome.js';
 
 /** Names of a task's text that must be clear before it is answered. */
@@ -171,8 +171,7 @@ function unclear(
 ): string {
   if (task.clarifications.length > 0 || name.includes('#')) return '';
   const { definitions, callers } = found;
-  if (definitions.length + callers.length === 0)
-    return `No symbol ${name} is defined or called in the indexed code. Which one is meant?`;
+  if (definitions.length + callers.length === 0) return askedForName(name);
   if (!isSubject) return '';
   const places = realPlaces(definitions);
   if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';

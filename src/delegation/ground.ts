@@ -2,7 +2,7 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import { analysis } from './analyse.js';
 import { consult } from './consult.js';
 import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
-import { namesIn } from './names.js';
+import { nowhereIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from './shapes.js';
 
 /** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
@@ -49,16 +49,21 @@ function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly stri
   const queries = hints.length > 0 ? [...hints] : [task];
   return clarifications.reduce((asked, { question, answer }) => {
     const meant = answer.trim();
-    const known = namesIn(question).symbols;
-    const isIn = (text: string, name: string): boolean => namesIn(text).symbols.includes(name);
-    const wrong = known.find((name) => asked.some((each) => isIn(each, name)));
-    if (wrong !== undefined && wrong !== meant && bareName.test(meant))
-      return asked.map((each) => (isIn(each, wrong) ? each.replaceAll(wrong, meant) : each));
-    return meant === '' || asked.includes(meant) ? asked : [...asked, meant];
+    const wrong = nowhereIn(question);
+    const isNamed = wrong !== undefined && asked.some((each) => wholeName(wrong).test(each));
+    if (isNamed && bareName.test(meant))
+      return asked.map((each) => each.replace(wholeName(wrong), () => meant));
+    // A nod asks for nothing.
+    return !/[\p{L}\p{N}]/u.test(meant) || asked.includes(meant) ? asked : [...asked, meant];
   }, queries);
 }
 
 const bareName = /^[A-Za-z_$][\w$]*$/;
+
+/** A name where it is not a part of a longer one. */
+function wholeName(name: string): RegExp {
+  return new RegExp(`(?<![\\w$])${name.replace(/[.$]/g, '\\$&')}(?![\\w$])`, 'g');
+}
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
 export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {

@@ -36,3 +36,15 @@ export function namesIn(text: string): Names {
     isCut: all.symbols.length > namesMax || all.paths.length > namesMax,
   };
 }
+
+const nowhere = /^No symbol ([\w$.]+) is defined or called in the indexed code\./;
+
+/** What is asked about a name that is nowhere. */
+export function askedForName(name: string): string {
+  return `No symbol ${name} is defined or called in the indexed code. Which one is meant?`;
+}
+
+/** The name that such a question is about; undefined: it is about something else. */
+export function nowhereIn(question: string): string | undefined {
+  return nowhere.exec(question)?.[1];
+}

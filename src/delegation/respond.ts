@@ -93,8 +93,9 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
 
 export function failureOf(code: string, data: ErrorData = {}): TaskFailure {
   if (!isErrorCode(code)) return { code, text: code, retryable: false };
-  const { message: text, retryable } = new BusError(code, data);
-  return { code, text, retryable };
+  const { message, retryable } = new BusError(code, data);
+  // What is not known leaves a gap: then the code says more.
+  return { code, text: /\{\w+\}/.test(message) ? code : message, retryable };
 }
 
 function resultOf({ outcome, conflicts, names, turns }: Work, strategy: Strategy): string {

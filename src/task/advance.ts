@@ -4,8 +4,9 @@ import {
   type AssignmentEvent,
 } from '../delegation/manager.machine.js';
 import { failureOf } from '../delegation/respond.js';
-import { hasEffects } from '../delegation/shapes.js';
+import { hasEffects, type TaskFailure } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
+import { isErrorCode } from '../errors/catalogue.js';
 import { start, stateName, step } from '../machine/step.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
@@ -134,13 +135,22 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
 
 /** What ended without a result says why, also where nobody did. */
 function ended(record: TaskRecord, nowMs: number): TaskRecord {
-  const { reason, timeoutMs: ms } = record.snapshot.context;
-  const isTold = record.error !== null || reason === '' || stateOf(record) === 'completed';
-  return {
-    ...record,
-    finished_ms: nowMs,
-    error: isTold ? record.error : failureOf(reason, { ms }),
-  };
+  const { reason } = record.snapshot.context;
+  const state = stateOf(record);
+  // What was wrong with an attempt is not why its time was over, or why it was cancelled.
+  const isOther = state === 'timed_out' || state === 'cancelled';
+  const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
+  return { ...record, finished_ms: nowMs, error: isTold ? record.error : endOf(record) };
+}
+
+function endOf({ id, snapshot, assignment }: TaskRecord): TaskFailure {
+  const { reason, timeoutMs: ms } = snapshot.context;
+  const agent = assignment?.worker ?? '';
+  const known = failureOf(reason, { ms, agent, task: id });
+  // Who cancels it gives a reason in words of their own.
+  return stateOf({ snapshot }) === 'cancelled' && !isErrorCode(reason)
+    ? { ...failureOf('CANCELLED'), text: reason }
+    : known;
 }
 
 /** States in which a worker may have it. Whoever has it in another one is told to stop. */

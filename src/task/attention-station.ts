@@ -59,9 +59,11 @@ export async function attended(
   if (seen === undefined) return passed({});
   const { classification, by } = seen;
   if (!isGated(classification)) return passed({ findings: noted(findings, classification) });
-  if (leaveFor(grants, classification) !== undefined) return passed({});
+  const leave = leaveFor(grants, classification);
+  if (leave !== undefined && by === ports.self) return passed({});
   const session = sessionOf(record);
-  const approval = await ports.approved(session, classification);
+  // Whoever had leave and stopped all the same is not sent on by the same leave: a person is asked.
+  const approval = leave === undefined ? await ports.approved(session, classification) : undefined;
   if (approval !== undefined) {
     const given = { task: task.id, digest: classification.digest, gate: '', by: approval.by };
     return passed({ grants: granted(grants, { ...given, nowMs, n: nextGrant(grants) }) });
@@ -81,6 +83,7 @@ export async function attended(
     event: { type: 'attention.gated', reason: 'GATE_DETECTED', expiresMs: gateMs },
     patch: {
       gates: next,
+      grants: grants.filter((each) => each !== leave),
       asks: `approve, dismiss, modify, halt or withdraw ${next.at(-1)?.id ?? ''}?`,
     },
   };

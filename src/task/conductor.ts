@@ -64,7 +64,9 @@ export class Conductor {
 
   /** After each change of a record. */
   noticed(record: TaskRecord): void {
-    if (!openStates.has(stateOf(record))) this.#pool.release(record.id);
+    // Nobody is kept waiting for a task about which a person is asked.
+    const isIdle = !openStates.has(stateOf(record)) || record.snapshot.context.isGated;
+    if (isIdle) this.#pool.release(record.id);
   }
 
   readonly perform = async (record: TaskRecord, deed: Deed): Promise<void> => {
@@ -148,7 +150,9 @@ export class Conductor {
       const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
       await book.amend(id, { progress: new BusError('NO_WORKER', { task: id, detail }).message });
     }
-    await this.#pool.turn(wish, signal);
+    // What may be risky is judged first, whether somebody is free or not.
+    const isJudgedFirst = !record.snapshot.context.isAttended && task.runner !== 'answer';
+    if (!isJudgedFirst) await this.#pool.turn(wish, signal);
     await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
   }
 

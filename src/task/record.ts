@@ -80,15 +80,26 @@ export function encodeRecord(record: TaskRecord): Buffer {
   return Buffer.from(JSON.stringify(kept));
 }
 
+type Later = 'gates' | 'grants' | 'findings';
+type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
+
+function withSession(task: Partial<DelegatedTask>): DelegatedTask {
+  return { ...task, session: task.session ?? '', scope: task.scope ?? [] } as DelegatedTask;
+}
+
 /** Throws when it is damaged, or of a version that this one does not know. */
 export function decodeRecord(bytes: Buffer): TaskRecord {
-  const kept = JSON.parse(bytes.toString()) as TaskRecord;
+  const kept = JSON.parse(bytes.toString()) as Stored;
   if ((kept.version as number) !== 1) throw new Error(`a task of version ${kept.version}`);
   const { assignment, snapshot } = kept;
   return {
-    // Of a release without them.
-    ...{ gates: [], grants: [], findings: [] },
     ...kept,
+    // Absent in one of an earlier release.
+    gates: kept.gates ?? [],
+    grants: kept.grants ?? [],
+    findings: kept.findings ?? [],
+    task: withSession(kept.task),
+    asked: withSession(kept.asked),
     snapshot: restored(taskMachine, snapshot),
     assignment: assignment && {
       ...assignment,

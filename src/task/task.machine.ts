@@ -62,6 +62,8 @@ interface TaskContext extends TaskInput {
   /** Attempts that failed so far. */
   tries: number;
   isAttended: boolean;
+  /** A person is asked about its risk. */
+  isGated: boolean;
   reason: string;
 }
 
@@ -82,8 +84,11 @@ const task = setup({
     isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',
     isJudged: ({ event }, { judgement }: { judgement: Judgement }) =>
       event.type === 'decision.made' && event.judgement === judgement,
-    isGate: ({ event }, { outcome }: { outcome: GateOutcome }) =>
-      event.type === 'gate.judged' && event.outcome === outcome,
+    isJudgedAs: ({ context, event }, { outcome }: { outcome: GateOutcome }) =>
+      context.isGated && event.type === 'gate.judged' && event.outcome === outcome,
+    isUnasked: ({ context }) => !context.isGated,
+    isRefusal: ({ event }) =>
+      event.type === 'gate.judged' && ['halted', 'withdrawn'].includes(event.outcome),
     isDone: ({ event }) => event.type === 'outcome.told' && event.outcome === 'done',
     isTimer: ({ event }, { timer }: { timer: TimerName }) =>
       event.type === 'timer.due' && event.timer === timer,
@@ -97,6 +102,8 @@ const task = setup({
     forgetReason: assign({ reason: '' }),
     countTry: assign({ tries: ({ context }) => context.tries + 1 }),
     passAttention: assign({ isAttended: true }),
+    openGate: assign({ isGated: true }),
+    closeGate: assign({ isGated: false }),
     // What was judged harmless is judged again: the executor has seen more.
     recallAttention: assign({ isAttended: false }),
   },
@@ -153,7 +160,7 @@ const answers = {
  */
 export const taskMachine = task.createMachine({
   id: 'task',
-  context: ({ input }) => ({ ...input, tries: 0, isAttended: false, reason: '' }),
+  context: ({ input }) => ({ ...input, tries: 0, isAttended: false, isGated: false, reason: '' }),
   initial: 'open',
   states: {
     open: {
@@ -179,25 +186,33 @@ export const taskMachine = task.createMachine({
         },
         attending: {
           entry: attend,
-          exit: clear('gate'),
+          exit: [clear('gate'), 'closeGate'],
           on: {
-            'attention.passed': { target: 'assigned', actions: 'passAttention' },
+            'attention.passed': {
+              guard: 'isUnasked',
+              target: 'assigned',
+              actions: 'passAttention',
+            },
             // The time of the task stands still while a person thinks.
-            'attention.gated': { actions: ['rememberReason', clear('whole'), armGate] },
+            'attention.gated': {
+              guard: 'isUnasked',
+              actions: ['rememberReason', 'openGate', clear('whole'), armGate],
+            },
             'gate.judged': [
               {
-                guard: { type: 'isGate', params: { outcome: 'granted' } },
+                guard: { type: 'isJudgedAs', params: { outcome: 'granted' } },
                 target: 'assigned',
                 actions: ['passAttention', 'forgetReason', arm('whole')],
               },
               // Another action now: what was judged was not this one.
               {
-                guard: { type: 'isGate', params: { outcome: 'modified' } },
+                guard: { type: 'isJudgedAs', params: { outcome: 'modified' } },
                 target: 'attending',
                 reenter: true,
                 actions: arm('whole'),
               },
-              { target: '#task.halted', actions: 'rememberReason' },
+              // Also of a task that asked too often: nobody is asked again.
+              { guard: 'isRefusal', target: '#task.halted', actions: 'rememberReason' },
             ],
             'timer.due': {
               guard: { type: 'isTimer', params: { timer: 'gate' } },

@@ -33,10 +33,8 @@ export function viewOf(record: TaskRecord): TaskView {
 }
 
 /** Whether its action carries what may be a password: the values of its environment, its standard input. */
-export function hasSecrets({ task, asked }: Pick<TaskRecord, 'task' | 'asked'>): boolean {
-  return [task, asked].some(
-    ({ action }) => action !== null && (action.stdin !== '' || Object.keys(action.env).length > 0),
-  );
+export function hasSecrets({ task: { action } }: Pick<TaskRecord, 'task'>): boolean {
+  return action !== null && (action.stdin !== '' || Object.keys(action.env).length > 0);
 }
 
 /** As those see it whom it does not concern: of the environment the names, of the input its length. */

@@ -83,6 +83,7 @@ await harm();
 isOver = true;
 await feeding;
 await settle();
+const stories = await storiesOfOpen();
 process.exitCode = report();
 await boss.close();
 for (const child of Object.values(children).reverse()) await child.kill();
@@ -242,6 +243,18 @@ async function settle() {
   count(children.manager);
 }
 
+/** Of those that did not end: where they stand, and how they came there. */
+async function storiesOfOpen() {
+  const open = [...tasks.values()].filter(({ ended }) => !finals.has(ended));
+  return Promise.all(
+    open.map(async ({ id }) => {
+      const view = await shown(id).catch(({ code }) => ({ state: code, notes: [] }));
+      const trail = view.notes.slice(-8).map(({ state, text }) => `${state} (${text})`);
+      return `${id} ${view.state} ${view.asks ?? ''} ${view.progress ?? ''}: ${trail.join(', ')}`;
+    }),
+  );
+}
+
 function effectsOf(id) {
   const lines = readFileSync(path.join(folder, 'effects'), 'utf8').split('\n');
   return lines.filter((line) => line.startsWith(`${id} `)).length;
@@ -279,11 +292,7 @@ function report() {
   const keyed = of('keyed');
   const unkeyed = of('unkeyed');
   const claims = [
-    claim(
-      'no task is lost, and every task ends',
-      open.length === 0,
-      open.map(({ id }) => id).join(' '),
-    ),
+    claim('no task is lost, and every task ends', open.length === 0, stories.join('; ')),
     claim(
       'the end of a task is told once',
       [...delivered.values()].every((each) => each.length === 1),

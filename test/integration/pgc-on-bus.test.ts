@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OverlayWorks } from '../../services/executor/overlay-works.js';
 import { PgcOnBus } from '../../services/executor/pgc-on-bus.js';
 import type { Client } from '../../src/client/client.js';
-import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
-import { testBus, type TestBus } from '../support/bus.js';
+import { latticeMessages, latticeService, shardMessages } from '../../src/pgc/messages.js';
+import { recordOf, testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 
 let bus: TestBus;
@@ -27,9 +28,9 @@ beforeAll(async () => {
 afterAll(() => bus.close());
 
 /** A worker whose task has so much time left. */
-const pgcWith = (leftMs: number): PgcOnBus =>
+const pgcWith = (leftMs: number, works?: Pick<OverlayWorks, 'make'>): PgcOnBus =>
   new PgcOnBus({
-    ...{ client, agent: '', works: undefined as never, signal: new AbortController().signal },
+    ...{ client, agent: '', works: works as OverlayWorks, signal: new AbortController().signal },
     leftMs: () => leftMs,
   });
 
@@ -55,3 +56,27 @@ test.each([
     }
   },
 );
+
+test('overlays are made in the trees of those that lack them, for half of the time that is left', async () => {
+  for (const name of ['one', 'other']) {
+    const shard = await bus.client(name, { role: 'pgc' });
+    shard.serve({
+      [shardMessages.card.type]: () =>
+        shardMessages.card.answer.encode({ root: `/${name}` } as never),
+    });
+    await shard.register({ ...recordOf(name), project: name });
+  }
+  const made: unknown[] = [];
+  const pgc = pgcWith(60_000, {
+    make: ({ roots, overlays, forMs }) => {
+      made.push([...roots].sort(), overlays, forMs);
+      return Promise.resolve([]);
+    },
+  });
+  const isThere = (): Promise<boolean> => Promise.resolve(true);
+  await pgc.generate({ overlays: ['O4'], agents: ['other'] }, isThere);
+  expect(made.splice(0)).toEqual([['/other'], ['O4'], 30_000]);
+  // Whom nobody knows: in all of them.
+  await pgc.generate({ overlays: ['O4'], agents: ['gone'] }, isThere);
+  expect(made[0]).toEqual(['/one', '/other']);
+});

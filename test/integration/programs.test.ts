@@ -168,10 +168,11 @@ test('overlays that take longer than a task waits are done without, and made all
     ...silent,
     info: (_: unknown, text?: string) => void (ended += Number(text === 'overlays made')),
   };
-  using works = new OverlayWorks(config, log, { waitMs: 1 });
+  using works = new OverlayWorks(config, log);
   let looks = 0;
   const isThere = (): Promise<boolean> => Promise.resolve((looks += 1) > 1);
-  const make = { roots: [newFolder().path], overlays: ['O5'], isThere, signal: never };
+  const forMs = 1;
+  const make = { roots: [newFolder().path], overlays: ['O5'], isThere, signal: never, forMs };
   expect(await works.make(make)).toEqual(['it is still being made']);
   expect([looks, ended]).toEqual([1, 0]);
   expect(await works.make(make)).toEqual([]);

@@ -242,6 +242,32 @@ test('what was left undone in several lives is all done, in order', async () => 
   await eventually(() => expect(kinds(third)).toEqual(['turn.await', 'task.attend']));
 });
 
+test('of finished ones the first that ended is forgotten first, also by the next process', async () => {
+  const clock = new VirtualClock();
+  const first = await open({ clock });
+  for (const id of ['a', 'b']) await first.book.begin(named(id), 'me');
+  for (const id of ['b', 'a']) {
+    await clock.advance(1_000);
+    await first.book.send(id, cancelled);
+  }
+  await eventually(() =>
+    expect(kinds(first).filter((each) => each === 'task.finish')).toHaveLength(2),
+  );
+  const { book } = await reopen(first, { clock, limits: { finishedTasks: 1 } });
+  expect(book.list({ states: [], parent: '', after: '', limit: 10 })).toEqual(['a']);
+});
+
+test('a book that is closed leaves no timer behind, which would keep its process', async () => {
+  const clock = new VirtualClock();
+  const { book, ...its } = await open({ clock });
+  for (const id of ['a', 'b']) await book.begin(named(id), 'me');
+  expect(clock.waiting).toBeGreaterThanOrEqual(2);
+  await book[Symbol.asyncDispose]();
+  expect(clock.waiting).toBe(0);
+  await its.drop();
+  opened = [];
+});
+
 test('what is damaged on disk is told by its code, and costs nothing else', async () => {
   const first = await open({ perform: () => new Promise(() => undefined) });
   for (const id of ['a', 'b', 'c']) await first.book.begin(named(id), 'me');

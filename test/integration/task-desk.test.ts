@@ -1,173 +1,30 @@
-import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Shards } from '../../services/manager/shards.js';
-import { TaskDesk } from '../../services/manager/task-desk.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { loadConfig } from '../../src/config/config.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
+import { delegationMessages } from '../../src/delegation/messages.js';
 import { readTask } from '../../src/delegation/schema.js';
 import {
   delegationCapability,
   runnerCapability,
-  type Assignment,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
-import { openLog } from '../../src/observe/log.js';
-import { tasksLayout } from '../../src/store/layouts.js';
-import type { LevelStore } from '../../src/store/level-store.js';
-import {
-  taskMessages,
-  taskService,
-  type TaskChangeName,
-  type TaskView,
-} from '../../src/task/messages.js';
-import { recordOf, testBus, type TestBus } from '../support/bus.js';
-import { memoryHarness } from '../support/networks.js';
-import { openTestStore } from '../support/store.js';
-import { temporaryFolder } from '../support/temporary.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
+import { plainAnswer, TaskStage } from '../support/task-stage.js';
 
-let bus: TestBus;
-let asker: Client;
-let manager: { desk: TaskDesk; store: LevelStore; client: Client };
-const folder = temporaryFolder();
-
-beforeAll(async () => {
-  bus = testBus(memoryHarness());
-  await bus.start();
-  asker = await bus.client('asker');
-  await asker.register(recordOf('asker'));
-  manager = await startManager();
-});
-afterAll(async () => {
-  await stopManager();
-  await bus.close();
-  folder.remove();
-});
-
-/** Nothing here is risky: see gates.test. */
-const passing = (): Promise<undefined> => Promise.resolve(undefined);
-
-async function startManager(): Promise<typeof manager> {
-  const config = loadConfig({}, { home: folder.path });
-  const log = openLog(config, { service: 'manager' });
-  const client = await bus.client('manager', { role: 'manager' });
-  await client.register(recordOf('manager'));
-  const store = await openTestStore(path.join(folder.path, 'tasks'), tasksLayout);
-  const attention = { classify: passing, gateMs: 60_000, onExpiry: 'halt' as const };
-  const shards = new Shards(client, log);
-  const desk = await TaskDesk.open({ client, store, shards, log, config, attention });
-  await desk.begin();
-  return { desk, store, client };
-}
-
-async function stopManager(): Promise<void> {
-  await manager.desk[Symbol.asyncDispose]();
-  await manager.store[Symbol.asyncDispose]();
-  await manager.client.close();
-}
-
-/** A worker of the test: claims what it is given, and answers what `work` says; undefined: nothing. */
-async function worker(
-  agent: string,
-  work: (assignment: Assignment) => Partial<TaskResponse> | undefined,
-  { capabilities = [delegationCapability, runnerCapability('answer'), slotsCapability(4)] } = {},
-): Promise<{ client: Client; withdrawn: string[] } & AsyncDisposable> {
-  const client = await bus.client(agent, { role: 'executor' });
-  const withdrawn: string[] = [];
-  const { assign, claim, response, withdraw } = delegationMessages;
-  await client.receive(async ({ type, body }) => {
-    if (type === withdraw.type) {
-      withdrawn.push(withdraw.codec.decode(body).reason);
-      return;
-    }
-    const given =
-      type === legacyType
-        ? { task: JSON.parse(body.toString()) as Assignment['task'], attempt: 0 }
-        : assign.codec.decode(body);
-    const { task, attempt } = given;
-    if (type !== legacyType) {
-      const asked = claim.codec.encode({ task_id: task.id, attempt });
-      await client.request('agent:manager', claim.type, asked);
-    }
-    const said = work(given as Assignment);
-    if (said === undefined) return;
-    const whole = { ...answer, task_id: task.id, attempt, ...said };
-    if (type === legacyType)
-      await client.post('agent:manager', legacyType, Buffer.from(JSON.stringify(whole)));
-    else await client.post('agent:manager', response.type, response.codec.encode(whole));
-  });
-  await client.register({ ...recordOf(agent), capabilities });
-  return { client, withdrawn, [Symbol.asyncDispose]: () => gone(client) };
-}
-
-/** Gone, and known to be gone: nothing is given to it any more. */
-async function gone(client: Client): Promise<void> {
-  await client.close();
-  const { agent } = client.identity;
-  await expect
-    .poll(async () => (await asker.agents()).find(({ record }) => record.id === agent)?.state)
-    .toBe('offline');
-  await manager.desk.look();
-}
-
-const answer: TaskResponse = {
-  task_id: '',
-  status: 'completed',
-  result: 'done as it was asked for',
-  grounding_evidence: null,
-  reason: '',
-  errors: [],
-  protocol_version: '2.0',
-  clarification_request: '',
-  attempt: 0,
-  partial: false,
-  files_modified: [],
-  usage: null,
-  classification: null,
-};
-
-async function delegate(task: object): Promise<TaskView> {
-  const { delegate: message } = taskMessages;
-  const body = message.request.encode({ ...readTask({ task: 'do it', ...task }, ''), id: '' });
-  const reply = await asker.request(`service:${taskService}`, message.type, body);
-  return message.answer.decode(reply.body);
-}
-
-async function until(id: string, states: string[]): Promise<TaskView> {
-  const { show } = taskMessages;
-  let revision = 0;
-  for (;;) {
-    const body = show.request.encode({ id, wait_ms: 5_000, revision });
-    const reply = await asker.request(`service:${taskService}`, show.type, body);
-    const view = show.answer.decode(reply.body);
-    if (states.includes(view.state)) return view;
-    revision = view.revision;
-  }
-}
-
-async function change(
-  id: string,
-  what: TaskChangeName,
-  text = '',
-  client = asker,
-): Promise<TaskView> {
-  const { change: message } = taskMessages;
-  const body = message.request.encode({ id, what, text });
-  const reply = await client.request(`service:${taskService}`, message.type, body);
-  return message.answer.decode(reply.body);
-}
+const stage = new TaskStage();
+beforeAll(() => stage.begin());
+afterAll(() => stage.end());
 
 test('a task goes to a worker that can, and its result to whoever delegated it', async () => {
-  await using _worker = await worker('one', () => ({}));
+  await using _worker = await stage.worker('one', () => ({}));
   const finished = new Promise<TaskView>((resolve) => {
-    void asker.receive(({ type, body }) => {
+    void stage.asker.receive(({ type, body }) => {
       if (type === taskMessages.finished.type) resolve(taskMessages.finished.codec.decode(body));
     });
   });
-  const { id, state } = await delegate({});
+  const { id, state } = await stage.delegate({});
   expect(state).toBe('pending');
-  const view = await until(id, ['completed', 'failed']);
+  const view = await stage.until(id, ['completed', 'failed']);
   expect(view).toMatchObject({ state: 'completed', assigned_to: 'one', attempt: 1 });
   expect(view.reviews).toMatchObject([{ verdict: 'accepted', worker: 'one' }]);
   expect(view.notes.map((each) => each.state)).toEqual([
@@ -177,17 +34,17 @@ test('a task goes to a worker that can, and its result to whoever delegated it',
 });
 
 test('evidence that is missing is refused with its reason, and somebody else gets the task', async () => {
-  await using _liar = await worker('liar', () => ({}));
-  await using _other = await worker('other', ({ task }) => ({
+  await using _liar = await stage.worker('liar', () => ({}));
+  await using _other = await stage.worker('other', ({ task }) => ({
     status: 'failed',
     reason: 'ACTION_FAILED',
     result: task.feedback.join(),
   }));
-  const { id } = await delegate({
+  const { id } = await stage.delegate({
     grounding: { strategy: 'pgc_cite' },
     limits: { attempts_max: 2 },
   });
-  const last = await until(id, ['failed']);
+  const last = await stage.until(id, ['failed']);
   expect(last.reviews[0]).toMatchObject({
     worker: 'liar',
     verdict: 'refused',
@@ -198,7 +55,7 @@ test('evidence that is missing is refused with its reason, and somebody else get
 });
 
 test('a response that breaks the limits is a failure of its worker, told with its code', async () => {
-  await using _careless = await worker('careless', () => ({
+  await using _careless = await stage.worker('careless', () => ({
     usage: { grounding_ms: 1, elapsed_ms: 2, grounding_bytes: 3, context_bytes: 4, tokens: 5 },
     grounding_evidence: {
       queries_executed: [],
@@ -208,17 +65,17 @@ test('a response that breaks the limits is a failure of its worker, told with it
       overlay_warnings: [],
     },
   }));
-  const { id } = await delegate({ limits: { attempts_max: 1 } });
-  const last = await until(id, ['failed', 'completed']);
+  const { id } = await stage.delegate({ limits: { attempts_max: 1 } });
+  const last = await stage.until(id, ['failed', 'completed']);
   expect(last).toMatchObject({ state: 'failed', error: { code: 'MALFORMED_PAYLOAD' } });
   expect(last.response).toMatchObject({ status: 'failed', grounding_evidence: null });
 });
 
 test('a legacy worker that is named gets JSON; without evidence the task goes to one that knows the protocol', async () => {
-  await using _old = await worker('old', () => ({ protocol_version: '1.0-legacy' }), {
+  await using _old = await stage.worker('old', () => ({ protocol_version: '1.0-legacy' }), {
     capabilities: [],
   });
-  await using _modern = await worker('modern', () => ({
+  await using _modern = await stage.worker('modern', () => ({
     grounding_evidence: {
       queries_executed: [],
       overlays_consulted: [],
@@ -227,8 +84,8 @@ test('a legacy worker that is named gets JSON; without evidence the task goes to
       overlay_warnings: [],
     },
   }));
-  const { id } = await delegate({ to: 'old', grounding: { strategy: 'pgc_cite' } });
-  const last = await until(id, ['failed']);
+  const { id } = await stage.delegate({ to: 'old', grounding: { strategy: 'pgc_cite' } });
+  const last = await stage.until(id, ['failed']);
   expect(last.reviews[0]).toMatchObject({
     worker: 'old',
     findings: [{ code: 'PROTOCOL_MISMATCH' }],
@@ -240,40 +97,40 @@ test('a legacy worker that is named gets JSON; without evidence the task goes to
 });
 
 test('a question goes there and back; the answer is part of the next attempt', async () => {
-  await using _worker = await worker('curious', ({ task: { clarifications } }) =>
+  await using _worker = await stage.worker('curious', ({ task: { clarifications } }) =>
     clarifications.length === 0
       ? { status: 'needs_clarification', clarification_request: 'which branch?' }
       : { result: `on ${clarifications[0]?.answer ?? ''}` },
   );
-  const { id } = await delegate({});
-  const asked = await until(id, ['clarifying']);
+  const { id } = await stage.delegate({});
+  const asked = await stage.until(id, ['clarifying']);
   expect(asked).toMatchObject({ asks: 'which branch?', may: ['answer', 'cancel'] });
-  await expect(change(id, 'accept')).rejects.toMatchObject({ code: 'TASK_STATE' });
-  await expect(change(id, 'answer', '  ')).rejects.toMatchObject({ code: 'USAGE' });
-  await change(id, 'answer', 'main');
-  expect(await until(id, ['completed'])).toMatchObject({
+  await expect(stage.change(id, 'accept')).rejects.toMatchObject({ code: 'TASK_STATE' });
+  await expect(stage.change(id, 'answer', '  ')).rejects.toMatchObject({ code: 'USAGE' });
+  await stage.change(id, 'answer', 'main');
+  expect(await stage.until(id, ['completed'])).toMatchObject({
     attempt: 2,
     response: { result: 'on main' },
   });
 });
 
 test('only whoever delegated a task and the command line may change it; a worker never its own', async () => {
-  await using asking = await worker('asking', () => ({
+  await using asking = await stage.worker('asking', () => ({
     status: 'needs_clarification',
     clarification_request: 'shall I?',
   }));
-  const stranger = await bus.client('stranger');
-  const { id } = await delegate({});
-  await until(id, ['clarifying']);
+  const stranger = await stage.bus.client('stranger');
+  const { id } = await stage.delegate({});
+  await stage.until(id, ['clarifying']);
   const denied = { code: 'TASK_NOT_YOURS' };
-  await expect(change(id, 'answer', 'yes', asking.client)).rejects.toMatchObject(denied);
-  await expect(change(id, 'cancel', '', asking.client)).rejects.toMatchObject(denied);
-  await expect(change(id, 'answer', 'yes', stranger)).rejects.toMatchObject(denied);
+  await expect(stage.change(id, 'answer', 'yes', asking.client)).rejects.toMatchObject(denied);
+  await expect(stage.change(id, 'cancel', '', asking.client)).rejects.toMatchObject(denied);
+  await expect(stage.change(id, 'answer', 'yes', stranger)).rejects.toMatchObject(denied);
   const long = 'x'.repeat(4_001);
-  await expect(change(id, 'answer', long)).rejects.toMatchObject({ code: 'TOO_LARGE' });
-  expect(await until(id, ['clarifying'])).toMatchObject({ attempt: 1 });
-  const shell = await bus.client('cli-1', { role: 'client', isEphemeral: true });
-  expect(await change(id, 'cancel', '', shell)).toMatchObject({ state: 'cancelled' });
+  await expect(stage.change(id, 'answer', long)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  expect(await stage.until(id, ['clarifying'])).toMatchObject({ attempt: 1 });
+  const shell = await stage.bus.client('cli-1', { role: 'client', isEphemeral: true });
+  expect(await stage.change(id, 'cancel', '', shell)).toMatchObject({ state: 'cancelled' });
 
   const { update } = taskMessages;
   const body = update.request.encode({ list: 'asker', json: Buffer.alloc(0) });
@@ -281,12 +138,12 @@ test('only whoever delegated a task and the command line may change it; a worker
     client.request(`service:${taskService}`, update.type, body);
   await expect(list(stranger)).rejects.toMatchObject(denied);
   await expect(list(shell)).resolves.toBeDefined();
-  await expect(list(asker)).resolves.toBeDefined();
+  await expect(list(stage.asker)).resolves.toBeDefined();
 });
 
 test('of an action, the values of its environment and its input are shown to those whom it concerns', async () => {
   const action = { argv: ['true'], env: { TOKEN: 'abracadabra' }, stdin: 'sesame' };
-  const { id } = await delegate({ runner: 'command', grounding: null, action });
+  const { id } = await stage.delegate({ runner: 'command', grounding: null, action });
   const { show, list } = taskMessages;
   const shown = async (client: Client): Promise<unknown> => {
     const body = show.request.encode({ id, wait_ms: 0, revision: 0 });
@@ -298,19 +155,31 @@ test('of an action, the values of its environment and its input are shown to tho
     const reply = await client.request(`service:${taskService}`, list.type, body);
     return list.answer.decode(reply.body).tasks.find((each) => each.id === id)?.task.action;
   };
-  const shell = await bus.client('cli-2', { role: 'client', isEphemeral: true });
-  const stranger = await bus.client('stranger-2');
+  const shell = await stage.bus.client('cli-2', { role: 'client', isEphemeral: true });
+  const stranger = await stage.bus.client('stranger-2');
   const hidden = { env: { TOKEN: '[not shown]' }, stdin: '[not shown] (6 characters)' };
   for (const look of [shown, listed]) {
-    expect(await look(asker)).toMatchObject(action);
+    expect(await look(stage.asker)).toMatchObject(action);
     expect(await look(shell)).toMatchObject(action);
     expect(await look(stranger)).toMatchObject({ argv: ['true'], ...hidden });
   }
-  await change(id, 'cancel');
+  await using able = await stage.worker('able', () => undefined, {
+    capabilities: [delegationCapability, runnerCapability('command'), slotsCapability(1)],
+  });
+  await stage.until(id, ['running']);
+  expect(await shown(able.client)).toMatchObject(action);
+  // However many are listed, the broker is asked once who it is that looks.
+  const more = await stage.delegate({ runner: 'command', grounding: null, action });
+  const asked = vi.spyOn(stage.manager.client, 'roleOf');
+  await listed(stranger);
+  expect(asked.mock.calls).toEqual([['stranger-2']]);
+  asked.mockRestore();
+  await stage.change(id, 'cancel');
+  await stage.change(more.id, 'cancel');
 });
 
 test('who delegates to itself cannot answer itself, but may give up', async () => {
-  await using selfish = await worker('selfish', () => ({
+  await using selfish = await stage.worker('selfish', () => ({
     status: 'needs_clarification',
     clarification_request: 'am I right?',
   }));
@@ -319,11 +188,13 @@ test('who delegates to itself cannot answer itself, but may give up', async () =
   const address = `service:${taskService}`;
   const reply = await selfish.client.request(address, message.type, message.request.encode(mine));
   const { id } = message.answer.decode(reply.body);
-  await until(id, ['clarifying']);
-  await expect(change(id, 'answer', 'yes', selfish.client)).rejects.toMatchObject({
+  await stage.until(id, ['clarifying']);
+  await expect(stage.change(id, 'answer', 'yes', selfish.client)).rejects.toMatchObject({
     code: 'TASK_NOT_YOURS',
   });
-  expect(await change(id, 'cancel', '', selfish.client)).toMatchObject({ state: 'cancelled' });
+  expect(await stage.change(id, 'cancel', '', selfish.client)).toMatchObject({
+    state: 'cancelled',
+  });
 });
 
 test('who failed at a task is not the next to try it', async () => {
@@ -333,62 +204,65 @@ test('who failed at a task is not the next to try it', async () => {
     return name === 'able' ? {} : { status: 'failed', reason: 'ACTION_FAILED' };
   };
   const more = [delegationCapability, runnerCapability('answer'), slotsCapability(8)];
-  await using _broken = await worker('broken', failing('broken'), { capabilities: more });
-  await using _able = await worker('able', failing('able'));
-  const { id } = await delegate({});
-  expect(await until(id, ['completed', 'failed'])).toMatchObject({ state: 'completed' });
+  await using _broken = await stage.worker('broken', failing('broken'), { capabilities: more });
+  await using _able = await stage.worker('able', failing('able'));
+  const { id } = await stage.delegate({});
+  expect(await stage.until(id, ['completed', 'failed'])).toMatchObject({ state: 'completed' });
   expect(tried).toEqual(['broken', 'able']);
 });
 
 test('what is cancelled is withdrawn from its worker, and a late result is dropped', async () => {
-  await using slow = await worker('slow', () => undefined);
+  await using slow = await stage.worker('slow', () => undefined);
   const { client, withdrawn } = slow;
-  const { id } = await delegate({});
-  await until(id, ['running']);
-  expect((await change(id, 'cancel', 'not needed')).state).toBe('cancelled');
+  const { id } = await stage.delegate({});
+  await stage.until(id, ['running']);
+  expect((await stage.change(id, 'cancel', 'not needed')).state).toBe('cancelled');
   const { response } = delegationMessages;
-  const late = { ...answer, task_id: id, attempt: 1 };
+  const late = { ...plainAnswer, task_id: id, attempt: 1 };
   await client.post('agent:manager', response.type, response.codec.encode(late));
   await expect.poll(() => withdrawn).toEqual(['not needed']);
-  expect(await until(id, ['cancelled'])).toMatchObject({ response: null });
+  expect(await stage.until(id, ['cancelled'])).toMatchObject({ response: null });
 });
 
 test('a manager that starts anew goes on with its tasks', async () => {
-  await using patient = await worker('patient', () => undefined);
+  await using patient = await stage.worker('patient', () => undefined);
   const { client } = patient;
-  const { id } = await delegate({});
-  await until(id, ['running']);
-  await stopManager();
+  const { id } = await stage.delegate({});
+  await stage.until(id, ['running']);
+  await stage.stopManager();
   const { response } = delegationMessages;
   await client.post(
     'agent:manager',
     response.type,
-    response.codec.encode({ ...answer, task_id: id, attempt: 1 }),
+    response.codec.encode({ ...plainAnswer, task_id: id, attempt: 1 }),
   );
-  manager = await startManager();
-  expect(await until(id, ['completed'])).toMatchObject({ attempt: 1, assigned_to: 'patient' });
+  await stage.startManager();
+  expect(await stage.until(id, ['completed'])).toMatchObject({
+    attempt: 1,
+    assigned_to: 'patient',
+  });
 });
 
 test('what depends on another task waits for it, and is blocked when that fails', async () => {
-  await using _worker = await worker('either', ({ task }) =>
+  await using _worker = await stage.worker('either', ({ task }) =>
     task.task === 'fail' ? { status: 'failed', reason: 'ACTION_FAILED' } : {},
   );
-  const first = await delegate({ task: 'first' });
-  const then = await delegate({ task: 'then', depends_on: [first.id] });
-  expect(await until(then.id, ['completed'])).toBeDefined();
-  const bad = await delegate({ task: 'fail', limits: { attempts_max: 1 } });
-  const never = await delegate({ task: 'never', depends_on: [bad.id] });
-  const blocked = await until(never.id, ['blocked']);
+  const first = await stage.delegate({ task: 'first' });
+  const then = await stage.delegate({ task: 'then', depends_on: [first.id] });
+  expect(await stage.until(then.id, ['completed'])).toBeDefined();
+  const bad = await stage.delegate({ task: 'fail', limits: { attempts_max: 1 } });
+  const never = await stage.delegate({ task: 'never', depends_on: [bad.id] });
+  const blocked = await stage.until(never.id, ['blocked']);
   expect(blocked.error).toMatchObject({ code: 'DEPENDENCY_FAILED' });
-  expect((await change(never.id, 'cancel')).state).toBe('cancelled');
+  expect((await stage.change(never.id, 'cancel')).state).toBe('cancelled');
 });
 
 test('a manager ends while tasks wait for a worker and for each other, and goes on with them', async () => {
-  const first = await delegate({ task: 'first' });
-  const then = await delegate({ task: 'then', depends_on: [first.id] });
-  await stopManager();
-  manager = await startManager();
-  await using _worker = await worker('late', () => ({}));
-  expect(await until(then.id, ['completed'])).toMatchObject({ attempt: 1 });
-  expect(await until(first.id, ['completed'])).toMatchObject({ attempt: 1 });
+  const first = await stage.delegate({ task: 'first' });
+  const then = await stage.delegate({ task: 'then', depends_on: [first.id] });
+  await stage.stopManager();
+  await stage.startManager();
+  await using _worker = await stage.worker('late', () => ({}));
+  expect(await stage.until(then.id, ['completed'])).toMatchObject({ attempt: 1 });
+  expect(await stage.until(first.id, ['completed'])).toMatchObject({ attempt: 1 });
 });

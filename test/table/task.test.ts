@@ -70,10 +70,10 @@ test('task', async () => {
       { type: 'task.cancelled', reason: 'CANCELLED' },
     ],
     (snapshot) => {
-      const { tries, isAttended } = snapshot.context;
+      const { tries, isAttended, isGated } = snapshot.context;
       const state = stateName(snapshot).replace('open.', '');
       return snapshot.status === 'active'
-        ? `${state}#${tries}${isAttended ? '' : ' unattended'}`
+        ? `${state}#${tries}${isAttended ? '' : ' unattended'}${isGated ? ' gated' : ''}`
         : state;
     },
   );

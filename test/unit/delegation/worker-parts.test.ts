@@ -9,11 +9,11 @@ import {
   type Pgc,
 } from '../../../src/delegation/gathered.js';
 import { ground } from '../../../src/delegation/ground.js';
-import { namesIn } from '../../../src/delegation/names.js';
+import { askedForName, namesIn } from '../../../src/delegation/names.js';
 import { citedOnly, promptOf, questionIn } from '../../../src/delegation/prompt.js';
 import { malformed, respond, withoutConflicts } from '../../../src/delegation/respond.js';
 import { readTask } from '../../../src/delegation/schema.js';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import { responseLimits, type EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
@@ -159,6 +159,42 @@ test('with none of them there and evidence required it is blocked; else O1 answe
   expect(found.warnings).toHaveLength(2);
 });
 
+test('what one shard of several lacks is there all the same, and only who lacked it is asked again', async () => {
+  const asked: string[] = [];
+  const { pgc } = pgcWith(['O1']);
+  const answered = (agents_asked: number, overlay: string): Pgc => ({
+    ...pgc,
+    ask: async (question, overlays) => {
+      asked.push(question);
+      const found = await pgc.ask(question, question === 'whole' ? [] : overlays);
+      return {
+        ...found,
+        metadata: { ...found.metadata, agents_asked },
+        sources: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+      };
+    },
+  });
+  const task = readTask(
+    {
+      task: 'x',
+      grounding: {
+        ...{ strategy: 'pgc_first', overlay_hints: ['O7'], evidence_required: true },
+        query_hints: ['whole', 'lacking'],
+      },
+    },
+    'one',
+  );
+  expect((await ground(task, answered(2, ''))).warnings).toHaveLength(1);
+  expect(asked).toEqual(['whole', 'lacking', 'lacking']);
+  const lacking = { ...task, grounding: { ...task.grounding!, query_hints: ['lacking'] } };
+  expect((await ground(lacking, answered(1, 'O7'))).warnings).toHaveLength(1);
+  expect((await ground(lacking, answered(2, ''))).warnings).toHaveLength(1);
+  for (const overlay of ['', 'O1'])
+    await expect(ground(lacking, answered(1, overlay))).rejects.toMatchObject({
+      code: 'OVERLAYS_MISSING',
+    });
+});
+
 test('a PGC that cannot be asked is PGC_FAILED, a symbol that it does not know is an answer', async () => {
   const failing = pgcWith(['O1'], { ask: () => Promise.reject(new BusError('NO_SHARDS')) });
   await expect(ground(hinted([]), failing.pgc)).rejects.toMatchObject({ code: 'PGC_FAILED' });
@@ -199,9 +235,7 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
       return pgc.ask(question, overlays);
     },
   };
-  const question =
-    'No symbol ring_opne is defined or called in the indexed code. Which one is meant?';
-  const said = (answer: string, grounding = {}) => ({
+  const said = (answer: string, grounding = {}, question = askedForName('ring_opne')) => ({
     ...readTask({ task: 'What does ring_opne do?', grounding }, 'one'),
     clarifications: [{ question, answer }],
   });
@@ -212,6 +246,21 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
     'What does ring_open do?',
     ...['What does ring_opne do?', 'the one of the network'],
     ...['How does ring_open end?', 'rings'],
+  ]);
+  asked.length = 0;
+  const longer = { query_hints: ['Does ring_opne_all use ring_opne?'] };
+  await ground(said('$$ring', longer), listening);
+  // Another question: no name is wrong, and what says nothing is not asked.
+  const places =
+    'ring_opne is defined in 2 files: a.c#ring_opne, b.c#ring_opne. Which one is meant?';
+  await ground(said('all', {}, `${places} Answer with one of them, or "all".`), listening);
+  await ground(said('...', {}, 'Is ring_opne meant?'), listening);
+  await ground(said('ring', {}, askedForName('(ring_opne')), listening);
+  expect(asked).toEqual([
+    'Does ring_opne_all use $$ring?',
+    ...['What does ring_opne do?', 'all'],
+    'What does ring_opne do?',
+    ...['What does ring_opne do?', 'ring'],
   ]);
 });
 
@@ -254,6 +303,29 @@ test('a response has its evidence, at most ten citations, and a confidence of wh
   );
   expect(legacy).toMatchObject({ protocol_version: '1.0-legacy', grounding_evidence: null });
   expect(malformed('one', 1, 'x')).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD' });
+});
+
+test('however much goes wrong, a response is within its limits, and its reason stands first', () => {
+  const failure = (n: number) => ({ code: 'AGENT_FAILED', text: `${n}`, retryable: false });
+  const all = Array.from({ length: 200 }, (_, n) => n);
+  const before = {
+    ...nothingGathered,
+    errors: all.map(failure),
+    warnings: all.map((n) => `warning ${n}`),
+  };
+  const work = {
+    ...{ task: hinted([]), attempt: 1, outcome: null, before, after: before, conflicts: [] },
+    ...{ names: 0, turns: 1, elapsedMs: 5, errors: [] },
+  };
+  const told = { status: 'blocked', reason: 'OUTCOME_UNKNOWN', isPartial: false } as const;
+  const { errors, grounding_evidence } = respond(work, told);
+  expect(errors).toHaveLength(responseLimits.errors);
+  expect(errors[0]).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(grounding_evidence!.overlay_warnings).toHaveLength(responseLimits.warnings);
+  // What was met with twice is told once.
+  const twice = { ...nothingGathered, errors: [failure(1), failure(2)] };
+  const once = respond({ ...work, before: twice, after: twice }, told);
+  expect(once.errors.slice(1)).toEqual(twice.errors);
 });
 
 test('statements that name what is not there are left out', () => {

@@ -130,6 +130,16 @@ test('an analysis that waited for its turn until its time was over says what it 
     truncated: true,
     warnings: expect.arrayContaining([expect.stringContaining('0 of 1 shards')]),
   });
+  const symbol = 'a';
+  const late = { truncated: true, warnings: [expect.stringContaining('The time was up')] };
+  const none = new AbortController().signal;
+  const { blastRadius, securityBlastRadius } = treeMessages;
+  const asked = blastRadius.request.encode({ symbol, max_depth: 3, direction: 'both' });
+  const blast = await desk.answer('blastRadius', asked, none, 1);
+  expect(blastRadius.answer.decode(blast)).toMatchObject(late);
+  const of = securityBlastRadius.request.encode({ symbol });
+  const security = await desk.answer('securityBlastRadius', of, none, 1);
+  expect(securityBlastRadius.answer.decode(security)).toMatchObject(late);
 });
 
 test('an index that could not be opened is opened by the next question', async () => {

@@ -36,6 +36,9 @@ function first(triesMax: number): Advanced {
     progress: '',
     notes: [],
     reactions: [],
+    gates: [],
+    grants: [],
+    findings: [],
     created_ms: startMs,
     updated_ms: startMs,
     finished_ms: 0,
@@ -150,6 +153,9 @@ const courses: Exclude<Move, { on: 'time' | 'course' }>[] = [
     [
       { type: 'task.ready' },
       { type: 'attention.passed' },
+      { type: 'attention.gated', reason: 'GATE_DETECTED', expiresMs: 60_000 },
+      { type: 'gate.judged', outcome: 'granted', reason: '' },
+      { type: 'gate.judged', outcome: 'modified', reason: '' },
       { type: 'worker.chosen', worker: 'a', isCapable: true },
       { type: 'worker.chosen', worker: 'b', isCapable: false },
       { type: 'review.done', verdict: 'refused', reason: 'EVIDENCE_REFUSED' },
@@ -295,7 +301,11 @@ test('an open task has a time at which it is over, and time alone ends it', () =
     fc.property(lives, (life) => {
       let record = live(life, (after) => {
         if (isOver(after.record)) return;
-        expect(after.record.timers.whole).toBe(startMs + 600_000);
+        const { whole, gate } = after.record.timers;
+        // While a person thinks about a risk, their time counts, and that of the task stands still.
+        expect([whole === undefined, gate === undefined]).toContain(false);
+        expect(whole === undefined || gate === undefined).toBe(true);
+        expect(whole ?? Infinity).toBeGreaterThanOrEqual(startMs + 600_000);
       });
       // At most: a lease, a decision or a block, and the whole; each lost worker is one lease.
       for (let left = 4; !isOver(record) && left > 0; left -= 1) record = due(record).record;
@@ -403,6 +413,27 @@ function running(): TaskRecord {
   say({ type: 'worker.chosen', worker: 'a', isCapable: true });
   return advanceAssignment(record, 1, { type: 'worker.claimed' }, startMs).record;
 }
+
+test('what ends without a result says why, by a code and in whole sentences', () => {
+  const errorOf = ({ record }: Advanced): unknown => record.error;
+  const cancelled = (reason: string): unknown =>
+    errorOf(advance(running(), { type: 'task.cancelled', reason }, startMs));
+  expect(cancelled('not needed')).toMatchObject({ code: 'CANCELLED', text: 'not needed' });
+  expect(cancelled('CANCELLED')).toMatchObject({ text: 'the request was cancelled' });
+  const lost = (reason: string): unknown => {
+    let { record } = first(1);
+    const say = (event: TaskEvent): void => void ({ record } = advance(record, event, startMs));
+    say({ type: 'task.ready' });
+    say({ type: 'attention.passed' });
+    say({ type: 'worker.chosen', worker: 'a', isCapable: true });
+    return errorOf(advanceAssignment(record, 1, { type: 'worker.lost', reason }, startMs));
+  };
+  expect(lost('WORKER_LOST')).toMatchObject({
+    code: 'WORKER_LOST',
+    text: 'worker a went away before it answered',
+  });
+  expect(lost('TOO_LARGE')).toMatchObject({ code: 'TOO_LARGE', text: 'TOO_LARGE' });
+});
 
 test.each([
   ['completed', '', 'reviewing'],

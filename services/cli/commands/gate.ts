@@ -1,0 +1,158 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import {
+  attentionLimits,
+  judgements,
+  signals,
+  type Gate,
+  type Judgement,
+} from '../../../src/attention/shapes.js';
+import { withClient } from '../connect.js';
+import { Gates, gatesListedMax } from '../gates.js';
+import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, printable, usage } from '../output.js';
+import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render-gate.js';
+
+const said: Readonly<Record<Judgement, string>> = {
+  approve: 'run it once, and let the same pass for the rest of its session',
+  dismiss: 'run it this once, and ask again the next time',
+  modify: 'do something else instead; that is judged anew',
+  halt: 'do not run it; its task ends, and what depends on it is blocked',
+  withdraw: 'end all that is open of its session',
+};
+
+/** `gate [list|show|approve|dismiss|modify|halt|withdraw|approvals|missed]`. */
+export function addGateCommands(sigma: Command): void {
+  const gate = withCommon(sigma.command('gate')).description(
+    'risky actions that wait for a judgement; on a terminal one after the other',
+  );
+  gate.action(walk);
+
+  withCommon(gate.command('list'))
+    .description('gates that are open')
+    .option('--all', 'also those that are judged, expired or void')
+    .option('--session <name>', 'only of this session', '')
+    .option('--limit <n>', 'rows', wholeNumber(1, gatesListedMax), gatesListedMax)
+    .action(async (options: CommonOptions & { all?: boolean; session: string; limit: number }) => {
+      const { session, limit } = options;
+      const found = await withGates(options, (gates) =>
+        gates.list({ session, isAll: options.all === true }, limit),
+      );
+      print(formOf(options), found, () => renderGates(found.gates, found.more));
+    });
+
+  withCommon(gate.command('show').argument('<id>'))
+    .description('one gate: the exact action, and what is risky about it')
+    .action(async (id: string, options: CommonOptions) => {
+      const found = await withGates(options, (gates) => gates.show(id));
+      print(formOf(options), found, () => [renderGate(found), ...waysToJudge(found)].join('\n'));
+    });
+
+  for (const judgement of judgements) addJudgement(gate, judgement);
+
+  withCommon(gate.command('approvals'))
+    .description('what may pass without a question')
+    .option('--session <name>', 'only of this session', '')
+    .option('--revoke', 'take them back')
+    .action(async (options: CommonOptions & { session: string; revoke?: boolean }) => {
+      const query = { session: options.session, is_revoked: options.revoke === true };
+      const found = await withGates(options, (gates) => gates.approvals(query));
+      print(formOf(options), { approvals: found }, () =>
+        query.is_revoked ? `${found.length} approvals were taken back.` : renderApprovals(found),
+      );
+    });
+
+  withCommon(gate.command('missed').argument('<task>'))
+    .description(
+      'tell of a risk that passed unseen; what is missed again and again is a reason to change the policy',
+    )
+    .requiredOption('--signal <name>', signals.join(', '))
+    .option('--why <text>', 'what it was', '')
+    .action(async (task: string, options: CommonOptions & { signal: string; why: string }) => {
+      const signal = signals.find((each) => each === options.signal);
+      if (signal === undefined) throw usage(`a signal is one of ${signals.join(', ')}`);
+      await withGates(options, (gates) => gates.missed({ task, signal, text: options.why }));
+      print(formOf(options), { task, signal }, () => `Counted: ${signal}.`);
+    });
+}
+
+function addJudgement(gate: Command, judgement: Judgement): void {
+  const command = withCommon(gate.command(judgement).argument('<id>')).description(said[judgement]);
+  if (judgement === 'modify')
+    command.requiredOption('--direction <text>', 'words, or of a program {"argv": […]} as JSON');
+  command.action(async (id: string, options: CommonOptions & { direction?: string }) => {
+    const { direction = '' } = options;
+    const now = await withGates(options, async (gates) => {
+      const shown = await gates.show(id);
+      return gates.judge(shown, { judgement, direction });
+    });
+    print(formOf(options), now, () => toldOf(now));
+  });
+}
+
+/** Each open gate is shown and judged; without a terminal they are listed. */
+async function walk(options: CommonOptions): Promise<void> {
+  const form = formOf(options);
+  await withGates(options, async (gates) => {
+    const found = await gates.list();
+    const canAsk = !form.json && process.stdin.isTTY && process.stdout.isTTY;
+    if (!canAsk || found.gates.length === 0)
+      return print(form, found, () => renderGates(found.gates, found.more));
+    for (const each of found.gates) {
+      process.stdout.write(`${renderGate(each)}\n`);
+      const answer = await judgementFor(each);
+      if (answer === undefined) return void process.stdout.write('\nThe rest was not judged.\n');
+      if (answer === 'skip') continue;
+      try {
+        process.stdout.write(`${toldOf(await gates.judge(each, answer))}\n\n`);
+      } catch (error) {
+        // Somebody else was faster, or the words were not understood: the others wait all the same.
+        process.stdout.write(`${printable(error instanceof Error ? error.message : '')}\n\n`);
+      }
+    }
+  });
+}
+
+type Answer = { judgement: Judgement; direction: string };
+
+/** Nothing is a judgement but a whole word, or its first letter. Undefined: nobody answers. */
+async function judgementFor({ classification }: Gate): Promise<Answer | 'skip' | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new Promise<undefined>((resolve) => {
+    lines.once('close', () => resolve(undefined));
+    lines.once('SIGINT', () => lines.close());
+  });
+  const ask = (question: string): Promise<string | undefined> =>
+    Promise.race([lines.question(question), closed]);
+  try {
+    const once = classification.is_cacheable ? '' : ' (is not remembered)';
+    for (;;) {
+      const line = await ask(
+        `\n[a]pprove${once} · [d]ismiss · [m]odify · [h]alt · [w]ithdraw · [s]kip? `,
+      );
+      if (line === undefined) return undefined;
+      const word = line.trim().toLowerCase();
+      if (word === 's' || word === 'skip') return 'skip';
+      const judgement = judgements.find((each) => each === word || each[0] === word);
+      if (judgement === undefined) continue;
+      if (judgement !== 'modify') return { judgement, direction: '' };
+      const direction = await ask('What instead? ');
+      if (direction === undefined) return undefined;
+      return { judgement, direction: direction.slice(0, attentionLimits.directionChars) };
+    }
+  } finally {
+    lines.close();
+  }
+}
+
+function toldOf({ id, judgement, judged_by }: Gate): string {
+  return printable(`${id}: ${judgement} by ${judged_by}`);
+}
+
+function formOf({ json }: CommonOptions): { json: boolean } {
+  return { json: json === true };
+}
+
+function withGates<T>(options: CommonOptions, work: (gates: Gates) => Promise<T>): Promise<T> {
+  return withClient(configOf(options), (client) => work(new Gates(client)));
+}

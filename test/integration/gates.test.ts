@@ -1,0 +1,353 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  attentionMessages,
+  gateOpened,
+  gatesTopic,
+  type GateJudgement,
+} from '../../src/attention/messages.js';
+import type { ActionDigest, Classification, Gate, Signal } from '../../src/attention/shapes.js';
+import type { Client } from '../../src/client/client.js';
+import { actionOf } from '../../src/delegation/action.js';
+import {
+  delegationCapability,
+  runnerCapability,
+  type Assignment,
+  type DelegatedTask,
+} from '../../src/delegation/shapes.js';
+import { asBusError } from '../../src/errors/bus-error.js';
+import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { taskService, type TaskView } from '../../src/task/messages.js';
+import { eventually } from '../support/eventually.js';
+import { TaskStage } from '../support/task-stage.js';
+
+const sha256 = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** By the rules of this test: what risks are, is tested elsewhere. */
+function risk(task: DelegatedTask): Promise<Classification | undefined> {
+  const action = actionOf(task);
+  if (action === undefined) return Promise.resolve(undefined);
+  const [tool = '', target = ''] = action.argv;
+  const environment = action.env.STAGE ?? 'dev';
+  const signals: Signal[] = tool === 'inject' ? ['PromptInjection'] : ['Irreversibility'];
+  const severity = tool === 'note' ? 'Advisory' : 'Gate';
+  const isRisky = ['risky', 'note', 'inject'].includes(tool);
+  const findings = isRisky
+    ? [
+        { signal: signals[0] ?? 'Emergent', severity, evidence: action.argv.join(' ') } as const,
+      ].map((each) => ({ ...each, action_description: '', rule: 'test', file: '' }))
+    : [];
+  return Promise.resolve({
+    level: isRisky ? 'Elevated' : 'Low',
+    findings,
+    intensity: isRisky ? 'medium' : 'none',
+    pattern: { tool, target, environment, signals: isRisky ? signals : [] },
+    is_cacheable: tool !== 'inject',
+    digest: { action: sha256([action.argv, action.env, action.cwd]), files: {} },
+    description: action.argv.join(' '),
+  });
+}
+
+const stage = new TaskStage({ classify: risk, gateMs: 60_000 });
+let person: Client;
+beforeAll(async () => {
+  await stage.begin();
+  person = await stage.bus.client('cli-person', { role: 'client', isEphemeral: true });
+});
+afterAll(() => stage.end());
+
+const capabilities = [delegationCapability, runnerCapability('command'), slotsCapability(4)];
+
+async function ask<T>(
+  { type, request, answer }: { type: string; request: any; answer: { decode(b: Buffer): T } },
+  body: object,
+  client = person,
+): Promise<T> {
+  const reply = await client.request(`service:${taskService}`, type, request.encode(body));
+  return answer.decode(reply.body);
+}
+
+const judge = (said: Partial<GateJudgement> & { id: string }, client = person): Promise<Gate> =>
+  ask(
+    attentionMessages.judge,
+    { judgement: 'dismiss', direction: '', action: '', ...said },
+    client,
+  );
+const open = async (session = ''): Promise<Gate[]> =>
+  (await ask(attentionMessages.gates, { session, is_all: false, after: '', limit: 0, wait_ms: 0 }))
+    .gates;
+const run = (argv: string[], fields: object = {}): Promise<TaskView> =>
+  stage.delegate({
+    runner: 'command',
+    action: { argv, ...('env' in fields ? { env: fields.env } : {}) },
+    ...Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'env')),
+  });
+async function gated(view: TaskView): Promise<Gate> {
+  let found: Gate | undefined;
+  await eventually(async () => {
+    found = (await open()).find(({ task }) => task === view.id);
+    expect(found).toBeDefined();
+  });
+  if (found === undefined) throw new Error('no gate');
+  return found;
+}
+
+/** Uses what it is given leave by, as an executor does, and then says what it ran. */
+async function runs(given: Assignment, client: Client): Promise<{ result: string }> {
+  const [grant] = given.grants;
+  if (grant !== undefined) await use(given, grant.digest, client);
+  return {
+    result: `ran ${given.task.action?.argv.join(' ') ?? ''}, ${given.grants.length} grants`,
+  };
+}
+
+function use(
+  { task, attempt, grants }: Assignment,
+  digest: ActionDigest,
+  client: Client,
+): Promise<object> {
+  const said = { task_id: task.id, attempt, grant: grants[0]?.id ?? 'none', digest };
+  return ask(attentionMessages.use, said, client);
+}
+
+test('the harmless passes in silence, the advisory with a note', async () => {
+  await using _worker = await stage.worker('w-low', runs, { capabilities });
+  const low = await stage.until((await run(['true'])).id, ['completed']);
+  expect(low).toMatchObject({ gates: [], findings: [] });
+  expect(low.response?.result).toBe('ran true, 0 grants');
+  const noted = await stage.until((await run(['note'])).id, ['completed']);
+  expect(noted).toMatchObject({ gates: [], findings: [{ severity: 'Advisory' }] });
+});
+
+test('the risky waits; dismissed, it runs once, with leave for exactly that, and the next stops again', async () => {
+  await using _worker = await stage.worker('w-dismiss', runs, { capabilities });
+  const task = await run(['risky', 'a']);
+  const gate = await gated(task);
+  expect(await stage.until(task.id, ['attending'])).toMatchObject({ assigned_to: '' });
+  expect(gate).toMatchObject({ id: `gate-${task.id}-1`, state: 'open', session: 'asker' });
+  expect(await judge({ id: gate.id })).toMatchObject({ state: 'judged', judgement: 'dismiss' });
+  const done = await stage.until(task.id, ['completed']);
+  expect(done.response?.result).toBe('ran risky a, 1 grants');
+  expect(await gated(await run(['risky', 'a']))).toMatchObject({ state: 'open' });
+});
+
+test('approved for the session: the same passes, another target, environment or session stops', async () => {
+  await using _worker = await stage.worker('w-approve', runs, { capabilities });
+  const fields = { session: 'mine' };
+  const first = await run(['risky', 'main'], fields);
+  await judge({ id: (await gated(first)).id, judgement: 'approve' });
+  await stage.until(first.id, ['completed']);
+  const same = await stage.until((await run(['risky', 'main'], fields)).id, ['completed']);
+  expect(same).toMatchObject({ gates: [], response: { result: 'ran risky main, 1 grants' } });
+  await gated(await run(['risky', 'other'], fields));
+  await gated(await run(['risky', 'main'], { ...fields, env: { STAGE: 'prod' } }));
+  await gated(await run(['risky', 'main'], { session: 'theirs' }));
+
+  const listed = await ask(attentionMessages.approvals, { session: 'mine', is_revoked: false });
+  expect(listed.approvals).toMatchObject([{ pattern: { target: 'main', environment: 'dev' } }]);
+  await ask(attentionMessages.approvals, { session: 'mine', is_revoked: true });
+  await gated(await run(['risky', 'main'], fields));
+});
+
+test('an unknown environment and an injection are approved, and never remembered', async () => {
+  await using _worker = await stage.worker('w-never', runs, { capabilities });
+  for (const [argv, env] of [
+    [['risky', 'x'], { STAGE: 'unknown' }],
+    [['inject', 'x'], {}],
+  ] as const) {
+    const fields = { session: 'never', env };
+    const first = await run([...argv], fields);
+    await judge({ id: (await gated(first)).id, judgement: 'approve' });
+    await stage.until(first.id, ['completed']);
+    await gated(await run([...argv], fields));
+  }
+});
+
+test('modified, the new action is judged anew; a harmless one runs without leave', async () => {
+  await using _worker = await stage.worker('w-modify', runs, { capabilities });
+  const task = await run(['risky', 'a']);
+  const first = await gated(task);
+  await expect(
+    judge({ id: first.id, judgement: 'modify', direction: 'be careful' }),
+  ).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(
+    judge({ id: first.id, judgement: 'modify', direction: '{"argv": []}' }),
+  ).rejects.toMatchObject({ code: 'TASK_INVALID' });
+  await judge({ id: first.id, judgement: 'modify', direction: '{"argv": ["risky", "b"]}' });
+  const second = await nextGate(task.id, first.id);
+  expect(second.classification.description).toBe('risky b');
+  await judge({ id: second.id, judgement: 'modify', direction: '{"argv": ["true"]}' });
+  const done = await stage.until(task.id, ['completed']);
+  expect(done.response?.result).toBe('ran true, 0 grants');
+  expect(done.gates.map(({ judgement }) => judgement)).toEqual(['modify', 'modify']);
+});
+
+async function nextGate(task: string, before: string): Promise<Gate> {
+  let found: Gate | undefined;
+  await eventually(async () => {
+    found = (await open()).find((each) => each.task === task && each.id !== before);
+    expect(found).toBeDefined();
+  });
+  if (found === undefined) throw new Error('no gate');
+  return found;
+}
+
+test('halted it ends, and what depends on it is blocked; withdrawn all of its session ends', async () => {
+  const halted = await run(['risky', 'h']);
+  const after = await stage.delegate({ depends_on: [halted.id] });
+  await judge({ id: (await gated(halted)).id, judgement: 'halt' });
+  expect(await stage.until(halted.id, ['halted'])).toMatchObject({
+    error: { code: 'GATE_HALTED' },
+  });
+  expect(await stage.until(after.id, ['blocked'])).toMatchObject({
+    error: { code: 'DEPENDENCY_FAILED' },
+  });
+  const fields = { session: 'doomed' };
+  const [one, two] = [await run(['risky', '1'], fields), await run(['risky', '2'], fields)];
+  const third = await run(['risky', '3'], { session: 'another' });
+  await gated(two);
+  await judge({ id: (await gated(one)).id, judgement: 'withdraw' });
+  expect((await stage.until(one.id, ['halted'])).error?.code).toBe('GATE_WITHDRAWN');
+  expect((await stage.until(two.id, ['cancelled'])).gates).toMatchObject([{ state: 'void' }]);
+  expect(await gated(third)).toMatchObject({ state: 'open' });
+});
+
+test('only a person judges, nobody twice, and nobody an action that was not shown', async () => {
+  const task = await run(['risky', 'who']);
+  const gate = await gated(task);
+  const stranger = await stage.bus.client('stranger-gates', { role: 'executor' });
+  const denied = { code: 'GATE_NOT_YOURS' };
+  await expect(judge({ id: gate.id }, stranger)).rejects.toMatchObject(denied);
+  await expect(judge({ id: gate.id }, stage.asker)).rejects.toMatchObject(denied);
+  const other = { id: gate.id, action: '0'.repeat(64) };
+  await expect(judge(other)).rejects.toMatchObject({ code: 'GATE_CHANGED' });
+  await expect(judge({ id: gate.id, judgement: 'yes' as 'halt' })).rejects.toMatchObject({
+    code: 'USAGE',
+  });
+  await expect(judge({ id: 'gate-nothing-1' })).rejects.toMatchObject({ code: 'NO_SUCH_GATE' });
+  const shown = { id: gate.id, action: gate.classification.digest.action };
+  const both = await Promise.allSettled([
+    judge({ ...shown, judgement: 'halt' }),
+    judge({ ...shown, judgement: 'dismiss' }),
+  ]);
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(judge(shown)).rejects.toMatchObject({ code: 'GATE_JUDGED' });
+  if (both[1].status === 'fulfilled') await stage.change(task.id, 'cancel');
+});
+
+test('leave is used once, by who has the task, for what it was given', async () => {
+  const codes: string[] = [];
+  const tried = (work: Promise<unknown>): Promise<void> =>
+    work.then(
+      () => void codes.push('ok'),
+      (error: unknown) => void codes.push(asBusError(error).code),
+    );
+  const stranger = await stage.bus.client('stranger-use', { role: 'executor' });
+  await using _worker = await stage.worker(
+    'w-use',
+    async (given, client) => {
+      const [grant] = given.grants;
+      if (grant === undefined) return { result: 'nothing' };
+      const { digest } = grant;
+      await tried(use(given, digest, stranger));
+      await tried(use({ ...given, attempt: given.attempt + 1 }, digest, client));
+      await tried(use(given, { ...digest, action: '1'.repeat(64) }, client));
+      await tried(use({ ...given, grants: [{ ...grant, id: 'grant-other-1' }] }, digest, client));
+      await tried(use(given, digest, client));
+      // Told twice, as when an answer was lost.
+      await tried(use(given, digest, client));
+      return { status: 'failed', reason: 'ACTION_FAILED' };
+    },
+    { capabilities },
+  );
+  const task = await run(['risky', 'use'], {
+    limits: { attempts_max: 2 },
+  });
+  await judge({ id: (await gated(task)).id });
+  const view = await stage.until(task.id, ['failed', 'attending', 'completed']);
+  expect(view.state).toBe('failed');
+  expect(codes).toEqual([
+    ...['STALE_ATTEMPT', 'STALE_ATTEMPT', 'GRANT_REFUSED', 'GRANT_REFUSED', 'ok', 'ok'],
+  ]);
+});
+
+test('what an executor sees that the manager did not stops as well, and is given leave for what was seen', async () => {
+  const seen = async (given: Assignment): Promise<Classification> => ({
+    ...((await risk({
+      ...given.task,
+      action: { ...given.task.action!, argv: ['risky', 'in'] },
+    })) as Classification),
+    digest: { action: '2'.repeat(64), files: { 'run.sh': '3'.repeat(64) } },
+  });
+  await using _worker = await stage.worker(
+    'w-seen',
+    async (given, client) =>
+      given.grants.length > 0
+        ? runs(given, client)
+        : { status: 'blocked', reason: 'GATE_DETECTED', classification: await seen(given) },
+    { capabilities },
+  );
+  const task = await run(['sh', 'run.sh']);
+  const gate = await gated(task);
+  expect(gate).toMatchObject({ seen_by: 'w-seen', classification: { digest: { files: {} } } });
+  await judge({ id: gate.id });
+  const done = await stage.until(task.id, ['completed']);
+  expect(done).toMatchObject({ attempt: 2, response: { result: 'ran sh run.sh, 1 grants' } });
+});
+
+test('an executor that stops again and again is given up, and says why', async () => {
+  await using _worker = await stage.worker(
+    'w-loop',
+    async ({ task }) => {
+      const its = await risk({ ...task, action: { ...task.action!, argv: ['risky'] } });
+      return { status: 'blocked', reason: 'GATE_DETECTED', classification: its ?? null };
+    },
+    { capabilities },
+  );
+  const task = await run(['sh', 'again.sh']);
+  let last = '';
+  for (let count = 0; count < 16; count += 1) {
+    const gate = last === '' ? await gated(task) : await nextGate(task.id, last);
+    last = gate.id;
+    await judge({ id: gate.id });
+  }
+  expect(await stage.until(task.id, ['halted'])).toMatchObject({
+    error: { code: 'GATES_EXCEEDED' },
+  });
+}, 60_000);
+
+test('a gate is announced, listed in pages, and waited for', async () => {
+  const heard: string[] = [];
+  const listener = await stage.bus.client('listener');
+  listener.subscribe(gatesTopic, (_, { body }) => {
+    heard.push(gateOpened.codec.decode(body).task);
+  });
+  const query = { session: 'paged', is_all: false, after: '', limit: 2, wait_ms: 20_000 };
+  const waiting = ask(attentionMessages.gates, query);
+  const fields = { session: 'paged' };
+  const tasks = [await run(['risky', '1'], fields)];
+  expect((await waiting).gates).toMatchObject([{ session: 'paged' }]);
+  for (const each of ['2', '3']) tasks.push(await run(['risky', each], fields));
+  for (const each of tasks) await gated(each);
+  const first = await ask(attentionMessages.gates, query);
+  expect(first).toMatchObject({ more: true });
+  const after = first.gates.at(-1)?.id ?? '';
+  const second = await ask(attentionMessages.gates, { ...query, after });
+  expect(second).toMatchObject({ more: false });
+  const ids = [...first.gates, ...second.gates].map(({ task }) => task);
+  expect(ids).toEqual(tasks.map(({ id }) => id));
+  await eventually(() => expect(heard).toEqual(expect.arrayContaining(ids)));
+});
+
+test('a manager that starts anew still asks, under the same id, and the leave still holds', async () => {
+  const task = await run(['risky', 'again']);
+  const gate = await gated(task);
+  await stage.stopManager();
+  await stage.startManager();
+  expect(await gated(task)).toEqual(gate);
+  await judge({ id: gate.id });
+  await using _worker = await stage.worker('w-again', runs, { capabilities });
+  const done = await stage.until(task.id, ['completed']);
+  expect(done.response?.result).toBe('ran risky again, 1 grants');
+});
