@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /**
@@ -14,6 +15,35 @@ interface Order {
 
 const controlFd = 3;
 const control = new Socket({ fd: controlFd, readable: true, writable: true });
+
+/** As `/proc/self/fdinfo` writes it. */
+const closesOnExec = 0o2000000;
+
+/**
+ * Libraries of the executor leave files open across the start of a program, those of its store among them. What this
+ * process opened itself is marked to be closed; what is not was inherited.
+ */
+function closeInherited(): void {
+  for (const fd of openFiles()) {
+    if (fd <= controlFd) continue;
+    try {
+      const [, flags = ''] =
+        /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+      if ((Number.parseInt(flags, 8) & closesOnExec) === 0) closeSync(fd);
+    } catch {
+      // It was the one of the listing.
+    }
+  }
+}
+
+function openFiles(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    // Another system: there are no walls either.
+    return [];
+  }
+}
 
 function killAll(): void {
   // The group, this process included; within walls, process 1 takes all the others with it.
@@ -40,6 +70,7 @@ control.on('error', killAll);
 control.on('close', killAll);
 control.on('end', killAll);
 
+closeInherited();
 report({ ready: true });
 let order = '';
 let isStarted = false;
