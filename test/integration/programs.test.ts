@@ -105,6 +105,22 @@ test('a program gets what is its own and what the executor lets it have: no keys
   expect(result).not.toMatch(/secret-1|NODE_OPTIONS/);
 });
 
+test('without a sandbox nothing is started: neither where there is none, nor where it cannot be made', async () => {
+  const folder = newFolder();
+  const settings = { root: folder.path, environment: [], env: process.env };
+  const started = path.join(folder.path, 'started');
+  const action = { argv: ['touch', started] };
+  // Where a folder is, no file can be put.
+  for (const its of [
+    { kind: 'missing' as const, detail: 'no namespaces' },
+    { kind: 'on' as const, folders: [], files: [folder.path] },
+  ])
+    await expect(commandRunner({ ...settings, sandbox: its })(turn(action))).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+    });
+  expect(existsSync(started)).toBe(false);
+});
+
 test('a link that leaves the root is refused', async () => {
   const folder = newFolder();
   const root = path.join(folder.path, 'root');
