@@ -16,13 +16,28 @@ const quietGit = [
   'core.hooksPath=/dev/null',
 ];
 
+/** Whether git, with these arguments in this folder, ended well. */
+export type RunGit = (args: string[], cwd: string) => Promise<boolean>;
+
+const plainGit: RunGit = (args, cwd) =>
+  run('git', args, { cwd, timeout: gitTimeoutMs }).then(
+    () => true,
+    () => false,
+  );
+
 /** Reads below a root, links followed: what they lead to must lie below it too. `root` is absolute. */
 export class FolderInspector implements Inspector {
-  private constructor(readonly root: string) {}
+  /** By path: of one action, a file is asked about more than once. */
+  readonly #tracked = new Map<string, Promise<boolean>>();
+
+  private constructor(
+    readonly root: string,
+    readonly git: RunGit,
+  ) {}
 
   /** Throws what the file system says of a root that is none. */
-  static async open(root: string): Promise<FolderInspector> {
-    return new FolderInspector(await realpath(root));
+  static async open(root: string, git = plainGit): Promise<FolderInspector> {
+    return new FolderInspector(await realpath(root), git);
   }
 
   async read(relative: string): Promise<string | undefined> {
@@ -40,18 +55,18 @@ export class FolderInspector implements Inspector {
     }
   }
 
-  async isTracked(relative: string): Promise<boolean> {
-    const git = (...words: string[]): Promise<unknown> =>
-      run('git', [...quietGit, ...words, '--', relative], {
-        cwd: this.root,
-        timeout: gitTimeoutMs,
-      });
-    try {
-      await git('ls-files', '--error-unmatch');
-      await git('diff', '--quiet', '--no-ext-diff', '--no-textconv', 'HEAD');
-      return true;
-    } catch {
-      return false;
-    }
+  isTracked(relative: string): Promise<boolean> {
+    const known = this.#tracked.get(relative) ?? this.#isTracked(relative);
+    this.#tracked.set(relative, known);
+    return known;
+  }
+
+  async #isTracked(relative: string): Promise<boolean> {
+    const ask = (...words: string[]): Promise<boolean> =>
+      this.git([...quietGit, ...words, '--', relative], this.root);
+    return (
+      (await ask('ls-files', '--error-unmatch')) &&
+      ask('diff', '--quiet', '--no-ext-diff', '--no-textconv', 'HEAD')
+    );
   }
 }

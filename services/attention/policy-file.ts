@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   mergePolicies,
   parseOperatorPolicy,
   parsePolicy,
   type Policy,
 } from '../../src/attention/policy.js';
+import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 
 /** The policy that ships with the product: beside its code, in the sources as in what is built. */
@@ -17,6 +19,12 @@ export function loadPolicy(operatorFile = ''): Policy {
   base ??= parsePolicy(readFileSync(shipped, 'utf8'), 'policy.yaml');
   if (operatorFile === '') return base;
   return mergePolicies(base, parseOperatorPolicy(read(operatorFile), operatorFile));
+}
+
+/** The one that is in force here: an operator's is named in the settings, or is `attention.yaml` of the home. Throws as above. */
+export function policyOf({ home, attention }: Pick<Config, 'home' | 'attention'>): Policy {
+  const usual = path.join(home, 'attention.yaml');
+  return loadPolicy(attention?.policy ?? (existsSync(usual) ? usual : ''));
 }
 
 function read(file: string): string {

@@ -14,6 +14,7 @@ import {
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { restored, start, stateName, step, stored, type Snapshot } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
+import type { Attendant, Attended } from './attendant.js';
 import type { Book, Kept } from './book.js';
 import { ManagerLink } from './manager-link.js';
 import type { Runner } from './runners/runner.js';
@@ -24,6 +25,8 @@ export interface ConversationParts {
   clock: Clock;
   log: Logger;
   runners: ReadonlyMap<RunnerName, Runner>;
+  /** Undefined: it runs no programs. */
+  attendant?: Attendant | undefined;
   /** `leftMs`: of the time of the task. */
   pgcFor: (agent: string, how: { signal: AbortSignal; leftMs: () => number }) => Pgc;
   /** It needs a slot no longer. */
@@ -37,6 +40,13 @@ const leaseMsMin = 400;
 /** Between two attempts to write what could not be written. */
 const diskPauseMs = 1_000;
 const working = new Set(['grounding', 'beginning', 'acting', 'stopping', 'verifying']);
+
+/** What is wrong with the place, not with the task. */
+const blocking: ReadonlySet<string> = new Set([
+  'PGC_FAILED',
+  'OVERLAYS_MISSING',
+  'SANDBOX_UNAVAILABLE',
+]);
 
 /** The runners that change nothing: to begin them once more does no harm. */
 const harmless = new Set<RunnerName>(['answer', 'model']);
@@ -243,18 +253,39 @@ export class Conversation {
     try {
       if (runner === undefined)
         throw new BusError('NO_RUNNER', { runner: task.runner, detail: 'it is not configured' });
+      const attended = await this.#attend(signal);
+      if (attended.kind === 'over') return { type: 'attempt.over' };
+      if (attended.kind === 'stop') return eventOf((this.#kept.outcome = attended.outcome));
+      const { task: placed, approved } = attended;
       this.#kept.outcome = await runner({
-        ...{ task, attempt, gathered: before, conflicts, earlier: earlier?.result ?? '' },
+        ...{ task: placed, attempt, approved },
+        ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
         pgc: strategy === 'none' ? null : this.#pgc(),
         signal: this.#stop.signal,
         progress: (summary) => (this.#summary = summary),
       });
     } catch (error) {
       const code = this.#remember(error);
-      const isOfPgc = code === 'PGC_FAILED' || code === 'OVERLAYS_MISSING';
-      return { type: isOfPgc ? 'runner.blocked' : 'runner.failed', reason: code };
+      return { type: blocking.has(code) ? 'runner.blocked' : 'runner.failed', reason: code };
     }
     return eventOf(this.#kept.outcome);
+  }
+
+  /** What is risky of a program is stopped, or its leave used up. */
+  async #attend(signal: AbortSignal): Promise<Attended> {
+    const { attendant } = this.#parts;
+    const { task } = this.assignment;
+    if (harmless.has(task.runner) || attendant === undefined)
+      return { kind: 'go', task, approved: [] };
+    const { turn } = this.#snapshot.context;
+    this.#summary = 'looking at the risk of it';
+    const attended = await attendant.attend(this.assignment, turn, (grant, digest) => {
+      this.#summary = `using ${grant.id}`;
+      return this.#link.use(grant.id, digest, signal);
+    });
+    if (attended.kind === 'stop')
+      this.#parts.log.warn({ task: this.#id, code: 'GATE_DETECTED' }, 'stopped before it began');
+    return attended;
   }
 
   async #verify(): Promise<WorkEvent> {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /**
- * Stands between an executor and one program: it leads a process group of its own, starts the program in it, and kills
- * the group when the pipe to the executor closes, however that ended. A line of JSON comes in (argv, cwd, env), one goes
- * out (code and signal, or the error of starting it). It reads and writes nothing of the program's own streams.
+ * Stands between an executor and one program: it starts the program in its own process group, and kills the group when the
+ * pipe to the executor closes, however that ended. It says that it stands; then a line of JSON comes in (argv, cwd, env),
+ * one goes out (code and signal, or the error of starting it). It reads and writes nothing of the program's own streams.
  */
 interface Order {
   argv: string[];
@@ -15,13 +16,43 @@ interface Order {
 const controlFd = 3;
 const control = new Socket({ fd: controlFd, readable: true, writable: true });
 
-function killAll(): void {
-  // The group, this process included.
-  process.kill(-process.pid, 'SIGKILL');
+/** As `/proc/self/fdinfo` writes it. */
+const closesOnExec = 0o2000000;
+
+/**
+ * Libraries of the executor leave files open across the start of a program, those of its store among them. What this
+ * process opened itself is marked to be closed; what is not was inherited.
+ */
+function closeInherited(): void {
+  for (const fd of openFiles()) {
+    if (fd <= controlFd) continue;
+    try {
+      const [, flags = ''] =
+        /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+      if ((Number.parseInt(flags, 8) & closesOnExec) === 0) closeSync(fd);
+    } catch {
+      // It was the one of the listing.
+    }
+  }
 }
 
+function openFiles(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    // Another system: there are no walls either.
+    return [];
+  }
+}
+
+function killAll(): void {
+  // The group, this process included; within walls, process 1 takes all the others with it.
+  process.kill(0, 'SIGKILL');
+}
+
+const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
+
 function start({ argv: [program = '', ...args], cwd, env }: Order): void {
-  const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
   const failed = ({ code = 'UNKNOWN' }: NodeJS.ErrnoException): void => report({ error: code });
   try {
     const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
@@ -39,6 +70,8 @@ control.on('error', killAll);
 control.on('close', killAll);
 control.on('end', killAll);
 
+closeInherited();
+report({ ready: true });
 let order = '';
 let isStarted = false;
 control.setEncoding('utf8');

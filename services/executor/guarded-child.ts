@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { parseJson } from '../../src/delegation/json.js';
+import { present, toolPath, walled, type Walls } from './sandbox.js';
 
 /** Between asking a program to end and ending its group. */
 const politeMs = 2_000;
@@ -18,6 +20,10 @@ export interface ChildOrder {
   stderrMax: number;
   /** Told after each piece of output: bytes so far. */
   onOutput?: (bytes: number) => void;
+  /** A word that is looked for in what is dropped of stdout. */
+  watch?: string;
+  /** What it must not see. */
+  walls?: Walls | undefined;
 }
 
 export interface ChildEnd {
@@ -31,6 +37,10 @@ export interface ChildEnd {
   stdoutCut: number;
   stderrCut: number;
   isStopped: boolean;
+  /** The watched word stands in what was dropped. */
+  isWatched: boolean;
+  /** The walls could not be put up: nothing was started. Why, is on `stderr`. */
+  isUnwalled: boolean;
 }
 
 const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
@@ -40,10 +50,14 @@ const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
  * signal is given the group is asked to end, and ended. Resolves when nothing of the group is left. Never throws.
  */
 export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promise<ChildEnd> {
-  const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput } = order;
-  const child = spawn(process.execPath, [guard], {
+  const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput, watch, walls } = order;
+  const own = [process.execPath, guard];
+  const [program = '', ...args] = walls === undefined ? own : walled(own, present(walls));
+  const child = spawn(program, args, {
     detached: true,
-    env: {},
+    // A working folder leads to what lies below a wall.
+    cwd: '/',
+    env: { PATH: toolPath },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });
   const started = child.pid;
@@ -51,8 +65,11 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
     child.once('error', (error) => resolve(error.message)),
   );
   const [, , , control] = child.stdio as unknown as [unknown, unknown, unknown, Duplex];
-  if (started === undefined) return { ...nothing, error: await failed };
-  const out = new Kept(child.stdout, stdoutMax);
+  if (started === undefined) {
+    const error = await failed;
+    return { ...nothing, error, stderr: error, isUnwalled: walls !== undefined };
+  }
+  const out = new Kept(child.stdout, stdoutMax, watch);
   const err = new Kept(child.stderr, stderrMax);
   for (const each of [child.stdout, child.stderr])
     each.on('data', () => onOutput?.(out.bytes + err.bytes));
@@ -73,10 +90,14 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
     ...{ error: end.error ?? '', code: end.code ?? null, signal: end.signal ?? null },
     ...{ stdout: out.text, stderr: err.text, stdoutCut: out.cut, stderrCut: err.cut },
     isStopped: stopping.isStopped,
+    isWatched: out.isWatched,
+    isUnwalled: walls !== undefined && !end.ready && !stopping.isStopped,
   };
 }
 
 interface Told {
+  /** The guard stands. */
+  ready: boolean;
   error?: string;
   code?: number | null;
   signal?: string | null;
@@ -84,21 +105,43 @@ interface Told {
 
 const nothing: ChildEnd = {
   ...{ error: '', code: null, signal: null, stdout: '', stderr: '' },
-  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false },
+  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false, isWatched: false, isUnwalled: false },
 };
 
-/** What the guard says of the end of the program; nothing where somebody ended the guard: its program goes with it. */
+/** Of a guard that is none any more. */
+const toldBytesMax = 4_096;
+
+/**
+ * What the guard says of the end of the program; nothing where somebody ended the guard: its program goes with it. The
+ * program has the rights of its guard: whatever it makes of that, it is heard as no more than an end.
+ */
 function toldBy(control: Duplex): Promise<Told> {
   return new Promise((resolve) => {
     let text = '';
+    let ready = false;
     control.setEncoding('utf8');
     control.on('data', (chunk: string) => {
       text += chunk;
-      if (text.includes('\n')) resolve(JSON.parse(text) as Told);
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+        const said = parseJson(text.slice(0, end)) as Partial<Told>;
+        text = text.slice(end + 1);
+        if (said.ready !== true) return resolve(checked(said));
+        ready = true;
+      }
+      if (text.length > toldBytesMax) resolve({ ready });
     });
     control.on('error', () => undefined);
-    control.on('close', () => resolve({}));
+    control.on('close', () => resolve({ ready }));
   });
+}
+
+function checked({ error, code, signal }: Partial<Told>): Told {
+  return {
+    ready: true,
+    ...(typeof error === 'string' ? { error: error.slice(0, toldBytesMax) } : {}),
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(typeof signal === 'string' ? { signal } : {}),
+  };
 }
 
 function stopOn(signal: AbortSignal, group: number): { isStopped: boolean } & Disposable {
@@ -131,21 +174,33 @@ function kill(group: number, signal: NodeJS.Signals): void {
 /** The beginning of a stream. */
 class Kept {
   bytes = 0;
+  isWatched = false;
   readonly #chunks: Buffer[] = [];
   #kept = 0;
+  /** The end of what came last: a word may be in two pieces. */
+  #last = '';
 
   constructor(
     stream: Readable,
     readonly max: number,
+    readonly watch = '',
   ) {
     stream.on('data', (chunk: Buffer) => {
       this.bytes += chunk.length;
       const part = chunk.subarray(0, this.max - this.#kept);
+      this.#look(chunk, part.length < chunk.length);
       if (part.length === 0) return;
       this.#kept += part.length;
       this.#chunks.push(part);
     });
     stream.on('error', () => undefined);
+  }
+
+  #look(chunk: Buffer, isCut: boolean): void {
+    if (this.watch === '' || this.isWatched) return;
+    const text = this.#last + chunk.toString('latin1');
+    this.isWatched = isCut && text.includes(this.watch);
+    this.#last = text.slice(1 - this.watch.length);
   }
 
   get text(): string {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { attendCapability } from '../../src/attention/shapes.js';
 import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
 import {
@@ -12,9 +13,12 @@ import { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { policyOf } from '../attention/policy-file.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { Attendant } from './attendant.js';
 import { Book } from './book.js';
 import { Executor } from './executor.js';
+import { openSandbox } from './open-sandbox.js';
 import { OverlayWorks } from './overlay-works.js';
 import { PgcOnBus } from './pgc-on-bus.js';
 import { agentRunner } from './runners/agent.js';
@@ -22,6 +26,7 @@ import { answerRunner } from './runners/answer.js';
 import { commandRunner } from './runners/command.js';
 import { modelRunner } from './runners/model.js';
 import type { Runner } from './runners/runner.js';
+import { assertOutside, wallsOf, type Sandbox } from './sandbox.js';
 
 export const slotsDefault = 4;
 const nameDefault = 'executor';
@@ -39,7 +44,13 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const agent = options.name ?? nameDefault;
   const log = openLog(config, { service: agent });
   const stopped = untilStopped();
-  const runners = runnersOf(config, options, process.env);
+  const root = options.root ?? config.executor.root;
+  if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
+  const sandbox: Sandbox = root === undefined ? { kind: 'off' } : await openSandbox(config);
+  const policy = policyOf(config);
+  const runners = runnersOf(config, options, process.env, sandbox);
+  const hasPrograms = runners.has('command') || runners.has('agent');
+  if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
   const slots = options.slots ?? config.executor.slots ?? slotsDefault;
   // Known before anything is received: a second executor of this name and home ends here.
   await using store = await LevelStore.open(path.join(config.home, 'executor', agent, 'store'), {
@@ -52,6 +63,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const executor = new Executor(
     {
       ...{ client, log, runners, book: new Book(store), clock: systemClock },
+      attendant: root === undefined ? undefined : new Attendant({ policy, root, sandbox }),
       pgcFor: (its, how) => new PgcOnBus({ client, agent: its, works, ...how }),
     },
     slots,
@@ -66,7 +78,9 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
       capabilities: [
         delegationCapability,
         ...[...runners.keys()].map(runnerCapability),
+        ...(root === undefined ? [] : [attendCapability]),
         slotsCapability(slots),
+        ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
       ],
       protocol_versions: ['2.0'],
     });
@@ -88,14 +102,26 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   }
 }
 
+/** What others can know of how programs are started here. */
+const sandboxCapability = ({ kind }: Sandbox): string => `sandbox:${kind}`;
+
+function toldOf(sandbox: Sandbox): { code: string; detail?: string } {
+  return sandbox.kind === 'missing'
+    ? { code: 'SANDBOX_UNAVAILABLE', detail: sandbox.detail }
+    : { code: 'SANDBOX_OFF' };
+}
+
 /** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
 export function runnersOf(
   { executor, model }: Config,
   { runners: wanted = executor.runners, root = executor.root }: ExecutorOptions,
   env: NodeJS.ProcessEnv,
+  sandbox: Sandbox,
 ): ReadonlyMap<RunnerName, Runner> {
   const settings =
-    root === undefined ? undefined : { root, environment: executor.environment ?? [], env };
+    root === undefined
+      ? undefined
+      : { root, environment: executor.environment ?? [], env, sandbox };
   const noRoot = 'name the folder it may work in: `executor.root` in config.json, or --root';
   const possible: Record<RunnerName, Runner | string> = {
     answer: answerRunner,
@@ -109,7 +135,7 @@ export function runnersOf(
         ? 'name its program: `executor.agent` in config.json'
         : settings === undefined
           ? noRoot
-          : agentRunner(settings, executor.agent),
+          : agentRunner(settings, executor.agent, executor.agentAttends === true),
   };
   const found = new Map<RunnerName, Runner>();
   for (const [name, runner] of Object.entries(possible) as [RunnerName, Runner | string][]) {

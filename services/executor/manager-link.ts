@@ -1,6 +1,8 @@
 import { backoffMs } from '../../src/base/backoff.js';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
+import { attentionMessages } from '../../src/attention/messages.js';
+import type { ActionDigest } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
@@ -51,6 +53,33 @@ export class ManagerLink {
         const { code } = asBusError(error);
         if (code === 'STALE_ATTEMPT') return 'over';
         this.#log.debug({ code, task: task.id }, 'the manager does not answer yet');
+        await this.#pause(tries, signal);
+      }
+    }
+    return 'over';
+  }
+
+  /**
+   * Uses leave up, durably, before anything begins. Waits for the manager as long as it takes: without its answer nothing is
+   * run. `refused`: used before, or given for something else.
+   */
+  async use(
+    grant: string,
+    digest: ActionDigest,
+    signal: AbortSignal,
+  ): Promise<'used' | 'refused' | 'over'> {
+    const { type, request } = attentionMessages.use;
+    const { task, attempt } = this.#assignment;
+    const body = request.encode({ task_id: task.id, attempt, grant, digest });
+    for (let tries = 0; !signal.aborted; tries += 1) {
+      try {
+        await this.#ask(type, body, signal);
+        return 'used';
+      } catch (error) {
+        const { code } = asBusError(error);
+        if (code === 'STALE_ATTEMPT' || code === 'NO_SUCH_TASK') return 'over';
+        if (code === 'GRANT_USED' || code === 'GRANT_REFUSED') return 'refused';
+        this.#log.debug({ code, task: task.id, grant }, 'the manager does not answer yet');
         await this.#pause(tries, signal);
       }
     }

@@ -62,6 +62,8 @@ async function examine(exam: Examination, spot: Spot): Promise<void> {
   const variables = Object.entries(action.env).map(([name, value]) => [name, word(value)] as const);
   await unwrapper.variables(variables, { ...spot, input: { kind: 'none' } });
   const [program] = action.argv;
+  // What a model or an agent will do is not known beforehand: only what it is told is looked at.
+  if (action.runner !== 'command' && action.argv.length === 0) return;
   if (program === undefined || program === '')
     return exam.opaque('unreadable-action', 'an action without a program', spot);
   await unwrapper.run(action.argv.map(word), spot);

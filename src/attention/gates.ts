@@ -3,6 +3,7 @@ import {
   unknownEnvironment,
   type ActionDigest,
   type Classification,
+  type Finding,
   type Gate,
   type Grant,
   type Judgement,
@@ -73,12 +74,20 @@ export function judged(
 /** Leave for one exact action; the oldest used ones make room. */
 export function granted(
   grants: readonly Grant[],
-  given: { task: string; digest: ActionDigest; gate: string; by: string; nowMs: number; n: number },
+  given: {
+    task: string;
+    digest: ActionDigest;
+    gate: string;
+    by: string;
+    nowMs: number;
+    n: number;
+    findings?: Finding[];
+  },
 ): Grant[] {
-  const { task, digest, gate, by, nowMs, n } = given;
+  const { task, digest, gate, by, nowMs, n, findings = [] } = given;
   const grant: Grant = {
     ...{ id: `grant-${task}-${n}`, task, digest, gate, by, given_ms: nowMs },
-    ...{ used_ms: 0, used_attempt: 0 },
+    ...{ used_ms: 0, used_attempt: 0, findings },
   };
   return [...grants, grant].slice(-attentionLimits.grants);
 }

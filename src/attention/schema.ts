@@ -40,7 +40,7 @@ export const classificationSchema = z.object({
   intensity: z.enum(intensities).describe('How much is shown.'),
   pattern: z
     .object({
-      tool: text(wordChars).default('').describe('Program with its subcommand.'),
+      tool: text(limits.descriptionChars).default('').describe('Program with its subcommand.'),
       target: text(pathChars).default('').describe('What it has its effect on.'),
       environment: text(wordChars).default('').describe('Where, as far as it can be told.'),
       signals: z.array(z.enum(signals)).max(signals.length).default([]).describe('Kinds of risk.'),

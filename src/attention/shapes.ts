@@ -22,6 +22,9 @@ export type Severity = (typeof severities)[number];
 export const riskLevels = ['Low', 'Elevated'] as const;
 export type RiskLevel = (typeof riskLevels)[number];
 
+/** Said by a worker that runs nothing risky without leave: what has leave goes to such ones alone. */
+export const attendCapability = 'attend';
+
 /** How much is shown: nothing, a note in passing, one finding to be judged, all of the evidence. */
 export const intensities = ['none', 'light', 'medium', 'heavy'] as const;
 export type Intensity = (typeof intensities)[number];
@@ -134,6 +137,8 @@ export interface Grant {
   used_ms: number;
   /** Attempt that used it. */
   used_attempt: number;
+  /** What an agent said that it stopped at, where that was approved: it is told so. */
+  findings?: Finding[];
 }
 
 /** An action as it is classified. */

@@ -57,6 +57,10 @@ const executorSchema = z.strictObject({
   slots: z.number().int().min(1).max(64).optional(),
   /** The program and arguments of an agent, which reads its prompt from stdin. */
   agent: z.array(z.string()).min(1).max(64).readonly().optional(),
+  /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
+  agentAttends: z.boolean().optional(),
+  /** `off`: programs may see what the executor is trusted by. */
+  sandbox: z.enum(['on', 'off']).optional(),
   /** Names of environment variables that programs get besides PATH, HOME and their like. */
   environment: z
     .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))
@@ -100,6 +104,8 @@ const shape = z.strictObject({
   /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
   embedding: embeddingSchema,
   executor: executorSchema,
+  /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
+  attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
   /** The language model of the runner `model`; absent: there is none. */
   model: modelSchema.optional(),
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */

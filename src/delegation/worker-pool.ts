@@ -1,3 +1,4 @@
+import { attendCapability } from '../attention/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AgentView } from '../wire/messages.js';
 import { delegationCapability, runnerCapability, type RunnerName } from './shapes.js';
@@ -25,6 +26,8 @@ export interface Wish {
   to: string;
   /** Who failed at it: only where nobody else could do it, and never again by name. */
   failed: readonly string[];
+  /** It has leave for something risky: only who keeps to that may have it. */
+  hasLeave?: boolean;
 }
 
 interface Waiting {
@@ -147,7 +150,9 @@ export class WorkerPool {
       .sort((a, b) => this.#free(b) - this.#free(a) || (a.id < b.id ? -1 : 1))[0];
   }
 
-  #suits({ id, alias, isCapable, capabilities }: Worker, { to, failed, runner }: Wish): boolean {
+  #suits({ id, alias, isCapable, capabilities }: Worker, wish: Wish): boolean {
+    const { to, failed, runner, hasLeave } = wish;
+    if (hasLeave === true && !capabilities.has(attendCapability)) return false;
     const isNamed =
       to !== '' &&
       !failed.includes(to) &&

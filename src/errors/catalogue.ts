@@ -623,6 +623,18 @@ export const catalogue = {
     exit: 1,
     next: 'Correct the action; see what the executor allows with `sigma config explain`.',
   },
+  SANDBOX_UNAVAILABLE: {
+    text: 'programs cannot be kept away from the keys of the bus here: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Install util-linux 2.38 or newer and allow user namespaces (kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0); or accept the risk with `"executor": {"sandbox": "off"}` in config.json.',
+  },
+  SANDBOX_ROOT: {
+    text: 'the root {root} of the executor lies in {folder}, which programs must not see',
+    retryable: false,
+    exit: 2,
+    next: 'Name another root, or move SIGMA_HOME, the socket or the identity out of its way.',
+  },
   NO_RUNNER: {
     text: 'this executor has no runner {runner}: {detail}',
     retryable: false,

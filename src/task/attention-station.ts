@@ -10,6 +10,7 @@ import {
   opened,
   taskOfGate,
 } from '../attention/gates.js';
+import { reportedIn } from '../attention/gate-block.js';
 import type { GateJudgement, GrantUse } from '../attention/messages.js';
 import {
   attentionLimits,
@@ -142,7 +143,8 @@ export function judgedBy(
   switch (judgement) {
     case 'approve':
     case 'dismiss': {
-      const given = { task, digest, gate: gate.id, by, nowMs, n: nextGrant(grants) };
+      const findings = reportedIn(gate.classification);
+      const given = { task, digest, gate: gate.id, by, nowMs, n: nextGrant(grants), findings };
       const patch = { ...base, grants: granted(grants, given) };
       return { gate, event: { type: 'gate.judged', outcome: 'granted', reason }, patch };
     }

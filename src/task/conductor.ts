@@ -310,8 +310,9 @@ export function relaxed(task: DelegatedTask): DelegatedTask {
   return { ...task, grounding };
 }
 
-export function wishOf({ id, task, failed_workers }: TaskRecord): Wish {
-  return { task: id, runner: task.runner, to: task.to, failed: failed_workers };
+export function wishOf({ id, task, failed_workers, grants }: TaskRecord): Wish {
+  const hasLeave = grants.some(({ used_ms }) => used_ms === 0);
+  return { task: id, runner: task.runner, to: task.to, failed: failed_workers, hasLeave };
 }
 
 /** What an answer to a blocked or clarifying task looks like as a patch: see TaskChange. */

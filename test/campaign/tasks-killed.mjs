@@ -41,7 +41,8 @@ const { json, ...options } = numbersFrom('campaign:tasks-killed', {
 });
 const below = chance(options.seed);
 const home = temporaryFolder('sigma-tasks-killed');
-const folder = path.join(home, 'work');
+// Programs must not stand in the home.
+const folder = temporaryFolder('sigma-tasks-killed-work');
 mkdirSync(path.join(folder, 'keys'), { recursive: true });
 writeFileSync(path.join(folder, 'effects'), '');
 const tree = treeIn(path.join(home, 'tree'));

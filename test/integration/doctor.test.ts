@@ -38,6 +38,7 @@ test('where all is in place nothing is broken, and the indexes are listed', asyn
     'settings: ok',
     'home: ok',
     'search by meaning: ok',
+    'sandbox: ok',
   ]);
   expect(json.indexes).toEqual([
     { root: tree.root, shards: 1, vectors_usable: 0, vectors_other: 0 },
@@ -45,6 +46,18 @@ test('where all is in place nothing is broken, and the indexes are listed', asyn
   const { stdout } = await sigma(home.root, ['doctor']);
   expect(stdout).toContain(`index of ${tree.root}: 1 shard, 1 searched by words alone`);
   expect(stdout).toContain('nothing is broken');
+});
+
+test('a root that programs must not see is told', async () => {
+  const executor = { root: path.join(home.root, 'place') };
+  await home.write({ 'config.json': JSON.stringify({ embedding: 'off', executor }) });
+  const { code, json } = await sigma(home.root, ['doctor', '--json']);
+  expect(code).toBe(1);
+  expect(checkOf(json, 'sandbox')).toMatchObject({ state: 'broken' });
+  const off = { embedding: 'off', executor: { sandbox: 'off' } };
+  await home.write({ 'config.json': JSON.stringify(off) });
+  const { json: without } = await sigma(home.root, ['doctor', '--json']);
+  expect(checkOf(without, 'sandbox')).toMatchObject({ state: 'absent', detail: 'switched off' });
 });
 
 test('a home below a file cannot be made', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTask } from '../../src/delegation/schema.js';
@@ -56,8 +56,9 @@ void drops(void)
 }
 `,
   );
-  place = path.join(stage.home, 'place');
+  place = path.join(path.dirname(stage.root), 'place');
   mkdirSync(path.join(place, 'below'), { recursive: true });
+  mkdirSync(stage.home, { recursive: true });
   writeFileSync(path.join(place, 'agent.mjs'), agentScript);
   const agent = [process.execPath, path.join(place, 'agent.mjs')];
   writeFileSync(
@@ -111,7 +112,16 @@ async function online(): Promise<string[]> {
 }
 
 const node = (script: string): string[] => [process.execPath, '-e', script];
-const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+/** Processes that bear the name of a file among their arguments: by its own number none is known outside of its walls. */
+const living = (file: string): string[] =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(file);
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
 const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 
@@ -396,16 +406,14 @@ test('what is delivered again after it was done is not done again', async () => 
 });
 
 describe('programs and their ends', () => {
-  /** Writes its pid and that of a child of its own, says half of something, and stays. */
+  /** Writes a line, says half of something, and stays, with a child of its own that bears the same name. */
   const stays = (file: string): string[] =>
     node(`
-      const child = require('child_process').spawn('sleep', ['300']);
+      require('child_process').spawn('sleep', ['300'], { argv0: ${JSON.stringify(file)}, detached: true });
       console.log('half');
-      require('fs').appendFileSync(${JSON.stringify(file)}, process.pid + ' ' + child.pid + ' ' + (process.env.SIGMA_IDEMPOTENCY_KEY ?? '') + '\\n');
+      require('fs').appendFileSync(${JSON.stringify(file)}, (process.env.SIGMA_IDEMPOTENCY_KEY ?? '-') + '\\n');
       setInterval(() => {}, 1000);
     `);
-  const pidsIn = (file: string, line: number): number[] =>
-    (lines(file)[line] ?? '').split(' ').slice(0, 2).map(Number);
 
   test('one that takes too long is ended with its group; what it said is kept', async () => {
     const file = path.join(place, 'late');
@@ -415,7 +423,7 @@ describe('programs and their ends', () => {
     });
     expect(response).toMatchObject({ status: 'failed', reason: 'TASK_TIMED_OUT', partial: true });
     expect(response.result).toContain('half');
-    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]));
+    await eventually(() => expect(living(file)).toEqual([]));
   });
 
   test('one whose task is withdrawn is ended with its group', async () => {
@@ -432,9 +440,9 @@ describe('programs and their ends', () => {
     );
     expect((await other.response('taken')).attempt).toBe(9);
     await other[Symbol.asyncDispose]();
-    expect(pidsIn(file, 0).filter(isAlive)).toHaveLength(2);
+    expect(living(file)).toHaveLength(2);
     await desk.withdraw('taken');
-    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]), 15_000);
+    await eventually(() => expect(living(file)).toEqual([]), 15_000);
     // Nobody waits for what it came to.
     await desk.done({
       id: 'after-taken',
@@ -490,7 +498,7 @@ describe('programs and their ends', () => {
     await restart();
     expect(await desk.response('meanwhile')).toMatchObject({ status: 'completed' });
     expect(await desk.response('stubborn')).toMatchObject({ reason: 'OUTCOME_UNKNOWN' });
-    expect(isAlive(Number(lines(file)[0]))).toBe(false);
+    expect(living(file)).toEqual([]);
   }, 60_000);
 
   test('a lease that is lost ends the work without a word', async () => {
@@ -498,7 +506,7 @@ describe('programs and their ends', () => {
     await desk.assign({ id: 'stale', task: 'x', runner: 'command', action: { argv: stays(file) } });
     await eventually(() => expect(lines(file)).toHaveLength(1), 15_000);
     desk.over.add('stale/1');
-    await eventually(() => expect(pidsIn(file, 0).filter(isAlive)).toEqual([]), 15_000);
+    await eventually(() => expect(living(file)).toEqual([]), 15_000);
     // The next one is answered: nothing was left behind in its slot.
     expect(
       (await desk.done({ id: 'after', task: 'x', runner: 'command', action: { argv: ['true'] } }))
@@ -522,17 +530,16 @@ describe('programs and their ends', () => {
     );
     executor.process.kill('SIGKILL');
     await executor.ended;
-    const pids = [...pidsIn(once, 0), ...pidsIn(keyed, 0)];
-    await eventually(() => expect(pids.filter(isAlive)).toEqual([]), 10_000);
+    await eventually(() => expect([...living(once), ...living(keyed)]).toEqual([]), 10_000);
     await restart();
     expect(await desk.response('once')).toMatchObject({
       ...{ status: 'blocked', reason: 'OUTCOME_UNKNOWN', attempt: 1 },
     });
     expect(desk.claims.filter((each) => each === 'once/1')).toHaveLength(2);
     await eventually(() => expect(lines(keyed)).toHaveLength(2), 15_000);
-    expect(lines(keyed).map((each) => each.split(' ')[2])).toEqual(['key-1', 'key-1']);
+    expect(lines(keyed)).toEqual(['key-1', 'key-1']);
     expect(lines(once)).toHaveLength(1);
     await desk.withdraw('keyed');
-    await eventually(() => expect(pidsIn(keyed, 1).filter(isAlive)).toEqual([]), 15_000);
+    await eventually(() => expect(living(keyed)).toEqual([]), 15_000);
   }, 60_000);
 });

@@ -6,7 +6,13 @@ import {
   gatesTopic,
   type GateJudgement,
 } from '../../src/attention/messages.js';
-import type { ActionDigest, Classification, Gate, Signal } from '../../src/attention/shapes.js';
+import {
+  attendCapability,
+  type ActionDigest,
+  type Classification,
+  type Gate,
+  type Signal,
+} from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { actionOf } from '../../src/delegation/action.js';
 import {
@@ -57,7 +63,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-const capabilities = [delegationCapability, runnerCapability('command'), slotsCapability(4)];
+const capabilities = [
+  ...[delegationCapability, attendCapability],
+  ...[runnerCapability('command'), slotsCapability(4)],
+];
 
 async function ask<T>(
   { type, request, answer }: { type: string; request: any; answer: { decode(b: Buffer): T } },

@@ -28,6 +28,7 @@ const newFolder = (): { path: string } => ({ path: mkdtempSync(path.join(stage.p
 
 const nothing = (): undefined => undefined;
 const silent: Logger = { error: nothing, warn: nothing, info: nothing, debug: nothing };
+const sandbox = { kind: 'off' as const };
 const never = new AbortController().signal;
 const run = (argv: string[], more: { stdin?: string; stdoutMax?: number } = {}) =>
   runGuarded(
@@ -89,7 +90,7 @@ test.each([
   ...['SIGMA_HOME', 'SIGMA_CONTEXT', 'SIGMA_IDEMPOTENCY_KEY', 'ld_preload'],
 ])('a task may not set %s', async (name) => {
   const folder = newFolder();
-  const runner = commandRunner({ root: folder.path, environment: [], env: process.env });
+  const runner = commandRunner({ root: folder.path, environment: [], env: process.env, sandbox });
   const action = { argv: ['env'], env: { [name]: 'x' } };
   await expect(runner(turn(action))).rejects.toMatchObject({ code: 'ACTION_REFUSED' });
 });
@@ -97,11 +98,27 @@ test.each([
 test('a program gets what is its own and what the executor lets it have: no keys', async () => {
   const folder = newFolder();
   const env = { ...process.env, SIGMA_MODEL_KEY: 'secret-1', MINE: 'mine', NODE_OPTIONS: '--no' };
-  const runner = commandRunner({ root: folder.path, environment: ['MINE'], env });
+  const runner = commandRunner({ root: folder.path, environment: ['MINE'], env, sandbox });
   const { result } = await runner(turn({ argv: ['env'], env: { LEVEL: '3' } }));
   expect(result).toContain('LEVEL=3');
   expect(result).toContain('MINE=mine');
   expect(result).not.toMatch(/secret-1|NODE_OPTIONS/);
+});
+
+test('without a sandbox nothing is started: neither where there is none, nor where it cannot be made', async () => {
+  const folder = newFolder();
+  const settings = { root: folder.path, environment: [], env: process.env };
+  const started = path.join(folder.path, 'started');
+  const action = { argv: ['touch', started] };
+  // Where a folder is, no file can be put.
+  for (const its of [
+    { kind: 'missing' as const, detail: 'no namespaces' },
+    { kind: 'on' as const, folders: [], files: [folder.path] },
+  ])
+    await expect(commandRunner({ ...settings, sandbox: its })(turn(action))).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+    });
+  expect(existsSync(started)).toBe(false);
 });
 
 test('a link that leaves the root is refused', async () => {
@@ -111,7 +128,7 @@ test('a link that leaves the root is refused', async () => {
   mkdirSync(path.join(folder.path, 'root-of-others'));
   symlinkSync(folder.path, path.join(root, 'out'));
   symlinkSync(path.join(folder.path, 'root-of-others'), path.join(root, 'beside'));
-  const runner = commandRunner({ root, environment: [], env: process.env });
+  const runner = commandRunner({ root, environment: [], env: process.env, sandbox });
   for (const cwd of ['out', 'beside', 'out/root-of-others', '..', '/'])
     await expect(runner(turn({ argv: ['true'], cwd }))).rejects.toMatchObject({
       code: 'ACTION_REFUSED',

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { AttentionParts } from '../../services/manager/gate-desk.js';
 import { Shards } from '../../services/manager/shards.js';
 import { TaskDesk } from '../../services/manager/task-desk.js';
+import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
@@ -121,7 +122,12 @@ export class TaskStage {
       assignment: Assignment,
       client: Client,
     ) => Partial<TaskResponse> | undefined | Promise<Partial<TaskResponse> | undefined>,
-    { capabilities = [delegationCapability, runnerCapability('answer'), slotsCapability(4)] } = {},
+    {
+      capabilities = [
+        ...[delegationCapability, attendCapability],
+        ...[runnerCapability('answer'), slotsCapability(4)],
+      ],
+    } = {},
   ): Promise<{ client: Client; withdrawn: string[] } & AsyncDisposable> {
     const client = await this.bus.client(agent, { role: 'executor' });
     const withdrawn: string[] = [];

@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
-import { asBusError } from '../../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
 import { Engine } from '../../../src/pgc/vectors/engine.js';
 import { tableFingerprint } from '../../../src/pgc/vectors/table-file.js';
+import { openSandbox } from '../../executor/open-sandbox.js';
+import { assertOutside, wallsOf } from '../../executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, table } from '../output.js';
 
@@ -60,7 +62,7 @@ async function examined(
   await using engine = await Engine.open({
     ...{ home: config.home, settings: config.embedding, env: process.env },
   });
-  checks.push(await engineCheck(engine, config));
+  checks.push(await engineCheck(engine, config), await sandboxCheck(config));
   const fingerprint = engine.embedder?.fingerprint ?? tableFingerprint;
   const { indexes, problems } = await indexesIn(config.home, fingerprint);
   return { checks: [...checks, ...problems], indexes };
@@ -125,6 +127,31 @@ async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check
     const { message, next } = asBusError(error);
     // Whoever names an endpoint wants it; the bundled model is a help where it runs.
     return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
+  }
+}
+
+/** Only who runs programs needs one. */
+async function sandboxCheck(config: Config): Promise<Check> {
+  const name = 'sandbox';
+  const { root } = config.executor;
+  try {
+    if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
+    const sandbox = await openSandbox(config);
+    switch (sandbox.kind) {
+      case 'on':
+        return ok(name, 'programs of tasks see neither keys nor sockets of the bus');
+      case 'off': {
+        const next = 'Take `sandbox` out of `executor` in config.json.';
+        return { name, state: 'absent', detail: 'switched off', next };
+      }
+      case 'missing': {
+        const error = new BusError('SANDBOX_UNAVAILABLE', { detail: sandbox.detail });
+        const state = root === undefined ? 'absent' : 'broken';
+        return { name, state, detail: error.message, next: error.next };
+      }
+    }
+  } catch (error) {
+    return broken(name, error);
   }
 }
 

@@ -1,3 +1,12 @@
+import {
+  gateIn,
+  lostGate,
+  reportedBy,
+  statedGate,
+  type GateBlock,
+  type Quoted,
+} from '../../../src/attention/gate-block.js';
+import { approvedWords, gateInstructions } from '../../../src/attention/gate-words.js';
 import { newId } from '../../../src/base/ids.js';
 import { parseJson } from '../../../src/delegation/json.js';
 import { nothingGathered, type Gathered } from '../../../src/delegation/gathered.js';
@@ -6,8 +15,10 @@ import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.j
 import { readResponse } from '../../../src/delegation/response.js';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import { endOf, toldIn, type CommandSettings } from './command.js';
+import { assertWalled, endOf, toldIn, type CommandSettings } from './command.js';
+import { wallsIn } from '../sandbox.js';
 import { environmentFor, folderBelow } from './place.js';
 import type { Runner } from './runner.js';
 
@@ -15,15 +26,27 @@ import type { Runner } from './runner.js';
 const stdoutBytesMax = 512 * 1024;
 const stderrBytesMax = 8 * 1024;
 
-/** An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. */
+/**
+ * An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. It is told when
+ * to stop for a person, unless it `attends` by itself; either way what it prints is searched for a stop.
+ */
 export function agentRunner(
-  { root, environment, env }: CommandSettings,
+  { root, environment, env, sandbox }: CommandSettings,
   argv: readonly string[],
+  attends = false,
 ): Runner {
   return async (turn) => {
     const { task, signal, progress } = turn;
+    const walls = wallsIn(sandbox);
     const mark = newId('data');
     const prompt = promptOf(task, { ...turn, mark });
+    const words = [
+      rulesFor(prompt.sources.length),
+      attends ? '' : gateInstructions,
+      prompt.text,
+      ...(turn.approved ?? []).map(approvedWords),
+    ];
+    const stdin = `${words.filter((each) => each !== '').join('\n\n')}\n`;
     const cwd = await folderBelow(root, task.action?.cwd ?? '');
     progress(`${argv[0] ?? 'the agent'} works`);
     const end = await runGuarded(
@@ -31,15 +54,38 @@ export function agentRunner(
         argv,
         cwd,
         env: environmentFor(env, environment, toldIn(turn, '')),
-        stdin: `${rulesFor(prompt.sources.length)}\n\n${prompt.text}\n`,
+        stdin,
+        walls,
         stdoutMax: stdoutBytesMax,
         stderrMax: stderrBytesMax,
+        watch: 'GATE_DETECTED',
         onOutput: (bytes) => progress(`${argv[0] ?? 'the agent'} works, ${bytes} bytes of output`),
       },
       signal,
     );
-    return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes: prompt.contextBytes };
+    assertWalled(end);
+    const { contextBytes } = prompt;
+    const quoted = { given: [stdin, ...words], mark };
+    const stop = end.isStopped ? undefined : stopIn(end, quoted);
+    if (stop === undefined)
+      return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes };
+    const classification = reportedBy(task.id, argv[0] ?? '', stop);
+    return stopOf(classification, { result: end.stdout.trim(), contextBytes });
   };
+}
+
+/** It says that it stopped, in the block of the protocol or in a response; whatever its exit code is. */
+function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | undefined {
+  const { status, reason, result, errors } = parseJson(stdout);
+  if (status === 'blocked' && reason === 'GATE_DETECTED') {
+    const told: unknown[] = Array.isArray(errors) ? errors : [];
+    const texts = [result, ...told.map((each) => (each as { text?: unknown } | null)?.text)];
+    return statedGate(
+      texts.filter((each) => typeof each === 'string'),
+      quoted,
+    );
+  }
+  return gateIn(stdout, quoted) ?? (isWatched ? lostGate() : undefined);
 }
 
 function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outcome {

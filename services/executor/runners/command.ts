@@ -2,6 +2,7 @@ import { distil } from '../../../src/delegation/distil.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
+import { wallsIn, type Sandbox } from '../sandbox.js';
 import { checkedEnvironment, environmentFor, folderBelow } from './place.js';
 import type { Runner, Turn } from './runner.js';
 
@@ -13,14 +14,16 @@ export interface CommandSettings {
   /** Names of variables that programs get besides the usual ones. */
   environment: readonly string[];
   env: NodeJS.ProcessEnv;
+  sandbox: Sandbox;
 }
 
 /** The program of the task, by its arguments alone: nothing of a task ever reaches a shell that it did not name itself. */
-export function commandRunner({ root, environment, env }: CommandSettings): Runner {
+export function commandRunner({ root, environment, env, sandbox }: CommandSettings): Runner {
   return async (turn) => {
     const { task, gathered, signal, progress } = turn;
     const { action } = task;
     if (action === null) throw new BusError('ACTION_REFUSED', { detail: 'there is no action' });
+    const walls = wallsIn(sandbox);
     const given = checkedEnvironment(action.env);
     const cwd = await folderBelow(root, action.cwd);
     const context = gathered === null ? '' : distil(gathered.insights);
@@ -31,14 +34,25 @@ export function commandRunner({ root, environment, env }: CommandSettings): Runn
         cwd,
         env: environmentFor(env, environment, { ...given, ...toldIn(turn, context) }),
         stdin: action.stdin,
+        walls,
         stdoutMax: outputBytesMax.stdout,
         stderrMax: outputBytesMax.stderr,
         onOutput: (bytes) => progress(`running ${action.argv[0] ?? ''}, ${bytes} bytes of output`),
       },
       signal,
     );
+    assertWalled(end);
     return { ...outcomeOf(action.argv[0] ?? '', end), contextBytes: Buffer.byteLength(context) };
   };
+}
+
+/** Throws SANDBOX_UNAVAILABLE: nothing was started. */
+export function assertWalled({ isUnwalled, stderr }: ChildEnd): void {
+  if (isUnwalled) throw new BusError('SANDBOX_UNAVAILABLE', { detail: lastLine(stderr) });
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
 }
 
 /** What a program may know of its task. */

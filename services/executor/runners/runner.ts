@@ -1,3 +1,4 @@
+import type { Finding } from '../../../src/attention/shapes.js';
 import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
 import type { Conflict } from '../../../src/delegation/check-claims.js';
 import type { Outcome } from '../../../src/delegation/outcome.js';
@@ -14,6 +15,8 @@ export interface Turn {
   /** What was wrong with the turn before, and what it gave. */
   conflicts: readonly Conflict[];
   earlier: string;
+  /** What an agent stopped at before, and a person approved for this turn. */
+  approved?: readonly (readonly Finding[])[];
   signal: AbortSignal;
   progress: (summary: string) => void;
 }

@@ -30,6 +30,8 @@ const messagesPerTask = 3;
 const ticksPerSecond = 100;
 
 const home = temporaryFolder('sigma-bench-tasks');
+// Programs must not stand in the home.
+const place = temporaryFolder('sigma-bench-tasks-place');
 const tree = treeIn(path.join(home, 'tree'));
 const env = { ...process.env, SIGMA_HOME: home };
 const indexed = spawnSync(process.execPath, [sigma, 'index', tree, '--json'], { env });
@@ -47,7 +49,7 @@ const children = [
       '--slots',
       `${options.slots}`,
       '--root',
-      home,
+      place,
     ]),
   ),
 ];

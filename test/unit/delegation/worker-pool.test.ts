@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { attendCapability } from '../../../src/attention/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import {
   delegationCapability,
@@ -55,6 +56,20 @@ function follow(pool: WorkerPool, its: Wish, of = signal): { got: string } {
   return seen;
 }
 const settle = (): Promise<void> => new Promise(setImmediate);
+
+test('what has leave goes only to who keeps to it, by name too', () => {
+  const plain = capable('plain');
+  const [attending] = workersOf([
+    viewOf('attending', [delegationCapability, runnerCapability('answer'), attendCapability]),
+  ]);
+  const pool = poolOf(plain, legacy('old'));
+  expect(pool.now(wish('a', { hasLeave: true }))).toBeUndefined();
+  expect(pool.now(wish('a', { hasLeave: true, to: 'old' }))).toBeUndefined();
+  expect(pool.isPossible(wish('a', { hasLeave: true }))).toBe(false);
+  pool.update([plain, attending!]);
+  expect(pool.now(wish('a', { hasLeave: true }))?.id).toBe('attending');
+  expect(pool.now(wish('b'))?.id).toBe('plain');
+});
 
 test('only who is online works, with as many slots as it says, in bounds', () => {
   const views = [
