@@ -120,7 +120,13 @@ export interface AttendRequest {
 }
 
 /** By what the tasks came to be. Source: MATERIALIZATION ROUTING. */
-export const routes = ['resume', 'conflict', 'confirm_boundary', 'auto_proceed', 'confirm'] as const;
+export const routes = [
+  'resume',
+  'conflict',
+  'confirm_boundary',
+  'auto_proceed',
+  'confirm',
+] as const;
 export type Route = (typeof routes)[number];
 
 export const granularities = ['Meso', 'Micro'] as const;

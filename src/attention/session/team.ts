@@ -1,5 +1,11 @@
 import { BusError } from '../../errors/bus-error.js';
-import { sessionLimits, type Member, type Role, type TeamRef, type TeamStructure } from './shapes.js';
+import {
+  sessionLimits,
+  type Member,
+  type Role,
+  type TeamRef,
+  type TeamStructure,
+} from './shapes.js';
 
 /** Source: Sub-B, `TeamStructure ∈ {Solo, Augmented, Restructured}` and "retain as-is". */
 export function retained(team: TeamRef): TeamStructure {
@@ -52,7 +58,11 @@ export function membersOf(structure: TeamStructure | null): Member[] {
     structure.kind === 'augmented'
       ? members
       : members.filter(({ name }) => structure.retained.includes(name));
-  const added = structure.roles.map(({ name, type, focus }) => ({ name, type, perspective: focus }));
+  const added = structure.roles.map(({ name, type, focus }) => ({
+    name,
+    type,
+    perspective: focus,
+  }));
   return [...staying, ...added];
 }
 

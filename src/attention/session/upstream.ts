@@ -56,6 +56,8 @@ export interface Scanned {
   brought: readonly { protocol: Protocol; text: string }[];
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
 interface Source {
   name: string;
   text: string;
@@ -114,7 +116,7 @@ function spoken(said: string): string {
 function sourcesOf({ prior, tasks, args, conversation }: Scanned): Source[] {
   const its = (name: string, { document }: Draft): Source => ({
     name,
-    text: spoken([document.task, document.context].filter((each) => each !== undefined).join('\n')),
+    text: spoken([document.task, document.context].filter(isText).join('\n')),
     hasEnd: hasEnd(document),
   });
   const all: Source[] = [
@@ -136,11 +138,7 @@ function hasEnd({ acceptance_criteria, action }: Record<string, unknown>): boole
   return hasCriteria || (action !== undefined && action !== null);
 }
 
-function foundBy(
-  rule: Rule,
-  source: Source,
-  brought: Scanned['brought'],
-): Deficit | undefined {
+function foundBy(rule: Rule, source: Source, brought: Scanned['brought']): Deficit | undefined {
   const all = [source.text, ...brought.map((each) => each.text)];
   const isIn = (patterns: readonly string[], texts: readonly string[]): boolean =>
     patterns.some((each) => texts.some((said) => new RegExp(each, 'iu').test(said)));
