@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
+const policy = path.join(root, 'src/attention/policy.yaml');
 const dist = path.join(root, 'dist');
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
@@ -90,6 +91,7 @@ function build() {
   if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next]))
     fail('tsc failed; its output is above.');
   cpSync(generated, path.join(next, 'src/wire/generated'), { recursive: true });
+  cpSync(policy, path.join(next, path.relative(root, policy)));
   writeFileSync(path.join(next, '.stamp'), stamp);
   chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);
   rmSync(dist, { recursive: true, force: true });
@@ -107,7 +109,7 @@ function digestOfSources() {
       const full = path.join(folder, entry.name);
       if (full === generated) continue;
       if (entry.isDirectory()) walk(full);
-      else if (/\.(ts|json|proto|mjs)$/.test(entry.name)) add(full);
+      else if (/\.(ts|json|proto|mjs|yaml)$/.test(entry.name)) add(full);
     }
   };
   for (const folder of ['src', 'services', 'proto']) walk(path.join(root, folder));

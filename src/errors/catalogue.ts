@@ -51,6 +51,20 @@ export const catalogue = {
     next: 'Read its message above.',
   },
 
+  // --- attention
+  ATTENTION_POLICY_INVALID: {
+    text: 'the attention policy {file} is not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named field; `sigma attend --classify --policy FILE` reads it without a broker.',
+  },
+  ATTENTION_LINE_INVALID: {
+    text: 'line {line} is no action: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Write one JSON object a line, with `argv` (a list of words) or `command` (text of a shell).',
+  },
+
   // --- keys
   KEYS_MISSING: {
     text: 'keys are missing for {address}: {detail}',

@@ -1,0 +1,186 @@
+import { hasWords } from './command-words.js';
+import type { Arguments } from './command-pattern.js';
+import { databaseEffects } from './database-effects.js';
+import { word, type Examination, type Spot } from './examination.js';
+import { httpEffects } from './http-effects.js';
+import { secretEffects } from './secret-effects.js';
+import type { RedirectSeen, Word } from './shell.js';
+import { attentionLimits } from './shapes.js';
+import { writeEffects, writesTo } from './write-effects.js';
+
+/** What one command does that starts no other: by the tables of the policy, and by what its arguments name. */
+
+export async function plainEffects(
+  words: readonly Word[],
+  exam: Examination,
+  spot: Spot,
+): Promise<void> {
+  const given = exam.book.read(words);
+  const before = exam.drafts.length + exam.dropped;
+  await tableEffects(words, given, exam, spot);
+  httpEffects(words, given, exam, spot);
+  await databaseEffects(words, given, exam, spot);
+  secretEffects(words, given, exam, spot);
+  await writeEffects(words, given, exam, spot);
+  outsideEffects(words, given, exam, spot);
+  sizeEffects(words, exam, spot);
+  const isFound = exam.drafts.length + exam.dropped > before;
+  if (!isFound) unknownEffects(words, given, exam, spot);
+}
+
+/** Named by the policy. */
+export async function tableEffects(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  let isFound = false;
+  for (const { rule, words: named } of exam.book.matches(given)) {
+    if (rule.local === true && (await isRebuildable(given, named, exam, spot))) continue;
+    isFound = true;
+    const { signal, severity, irreversible } = rule;
+    const isInside = rule.local === true && namesInside(given, named, exam, spot);
+    exam.found({
+      ...{ signal, rule: rule.rule, words, spot, severity, irreversible },
+      local: isInside,
+    });
+  }
+  return isFound;
+}
+
+function namesInside(given: Arguments, from: number, exam: Examination, spot: Spot): boolean {
+  return given.operands.slice(from).every(({ text }) => {
+    const place = exam.place(text, spot);
+    return place.kind === 'inside';
+  });
+}
+
+/** Only what an operator lists as made again by a build, below the root, and not under version control. */
+async function isRebuildable(
+  given: Arguments,
+  from: number,
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  const paths = given.operands.slice(from);
+  if (paths.length === 0 || exam.policy.paths.rebuildable.length === 0 || spot.remote) return false;
+  for (const path of paths) {
+    const place = exam.place(path.text, spot);
+    if (!path.isStatic || place.kind !== 'inside' || place.path === '') return false;
+    if (!exam.paths.isRebuildable(place.path)) return false;
+    if (exam.inspector === undefined || (await exam.inspector.isTracked(place.path))) return false;
+  }
+  return true;
+}
+
+/** In a folder outside of the root whatever does more than read is out of scope (cross-repo operations). */
+function outsideEffects(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  spot: Spot,
+): void {
+  if (spot.remote || hasWords(given, exam.policy.paths.reads)) return;
+  const folders = [...(given.flags.get('-C') ?? []), ...(given.flags.get('--git-dir') ?? [])];
+  const isGit = given.operands[0]?.text === 'git';
+  const places = [
+    exam.place('.', spot),
+    ...(isGit ? folders.map((folder) => exam.place(folder, spot)) : []),
+  ];
+  const outside = places.find(({ kind }) => kind === 'outside');
+  if (outside?.kind !== 'outside' || exam.paths.isScratch(outside.path)) return;
+  const says = 'runs in a folder outside of the root';
+  exam.found({ signal: 'ScopeEscalation', rule: 'outside-root', words, spot, says });
+}
+
+function sizeEffects(words: readonly Word[], exam: Examination, spot: Spot): void {
+  const { argument_chars: limit } = exam.policy.sizes;
+  const long = words.find(({ text }) => text.length > limit);
+  if (long === undefined) return;
+  const shown = word(`${long.text.slice(0, 100)}…`);
+  const says = `an argument of more than ${limit} characters`;
+  exam.opaque('long-argument', [words[0] ?? shown, shown], spot, says);
+}
+
+/** Fail closed: neither in a rule nor known to be harmless. */
+function unknownEffects(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  spot: Spot,
+): void {
+  if (exam.book.isKnown(given) || exam.book.isHarmless(given)) return;
+  // Of a program that is known only its exception was not met: `rm --help`.
+  if (words.length <= 1 || words.every(({ text }, at) => at === 0 || isAboutItself(text)))
+    if (exam.book.wrappersOf(given.operands[0]?.text ?? '').length > 0 || words.length > 1) return;
+  const [, second] = given.operands;
+  if (second !== undefined && !second.isStatic)
+    return exam.opaque('hidden-argument', words, spot, 'what it does is told only when it runs');
+  exam.opaque('unknown-program', words, spot, 'a program that the policy does not know');
+}
+
+function isAboutItself(text: string): boolean {
+  return /^(?:--version|--help|-h|-V|-v|--usage|-\?)$/.test(text);
+}
+
+/** What a shell opens for a command. */
+export async function redirectEffects(
+  redirects: readonly RedirectSeen[],
+  words: readonly Word[],
+  exam: Examination,
+  spot: Spot,
+): Promise<void> {
+  for (const { operator, target } of redirects) {
+    const shown = [...words, word(operator), target];
+    if (/^\/dev\/(?:tcp|udp)\//.test(target.text)) {
+      exam.found({
+        ...{
+          signal: 'ExternalMutation',
+          severity: 'Gate',
+          rule: 'opens-socket',
+          words: shown,
+          spot,
+        },
+      });
+      continue;
+    }
+    if (operator.startsWith('<')) {
+      if (operator !== '<&' && exam.paths.mayBeSecret(target.text))
+        exam.found({ signal: 'SecurityBoundary', rule: 'secret-path', words: shown, spot });
+      continue;
+    }
+    if (operator === '>&' && /^(?:\d+|-)$/.test(target.text)) continue;
+    const isAppending = operator.includes('>>');
+    const content = await spot.output?.();
+    await writesTo(target, { words: shown, isAppending, isRedirect: true, content }, exam, spot);
+  }
+}
+
+/** Variables that change what is loaded or started. Their values that are commands are handed to `judge`. */
+export async function variableEffects(
+  variables: Iterable<readonly [string, Word]>,
+  judge: (command: string, name: string) => Promise<void>,
+  exam: Examination,
+  spot: Spot,
+): Promise<void> {
+  const { commands, loaders } = exam.policy.variables;
+  for (const [name, value] of variables) {
+    if (exam.variables.size < attentionLimits.commands && value.isStatic)
+      exam.variables.set(name, value.text);
+    const shown = [word(`${name}=${value.text}`)];
+    const option = exam.book.options.find(([each]) => each === name);
+    const isLoading = option?.[1].test(value.text) === true;
+    if (loaders.includes(name) || isLoading || /^GIT_CONFIG_(?:KEY|VALUE)/.test(name))
+      exam.found({
+        ...{ signal: 'SecurityBoundary', rule: 'loader-variable', words: shown, spot },
+        says: 'changes what programs load or start',
+      });
+    if (/\$\(|`/.test(value.text) && value.isStatic)
+      exam.found({
+        ...{ signal: 'SecurityBoundary', rule: 'substitution-in-config', words: shown, spot },
+        says: 'text that a shell may run later',
+      });
+    if (commands.includes(name) && value.text.trim() !== '') await judge(value.text, name);
+  }
+}

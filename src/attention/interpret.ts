@@ -1,0 +1,373 @@
+import { programName } from './command-pattern.js';
+import { inputOf, word, type Spot } from './examination.js';
+import { localImports } from './imports.js';
+import type { Interpreter } from './policy.js';
+import { scanScript, type Started } from './script-scan.js';
+import { secretEffects } from './secret-effects.js';
+import { tableEffects } from './effects.js';
+import type { Word } from './shell.js';
+import type { Unwrapper } from './unwrap.js';
+
+/** Interpreters, and the scripts that they are given: read by the inspector, and judged by what they do. */
+
+interface Reading {
+  code: Word[];
+  module: Word | undefined;
+  file: Word | undefined;
+  /** Files that are loaded before. */
+  loaded: Word[];
+  rest: Word[];
+  flags: Set<string>;
+}
+
+const loading = new Set([
+  '-r',
+  '--require',
+  '--import',
+  '--loader',
+  '--experimental-loader',
+  '--rcfile',
+  '--init-file',
+]);
+/** They ask an interpreter about itself, or have it look at a script without running it. */
+const asking = new Set([
+  '--version',
+  '--help',
+  '-V',
+  '-h',
+  '-v',
+  '--check',
+  '--test',
+  '-n',
+  '--noexec',
+]);
+
+export class Interpreting {
+  constructor(private readonly unwrapper: Unwrapper) {}
+
+  /** True: it is one, and judged. */
+  async interpreter(words: readonly Word[], spot: Spot): Promise<boolean> {
+    const { exam } = this.unwrapper;
+    const program = this.unwrapper.nameOf(words);
+    const interpreter = exam.book.interpreterOf(program);
+    if (interpreter === undefined) return false;
+    if (this.#isTool(words, program)) return false;
+    const reading = readingOf(words, interpreter);
+    secretEffects(
+      words.slice(0, words.length - reading.rest.length),
+      exam.book.read(words),
+      exam,
+      spot,
+    );
+    for (const file of reading.loaded)
+      if (/[./]/.test(file.text)) await this.file(file, [], interpreter, words, spot);
+    for (const code of reading.code) await this.#code(code, reading.rest, interpreter, words, spot);
+    if (reading.code.length > 0) {
+      if (interpreter.language === 'perl' && reading.flags.has('-i'))
+        await tableEffects(words, exam.book.read(words), exam, spot);
+      return true;
+    }
+    if (reading.module !== undefined)
+      await this.#module(reading.module, reading.rest, interpreter, spot);
+    else if (isAsking(reading.flags, interpreter)) return true;
+    else if (reading.file !== undefined)
+      await this.file(reading.file, reading.rest, interpreter, words, spot);
+    else await this.#input(interpreter, words, spot);
+    return true;
+  }
+
+  /** A program by its path: a script of the tree, or what cannot be known. */
+  async script(words: readonly Word[], spot: Spot): Promise<void> {
+    const { exam } = this.unwrapper;
+    const [path, ...rest] = words;
+    if (path === undefined) return;
+    const name = programName(path.text);
+    const named = [word(name), ...rest];
+    const given = exam.book.read(named);
+    const isTold = await tableEffects(named, given, exam, spot);
+    const isLauncher = exam.policy.tasks.launchers.includes(name);
+    if (isLauncher && (isTold || exam.book.isHarmless(given))) return;
+    secretEffects(named, given, exam, spot);
+    const hint = exam.book.interpreterOfFile(path.text);
+    await this.file(path, rest, hint, words, spot);
+  }
+
+  async file(
+    path: Word,
+    rest: readonly Word[],
+    hint: Interpreter | undefined,
+    words: readonly Word[],
+    spot: Spot,
+  ): Promise<void> {
+    const { exam } = this.unwrapper;
+    if (/^https?:/.test(path.text))
+      return exam.opaque('hidden-code', words, spot, 'runs what it loads from elsewhere');
+    const isPlaced = path.content !== undefined;
+    if (!isPlaced && (!path.isStatic || path.isGlob === true))
+      return exam.opaque('hidden-script', words, spot, 'its script is told only when it runs');
+    const name = programName(path.text);
+    const named = [word(name), ...rest];
+    if (exam.policy.tasks.launchers.includes(name) && name.includes('.')) {
+      const given = exam.book.read(named);
+      if ((await tableEffects(named, given, exam, spot)) || exam.book.isHarmless(given)) return;
+    }
+    let text = await exam.read(path, spot);
+    let { text: at } = path;
+    if (text === undefined && hint?.language === 'javascript' && path.isStatic)
+      for (const ending of ['.js', '.mjs', '/index.js'])
+        if (text === undefined) {
+          text = await exam.read(word(`${path.text}${ending}`), spot);
+          if (text !== undefined) at += ending;
+        }
+    if (text === undefined) return await this.unwrapper.opaqueOrLater(path, words, spot);
+    const place = exam.place(at, spot);
+    const file = place.kind === 'inside' && !isPlaced ? place.path : spot.file;
+    await this.text(text, rest, hint, this.unwrapper.inner(spot, path.text, { file }));
+  }
+
+  /** A script's text, by its first line or by whoever was to run it. */
+  async text(
+    source: string,
+    rest: readonly Word[],
+    hint: Interpreter | undefined,
+    spot: Spot,
+  ): Promise<void> {
+    const { exam } = this.unwrapper;
+    const shebang = /^#!\s*(\S+)(?:\s+(?:-\S+\s+)*(\S+))?/.exec(source);
+    const program = programName(shebang?.[1] ?? '');
+    const named = exam.book.interpreterOf(
+      program === 'env' ? programName(shebang?.[2] ?? '') : program,
+    );
+    const interpreter = hint ?? named;
+    if (shebang !== null && interpreter === undefined)
+      return exam.opaque(
+        'hidden-script',
+        source.split('\n')[0] ?? '',
+        spot,
+        'of an interpreter that is not known',
+      );
+    if (source.includes('\u0000'))
+      return exam.opaque(
+        'unreadable-script',
+        spot.via.at(-1) ?? '',
+        spot,
+        'a program without text',
+      );
+    await this.#judge(source, rest, interpreter?.language ?? 'shell', spot);
+  }
+
+  async #judge(source: string, rest: readonly Word[], language: string, spot: Spot): Promise<void> {
+    const { exam } = this.unwrapper;
+    if (language === 'shell') {
+      const scope = this.unwrapper.fresh(spot, { name: spot.file, positionals: [...rest] });
+      return await this.unwrapper.shell(source, { ...spot, scope });
+    }
+    if (language === 'opaque')
+      return exam.opaque('hidden-code', source, spot, 'code that is not read here');
+    if (!exam.enter()) return;
+    for (const started of scanScript(source, language, exam, spot)) {
+      if (!exam.mayGoOn()) break;
+      await this.#started(started, spot);
+    }
+    await this.#imports(source, language, spot);
+    exam.leave();
+  }
+
+  async #started(started: Started, spot: Spot): Promise<void> {
+    const own: Spot = { ...spot, input: { kind: 'none' } };
+    const scope = this.unwrapper.fresh(own, { name: '' });
+    switch (started.kind) {
+      case 'shell':
+        return await this.unwrapper.shell(started.text, { ...own, scope });
+      case 'argv':
+        return await this.unwrapper.run(started.words, { ...own, scope });
+      case 'opaque':
+        return this.unwrapper.exam.opaque(
+          'starts-program',
+          started.text,
+          spot,
+          'starts what is told only then',
+        );
+    }
+  }
+
+  async #imports(source: string, language: string, spot: Spot): Promise<void> {
+    const { exam } = this.unwrapper;
+    if (spot.file === '' || spot.remote) return;
+    for (const { candidates, isCertain } of localImports(source, language, spot.file)) {
+      if (candidates.some((each) => Object.hasOwn(exam.files, each))) continue;
+      let isRead = false;
+      for (const path of candidates) {
+        const text = await exam.readInside(path);
+        if (text === undefined) continue;
+        isRead = true;
+        await this.#judge(text, [], language, this.unwrapper.inner(spot, path, { file: path }));
+        break;
+      }
+      if (!isRead && isCertain && exam.inspector !== undefined)
+        exam.opaque('unreadable-script', candidates[0] ?? '', spot, 'a module that cannot be read');
+    }
+  }
+
+  async #code(
+    code: Word,
+    rest: readonly Word[],
+    { language }: Interpreter,
+    words: readonly Word[],
+    spot: Spot,
+  ): Promise<void> {
+    const { exam } = this.unwrapper;
+    if (!code.isStatic)
+      return exam.opaque('hidden-code', words, spot, 'runs what is told only then');
+    const own = this.unwrapper.inner(spot, this.unwrapper.nameOf(words));
+    if (language === 'opaque')
+      return exam.opaque('hidden-code', words, spot, 'code that is not read here');
+    if (language !== 'shell') return await this.#judge(code.text, rest, language, own);
+    const [name, ...positionals] = rest;
+    const scope = this.unwrapper.fresh(own, { name: name?.text ?? '', positionals });
+    await this.unwrapper.shell(code.text, { ...own, scope });
+  }
+
+  async #input(interpreter: Interpreter, words: readonly Word[], spot: Spot): Promise<void> {
+    const { exam } = this.unwrapper;
+    const input = await inputOf(spot, exam);
+    if (input.kind === 'none') return;
+    if (input.kind === 'unknown') {
+      if (spot.input.kind === 'file')
+        return await this.unwrapper.opaqueOrLater(spot.input.path, words, spot);
+      return exam.opaque('hidden-code', words, spot, 'runs what another program says');
+    }
+    const own = this.unwrapper.inner(spot, this.unwrapper.nameOf(words), {
+      input: { kind: 'none' },
+    });
+    await this.#judge(input.text, [], interpreter.language, own);
+  }
+
+  /** `python -m pytest` is pytest; a module of the tree is read. */
+  async #module(module: Word, rest: Word[], interpreter: Interpreter, spot: Spot): Promise<void> {
+    const { exam } = this.unwrapper;
+    const own = this.unwrapper.inner(spot, '-m');
+    const path = module.text.replaceAll('.', '/');
+    const folder =
+      spot.scope.cwd === undefined || spot.scope.cwd === '' ? '' : `${spot.scope.cwd}/`;
+    for (const each of [`${folder}${path}.py`, `${folder}${path}/__main__.py`]) {
+      const place = exam.place(`./${each.slice(folder.length)}`, spot);
+      if (place.kind !== 'inside' || !module.isStatic || spot.remote) continue;
+      const text = await exam.readInside(place.path);
+      if (text !== undefined)
+        return await this.text(text, rest, interpreter, { ...own, file: place.path });
+    }
+    await this.unwrapper.run([module, ...rest], own);
+  }
+
+  /** `bun install`, `deno test`: words of a tool, no script. */
+  #isTool(words: readonly Word[], program: string): boolean {
+    const second = words.slice(1).find(({ text }) => !text.startsWith('-'))?.text;
+    if (program !== 'bun' && program !== 'deno') return false;
+    if (second === undefined || second === 'run' || second === 'eval' || second === 'repl')
+      return false;
+    return !/[./]/.test(second);
+  }
+}
+
+function isAsking(flags: Set<string>, { language }: Interpreter): boolean {
+  return [...flags].some(
+    (flag) =>
+      asking.has(flag) &&
+      !(flag === '-n' && language !== 'shell') &&
+      !(flag === '-v' && language === 'shell') &&
+      !(flag === '-h' && language === 'shell'),
+  );
+}
+
+function readingOf(words: readonly Word[], interpreter: Interpreter): Reading {
+  const reading: Reading = {
+    code: [],
+    module: undefined,
+    file: undefined,
+    loaded: [],
+    rest: [],
+    flags: new Set(),
+  };
+  const isShell = interpreter.language === 'shell';
+  let wantsCode = false;
+  let isInput = false;
+  let at = 1;
+  for (; at < words.length; at += 1) {
+    const each = words[at];
+    if (each === undefined) break;
+    const { text } = each;
+    if (text === '--') {
+      at += 1;
+      break;
+    }
+    if (!/^[-+]./.test(text)) {
+      if (interpreter.words?.includes(text) === true) continue;
+      break;
+    }
+    const next = words[at + 1];
+    const code = codeOf(each, next, interpreter);
+    if (isShell && /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text)) wantsCode = true;
+    else if (isShell && /^-[a-z]*s[a-z]*$/.test(text)) isInput = true;
+    else if (code !== undefined) {
+      reading.code.push(code.word);
+      at += code.taken;
+      if (interpreter.language !== 'python') continue;
+      at += 1;
+      break;
+    } else if (interpreter.module?.some((flag) => text.startsWith(flag)) === true) {
+      reading.module = text.length > 2 ? { ...each, text: text.slice(2) } : next;
+      at += text.length > 2 ? 1 : 2;
+      break;
+    } else {
+      const name = text.split('=')[0] ?? '';
+      reading.flags.add(name);
+      if (/^-[a-z]*i/.test(text)) reading.flags.add('-i');
+      const isValued = interpreter.valued?.includes(name) === true && !text.includes('=');
+      const value = text.includes('=')
+        ? { ...each, text: text.slice(text.indexOf('=') + 1) }
+        : next;
+      if (loading.has(name) && value !== undefined) reading.loaded.push(value);
+      if (isValued) at += 1;
+    }
+  }
+  const [first, ...rest] = words.slice(at);
+  const isCode =
+    wantsCode ||
+    (interpreter.first_is_code === true &&
+      !reading.flags.has('-f') &&
+      !reading.flags.has('--file'));
+  if (isCode) reading.code.push(...(first === undefined ? [] : [first]));
+  else if (
+    reading.code.length === 0 &&
+    reading.module === undefined &&
+    !isInput &&
+    first?.text !== '-' &&
+    first?.text !== '/dev/stdin'
+  )
+    reading.file = first;
+  reading.rest = isCode || reading.file !== undefined ? rest : words.slice(at);
+  return reading;
+}
+
+/** The code in a flag: `-c 'code'`, `-ne 'code'`, `--eval=code`, `-ccode`. */
+function codeOf(
+  each: Word,
+  next: Word | undefined,
+  { code, language }: Interpreter,
+): { word: Word; taken: number } | undefined {
+  if (language === 'shell') return undefined;
+  const { text } = each;
+  for (const flag of code) {
+    if (text === flag) return next === undefined ? undefined : { word: next, taken: 1 };
+    if (text.startsWith(`${flag}=`))
+      return { word: { ...each, text: text.slice(flag.length + 1) }, taken: 0 };
+    const isShort = /^-\w$/.test(flag) && /^-\w/.test(text) && !text.startsWith('--');
+    const letter = isShort ? text.indexOf(flag[1] ?? '', 1) : -1;
+    if (letter <= 0 || !/^\w*$/.test(text.slice(1, letter))) continue;
+    const rest = text.slice(letter + 1);
+    if (rest === '' && next !== undefined) return { word: next, taken: 1 };
+    if (letter === 1 && rest !== '') return { word: { ...each, text: rest }, taken: 0 };
+  }
+  return undefined;
+}

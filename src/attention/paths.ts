@@ -1,0 +1,100 @@
+import path from 'node:path/posix';
+import { globSource } from './command-pattern.js';
+import type { Policy } from './policy.js';
+
+/** Where a path leads, told by its text alone: links are followed by whoever runs it. */
+
+export type Place =
+  | { kind: 'inside'; path: string }
+  /** Absolute, from `~`, or above the root. */
+  | { kind: 'outside'; path: string }
+  | { kind: 'unknown' };
+
+/** `cwd`: as of a scope, undefined is not known. `root`: absolute, or not known: then all that is absolute is outside. */
+export function placeOf(text: string, cwd: string | undefined, root: string | undefined): Place {
+  const given = text.replace(/^file:\/\//, '');
+  if (given.startsWith('~')) return { kind: 'outside', path: path.normalize(given) };
+  if (given.startsWith('/')) return absolute(path.normalize(given), root);
+  if (cwd === undefined) return { kind: 'unknown' };
+  const joined = path.normalize(path.join(cwd, given));
+  if (joined.startsWith('/')) return absolute(joined, root);
+  if (joined.startsWith('~') || joined === '..' || joined.startsWith('../'))
+    return { kind: 'outside', path: joined };
+  return { kind: 'inside', path: joined === '.' ? '' : joined.replace(/\/$/, '') };
+}
+
+function absolute(normal: string, root: string | undefined): Place {
+  if (root !== undefined && root !== '') {
+    if (normal === root) return { kind: 'inside', path: '' };
+    if (normal.startsWith(`${root}/`))
+      return { kind: 'inside', path: normal.slice(root.length + 1).replace(/\/$/, '') };
+  }
+  return { kind: 'outside', path: normal };
+}
+
+export class PathRules {
+  readonly #secret: RegExp;
+  readonly #public: RegExp;
+  readonly #configs: RegExp;
+  readonly #startup: RegExp;
+  readonly #rebuildable: RegExp;
+  readonly #scratch: readonly string[];
+
+  constructor(paths: Policy['paths']) {
+    this.#secret = endings(paths.secret);
+    this.#public = endings(paths.public);
+    this.#configs = endings(paths.configs);
+    this.#startup = endings(paths.startup);
+    this.#rebuildable = endings(paths.rebuildable, true);
+    this.#scratch = paths.scratch;
+  }
+
+  isSecret(text: string): boolean {
+    const plain = text.replace(/\/+$/, '');
+    return this.#secret.test(plain) && !this.#public.test(plain);
+  }
+
+  isConfig(text: string): boolean {
+    return this.#configs.test(text);
+  }
+
+  isStartup(text: string): boolean {
+    return this.#startup.test(text);
+  }
+
+  isScratch(text: string): boolean {
+    return this.#scratch.some((each) => text === each || text.startsWith(`${each}/`));
+  }
+
+  isRebuildable(text: string): boolean {
+    return this.#rebuildable.test(text);
+  }
+
+  /** Every glob that could name it: `.en?` is not `.env`, but may be. */
+  mayBeSecret(glob: string): boolean {
+    if (!/[*?[]/.test(glob)) return this.isSecret(glob);
+    const last = glob.slice(glob.lastIndexOf('/') + 1);
+    if (/^[*?]+$/.test(last)) return this.isSecret(`${glob.slice(0, glob.lastIndexOf('/') + 1)}x`);
+    const source = last
+      .replace(/[.+^${}()|\\]/g, '\\$&')
+      .replace(/\*/g, '.*')
+      .replace(/\?/g, '.');
+    try {
+      const expression = new RegExp(`^${source}$`);
+      return commonSecrets.some((name) => expression.test(name)) && !/^\*\./.test(last);
+    } catch {
+      return true;
+    }
+  }
+}
+
+const commonSecrets = ['.env', 'id_rsa', 'id_ed25519', '.netrc', 'credentials', '.git-credentials'];
+
+/** Absolute ones from the beginning, others at the end of a path; `within`: any part of it. */
+function endings(globs: readonly string[], within = false): RegExp {
+  const alternatives = globs.map((glob) => {
+    const source = globSource(glob).replaceAll('.*', '[^/]*');
+    return glob.startsWith('/') ? `^${source}` : `(?:^|/)${source}`;
+  });
+  return new RegExp(`(?:${alternatives.join('|') || '(?!)'})(?:${within ? '$|/' : '$'})`);
+}

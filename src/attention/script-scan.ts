@@ -1,0 +1,107 @@
+import type { Examination, Spot } from './examination.js';
+import { cut, word } from './examination.js';
+import { bareScript, callTexts, type Literal } from './script-text.js';
+import type { Word } from './shell.js';
+
+/** Scripts that no shell reads: scanned for calls that start programs, delete or send, by the rules of the policy. */
+
+export type Started =
+  | { kind: 'shell'; text: string }
+  | { kind: 'argv'; words: Word[] }
+  | { kind: 'opaque'; text: string };
+
+const evidenceChars = 200;
+/** Places of one script that start something; the rest is opaque. */
+const startsMax = 200;
+
+/** What it starts is returned, for it is judged as a command; all else that its policy names is found here. */
+export function scanScript(
+  source: string,
+  language: string,
+  exam: Examination,
+  spot: Spot,
+): Started[] {
+  const { code, bare } = bareScript(ownNames(source, language), language);
+  const started: Started[] = [];
+  for (const { rule, expression } of exam.book.scripts) {
+    if (!rule.languages.includes(language)) continue;
+    for (const match of code.matchAll(expression)) {
+      const isInText = bare[match.index] !== code[match.index];
+      if (isInText && rule.in_text !== true) continue;
+      const line = lineAt(code, match.index);
+      if (rule.starts === true) {
+        if (isOfRegex(code, match.index, match[0])) continue;
+        if (started.length < startsMax) started.push(...startedAt(match, code, language));
+        else started.push({ kind: 'opaque', text: line });
+        continue;
+      }
+      if (rule.signal === undefined) continue;
+      const { signal, severity, irreversible } = rule;
+      const words = [word(line)];
+      const subject = { tool: language, target: spot.file };
+      exam.found({ signal, severity, irreversible, rule: rule.rule, words, spot, ...subject });
+      for (const [url] of line.matchAll(/\w+:\/\/[^\s'"`)]+/g)) exam.words.add(url);
+    }
+  }
+  return started;
+}
+
+/** `pattern.exec(text)` asks an expression, and starts nothing. */
+function isOfRegex(code: string, at: number, found: string): boolean {
+  return /^exec\b/.test(found) && /\.\s*$/.test(code.slice(Math.max(0, at - 4), at));
+}
+
+function startedAt(match: RegExpMatchArray, code: string, language: string): Started[] {
+  const at = (match.index ?? 0) + match[0].length;
+  const line = lineAt(code, match.index ?? 0);
+  const { texts, list, isWhole } = callTexts(code, at, language);
+  const opaque: Started[] = [{ kind: 'opaque', text: line }];
+  if (language === 'awk' && !isWhole && texts.length === 0)
+    return /getline|\|/.test(match[0]) ? awkPipe(match[0], line) : opaque;
+  if (list !== undefined) {
+    // spawn('git', ['push']): the first text is the program.
+    const words = [...texts.map(wordOf), ...list.map(wordOf)];
+    return words.length === 0 ? opaque : [{ kind: 'argv', words }];
+  }
+  const [first, ...others] = texts;
+  if (first === undefined || !isWhole) return opaque;
+  if (others.length > 0 && /\b(?:execl|spawnl|system|exec|popen|fork)/.test(match[0]))
+    return [{ kind: 'argv', words: texts.map(wordOf) }];
+  return [{ kind: 'shell', text: first.text }];
+}
+
+function awkPipe(found: string, line: string): Started[] {
+  const text = /"([^"\n]*)"/.exec(found)?.[1];
+  return [text === undefined ? { kind: 'opaque', text: line } : { kind: 'shell', text }];
+}
+
+function wordOf({ text, isStatic }: Literal): Word {
+  return { text, isStatic };
+}
+
+function lineAt(code: string, at: number): string {
+  const from = code.lastIndexOf('\n', at) + 1;
+  const to = code.indexOf('\n', at);
+  return cut(code.slice(from, to < 0 ? code.length : to).trim(), evidenceChars);
+}
+
+/** Modules by their own names, whatever a script calls them: `import os as o`. */
+function ownNames(source: string, language: string): string {
+  const imports: Record<string, RegExp> = {
+    python:
+      /\bimport\s+(?<module>os|shutil|subprocess|requests|httpx|smtplib|socket|pathlib)\s+as\s+(?<name>\w+)/g,
+    javascript:
+      /\b(?:import\s+(?:\*\s+as\s+)?|(?:const|let|var)\s+)(?<name>[A-Za-z_$][\w$]*)\s*(?:=\s*(?:await\s+)?(?:require|import)\s*\(\s*|from\s*)["'](?:node:)?(?<module>child_process|fs|fs\/promises|axios|got)["']/g,
+  };
+  let text = source;
+  for (const { groups } of source.matchAll(imports[language] ?? /(?!)/g)) {
+    const { name = '', module = '' } = groups ?? {};
+    const own = module.replace(/\/.*/, '');
+    if (name !== own)
+      text = text.replace(
+        new RegExp(`(?<![\\w.$])${name.replaceAll('$', '\\$')}(?=\\s*\\.)`, 'g'),
+        own,
+      );
+  }
+  return text;
+}

@@ -1,0 +1,154 @@
+/** Files that say what a name starts: `package.json` and Makefiles. */
+
+/** Rules of one file, and lines of one target. */
+const rulesMax = 2_000;
+const prerequisitesMax = 200;
+
+/** The texts that `npm run NAME` starts, in their order; undefined: the file is none, or has no such script. */
+export function packageScripts(source: string, name: string): string[] | undefined {
+  let scripts: unknown;
+  try {
+    scripts = (JSON.parse(source) as { scripts?: unknown } | null)?.scripts;
+  } catch {
+    return undefined;
+  }
+  if (typeof scripts !== 'object' || scripts === null) return undefined;
+  const known = scripts as Record<string, unknown>;
+  const text = (each: string): string | undefined =>
+    Object.hasOwn(known, each) && typeof known[each] === 'string' ? known[each] : undefined;
+  const own = text(name);
+  if (own === undefined) return undefined;
+  return [text(`pre${name}`), own, text(`post${name}`)].filter((each) => each !== undefined);
+}
+
+interface MakeRule {
+  targets: string[];
+  prerequisites: string[];
+  lines: string[];
+}
+
+export interface Recipes {
+  /** Lines of the shell, of the targets and of all that they need. */
+  lines: string[];
+  /** A target that no rule makes. */
+  missing: string[];
+}
+
+/**
+ * What making these targets runs; none: the first one. A target that is no rule but a file is taken for one. `given`: variables
+ * from the command line.
+ */
+export function makeRecipes(
+  source: string,
+  wanted: readonly string[],
+  given: ReadonlyMap<string, string>,
+): Recipes {
+  const { rules, variables } = parseMakefile(source);
+  for (const [name, value] of given) variables.set(name, value);
+  const first = rules.flatMap(({ targets }) => targets).find((each) => !/^\.|%/.test(each));
+  const goals = wanted.length > 0 ? [...wanted] : first === undefined ? [] : [first];
+  const missing = goals.filter((goal) => rulesFor(goal, rules).length === 0);
+  const lines: string[] = [];
+  const done = new Set<string>();
+  const queue = [...goals];
+  for (let goal = queue.shift(); goal !== undefined; goal = queue.shift()) {
+    if (done.has(goal) || done.size >= prerequisitesMax) continue;
+    done.add(goal);
+    for (const rule of rulesFor(goal, rules)) {
+      const stem = stemOf(goal, rule.targets);
+      const needs = rule.prerequisites.map((each) => each.replace('%', stem));
+      queue.push(...needs);
+      const own = new Map(variables);
+      own
+        .set('@', goal)
+        .set('<', needs[0] ?? '')
+        .set('^', needs.join(' '))
+        .set('*', stem);
+      lines.push(...rule.lines.map((line) => expanded(line.replace(/^[@+\s-]+/, ''), own)));
+    }
+  }
+  return { lines, missing };
+}
+
+function rulesFor(goal: string, rules: readonly MakeRule[]): MakeRule[] {
+  const exact = rules.filter(({ targets }) => targets.includes(goal));
+  if (exact.some(({ lines }) => lines.length > 0) || exact.length > 0) return exact;
+  return rules.filter(({ targets }) => targets.some((each) => matchesStem(goal, each))).slice(0, 1);
+}
+
+function matchesStem(goal: string, target: string): boolean {
+  const [before = '', after] = target.split('%');
+  return after !== undefined && goal.startsWith(before) && goal.endsWith(after);
+}
+
+function stemOf(goal: string, targets: readonly string[]): string {
+  for (const target of targets) {
+    const [before = '', after] = target.split('%');
+    if (after !== undefined && goal.startsWith(before) && goal.endsWith(after))
+      return goal.slice(before.length, goal.length - after.length);
+  }
+  return '';
+}
+
+function parseMakefile(source: string): { rules: MakeRule[]; variables: Map<string, string> } {
+  const variables = new Map<string, string>([
+    ['MAKE', 'make'],
+    ['RM', 'rm -f'],
+    ['CC', 'cc'],
+    ['SHELL', 'sh'],
+  ]);
+  const rules: MakeRule[] = [];
+  let current: MakeRule | undefined;
+  for (const line of source.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {
+    if (/^(?:\t| {2,})/.test(line) && current !== undefined) {
+      if (line.trim() !== '' && !line.trim().startsWith('#')) current.lines.push(line.trim());
+      continue;
+    }
+    const setting =
+      /^(?:export\s+|override\s+)?([\w.-]+)\s*(\+|\?|:{1,3}|!)?=\s*(.*?)\s*(?:#.*)?$/.exec(line);
+    if (setting !== null) {
+      const [, name = '', kind, value = ''] = setting;
+      const before = variables.get(name);
+      if (kind === '+') variables.set(name, `${before ?? ''} ${value}`.trim());
+      else if (kind !== '?' || before === undefined)
+        variables.set(name, kind === '!' ? `$(${value})` : value);
+      continue;
+    }
+    const head = /^([^\s#:=][^#:=]*?)\s*(?:::?)(?!=)\s*([^;#=]*)(?:;(.*))?(?:#.*)?$/.exec(line);
+    if (head === null || rules.length >= rulesMax) continue;
+    const [, names = '', needs = '', first] = head;
+    current = {
+      targets: wordsOf(expanded(names, variables)),
+      prerequisites: wordsOf(expanded(needs, variables)).filter((each) => each !== '|'),
+      lines: first === undefined ? [] : [first.trim()],
+    };
+    // just: `name argument="x": needs`.
+    const [target, ...parameters] = current.targets;
+    if (target !== undefined && parameters.some((each) => each.includes('=')))
+      current.targets = [target];
+    rules.push(current);
+  }
+  return { rules, variables };
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((each) => each !== '');
+}
+
+/** Make's own values replaced by what they are, its `$$` by the shell's `$`; what is not known is left to the shell, as unknown. */
+function expanded(text: string, variables: ReadonlyMap<string, string>, depth = 0): string {
+  if (depth > 8) return text;
+  return text.replace(
+    /\$\$|\$\(shell\s+((?:[^()]|\([^()]*\))*)\)|\$[({]([^(){}]*)[)}]|\$([@<^*?+%])|\{\{\s*(\w+)\s*\}\}/g,
+    (whole, shell?: string, name?: string, sign?: string, just?: string) => {
+      if (whole === '$$') return '$';
+      if (shell !== undefined) return `$(${expanded(shell, variables, depth + 1)})`;
+      const value = variables.get(name ?? sign ?? just ?? '');
+      return value === undefined
+        ? /^[\w.]+$/.test(name ?? just ?? '')
+          ? `$${(name ?? just ?? '').replaceAll('.', '_')}`
+          : '$UNKNOWN'
+        : expanded(value, variables, depth + 1);
+    },
+  );
+}
