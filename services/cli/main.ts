@@ -54,6 +54,10 @@ const modules: CommandModule[] = [
     load: async () => (await import('./commands/delegate.js')).addDelegateCommand,
   },
   { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
+  {
+    names: ['attend'],
+    load: async () => (await import('./commands/attend-session.js')).addAttendCommand,
+  },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {

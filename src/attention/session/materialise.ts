@@ -60,9 +60,12 @@ export function tasksIn(text: string, prefix: string): Draft[] {
   if (text.trim() === '') return [];
   const items = text.split('\n').flatMap((line) => item.exec(line)?.groups?.words?.trim() ?? []);
   const all = items.length > 0 ? items : [text.trim()];
-  return all
-    .slice(0, sessionLimits.tasks)
-    .map((task, at) => ({ id: `${prefix}-${at + 1}`, role: '', document: { task } }));
+  return all.slice(0, sessionLimits.tasks).map((said, at) => {
+    const task = said.slice(0, sessionLimits.argsChars);
+    // Of more than a task may say the rest stands beside it.
+    const document = task === said ? { task } : { task, context: said };
+    return { id: `${prefix}-${at + 1}`, role: '', document };
+  });
 }
 
 /** Two of one name would be one entry of the list. */
