@@ -203,7 +203,7 @@ export class AttendDesk implements AsyncDisposable {
     errands: Errands,
     record: SessionRecord,
     effect: SessionEffect,
-  ): Promise<SessionTold | undefined | void> {
+  ): Promise<SessionTold | undefined> {
     switch (effect.type) {
       case 'upstream.scan':
         return errands.scan(record);
@@ -216,11 +216,11 @@ export class AttendDesk implements AsyncDisposable {
       case 'tasks.delegate':
         return errands.delegate(record);
       case 'tasks.follow':
-        return errands.follow(record);
+        return errands.follow(record).then(() => undefined);
       case 'session.withdraw':
         return errands.withdraw(record, effect.reason);
       case 'session.end':
-        return errands.settle(record);
+        return errands.settle(record).then(() => undefined);
     }
   }
 

@@ -63,7 +63,7 @@ export function entryOf({ id, role, document }: Draft, before: Todo | undefined)
     ...known,
     content: typeof task === 'string' ? task : known.content,
     context: typeof context === 'string' ? context : known.context,
-    acceptance_criteria: isPlain ? (criteria as string[]) : [],
+    acceptance_criteria: isPlain ? criteria : [],
     delegated_to: role !== '' ? role : typeof to === 'string' ? to : '',
     ...(Object.keys(its).length > 0 && { work: its }),
     grounding: (grounding as Todo['grounding'] | undefined) ?? null,
