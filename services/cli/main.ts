@@ -98,6 +98,8 @@ async function program(argv: string[]): Promise<Command> {
     .description('Ask a code base of any size, with answers that can be checked.')
     .version(version)
     .helpCommand(false)
+    // What stands behind a command is its own: `attend` takes options, and so do its subcommands.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     // Failures are printed by `main`, in one form.
     .configureOutput({ outputError: () => undefined })

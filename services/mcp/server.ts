@@ -8,6 +8,7 @@ import { addResources } from './resources.js';
 import { addTool } from './tool.js';
 import { listAgents } from './tools/agents.js';
 import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
+import { attend } from './tools/attend.js';
 import { ask, queryAgent, queryLattice } from './tools/ask.js';
 import { callees, callers, trace } from './tools/graph.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
@@ -36,6 +37,7 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, delegateTask, parts);
   addTool(server, taskStatus, parts);
   addTool(server, sigmaTaskUpdate, parts);
+  addTool(server, attend, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

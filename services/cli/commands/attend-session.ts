@@ -30,7 +30,9 @@ interface SessionOptions extends CommonOptions {
 export function addAttendCommand(sigma: Command): void {
   const attend = sigma
     .command('attend')
-    .argument('[intent]', 'what is to be done; or answer, show, list, withdraw, escape');
+    .argument('[intent]', 'what is to be done; or answer, show, list, withdraw, escape')
+    // Options behind `answer` and the like are theirs.
+    .enablePositionalOptions();
   withSession(attend)
     .description('have an intent attended: what is missing, which tasks, who, and what is risky')
     .action((intent: string | undefined, options: SessionOptions) =>
