@@ -85,7 +85,8 @@ export class Errands {
     // What was brought in this session is no prior protocol: it goes with the tasks as their context.
     const isFired = snapshot.context.isFired || brought.length > 0;
     const { route, ...made } = materialised({ tasks, prior, args, isFired });
-    return { event: { type: 'tasks.found', route }, patch: { route, ...made } };
+    const isEmpty = made.drafts.length === 0 && route !== 'conflict';
+    return { event: { type: 'tasks.found', route, isEmpty }, patch: { route, ...made } };
   }
 
   /** The list holds what is to be done from here on. */

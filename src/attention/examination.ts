@@ -129,7 +129,7 @@ export class Examination {
       isIrreversible,
       isLocal: local === true && !spot.remote,
       tool: seen.tool ?? tool,
-      target: seen.target ?? target,
+      target: placed(seen.target ?? target, spot),
     });
   }
 
@@ -200,6 +200,11 @@ export class Examination {
     return false;
   }
 
+  /** Words that may name where the effect is: of a host, of a container. */
+  mark(words: readonly Word[]): void {
+    this.#mark(words);
+  }
+
   #mark(words: readonly Word[] | string): void {
     if (typeof words === 'string') return;
     for (const { text } of words.slice(1))
@@ -224,6 +229,13 @@ export class Examination {
         .join(' '),
     ];
   }
+}
+
+/** The same words in another folder, or on another machine, have another target. */
+function placed(target: string, { scope, remote, via }: Spot): string {
+  const machine = remote ? via.join(' › ') : '';
+  const where = [machine, scope.cwd ?? 'an unknown folder'].filter((each) => each !== '');
+  return where.length === 0 ? target : `${where.join(' ')}: ${target}`;
 }
 
 export function textOf(words: readonly Word[]): string {

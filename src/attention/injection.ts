@@ -35,7 +35,7 @@ function plainOf(text: string): string {
     .replace(/&gt;/gi, '>')
     .replace(/[^\S\n]+/g, ' ')
     .replace(/(\w)\n(?=[a-z])/g, '$1 ')
-    .replace(/[*_~]{1,3}(?=\w)|(?<=\w)[*~]{1,3}/g, '')
+    .replace(/\*+|(?<!\w)[_~]{1,3}(?=\w)|(?<=\w)[_~]{1,3}(?!\w)/g, '')
     .toLowerCase();
 }
 

@@ -107,10 +107,9 @@ export class Interpreting {
       return exam.opaque('hidden-script', words, spot, 'its script is told only when it runs');
     const name = programName(path.text);
     const named = [word(name), ...rest];
-    if (exam.policy.tasks.launchers.includes(name) && name.includes('.')) {
-      const given = exam.book.read(named);
-      if ((await tableEffects(named, given, exam, spot)) || exam.book.isHarmless(given)) return;
-    }
+    const isLauncher = exam.policy.tasks.launchers.includes(name) && name.includes('.');
+    const given = exam.book.read(named);
+    const isTold = isLauncher && (await tableEffects(named, given, exam, spot));
     let text = await exam.read(path, spot);
     let { text: at } = path;
     if (text === undefined && hint?.language === 'javascript' && path.isStatic)
@@ -119,6 +118,8 @@ export class Interpreting {
           text = await exam.read(word(`${path.text}${ending}`), spot);
           if (text !== undefined) at += ending;
         }
+    // Unread it is known by its name, as far as that says what it does.
+    if (text === undefined && (isTold || (isLauncher && exam.book.isHarmless(given)))) return;
     if (text === undefined) return await this.unwrapper.opaqueOrLater(path, words, spot);
     const place = exam.place(at, spot);
     const file = place.kind === 'inside' && !isPlaced ? place.path : spot.file;

@@ -65,6 +65,8 @@ export interface ShellVisitor {
 const none: Input = { kind: 'none' };
 /** Alternatives of one command that are looked at; the rest is the same with other values. */
 const alternativesMax = 16;
+/** Of one command; one with more is not read. */
+const wordsMax = 2_000;
 
 export class ShellText {
   readonly #visitor: ShellVisitor;
@@ -212,6 +214,10 @@ export class ShellText {
   async #alternatives(node: Command, scope: ShellScope): Promise<Word[][]> {
     let all: Word[][] = [[]];
     const parts = [...(node.name === undefined ? [] : [node.name]), ...node.args];
+    if (parts.length > wordsMax) {
+      this.#visitor.unreadable(`a command of more than ${wordsMax} words`);
+      return [];
+    }
     for (const part of parts) {
       const choices =
         part.type === 'Word'

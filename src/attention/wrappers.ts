@@ -1,13 +1,15 @@
 import { programName } from './command-pattern.js';
 import type { CommandPattern } from './command-pattern.js';
 import { tableEffects } from './effects.js';
-import { inputOf, textOf, word, type Spot } from './examination.js';
+import { cut, inputOf, textOf, word, type Spot } from './examination.js';
 import type { Wrapper } from './policy.js';
 import { secretEffects } from './secret-effects.js';
 import type { Word } from './shell.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Programs that start the one that stands in their arguments. */
+
+const labelChars = 120;
 
 interface Inner {
   words: Word[];
@@ -35,15 +37,20 @@ export async function unwrapped(
   const leading = exam.book.grammarOf(program).leading ?? [];
   const found = exam.book
     .wrappersOf(program)
-    .map(({ of, pattern }) => ({ of, inner: innerOf(words, of, pattern, leading) }))
+    .map(({ of, pattern }) => ({ of, pattern, inner: innerOf(words, of, pattern, leading) }))
     .filter(({ inner }) => inner !== undefined)
     .at(-1);
   if (program === 'git') await gitSettings(words, unwrapper, spot);
   if (found?.inner === undefined) return false;
-  const { of, inner } = found;
+  const { of, pattern, inner } = found;
   await tableEffects(outerOnly(words, inner), exam.book.read(outerOnly(words, inner)), exam, spot);
-  const own = unwrapper.inner(spot, textOf(words.slice(0, of.match[0]?.split(' ').length ?? 1)), {
-    remote: spot.remote || of.remote === true,
+  const isRemote = of.remote === true;
+  const outer = outerOnly(words, inner);
+  // Where it is done is told by the words before it.
+  if (isRemote) exam.mark(outer);
+  const label = isRemote ? outer : words.slice(0, pattern.words.length);
+  const own = unwrapper.inner(spot, cut(textOf(label), labelChars), {
+    remote: spot.remote || isRemote,
   });
   if (program === 'env' && inner.words.length + inner.texts.length === 0)
     exam.found({

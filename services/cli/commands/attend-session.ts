@@ -12,6 +12,7 @@ import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, usage } from '../output.js';
+import { classifyAll, withClassify, type ClassifyOptions } from './attend.js';
 import { renderSession, renderSessions, sessionLine } from '../render-attend.js';
 
 const listMax = 100;
@@ -33,10 +34,12 @@ export function addAttendCommand(sigma: Command): void {
     .argument('[intent]', 'what is to be done; or answer, show, list, withdraw, escape')
     // Options behind `answer` and the like are theirs.
     .enablePositionalOptions();
-  withSession(attend)
+  withClassify(withSession(attend))
     .description('have an intent attended: what is missing, which tasks, who, and what is risky')
-    .action((intent: string | undefined, options: SessionOptions) =>
-      attendIntent(intent ?? '', options),
+    .action((intent: string | undefined, options: SessionOptions & ClassifyOptions) =>
+      options.classify === true
+        ? classifyAll(intent ?? '-', options)
+        : attendIntent(intent ?? '', options),
     );
   addSessionCommands(attend);
 }

@@ -11,7 +11,8 @@ export type SessionEvent =
   | { type: 'upstream.routed' }
   | { type: 'upstream.restored' }
   | { type: 'upstream.proceeded' }
-  | { type: 'tasks.found'; route: Route }
+  /** `isEmpty`: there is nothing to ask about. */
+  | { type: 'tasks.found'; route: Route; isEmpty: boolean }
   | { type: 'tasks.confirmed' }
   | { type: 'tasks.declined' }
   | { type: 'tasks.adopted'; isEmpty: boolean; hasTeam: boolean }
@@ -61,7 +62,8 @@ const session = setup({
     isClear: ({ event }) => event.type === 'upstream.scanned' && event.isClear,
     roundsLeft: ({ context }) => context.rounds < context.roundsMax,
     asksNothing: ({ event }) =>
-      event.type === 'tasks.found' && (event.route === 'resume' || event.route === 'auto_proceed'),
+      event.type === 'tasks.found' &&
+      (event.isEmpty || event.route === 'resume' || event.route === 'auto_proceed'),
     isEmpty: ({ event }) => event.type === 'tasks.adopted' && event.isEmpty,
     hasTeam: ({ event }) => event.type === 'tasks.adopted' && event.hasTeam,
     hasCheckpoint: ({ event }) => event.type === 'tasks.classified' && event.checkpoint !== 'none',
