@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Attends, asksPerson, openGates } from '../../services/cli/attends.js';
@@ -11,7 +12,15 @@ import { loadConfig } from '../../src/config/config.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
-import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
+import { failureOf, stdioClient } from '../support/mcp.js';
+import {
+  environment,
+  program,
+  sigma,
+  startSigma,
+  type Ran,
+  type Running,
+} from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { startWorker } from '../support/worker.js';
 
@@ -407,6 +416,66 @@ describe('command line', () => {
   ])('%s is refused', async (_, args, code) => {
     const ran = await run(...args, '--json');
     expect(ran.json.error.code).toBe(code);
+  });
+
+  test('on a terminal a person is walked through: the boundary, the risk of one task, the end', async () => {
+    const prior = path.join(folder.path, 'prior.json');
+    writeFileSync(prior, JSON.stringify({ protocols: ['goal'], tasks: [removal('rid', 'gone')] }));
+    const shown = await onTerminal(
+      ['attend', 'x', '--context', 'walk', '--prior', prior],
+      [
+        [/1\. confirm: these tasks[^]*> $/, '1\n'],
+        [/Irreversibility[^]*5\. withdraw[^]*> $/, 'dismiss\n'],
+      ],
+    );
+    expect(shown).toMatch(
+      /rid +Elevated +Irreversibility\/Gate +dismiss by \S+ +approved +completed/,
+    );
+    expect(shown).toMatch(/Converged: 1 tasks/);
+  });
+
+  /** In a terminal of its own; what is said when the end of what it shows matches, each once. */
+  function onTerminal(args: string[], says: [RegExp, string][]): Promise<string> {
+    const words = [process.execPath, program, ...args].map((each) => `'${each}'`).join(' ');
+    return new Promise((resolve, reject) => {
+      const env = { ...environment(home), TERM: 'dumb' };
+      const child = execFile('script', ['-qec', words, '/dev/null'], { env }, (error, stdout) =>
+        error === null ? resolve(stdout) : reject(new Error(stdout, { cause: error })),
+      );
+      let text = '';
+      const left = [...says];
+      child.stdout?.on('data', (chunk: string) => {
+        text += chunk;
+        if (left[0]?.[0].test(text) !== true) return;
+        child.stdin?.write(left.shift()![1]);
+        text = '';
+      });
+    });
+  }
+
+  test('MCP: the same verbs, the question with its options, the trace', async () => {
+    const mcp = await stdioClient(home, { era: 'modern', cwd: place, args: ['--as', 'model'] });
+    const call = async (its: Record<string, unknown>): Promise<any> =>
+      mcp.callTool({ name: 'attend', arguments: { context: 'mcp', ...its } });
+    try {
+      const asked = await call({ args: 'print', tasks: [echo('word')] });
+      expect(asked.structuredContent.session.question).toMatchObject({ kind: 'classification' });
+      expect(asked.content[0].text).toContain('- delegate: all of them');
+      const listed = await call({ verb: 'list' });
+      expect(listed.structuredContent.sessions).toContainEqual({
+        ...{ context: 'mcp', state: 'planning', asks: 'classification' },
+      });
+      const wrong = await call({ verb: 'show', context: 'nobody' });
+      expect(failureOf(wrong).code).toBe('NO_SUCH_SESSION');
+      await attends.say({ context: 'mcp', what: 'answer', choice: 'delegate' });
+      const done = await call({ verb: 'show' });
+      expect(done.structuredContent).toMatchObject({
+        session: { state: 'converged', is_converged: true },
+        trace: [{ entry: 'word', situated_by: 'low', outcome: 'completed' }],
+      });
+    } finally {
+      await mcp.close();
+    }
   });
 
   test('an agent that is no person decides nothing', async () => {
