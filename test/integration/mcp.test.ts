@@ -130,7 +130,7 @@ test.each(transports)(
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
       expect(each.annotations?.readOnlyHint, each.name).toBe(
-        !/^(send|mark|delegate|sigma)_/.test(each.name),
+        !/^(send|mark|delegate|sigma)_|^attend$/.test(each.name),
       );
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
