@@ -55,7 +55,10 @@ const modules: CommandModule[] = [
   },
   { names: ['gate'], load: async () => (await import('./commands/gate.js')).addGateCommands },
   { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
-  { names: ['attend'], load: async () => (await import('./commands/attend.js')).addAttendCommands },
+  {
+    names: ['attend'],
+    load: async () => (await import('./commands/attend-session.js')).addAttendCommand,
+  },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {
@@ -96,6 +99,8 @@ async function program(argv: string[]): Promise<Command> {
     .description('Ask a code base of any size, with answers that can be checked.')
     .version(version)
     .helpCommand(false)
+    // What stands behind a command is its own: `attend` takes options, and so do its subcommands.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     // Failures are printed by `main`, in one form.
     .configureOutput({ outputError: () => undefined })

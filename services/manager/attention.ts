@@ -2,7 +2,7 @@ import type { Config } from '../../src/config/config.js';
 import { classify } from '../../src/attention/classify.js';
 import { durationMs } from '../../src/attention/policy.js';
 import { actionOf } from '../../src/delegation/action.js';
-import { loadPolicy } from '../attention/policy-file.js';
+import { policyOf } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-desk.js';
 
 const gateMsDefault = 24 * 3_600_000;
@@ -11,8 +11,8 @@ const gateMsDefault = 24 * 3_600_000;
  * How the risk of actions is judged by a manager: without a look at files, for they lie where the executor is. Throws
  * ATTENTION_POLICY_INVALID.
  */
-export function attentionParts(_config: Config): AttentionParts {
-  const policy = loadPolicy();
+export function attentionParts(config: Config): AttentionParts {
+  const policy = policyOf(config);
   return {
     classify: async (task) => {
       const action = actionOf(task);

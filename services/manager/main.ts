@@ -27,6 +27,7 @@ import { samplesOf } from '../../src/task/samples.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
+import { policyOf } from '../attention/policy-file.js';
 import { attentionParts } from './attention.js';
 import { KeptTasks } from './kept-tasks.js';
 import { TaskDesk } from './task-desk.js';
@@ -63,7 +64,8 @@ export async function runManager(config: Config): Promise<void> {
       const store = await openTasks(config);
       try {
         const attention = attentionParts(config);
-        const parts = { client, store, shards, log, config, attention };
+        const { upstream } = policyOf(config);
+        const parts = { client, store, shards, log, config, attention, upstream };
         return [await TaskDesk.open(parts), store] as const;
       } catch (error) {
         await store[Symbol.asyncDispose]();

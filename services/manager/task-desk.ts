@@ -38,6 +38,8 @@ import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
+import type { UpstreamRules } from '../../src/attention/session/upstream.js';
+import { AttendDesk } from './attend-desk.js';
 import { TodoDesk } from './todo-desk.js';
 
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
@@ -58,6 +60,8 @@ export interface TaskDeskParts {
   shards: Shards;
   log: Logger;
   attention: AttentionParts;
+  /** What is missing in an intent; absent: as the product says. */
+  upstream?: UpstreamRules;
   /** For a child that makes overlays. */
   config: Config;
 }
@@ -69,6 +73,7 @@ export class TaskDesk implements AsyncDisposable {
   readonly #pool: WorkerPool;
   readonly #overlays: OverlayMaker;
   readonly #gates: GateDesk;
+  readonly #attend: AttendDesk;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
@@ -81,12 +86,14 @@ export class TaskDesk implements AsyncDisposable {
     pool: WorkerPool,
     overlays: OverlayMaker,
     gates: GateDesk,
+    attend: AttendDesk,
   ) {
     this.#parts = parts;
     this.#book = book;
     this.#pool = pool;
     this.#overlays = overlays;
     this.#gates = gates;
+    this.#attend = attend;
   }
 
   /** Throws STORE_UNAVAILABLE. */
@@ -105,6 +112,7 @@ export class TaskDesk implements AsyncDisposable {
       attention: gates.ports,
       now: () => systemClock.nowMs(),
     });
+    const attend = new AttendDesk({ ...parts, gates });
     const book: TaskBook = await TaskBook.open({
       store,
       clock: systemClock,
@@ -113,11 +121,13 @@ export class TaskDesk implements AsyncDisposable {
       onKept: (record) => {
         conductor.noticed(record);
         gates.noticed(record, book);
+        attend.noticed(record);
       },
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
     conductor.conduct(book);
-    return new TaskDesk(parts, book, pool, overlays, gates);
+    await attend.conduct(book);
+    return new TaskDesk(parts, book, pool, overlays, gates, attend);
   }
 
   /** What a monitor is told. */
@@ -146,6 +156,7 @@ export class TaskDesk implements AsyncDisposable {
       });
       await this.look();
       this.#book.resume();
+      this.#attend.resume();
     }
     this.#receiving ??= await client.receive((message) => this.#received(message), {
       messages: messagesAtOnce,
@@ -157,7 +168,9 @@ export class TaskDesk implements AsyncDisposable {
   #serveOn(client: Client): void {
     const inner = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
-    new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } }).serveOn(client);
+    const todos = new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } });
+    todos.serveOn(client);
+    this.#attend.serveOn(client, { lists, todos });
     this.#gates.serveOn(client, this.#book);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
@@ -213,6 +226,7 @@ export class TaskDesk implements AsyncDisposable {
       this.#posted?.[Symbol.asyncDispose](),
       this.#receiving?.[Symbol.asyncDispose](),
       this.#overlays[Symbol.asyncDispose](),
+      this.#attend[Symbol.asyncDispose](),
       this.#book[Symbol.asyncDispose](),
     ]);
   }

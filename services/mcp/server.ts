@@ -8,6 +8,7 @@ import { addResources } from './resources.js';
 import { addTool } from './tool.js';
 import { listAgents } from './tools/agents.js';
 import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
+import { attend } from './tools/attend.js';
 import { ask, queryAgent, queryLattice } from './tools/ask.js';
 import { judgeGate, listGates } from './tools/gates.js';
 import { callees, callers, trace } from './tools/graph.js';
@@ -39,6 +40,7 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, sigmaTaskUpdate, parts);
   addTool(server, listGates, parts);
   addTool(server, judgeGate, parts);
+  addTool(server, attend, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

@@ -1,6 +1,7 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
+import { upstreamShape } from './session/upstream.js';
 import { compilePattern, compileUnless } from './command-pattern.js';
 import { severities, signals, type Severity, type Signal } from './shapes.js';
 
@@ -107,6 +108,7 @@ const shape = z.strictObject({
   on_expiry: z.enum(['halt', 'withdraw']),
   gate_expires: text.refine((value) => durationMs(value) !== undefined, 'is no duration, as 30m'),
   sizes: z.strictObject({ argument_chars: z.int().min(100).max(1_000_000) }),
+  upstream: upstreamShape,
   programs: z.record(text, grammarShape),
   wrappers: z.array(wrapperShape).max(listMax),
   interpreters: z.array(interpreterShape).max(listMax),
@@ -162,6 +164,7 @@ const operatorShape = z.strictObject({
   on_expiry: shape.shape.on_expiry.optional(),
   gate_expires: shape.shape.gate_expires.optional(),
   sizes: shape.shape.sizes.partial().optional(),
+  upstream: upstreamShape.optional(),
   scripts: shape.shape.scripts.optional(),
   variables: z.strictObject({ commands: texts.optional(), loaders: texts.optional() }).optional(),
   environments: shape.shape.environments.partial().optional(),
@@ -207,6 +210,7 @@ export function mergePolicies(base: Policy, operator: OperatorPolicy): Policy {
     on_expiry: operator.on_expiry ?? base.on_expiry,
     gate_expires: operator.gate_expires ?? base.gate_expires,
     sizes: { ...base.sizes, ...defined(operator.sizes ?? {}) },
+    upstream: { rules: [...base.upstream.rules, ...(operator.upstream?.rules ?? [])] },
     scripts: [...base.scripts, ...(operator.scripts ?? [])],
     variables: joined(base.variables, operator.variables ?? {}),
     environments: joined(base.environments, operator.environments ?? {}),

@@ -15,6 +15,8 @@
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
+ *     attend/<context>                   JSON: a session of attention, the last one of its context
+ *     errand/<context>/<n>               JSON: what is still to be done for it, in order
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
@@ -47,11 +49,14 @@ export const taskPrefix = 'task/';
 export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const taskNumbersKey = 'numbers/tasks';
 export const deedPrefix = 'deed/';
-export const deedKey = (id: string, n: number): string => `${deedPrefix}${id}/${hex64(n)}`;
 
 export const todoPrefix = 'todo/';
 export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
 export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
+
+export const attendPrefix = 'attend/';
+export const attendKey = (context: string): string => attendPrefix + context;
+export const errandPrefix = 'errand/';
 
 export const approvalPrefix = 'approval/';
 export const approvalSessionPrefix = (session: string): string => `${approvalPrefix}${session}/`;

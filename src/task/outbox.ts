@@ -1,50 +1,54 @@
 import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
-import { deedKey, deedPrefix } from '../store/keys.js';
+import { deedPrefix, hex64 } from '../store/keys.js';
 import { damagedRecord } from '../store/damaged.js';
 import type { Operation, Store } from '../store/port.js';
 import type { Deed } from './advance.js';
 
 const backoff = { baseMs: 200, capMs: 30_000 };
 
-export interface Pending {
+export interface Pending<D = Deed> {
   key: string;
-  deed: Deed;
+  deed: D;
 }
 
-export interface OutboxParts {
+export interface OutboxParts<D = Deed> {
   store: Store;
   clock: Clock;
   random: () => number;
   /** At least once; a throw has it tried again. */
-  perform: (id: string, deed: Deed) => Promise<void>;
+  perform: (id: string, deed: D) => Promise<void>;
   onTrouble: (id: string, error: unknown) => void;
   closing: AbortSignal;
+  /** Of its keys; absent: that of tasks. */
+  prefix?: string;
 }
 
 /**
- * What is still to be done for each task, in order, kept on disk until it is done: written in the batch of the record that
+ * What is still to be done for each task (or whatever else has an id), in order, kept on disk until it is done: written in the batch of the record that
  * asks for it.
  */
-export class Outbox {
-  readonly #parts: OutboxParts;
-  readonly #pending = new Map<string, Pending[]>();
+export class Outbox<D = Deed> {
+  readonly #parts: OutboxParts<D>;
+  readonly #prefix: string;
+  readonly #pending = new Map<string, Pending<D>[]>();
   readonly #doing = new Map<string, Promise<void>>();
   #next = 0;
   #isResumed = false;
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: OutboxParts<D>) {
     this.#parts = parts;
+    this.#prefix = parts.prefix ?? deedPrefix;
   }
 
   /** What an earlier process left. Throws STORE_UNAVAILABLE. */
   async read(): Promise<void> {
-    for await (const [key, bytes] of this.#parts.store.entries({ prefix: deedPrefix })) {
-      const [id = '', n = ''] = key.slice(deedPrefix.length).split('/');
+    for await (const [key, bytes] of this.#parts.store.entries({ prefix: this.#prefix })) {
+      const [id = '', n = ''] = key.slice(this.#prefix.length).split('/');
       this.#next = Math.max(this.#next, Number.parseInt(n, 16));
       try {
-        this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as Deed }]);
+        this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as D }]);
       } catch (error) {
         this.#parts.onTrouble(id, damagedRecord(key, error));
       }
@@ -52,15 +56,15 @@ export class Outbox {
   }
 
   /** Named, and not yet to be done: see `add`. */
-  named(id: string, deeds: readonly Deed[]): Pending[] {
+  named(id: string, deeds: readonly D[]): Pending<D>[] {
     return deeds.map((deed) => {
       this.#next += 1;
-      return { key: deedKey(id, this.#next), deed };
+      return { key: `${this.#prefix}${id}/${hex64(this.#next)}`, deed };
     });
   }
 
   /** Those are on disk: they are done. */
-  add(id: string, pending: readonly Pending[]): void {
+  add(id: string, pending: readonly Pending<D>[]): void {
     this.#push(id, pending);
     this.#work(id);
   }
@@ -80,7 +84,7 @@ export class Outbox {
     await Promise.allSettled(this.#doing.values());
   }
 
-  #push(id: string, pending: readonly Pending[]): void {
+  #push(id: string, pending: readonly Pending<D>[]): void {
     if (pending.length > 0) this.#pending.set(id, [...(this.#pending.get(id) ?? []), ...pending]);
   }
 
@@ -107,7 +111,7 @@ export class Outbox {
   }
 
   /** Until it is done; false: this process ends first. */
-  async #do(id: string, { deed }: Pending): Promise<boolean> {
+  async #do(id: string, { deed }: Pending<D>): Promise<boolean> {
     const { clock, random, perform, onTrouble, closing } = this.#parts;
     for (let attempt = 0; !closing.aborted; attempt += 1) {
       try {
@@ -122,7 +126,7 @@ export class Outbox {
   }
 }
 
-export function operationsOf(pending: readonly Pending[]): Operation[] {
+export function operationsOf<D>(pending: readonly Pending<D>[]): Operation[] {
   return pending.map(({ key, deed }) => ({
     type: 'put',
     key,

@@ -4,7 +4,7 @@ import { confidenceOf } from '../base/confidence.js';
 import { BusError } from '../errors/bus-error.js';
 import { jsonSchemaOf } from '../delegation/json-schema.js';
 import { evidenceSchema } from '../delegation/response.js';
-import { groundingSchema, readTask } from '../delegation/schema.js';
+import { delegatedTaskSchema, groundingSchema, readTask } from '../delegation/schema.js';
 import { taskLimits, type DelegatedTask, type GroundingEvidence } from '../delegation/shapes.js';
 import type { TaskView } from './messages.js';
 import { finalStates } from './task.machine.js';
@@ -26,6 +26,16 @@ const idText = z
   .string()
   .max(todoLimits.idChars)
   .regex(/^[A-Za-z0-9][\w.-]*$/, 'letters, digits, ".", "_" and "-"');
+
+/** What a task may say besides what an entry has words for. */
+const workSchema = z
+  .strictObject(
+    delegatedTaskSchema.pick({
+      ...{ acceptance_criteria: true, kind: true, criticality: true, runner: true, action: true },
+      ...{ depends_on: true, limits: true, pgc: true, scope: true },
+    }).shape,
+  )
+  .partial();
 
 const todoSchema = z.strictObject({
   id: idText.describe('What it is known by; an update of a known one changes what it names.'),
@@ -63,6 +73,9 @@ const todoSchema = z.strictObject({
     .max(taskLimits.idChars)
     .optional()
     .describe('Kept for the caller; it decides nothing.'),
+  work: workSchema
+    .optional()
+    .describe('What else the task is, as in `sigma delegate --schema`: a runner, an action, …'),
   result_summary: z
     .string()
     .max(todoLimits.summaryChars.max)
@@ -102,6 +115,7 @@ export const todoUpdateSchema = z.strictObject({
 
 export type TodoUpdateDocument = z.output<typeof todoUpdateSchema>;
 type Grounding = Omit<z.output<typeof groundingOf>, 'id'>;
+export type Work = z.output<typeof workSchema>;
 
 /** One entry as it is kept. */
 export interface Todo {
@@ -115,6 +129,8 @@ export interface Todo {
   delegate_session_id: string;
   result_summary: string;
   grounding: Grounding | null;
+  /** Absent: nothing, as of a release without it. */
+  work?: Work;
   grounding_evidence: GroundingEvidence | null;
   /** The task it was delegated as, last; empty: never. */
   task_id: string;
@@ -223,7 +239,8 @@ function amended(
   return { ...(before ?? blank(id)), ...said };
 }
 
-function blank(id: string): Todo {
+/** An entry of which nothing is said yet. */
+export function blank(id: string): Todo {
   return {
     ...{ id, content: '', activeForm: '', status: 'pending', acceptance_criteria: [] },
     ...{ delegated_to: '', context: '', delegate_session_id: '', result_summary: '' },
@@ -249,7 +266,7 @@ function assertRules(todos: readonly Todo[], before: ReadonlyMap<string, Todo>):
   for (const todo of todos) {
     const was = before.get(todo.id);
     if (was?.status === 'delegated') assertUntouched(todo, was);
-    if (todo.status === 'delegated') assertDelegable(todo);
+    if (todo.status === 'delegated' && was?.status !== 'delegated') assertDelegable(todo);
     const { min } = todoLimits.summaryChars;
     if (todo.status === 'completed' && todo.result_summary.trim().length < min)
       throw invalid(`${todo.id} is completed, and needs a result_summary of ${min} characters`);
@@ -268,8 +285,9 @@ function assertUntouched(todo: Todo, was: Todo): void {
     acceptance_criteria,
     delegated_to,
     grounding,
+    work,
   }: Todo): string =>
-    JSON.stringify([content, context, acceptance_criteria, delegated_to, grounding]);
+    JSON.stringify([content, context, acceptance_criteria, delegated_to, grounding, work]);
   if (words(todo) !== words(was))
     throw invalid(`${todo.id} is delegated as task ${was.task_id}, which stays as it was`);
 }
@@ -309,7 +327,9 @@ export function taskOf(todo: Todo): DelegatedTask {
       : { evidence_required: required === true || required === 'true' }),
   };
   const task = { task: content, acceptance_criteria, context, grounding: its, to: delegated_to };
-  return readTask(task, task_id);
+  const { acceptance_criteria: checked = [], ...work } = todo.work ?? {};
+  const criteria = checked.length > 0 ? { acceptance_criteria: checked } : {};
+  return readTask({ ...task, ...work, ...criteria }, task_id);
 }
 
 /** A state of the one record of a task, in the words of a list. */

@@ -118,6 +118,7 @@ const tools = [
   'delegate_task',
   'task_status',
   'sigma_task_update',
+  'attend',
 ];
 
 test.each(transports)(
@@ -129,7 +130,7 @@ test.each(transports)(
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
       expect(each.annotations?.readOnlyHint, each.name).toBe(
-        !/^(send|mark|delegate|sigma)_/.test(each.name),
+        !/^(send|mark|delegate|sigma)_|^attend$/.test(each.name),
       );
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
@@ -215,6 +216,7 @@ test.each(transports)('%s: every tool refuses a wrong question with a code', asy
     ['delegate_task', { task: 'x', runner: 'command' }, 'TASK_INVALID'],
     ['task_status', { id: 'nope' }, 'NO_SUCH_TASK'],
     ['sigma_task_update', { todos: [{ id: 'x', status: 'pending' }] }, 'TASK_UPDATE_INVALID'],
+    ['attend', { verb: 'show', context: 'nope' }, 'NO_SUCH_SESSION'],
     ['ask', { question: 'x', max_tokens: 1_000_000 }, 'TOOL_INPUT'],
   ];
   for (const [tool, args, code] of wrong) {

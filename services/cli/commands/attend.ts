@@ -16,7 +16,7 @@ import { printable, table, usage } from '../output.js';
 /** One line, with all that it carries. */
 const lineBytesMax = 2 * 1024 * 1024;
 
-interface AttendOptions {
+export interface ClassifyOptions {
   classify?: boolean;
   root?: string;
   policy?: string;
@@ -31,34 +31,27 @@ interface Row {
   error?: ReturnType<BusError['toFailure']>;
 }
 
-export function addAttendCommands(sigma: Command): void {
-  sigma
-    .command('attend')
-    .argument(
-      '[file]',
-      'actions as JSON Lines {id, argv or command, cwd, env, stdin}; - is standard input',
-      '-',
+/** What `attend --classify` takes besides. */
+export function withClassify(command: Command): Command {
+  return command
+    .option(
+      '--classify',
+      'how risky are these actions, and why: nothing is run. Instead of an intent name a file of JSON Lines {id, argv or command, cwd, env, stdin}; - is standard input',
     )
-    .description('how risky are these actions, and why: nothing is run')
-    .option('--classify', 'classify every action of the file')
-    .option('--root <dir>', 'folder in which they would run: scripts below it are read')
+    .option('--root <dir>', 'classify: folder in which they would run: scripts below it are read')
     .option(
       '--policy <file>',
-      "an operator's policy, merged with the one of the product: the stricter wins",
+      "classify: an operator's policy, merged with the one of the product: the stricter wins",
     )
-    .option('--explain', 'say every step on standard error')
-    .option('--json', 'one JSON document a line, on a terminal too')
+    .option('--explain', 'classify: say every step on standard error')
     .addHelpText(
       'after',
-      '\nExit code: 0 nothing stops, 1 a gate or a line that is no action, 2 wrong usage or policy.',
-    )
-    .action(async (file: string, options: AttendOptions) => {
-      if (options.classify !== true) throw usage('say what to do with the actions: --classify');
-      await classifyAll(file, options);
-    });
+      '\nExit code of --classify: 0 nothing stops, 1 a gate or a line that is no action, 2 wrong usage or policy.',
+    );
 }
 
-async function classifyAll(file: string, options: AttendOptions): Promise<void> {
+/** Actions of a file, one a line: how risky each is. Throws USAGE, ATTENTION_POLICY_INVALID, TOO_LARGE. */
+export async function classifyAll(file: string, options: ClassifyOptions): Promise<void> {
   const policy = loadPolicy(options.policy);
   const inspector = options.root === undefined ? undefined : await inspectorOf(options.root);
   const isTable = process.stdout.isTTY && options.json !== true;

@@ -1,0 +1,49 @@
+import { attention, codec } from '../../wire/codec.js';
+
+/** A SessionView, an array of them, or an AttendRequest as somebody writes it. */
+export interface AttendDocument {
+  json: Uint8Array;
+}
+
+export interface AttendQuery {
+  context: string;
+  wait_ms: number;
+  revision: number;
+}
+
+export const attendWords = ['answer', 'withdraw', 'escape'] as const;
+export type AttendWordName = (typeof attendWords)[number];
+
+export interface AttendWord {
+  context: string;
+  what: AttendWordName;
+  question: number;
+  choice: string;
+  text: string;
+}
+
+export interface AttendsQuery {
+  is_all: boolean;
+  limit: number;
+}
+
+const answer = codec<AttendDocument>(attention.AttendDocument);
+
+/** What is said about sessions to a manager, under the service of tasks. */
+export const attendMessages = {
+  begin: { type: 'attend.begin', request: answer, answer },
+  show: {
+    type: 'attend.show',
+    request: codec<AttendQuery>(attention.AttendQuery),
+    answer,
+  },
+  list: {
+    type: 'attend.list',
+    request: codec<AttendsQuery>(attention.AttendsQuery),
+    answer,
+  },
+  say: { type: 'attend.say', request: codec<AttendWord>(attention.AttendWord), answer },
+} as const;
+
+/** Durable, to each member of a team whose session is withdrawn; the body is JSON: session, team, reason. */
+export const shutdownType = 'shutdown_request';

@@ -1,0 +1,167 @@
+import type { SessionRecord } from './record.js';
+import {
+  protocols,
+  sessionLimits,
+  type Draft,
+  type Option,
+  type Question,
+  type QuestionKind,
+  type Row,
+} from './shapes.js';
+
+const linesMax = 12;
+
+/** What a person is asked in a state; undefined: nothing. Each option is one of the protocol's own (rules 20 and 21). */
+export function questionAt(state: string, record: SessionRecord): Question | undefined {
+  const kind = kindAt(state, record);
+  if (kind === undefined) return undefined;
+  return { number: record.questions, kind, ...askers[kind](record) };
+}
+
+function kindAt(state: string, { route, checkpoint }: SessionRecord): QuestionKind | undefined {
+  switch (state) {
+    case 'routing':
+      return 'upstream';
+    case 'suspended':
+      return 'restore';
+    case 'confirming':
+      return route === 'conflict' || route === 'confirm_boundary' ? route : 'confirm';
+    case 'teaming':
+      return 'team';
+    case 'casting':
+      return 'augment';
+    case 'planning':
+      return checkpoint === 'plan' ? 'plan' : 'classification';
+    default:
+      return undefined;
+  }
+}
+
+type Asked = Pick<Question, 'text' | 'options'>;
+
+const option = (choice: string, means: string, needs = ''): Option => ({ choice, means, needs });
+const withdraw = option('withdraw', 'end the session and whatever it has begun');
+
+const confirming = (what: string, drafts: readonly Draft[]): Asked => ({
+  text: [`${what} Is this what is to be done?`, ...taskLines(drafts)].join('\n'),
+  options: [
+    option('confirm', 'these tasks'),
+    option('replace', 'other tasks instead', 'tasks as a JSON array, or a list in words'),
+    option('cancel', 'nothing is done'),
+  ],
+});
+
+const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> = {
+  upstream: ({ deficits, resolved, snapshot }) => {
+    const first = deficits[0]?.protocol ?? 'clarify';
+    const others = protocols.filter((each) => !resolved.includes(each)).join(', ');
+    const left = sessionLimits.rounds - snapshot.context.rounds;
+    return {
+      text: [
+        'Something is missing that the work depends on. How shall it be resolved?',
+        ...deficits.map(
+          ({ protocol, deficit, evidence, origin }) =>
+            `  /${protocol} ${deficit}, ${origin}: ${evidence}`,
+        ),
+      ].join('\n'),
+      options: [
+        option(
+          'route',
+          `by /${first} (recommended), or by another one that is listed; ${left} left`,
+        ),
+        option('other', 'by a protocol that is not listed for it', `one of ${others}`),
+        option('proceed', 'go on without it'),
+      ],
+    };
+  },
+  restore: ({ suspended }) => ({
+    text: `/${suspended?.protocol ?? ''} is under way. What has it brought?`,
+    options: [
+      option('restore', 'go on with what it brought', 'what it brought'),
+      option('escape', 'leave it, and go on to the tasks'),
+    ],
+  }),
+  conflict: ({ found, proposed }) => ({
+    text: [
+      'There are tasks, and there is the output of an earlier protocol. Which counts?',
+      `the list: ${found.length}`,
+      ...taskLines(found),
+      `the protocol: ${proposed.length}`,
+      ...taskLines(proposed),
+    ].join('\n'),
+    options: [
+      option('resume', 'the tasks of the list'),
+      option('refresh', 'those of the protocol, in place of the list'),
+      option('merge', 'both'),
+    ],
+  }),
+  confirm_boundary: ({ drafts }) => confirming('An earlier protocol brought these tasks.', drafts),
+  confirm: ({ drafts }) => confirming('Nothing of this was verified before.', drafts),
+  team: ({ asked: { team }, rows }) => ({
+    text: [
+      `How should team ${team?.name ?? ''} be structured for ${rows.length} tasks?`,
+      ...(team?.members ?? []).map(({ name, type, perspective }) =>
+        `  ${[name, type, perspective].filter((each) => each !== '').join(' · ')}`.slice(0, 200),
+      ),
+    ].join('\n'),
+    options: [
+      option('retain', 'as it is'),
+      option(
+        'augment',
+        `with more roles, ${sessionLimits.roles} in all`,
+        'roles: [{"name": AGENT, "type": …, "focus": …}]',
+      ),
+      option(
+        'restructure',
+        'with some of its members; with none of them there is no team',
+        '{"retained": [NAME], "roles": […]}',
+      ),
+    ],
+  }),
+  augment: ({ cast }) => ({
+    text: [
+      'These roles are added. Is that right?',
+      ...cast.map(
+        ({ name, type, focus }) => `  ${[name, type, focus].filter(Boolean).join(' · ')}`,
+      ),
+    ].join('\n'),
+    options: [option('confirm', 'add them'), option('back', 'choose again')],
+  }),
+  classification: ({ rows }) => ({
+    text: ['Nothing of this is risky. Delegate all of it?', ...riskLines(rows)].join('\n'),
+    options: [option('delegate', 'all of them'), withdraw],
+  }),
+  plan: ({ rows }) => ({
+    text: [
+      'Several of these actions cannot be taken back. Is this the right direction?',
+      ...riskLines(rows),
+    ].join('\n'),
+    options: [option('delegate', 'go on; each still stops for a judgement of its own'), withdraw],
+  }),
+};
+
+function taskLines(drafts: readonly Draft[]): string[] {
+  return shortened(drafts.map(({ id, document }) => `  ${id}: ${headOf(document.task)}`));
+}
+
+function riskLines(rows: readonly Row[]): string[] {
+  const risky = rows.toSorted(
+    (one, other) => Number(other.risk === 'Elevated') - Number(one.risk === 'Elevated'),
+  );
+  return shortened(
+    risky.map(({ entry, risk, findings, content }) => {
+      const seen = [...new Set(findings.map(({ signal }) => signal))].join(', ');
+      return `  ${entry}: ${risk}${seen === '' ? '' : ` (${seen})`}  ${headOf(content)}`;
+    }),
+  );
+}
+
+function shortened(lines: readonly string[]): string[] {
+  const more = lines.length - linesMax;
+  return more > 0 ? [...lines.slice(0, linesMax), `  … and ${more} more`] : [...lines];
+}
+
+function headOf(value: unknown): string {
+  const line = (typeof value === 'string' ? value : '').trim().split('\n')[0] ?? '';
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+}
