@@ -192,6 +192,8 @@ test('§2 Request: what is left out has one meaning', () => {
     pgc: '',
     clarifications: [],
     feedback: [],
+    session: '',
+    scope: [],
   });
   expect(taskOf({ grounding: {} }).grounding).toEqual({
     strategy: '',
@@ -277,6 +279,7 @@ test('§5 Feature Detection: a response that states no version is a legacy one',
     partial: false,
     files_modified: [],
     usage: null,
+    classification: null,
   });
 });
 

@@ -174,7 +174,7 @@ test('an assignment arrives with its token and with times beyond 32 bits', () =>
     grants: [
       {
         ...{ id: 'grant-t-1', task: 't', gate: 'gate-t-1', by: 'operator' },
-        ...{ given_ms: 1_800_000_000_123, used_ms: 0, used_attempt: 0 },
+        ...{ given_ms: 1_800_000_000_123, used_ms: 0, used_attempt: 0, findings: [] },
         digest: { action: 'a'.repeat(64), files: { 'run.sh': 'b'.repeat(64) } },
       },
     ],

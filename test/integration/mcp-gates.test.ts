@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 const home = path.join(folder.path, 'home');
 const children: Running[] = [];
 
-beforeAll(async () => {
+beforeAll(() => {
   children.push(startSigma(home, ['bus', '--log', 'warn']));
   children.push(startSigma(home, ['agent', 'manager']));
 });
