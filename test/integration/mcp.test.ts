@@ -118,6 +118,8 @@ const tools = [
   'delegate_task',
   'task_status',
   'sigma_task_update',
+  'list_gates',
+  'judge_gate',
   'attend',
 ];
 
@@ -130,7 +132,7 @@ test.each(transports)(
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
       expect(each.annotations?.readOnlyHint, each.name).toBe(
-        !/^(send|mark|delegate|sigma)_|^attend$/.test(each.name),
+        !/^(send|mark|delegate|sigma|judge)_|^attend$/.test(each.name),
       );
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
