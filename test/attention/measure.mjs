@@ -1,6 +1,6 @@
 // How well risk is told: misses and false alarms over the labelled lists of this folder, in all and by signal.
 import { existsSync, readFileSync } from 'node:fs';
-import { classify } from '../../dist/src/attention/classify.js';
+import { classify } from '../../dist/src/attention/classify/classify.js';
 import { loadPolicy } from '../../dist/services/attention/policy-file.js';
 import { actionOf, inspectorOf, rowsOf } from './rows.mjs';
 

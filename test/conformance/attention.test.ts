@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classify, intensityOf } from '../../src/attention/classify.js';
+import { classify, intensityOf } from '../../src/attention/classify/classify.js';
 import { samePattern } from '../../src/attention/digest.js';
 import {
   durationMs,
   mergePolicies,
   parseOperatorPolicy,
   parsePolicy,
-} from '../../src/attention/policy.js';
+} from '../../src/attention/classify/policy.js';
 import {
   attentionLimits,
   signals,

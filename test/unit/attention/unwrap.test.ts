@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classify } from '../../../src/attention/classify.js';
+import { classify } from '../../../src/attention/classify/classify.js';
 import type { Classification, Inspector } from '../../../src/attention/shapes.js';
 import { loadPolicy } from '../../../services/attention/policy-file.js';
 

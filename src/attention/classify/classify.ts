@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { actionDigest, resolvedFolder } from './digest.js';
+import { actionDigest, resolvedFolder } from '../digest.js';
 import { environmentOf } from './environment.js';
 import { cut, Examination, textOf, word, type Draft, type Spot } from './examination.js';
 import { instructionIn } from './injection.js';
@@ -17,7 +17,7 @@ import {
   type Inspector,
   type Intensity,
   type Pattern,
-} from './shapes.js';
+} from '../shapes.js';
 import { Unwrapper } from './unwrap.js';
 
 /** Phase 0 and 1: which risks an action has, by what it does. Nothing is run, nothing is changed. */

@@ -1,8 +1,8 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { BusError } from '../errors/bus-error.js';
+import { BusError } from '../../errors/bus-error.js';
 import { compilePattern, compileUnless } from './command-pattern.js';
-import { severities, signals, type Severity, type Signal } from './shapes.js';
+import { severities, signals, type Severity, type Signal } from '../shapes.js';
 
 /**
  * What is risky, and how risky: the taxonomy of the protocol as tables. The shipped file is `policy.yaml`; an operator's has

@@ -11,7 +11,7 @@ import {
   type Inspector,
   type Severity,
   type Signal,
-} from './shapes.js';
+} from '../shapes.js';
 
 /** Where a command stands: in the action itself, in a script, on another machine. */
 export interface Spot {

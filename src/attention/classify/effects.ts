@@ -5,7 +5,7 @@ import { word, type Examination, type Spot } from './examination.js';
 import { httpEffects } from './http-effects.js';
 import { secretEffects } from './secret-effects.js';
 import type { RedirectSeen, Word } from './shell.js';
-import { attentionLimits } from './shapes.js';
+import { attentionLimits } from '../shapes.js';
 import { writeEffects, writesTo } from './write-effects.js';
 
 /** What one command does that starts no other: by the tables of the policy, and by what its arguments name. */
