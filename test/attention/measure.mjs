@@ -1,4 +1,5 @@
 // How well risk is told: misses and false alarms over the labelled lists of this folder, in all and by signal.
+import { performance } from 'node:perf_hooks';
 import { existsSync, readFileSync } from 'node:fs';
 import { classify } from '../../dist/src/attention/classify/classify.js';
 import { loadPolicy } from '../../dist/services/attention/policy-file.js';
