@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { attentionLimits, type Inspector } from '../../src/attention/shapes.js';
@@ -46,12 +46,24 @@ export class FolderInspector implements Inspector {
       if (!full.startsWith(`${this.root}${path.sep}`)) return undefined;
       // A pipe that nobody writes to would be waited for.
       await using file = await open(full, constants.O_RDONLY | constants.O_NONBLOCK);
-      const stat = await file.stat();
-      if (!stat.isFile() || stat.size > attentionLimits.scriptBytes) return undefined;
+      const found = await file.stat();
+      if (!found.isFile() || found.size > attentionLimits.scriptBytes) return undefined;
       const bytes = await file.readFile();
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch {
       return undefined;
+    }
+  }
+
+  /** Something with anything in it, text or not; a link by what it leads to. */
+  async exists(relative: string): Promise<boolean | undefined> {
+    try {
+      const full = await realpath(path.resolve(this.root, relative));
+      if (!full.startsWith(`${this.root}${path.sep}`)) return undefined;
+      const { size } = await stat(full);
+      return size > 0;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? false : undefined;
     }
   }
 

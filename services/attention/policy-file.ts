@@ -5,12 +5,12 @@ import {
   parseOperatorPolicy,
   parsePolicy,
   type Policy,
-} from '../../src/attention/policy.js';
+} from '../../src/attention/classify/policy.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 
 /** The policy that ships with the product: beside its code, in the sources as in what is built. */
-const shipped = new URL('../../src/attention/policy.yaml', import.meta.url);
+const shipped = new URL('../../src/attention/classify/policy.yaml', import.meta.url);
 
 let base: Policy | undefined;
 

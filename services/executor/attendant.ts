@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { classify } from '../../src/attention/classify.js';
+import { classify } from '../../src/attention/classify/classify.js';
 import { reportDigest } from '../../src/attention/gate-block.js';
 import { covers, isGated, leaveFor } from '../../src/attention/gates.js';
-import type { Policy } from '../../src/attention/policy.js';
+import type { Policy } from '../../src/attention/classify/policy.js';
 import type {
   ActionDigest,
   ActionInQuestion,

@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config/config.js';
-import { classify } from '../../src/attention/classify.js';
-import { durationMs } from '../../src/attention/policy.js';
+import { classify } from '../../src/attention/classify/classify.js';
+import { durationMs } from '../../src/attention/classify/policy.js';
 import { actionOf } from '../../src/delegation/action.js';
 import { policyOf } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-desk.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { approvalKey, approvalPrefix, approvalSessionPrefix } from '../store/keys.js';
 import type { Store } from '../store/port.js';
 import { BusError } from '../errors/bus-error.js';
-import { patternKey } from './gates.js';
+import { isSamePattern, patternKey } from './gates.js';
 import { unknownEnvironment, type Classification, type Pattern } from './shapes.js';
 
 /** How long an approval is remembered, and how many of one session. */
@@ -44,7 +44,7 @@ export class Approvals {
     const nowMs = this.#nowMs();
     const key = keyOf(session, seen.pattern);
     const known = await this.list(session);
-    const isNew = !known.some(({ pattern }) => keyOf(session, pattern) === key);
+    const isNew = !known.some(({ pattern }) => isSamePattern(pattern, seen.pattern));
     if (isNew && known.length >= approvalsMax)
       throw new BusError('LIST_FULL', { what: `session ${session}`, limit: approvalsMax });
     const { pattern } = seen;

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path/posix';
-import type { ActionInQuestion, Pattern } from './shapes.js';
-import { unknownEnvironment } from './shapes.js';
+import type { ActionInQuestion } from './shapes.js';
 
-/** The exact action as a number, so that another one is seen to be another; and what an approval is remembered under. */
+/** The exact action as a number, so that another one is seen to be another. */
 
 /** JSON with the keys in order: the same value has one text. */
 export function canonicalJson(value: unknown): string {
@@ -34,19 +33,4 @@ export function actionDigest(action: ActionInQuestion): string {
 export function resolvedFolder(cwd: string): string {
   const normal = path.normalize(cwd === '' ? '.' : cwd).replace(/(?<=.)\/$/, '');
   return normal === '.' ? '' : normal;
-}
-
-/**
- * Whether what was approved under one stands for the other (Approval key: tool, target, environment and the set of signals).
- * An unknown environment never matches.
- */
-export function samePattern(left: Pattern, right: Pattern): boolean {
-  if (left.environment === unknownEnvironment || right.environment === unknownEnvironment)
-    return false;
-  if (left.signals.includes('PromptInjection') || right.signals.includes('PromptInjection'))
-    return false;
-  return (
-    canonicalJson({ ...left, signals: [...left.signals].sort() }) ===
-    canonicalJson({ ...right, signals: [...right.signals].sort() })
-  );
 }

@@ -124,9 +124,13 @@ export function isGated({ level, findings }: Pick<Classification, 'level' | 'fin
   return level === 'Elevated' && findings.some(({ severity }) => severity === 'Gate');
 }
 
-/** All of it must be the same: another signal, another target, another environment is another risk. */
+/**
+ * Whether what was approved under one stands for the other (Approval key: tool, target, environment and the set of signals). An
+ * unknown environment and an injection never match.
+ */
 export function isSamePattern(a: Pattern, b: Pattern): boolean {
-  if (a.environment === unknownEnvironment) return false;
+  if (a.environment === unknownEnvironment || b.environment === unknownEnvironment) return false;
+  if (a.signals.includes('PromptInjection')) return false;
   return patternKey(a) === patternKey(b);
 }
 

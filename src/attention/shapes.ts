@@ -46,6 +46,18 @@ export const attentionLimits = {
   depth: 8,
   /** Commands of one action, all scripts together. */
   commands: 4_000,
+  /** Characters of all texts that are parsed for one action, each as often as it is. */
+  chars: 2_000_000,
+  /** Words of all its commands, after expansion. */
+  words: 100_000,
+  /** Expansions: of variables, braces, substitutions, alternatives. */
+  steps: 200_000,
+  /** Of one word or value; what is longer is not known. */
+  wordChars: 256 * 1024,
+  /** Names that one shell's text sets: variables, functions, aliases. */
+  names: 1_000,
+  /** Files of which is asked whether they are under version control; the others are taken as not. */
+  tracked: 64,
   gates: 16,
   grants: 16,
   directionChars: 4_000,
@@ -161,6 +173,8 @@ export interface ActionInQuestion {
 export interface Inspector {
   /** The text of a file below the root. Undefined: there is none, it is outside, too large, or no text. */
   read(path: string): Promise<string | undefined>;
+  /** Whether something is there, text or not; undefined, or no such question: it cannot be told. */
+  exists?(path: string): Promise<boolean | undefined>;
   /** Whether the file below the root is under version control, and unchanged edits can be taken back. */
   isTracked(path: string): Promise<boolean>;
 }

@@ -1,10 +1,13 @@
 // How well risk is told: misses and false alarms over the labelled lists of this folder, in all and by signal.
+import { performance } from 'node:perf_hooks';
 import { existsSync, readFileSync } from 'node:fs';
-import { classify } from '../../dist/src/attention/classify.js';
+import { classify } from '../../dist/src/attention/classify/classify.js';
 import { loadPolicy } from '../../dist/services/attention/policy-file.js';
 import { actionOf, inspectorOf, rowsOf } from './rows.mjs';
 
 const policy = loadPolicy();
+/** Milliseconds of each action, the first of each half included. */
+const took = [];
 const percent = (part, whole) =>
   `${whole === 0 ? '–' : ((100 * part) / whole).toFixed(1)} % (${part}/${whole})`;
 
@@ -14,14 +17,21 @@ for (const half of [1, 2]) {
   const rows = rowsOf(readFileSync(file, 'utf8'));
   const judged = [];
   for (const row of rows) {
+    const begun = performance.now();
     const { level, findings } = await classify(actionOf(row), {
       policy,
       inspector: inspectorOf(row),
     });
+    took.push(performance.now() - begun);
     judged.push({ row, level, found: new Set(findings.map(({ signal }) => signal)), findings });
   }
   report(half, judged);
 }
+
+took.sort((a, b) => a - b);
+const quantile = (part) =>
+  (took[Math.min(took.length - 1, Math.floor(part * took.length))] ?? 0).toFixed(2);
+console.log(`time of ${took.length} actions: median ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms`);
 
 function report(half, judged) {
   const risky = judged.filter(({ row }) => row.label === 'risky');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { answered } from '../../src/attention/session/answers.js';
 import { materialised, resolved, tasksIn } from '../../src/attention/session/materialise.js';
-import { parsePolicy } from '../../src/attention/policy.js';
+import { parsePolicy } from '../../src/attention/classify/policy.js';
 import {
   advancedSession,
   begunSession,

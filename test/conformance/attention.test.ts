@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classify, intensityOf } from '../../src/attention/classify.js';
-import { samePattern } from '../../src/attention/digest.js';
+import { classify, intensityOf } from '../../src/attention/classify/classify.js';
+import { isSamePattern } from '../../src/attention/gates.js';
 import {
   durationMs,
   mergePolicies,
   parseOperatorPolicy,
   parsePolicy,
-} from '../../src/attention/policy.js';
+} from '../../src/attention/classify/policy.js';
 import {
   attentionLimits,
   signals,
@@ -259,7 +259,7 @@ describe('Session approval cache', () => {
   test('all four parts must be the same', async () => {
     const base = (await judge('kubectl -n dev delete pod a')).pattern;
     expect(base.environment).toBe('development');
-    expect(samePattern(base, (await judge('kubectl -n dev delete pod a')).pattern)).toBe(true);
+    expect(isSamePattern(base, (await judge('kubectl -n dev delete pod a')).pattern)).toBe(true);
     for (const other of [
       'kubectl -n dev scale deploy a',
       'kubectl -n dev delete pod b',
@@ -268,9 +268,9 @@ describe('Session approval cache', () => {
       'cd sub; kubectl -n dev delete pod a',
       'ssh other kubectl -n dev delete pod a',
     ])
-      expect(samePattern(base, (await judge(other)).pattern), other).toBe(false);
+      expect(isSamePattern(base, (await judge(other)).pattern), other).toBe(false);
     const unknown = (await judge('git push')).pattern;
-    expect(samePattern(unknown, unknown)).toBe(false);
+    expect(isSamePattern(unknown, unknown)).toBe(false);
   });
 
   test('the digest tells every part of the exact action, and every script that was read', async () => {

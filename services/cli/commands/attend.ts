@@ -4,8 +4,8 @@ import {
   invalidLine as invalid,
   parseActionLine as parsed,
 } from '../../../src/attention/action-line.js';
-import { classify } from '../../../src/attention/classify.js';
-import type { Policy } from '../../../src/attention/policy.js';
+import { classify } from '../../../src/attention/classify/classify.js';
+import type { Policy } from '../../../src/attention/classify/policy.js';
 import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { FolderInspector } from '../../attention/inspector.js';

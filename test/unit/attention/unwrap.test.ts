@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classify } from '../../../src/attention/classify.js';
+import { classify } from '../../../src/attention/classify/classify.js';
 import type { Classification, Inspector } from '../../../src/attention/shapes.js';
 import { loadPolicy } from '../../../services/attention/policy-file.js';
 
@@ -293,6 +293,91 @@ test.each([
   'export FOO=bar; echo $FOO',
 ])('%s passes', async (text) => {
   expect((await judge(text)).findings).toEqual([]);
+});
+
+/** Options of programs that are else harmless. */
+test.each([
+  "tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec='rm -rf data' x",
+  "tar -cf /dev/null --checkpoint=1 --checkpoint-action 'exec=rm x' x",
+  "tar cf a.tar -I 'rm x' x",
+  'rsync -e \'sh -c "rm x"\' a b',
+  "ssh -o ProxyCommand='rm x' host uptime",
+  "git ls-remote --upload-pack='rm x' .",
+  "git config core.pager 'rm x'",
+  'git -c core.fsmonitor=./x status',
+  "git clone -c core.sshCommand='rm x' a b",
+  'find . -fprintf out %p',
+  "split --filter='rm x' a",
+  "zip a.zip b -T -TT 'rm x'",
+  "man -P 'rm x' ls",
+  "less '+!rm x' a",
+  "sed -n 'w out.txt' a",
+  "sed 's/a/b/w out.txt' a",
+  'awk \'{ print > "out.txt" }\' a',
+  "script -c 'rm x' /dev/null",
+  "make --eval='x:; rm y' x",
+  'cargo --config build.rustc-wrapper=./x build',
+  'npm config set script-shell ./x',
+  'pip install --extra-index-url https://x.io/simple left',
+  'docker run -v ~/.ssh:/x alpine cat /x/id',
+  'docker run --entrypoint rm alpine -rf /x',
+  'curl -K request.txt',
+  'nmap --script x.nse host',
+  "gdb -ex 'shell rm x'",
+  'node -r ./nowhere.js a',
+  "echo 'rm -rf data' | at now + 1 hour",
+  "crontab - <<< '* * * * * rm -rf data'",
+  'crontab jobs.txt',
+  'cp /dev/null data/customers.sqlite3',
+  ': > data/orders.csv',
+  'cat /dev/null > app.db',
+  'dd if=/dev/null of=app.db',
+  'tee app.db < /dev/null',
+  'find /var/log -exec unlink {} +',
+])('%s is elevated too', async (text) => {
+  expect((await judge(text)).level).toBe('Elevated');
+});
+
+test.each([
+  'git -c core.pager=cat -c alias.nuke="log -5 --oneline" nuke',
+  'docker run --rm -v ./:/src:ro -w /src golangci/golangci-lint:v1.61 golangci-lint run',
+  "python3 -c 'import statistics as s; print(s.mean([3, 5, 8]))'",
+  'git config user.name',
+  'git config --get core.pager',
+  'ssh -p 2222 -o BatchMode=yes host uptime',
+  'tar -cf a.tar --checkpoint=100 --checkpoint-action=dot src',
+  'kubectl exec -n dev deploy/api -- ls',
+  ': > out.log',
+  'crontab -l',
+  "sed -n 's/one/two/p' a",
+  "awk '$3 > 5 { print $1 }' a",
+])('%s passes too', async (text) => {
+  expect((await judge(text)).findings).toEqual([]);
+});
+
+test('what is fed to at and crontab is judged as what it starts', async () => {
+  for (const text of ["echo 'rm -rf data' | at now", "echo '0 1 * * * rm -rf data' | crontab -"]) {
+    const { findings } = await judge(text);
+    expect(findings.map(({ rule }) => rule)).toContain('removes-files');
+  }
+});
+
+test('an untracked file that is there is overwritten: a gate if it holds data', async () => {
+  const there = new Set(['old.db', 'notes.txt']);
+  const own: Inspector = {
+    read: () => Promise.resolve(undefined),
+    exists: (path) => Promise.resolve(there.has(path)),
+    isTracked: () => Promise.resolve(false),
+  };
+  const severities = async (text: string): Promise<string[]> => {
+    const action = { runner: 'command', argv: ['bash', '-c', text], cwd: '', env: {}, stdin: '' };
+    const promises = { read_only: false, idempotency_key: '', data: [], scope: [] };
+    const told = await classify({ ...action, ...promises }, { policy, inspector: own });
+    return told.findings.map(({ severity }) => severity);
+  };
+  expect(await severities('cp a.db old.db')).toEqual(['Gate']);
+  expect(await severities('cp a.txt notes.txt')).toEqual(['Advisory']);
+  expect(await severities(': > new.db')).toEqual([]);
 });
 
 test('a script that is written and then run is judged by what was written', async () => {

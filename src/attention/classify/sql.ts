@@ -1,5 +1,5 @@
 import type { Policy } from './policy.js';
-import type { Signal } from './shapes.js';
+import type { Signal } from '../shapes.js';
 
 /** Statements are known by their leading keyword, not by words in their texts. */
 

@@ -15,7 +15,7 @@ const dataEndings = /\.(?:json|css|scss|less|svg|png|jpe?g|gif|txt|md|node|wasm|
 
 export function localImports(source: string, language: string, file: string): LocalImport[] {
   const folder = path.dirname(file) === '.' ? '' : path.dirname(file);
-  const found = namesIn(source, language).slice(0, importsMax);
+  const found = namesIn(source.replace(/[^\S\n]{65,}/g, ' '), language).slice(0, importsMax);
   return found.flatMap(({ name, isCertain }) => {
     const candidates = candidatesOf(name, language, folder).filter(
       (each) => !each.startsWith('..'),
@@ -27,7 +27,7 @@ export function localImports(source: string, language: string, file: string): Lo
 function namesIn(source: string, language: string): { name: string; isCertain: boolean }[] {
   const pattern = {
     javascript: /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](\.{1,2}\/[^"'\n]+)["']/g,
-    python: /^[ \t]*(?:from\s+(\.*[\w.]*)\s+import\b|import\s+([\w.]+))/gm,
+    python: /^[ \t]*(?:from\s+(\.{0,40}[\w.]{0,200})\s+import\b|import\s+([\w.]{1,200}))/gm,
     ruby: /\brequire_relative\s*\(?\s*["']([^"'\n]+)["']/g,
     perl: /\b(?:require|do)\s+["'](\.{0,2}\/?[^"'\n]+)["']/g,
     php: /\b(?:require|include)(?:_once)?\s*\(?\s*(?:__DIR__\s*\.\s*)?["']\/?([^"'\n]+)["']/g,

@@ -4,7 +4,8 @@ import { tableEffects } from './effects.js';
 import { cut, inputOf, textOf, word, type Spot } from './examination.js';
 import type { Wrapper } from './policy.js';
 import { secretEffects } from './secret-effects.js';
-import type { Word } from './shell.js';
+import type { ShellScope } from './shell-scope.js';
+import type { Input, Word } from './shell.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Programs that start the one that stands in their arguments. */
@@ -40,7 +41,7 @@ export async function unwrapped(
     .map(({ of, pattern }) => ({ of, pattern, inner: innerOf(words, of, pattern, leading) }))
     .filter(({ inner }) => inner !== undefined)
     .at(-1);
-  if (program === 'git') await gitSettings(words, unwrapper, spot);
+  if (program === 'git' && (await gitSettings(words, unwrapper, spot))) return true;
   if (found?.inner === undefined) return false;
   const { of, pattern, inner } = found;
   await tableEffects(outerOnly(words, inner), exam.book.read(outerOnly(words, inner)), exam, spot);
@@ -60,6 +61,7 @@ export async function unwrapped(
   secretEffects(outerOnly(words, inner), exam.book.read(outerOnly(words, inner)), exam, spot);
   await unwrapper.variables(inner.assignments, own);
   for (const text of inner.texts) await shellText(text, words, unwrapper, own);
+  if (of.reads !== undefined) await laterRun(of.reads, words, unwrapper, own);
   if (of.only_flags === true) return inner.texts.length > 0 && program !== 'git';
   if (of.each === true) {
     for (const text of inner.words) await shellText(text, words, unwrapper, own);
@@ -118,6 +120,37 @@ async function withoutCommand(
     await unwrapper.shell(input.text, { ...spot, input: { kind: 'none' } });
   else if (input.kind === 'unknown')
     unwrapper.exam.opaque('hidden-code', words, spot, 'runs what it is sent');
+}
+
+/** `at now < file`, `crontab -`: what they are given is started by nobody, later. */
+async function laterRun(
+  kind: 'shell' | 'crontab',
+  words: readonly Word[],
+  unwrapper: Unwrapper,
+  spot: Spot,
+): Promise<void> {
+  const { exam } = unwrapper;
+  const given = exam.book.read(words);
+  if (['-l', '-r', '-e', '-d', '-c', '-q'].some((flag) => given.flags.has(flag))) return;
+  const file = kind === 'crontab' ? given.operands[1] : given.flags.get('-f')?.map(word)[0];
+  const isFile = file !== undefined && file.text !== '-';
+  const input: Input = isFile ? { kind: 'file', path: file } : spot.input;
+  const told = await inputOf({ ...spot, input }, exam);
+  if (told.kind === 'none') return;
+  if (told.kind === 'unknown')
+    return exam.opaque('hidden-code', words, spot, 'what it is given runs later');
+  const text = kind === 'shell' ? told.text : crontabCommands(told.text);
+  await unwrapper.shell(text, { ...spot, input: { kind: 'none' } });
+  // Whatever it is: it runs when nobody looks.
+  exam.found({ signal: 'Emergent', rule: 'runs-later', words, spot, irreversible: false });
+}
+
+/** The sixth field of each line: the others say when. */
+function crontabCommands(text: string): string {
+  const lines = text.split('\n').filter((line) => !/^\s*(?:#|$)/.test(line));
+  return lines
+    .map((line) => line.replace(/^\s*(?:@\w+|\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+/, '').trim())
+    .join('\n');
 }
 
 async function shellText(
@@ -195,6 +228,13 @@ function optionAt(
   const sign = text.startsWith('--') ? text.indexOf('=') : -1;
   const name = sign > 0 ? text.slice(0, sign) : text;
   const short = text.startsWith('--') ? '' : text.slice(0, 2);
+  const prefix = of.prefixed?.[name];
+  if (prefix !== undefined) {
+    const given = sign > 0 ? text.slice(sign + 1) : (next?.text ?? '');
+    if (given.toLowerCase().startsWith(prefix.toLowerCase()))
+      inner.texts.push({ ...each, text: given.slice(prefix.length) });
+    return sign > 0 ? 0 : 1;
+  }
   const value = sign > 0 ? text.slice(sign + 1) : undefined;
   if (name === '-I' || name === '-i' || name === '--replace')
     inner.placeholder = value ?? next?.text ?? '{}';
@@ -212,28 +252,43 @@ function optionAt(
   return isValued && value === undefined ? 1 : 0;
 }
 
+/** What is found lies where is searched: `find /var/log -exec unlink {} ;` is no deed in this folder. */
+function searchedFolder(words: readonly Word[], unwrapper: Unwrapper, spot: Spot): ShellScope {
+  const from = words.slice(1).find(({ text }) => !/^-[HLP]$|^-[OD]/.test(text));
+  if (unwrapper.nameOf(words) !== 'find' || from === undefined || /^[-(!]/.test(from.text))
+    return spot.scope;
+  const place = unwrapper.exam.place(from.text, spot);
+  if (!from.isStatic || place.kind !== 'outside') return spot.scope;
+  const scope = spot.scope.fork();
+  scope.cwd = place.path;
+  return scope;
+}
+
 /** `-exec rm {} +`, `-x rm`: what a search does with what it finds. */
 async function searched(words: readonly Word[], unwrapper: Unwrapper, spot: Spot): Promise<void> {
   const starting = /^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/;
+  const scope = searchedFolder(words, unwrapper, spot);
   for (let at = 1; at < words.length; at += 1) {
     if (!starting.test(words[at]?.text ?? '')) continue;
     const rest = words.slice(at + 1);
     const end = rest.findIndex(({ text }) => text === ';' || text === '+' || text === '\\;');
     const inner = (end < 0 ? rest : rest.slice(0, end)).map((each) => filled(each, '{}'));
-    const own = unwrapper.inner(spot, 'find');
+    const own = unwrapper.inner(spot, 'find', { scope });
     if (inner.length > 0) await unwrapper.run(inner, { ...own, input: { kind: 'none' } });
     at += inner.length;
   }
 }
 
-/** Settings of git whose value is a command: `-c core.pager=…`, `-c alias.x='!…'`. */
+/** True: its command is one of them, and judged. Settings of git whose value is a command: `-c core.pager=…`, `-c alias.x='!…'`. */
 async function gitSettings(
   words: readonly Word[],
   unwrapper: Unwrapper,
   spot: Spot,
-): Promise<void> {
+): Promise<boolean> {
+  const command = unwrapper.exam.book.read(words).operands[1];
+  let isOwn = false;
   for (const [at, { text }] of words.entries()) {
-    if (text !== '-c' && text !== '--config-env') continue;
+    if (!['-c', '--config-env', '--config'].includes(text)) continue;
     const setting = words[at + 1];
     const sign = setting?.text.indexOf('=') ?? -1;
     if (setting === undefined || sign <= 0) continue;
@@ -241,8 +296,16 @@ async function gitSettings(
     if (!unwrapper.exam.book.gitCommands.some((pattern) => pattern.test(key))) continue;
     const value = setting.text.slice(sign + 1).replace(/^!/, '');
     const isAlias = key.startsWith('alias.') && !setting.text.includes('=!');
-    const command = { ...setting, text: isAlias ? `git ${value}` : value };
+    const isCalled = command !== undefined && key === `alias.${command.text}`;
+    const rest = isCalled ? words.slice(words.indexOf(command) + 1) : [];
+    const given = rest.map((each) => ` '${each.text.replaceAll("'", `'\\''`)}'`).join('');
+    const called = {
+      text: `${isAlias ? 'git ' : ''}${value}${given}`,
+      isStatic: setting.isStatic && rest.every(({ isStatic }) => isStatic),
+    };
+    isOwn ||= isCalled;
     if (value !== '' && !/^(?:true|false|always|never)$/.test(value))
-      await shellText(command, words, unwrapper, unwrapper.inner(spot, `git -c ${key}`));
+      await shellText(called, words, unwrapper, unwrapper.inner(spot, `git -c ${key}`));
   }
+  return isOwn;
 }

@@ -18,6 +18,8 @@ const saying = new Set([
   'readlink',
   'print',
   'git',
+  ':',
+  'true',
 ]);
 
 export function isSaying([program = '', ...rest]: readonly string[]): boolean {
@@ -43,6 +45,8 @@ export function said(argv: readonly string[], scope: ShellScope): string | undef
     case 'pwd':
       return scope.cwd === '' ? '.' : scope.cwd;
     case 'git':
+    case ':':
+    case 'true':
       return '';
     case 'dirname':
       return first === undefined ? undefined : path.dirname(first);

@@ -13,6 +13,10 @@ export type Started =
 const evidenceChars = 200;
 /** Places of one script that start something; the rest is opaque. */
 const startsMax = 200;
+/** Places that one rule is about. */
+const matchesMax = 2_000;
+/** Longer runs of blanks or of letters say nothing more, and an expression would walk them again from each of their places. */
+const runMax = { blank: 64, word: 2_000 };
 
 /** What it starts is returned, for it is judged as a command; all else that its policy names is found here. */
 export function scanScript(
@@ -21,11 +25,18 @@ export function scanScript(
   exam: Examination,
   spot: Spot,
 ): Started[] {
-  const { code, bare } = bareScript(ownNames(source, language), language);
+  if (!exam.spend('chars', source.length)) return [];
+  const { code, bare } = bareScript(ownNames(shortRuns(source), language), language);
   const started: Started[] = [];
   for (const { rule, expression } of exam.book.scripts) {
     if (!rule.languages.includes(language)) continue;
+    let matches = 0;
     for (const match of code.matchAll(expression)) {
+      matches += 1;
+      if (matches > matchesMax) {
+        exam.tooLarge();
+        break;
+      }
       const isInText = bare[match.index] !== code[match.index];
       if (isInText && rule.in_text !== true) continue;
       const line = lineAt(code, match.index);
@@ -44,6 +55,12 @@ export function scanScript(
     }
   }
   return started;
+}
+
+function shortRuns(source: string): string {
+  return source.replace(/[^\S\n]{65,}|\n{65,}|\w{2001,}/g, (run) =>
+    run.slice(0, /\w/.test(run) ? runMax.word : runMax.blank),
+  );
 }
 
 /** `pattern.exec(text)` asks an expression, and starts nothing. */
@@ -80,9 +97,11 @@ function wordOf({ text, isStatic }: Literal): Word {
 }
 
 function lineAt(code: string, at: number): string {
-  const from = code.lastIndexOf('\n', at) + 1;
-  const to = code.indexOf('\n', at);
-  return cut(code.slice(from, to < 0 ? code.length : to).trim(), evidenceChars);
+  const before = code.slice(Math.max(0, at - evidenceChars), at);
+  const behind = code.slice(at, at + 2 * evidenceChars);
+  const to = behind.indexOf('\n');
+  const line = before.slice(before.lastIndexOf('\n') + 1) + (to < 0 ? behind : behind.slice(0, to));
+  return cut(line.trim(), evidenceChars);
 }
 
 /** Modules by their own names, whatever a script calls them: `import os as o`. */

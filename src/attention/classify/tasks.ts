@@ -3,6 +3,9 @@
 /** Rules of one file, and lines of one target. */
 const rulesMax = 2_000;
 const prerequisitesMax = 200;
+const queueMax = 4_000;
+/** Characters that its variables become, all together. */
+const expandedMax = 512 * 1024;
 
 /** The texts that `npm run NAME` starts, in their order; undefined: the file is none, or has no such script. */
 export function packageScripts(source: string, name: string): string[] | undefined {
@@ -43,28 +46,30 @@ export function makeRecipes(
   wanted: readonly string[],
   given: ReadonlyMap<string, string>,
 ): Recipes {
-  const { rules, variables } = parseMakefile(source);
+  const budget: Budget = { chars: expandedMax };
+  const { rules, variables } = parseMakefile(source, budget);
   for (const [name, value] of given) variables.set(name, value);
   const first = rules.flatMap(({ targets }) => targets).find((each) => !/^\.|%/.test(each));
   const goals = wanted.length > 0 ? [...wanted] : first === undefined ? [] : [first];
   const missing = goals.filter((goal) => rulesFor(goal, rules).length === 0);
   const lines: string[] = [];
   const done = new Set<string>();
-  const queue = [...goals];
+  const queue = goals.slice(0, queueMax);
   for (let goal = queue.shift(); goal !== undefined; goal = queue.shift()) {
     if (done.has(goal) || done.size >= prerequisitesMax) continue;
     done.add(goal);
     for (const rule of rulesFor(goal, rules)) {
       const stem = stemOf(goal, rule.targets);
       const needs = rule.prerequisites.map((each) => each.replace('%', stem));
-      queue.push(...needs);
+      if (queue.length + needs.length <= queueMax) queue.push(...needs);
+      else missing.push(goal);
       const own = new Map(variables);
       own
         .set('@', goal)
         .set('<', needs[0] ?? '')
         .set('^', needs.join(' '))
         .set('*', stem);
-      lines.push(...rule.lines.map((line) => expanded(line.replace(/^[@+\s-]+/, ''), own)));
+      lines.push(...rule.lines.map((line) => expanded(line.replace(/^[@+\s-]+/, ''), own, budget)));
     }
   }
   return { lines, missing };
@@ -90,7 +95,10 @@ function stemOf(goal: string, targets: readonly string[]): string {
   return '';
 }
 
-function parseMakefile(source: string): { rules: MakeRule[]; variables: Map<string, string> } {
+function parseMakefile(
+  source: string,
+  budget: Budget,
+): { rules: MakeRule[]; variables: Map<string, string> } {
   const variables = new Map<string, string>([
     ['MAKE', 'make'],
     ['RM', 'rm -f'],
@@ -99,7 +107,10 @@ function parseMakefile(source: string): { rules: MakeRule[]; variables: Map<stri
   ]);
   const rules: MakeRule[] = [];
   let current: MakeRule | undefined;
-  for (const line of source.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {
+  for (const line of source
+    .replace(/\\\r?\n/g, ' ')
+    .replace(/[^\S\n]{65,}/g, (run) => run.slice(0, 64))
+    .split(/\r?\n/)) {
     if (/^(?:\t| {2,})/.test(line) && current !== undefined) {
       if (line.trim() !== '' && !line.trim().startsWith('#')) current.lines.push(line.trim());
       continue;
@@ -118,8 +129,8 @@ function parseMakefile(source: string): { rules: MakeRule[]; variables: Map<stri
     if (head === null || rules.length >= rulesMax) continue;
     const [, names = '', needs = '', first] = head;
     current = {
-      targets: wordsOf(expanded(names, variables)),
-      prerequisites: wordsOf(expanded(needs, variables)).filter((each) => each !== '|'),
+      targets: wordsOf(expanded(names, variables, budget)),
+      prerequisites: wordsOf(expanded(needs, variables, budget)).filter((each) => each !== '|'),
       lines: first === undefined ? [] : [first.trim()],
     };
     // just: `name argument="x": needs`.
@@ -136,19 +147,30 @@ function wordsOf(text: string): string[] {
 }
 
 /** Make's own values replaced by what they are, its `$$` by the shell's `$`; what is not known is left to the shell, as unknown. */
-function expanded(text: string, variables: ReadonlyMap<string, string>, depth = 0): string {
-  if (depth > 8) return text;
+/** What is left of it; a variable of variables doubles with each. */
+interface Budget {
+  chars: number;
+}
+
+function expanded(
+  text: string,
+  variables: ReadonlyMap<string, string>,
+  budget: Budget,
+  depth = 0,
+): string {
+  budget.chars -= text.length;
+  if (depth > 8 || budget.chars < 0) return '$UNKNOWN';
   return text.replace(
     /\$\$|\$\(shell\s+((?:[^()]|\([^()]*\))*)\)|\$[({]([^(){}]*)[)}]|\$([@<^*?+%])|\{\{\s*(\w+)\s*\}\}/g,
     (whole, shell?: string, name?: string, sign?: string, just?: string) => {
       if (whole === '$$') return '$';
-      if (shell !== undefined) return `$(${expanded(shell, variables, depth + 1)})`;
+      if (shell !== undefined) return `$(${expanded(shell, variables, budget, depth + 1)})`;
       const value = variables.get(name ?? sign ?? just ?? '');
       return value === undefined
         ? /^[\w.]+$/.test(name ?? just ?? '')
           ? `$${(name ?? just ?? '').replaceAll('.', '_')}`
           : '$UNKNOWN'
-        : expanded(value, variables, depth + 1);
+        : expanded(value, variables, budget, depth + 1);
     },
   );
 }

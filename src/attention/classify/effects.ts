@@ -5,25 +5,27 @@ import { word, type Examination, type Spot } from './examination.js';
 import { httpEffects } from './http-effects.js';
 import { secretEffects } from './secret-effects.js';
 import type { RedirectSeen, Word } from './shell.js';
-import { attentionLimits } from './shapes.js';
+import type { Rule } from './policy.js';
+import { attentionLimits, type Signal } from '../shapes.js';
 import { writeEffects, writesTo } from './write-effects.js';
 
 /** What one command does that starts no other: by the tables of the policy, and by what its arguments name. */
 
 export async function plainEffects(
-  words: readonly Word[],
+  whole: readonly Word[],
   exam: Examination,
   spot: Spot,
 ): Promise<void> {
+  const words = sizeEffects(whole, exam, spot);
   const given = exam.book.read(words);
   const before = exam.drafts.length + exam.dropped;
   await tableEffects(words, given, exam, spot);
-  httpEffects(words, given, exam, spot);
   await databaseEffects(words, given, exam, spot);
   secretEffects(words, given, exam, spot);
+  // Before what is loaded is remembered as written: it may be written over something.
   await writeEffects(words, given, exam, spot);
+  httpEffects(words, given, exam, spot);
   outsideEffects(words, given, exam, spot);
-  sizeEffects(words, exam, spot);
   const isFound = exam.drafts.length + exam.dropped > before;
   if (!isFound) unknownEffects(words, given, exam, spot);
 }
@@ -45,8 +47,17 @@ export async function tableEffects(
       ...{ signal, rule: rule.rule, words, spot, severity, irreversible },
       local: isInside,
     });
+    for (const other of alsoOf(rule, spot))
+      exam.found({ signal: other, rule: rule.rule, words, spot, irreversible: false });
   }
   return isFound;
+}
+
+/** What cannot be taken back on another machine changes what is not one's own. */
+function alsoOf(rule: Rule, spot: Spot): readonly Signal[] {
+  const also = rule.also ?? [];
+  const isElsewhere = spot.remote && rule.signal === 'Irreversibility';
+  return isElsewhere && !also.includes('ExternalMutation') ? [...also, 'ExternalMutation'] : also;
 }
 
 function namesInside(given: Arguments, from: number, exam: Examination, spot: Spot): boolean {
@@ -69,7 +80,7 @@ async function isRebuildable(
     const place = exam.place(path.text, spot);
     if (!path.isStatic || place.kind !== 'inside' || place.path === '') return false;
     if (!exam.paths.isRebuildable(place.path)) return false;
-    if (exam.inspector === undefined || (await exam.inspector.isTracked(place.path))) return false;
+    if (exam.inspector === undefined || (await exam.isTracked(place.path))) return false;
   }
   return true;
 }
@@ -94,13 +105,17 @@ function outsideEffects(
   exam.found({ signal: 'ScopeEscalation', rule: 'outside-root', words, spot, says });
 }
 
-function sizeEffects(words: readonly Word[], exam: Examination, spot: Spot): void {
+/** The words, those cut that are too long to be looked at. */
+function sizeEffects(words: readonly Word[], exam: Examination, spot: Spot): readonly Word[] {
   const { argument_chars: limit } = exam.policy.sizes;
   const long = words.find(({ text }) => text.length > limit);
-  if (long === undefined) return;
+  if (long === undefined) return words;
   const shown = word(`${long.text.slice(0, 100)}…`);
   const says = `an argument of more than ${limit} characters`;
   exam.opaque('long-argument', [words[0] ?? shown, shown], spot, says);
+  return words.map((each) =>
+    each.text.length > limit ? { text: each.text.slice(0, limit), isStatic: false } : each,
+  );
 }
 
 /** Fail closed: neither in a rule nor known to be harmless. */

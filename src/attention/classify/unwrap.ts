@@ -41,8 +41,10 @@ export class Unwrapper {
   async run(words: readonly Word[], spot: Spot): Promise<void> {
     const [program] = words;
     if (program === undefined || !this.exam.enter()) return;
-    this.exam.step(`command ${textOf(words)}`);
-    await this.#run(words, program, spot);
+    this.exam.step(() => `command ${textOf(words)}`);
+    const chars = words.reduce((sum, { text }) => sum + text.length, 0);
+    if (this.exam.spend('words', words.length) && this.exam.spend('chars', chars))
+      await this.#run(words, program, spot);
     this.exam.leave();
   }
 
@@ -75,6 +77,7 @@ export class Unwrapper {
       mayGoOn: () => exam.mayGoOn(),
       enter: () => exam.enter(),
       leave: () => exam.leave(),
+      spend: (kind, count) => exam.spend(kind, count),
       read: (path, scope) => exam.read(path, { ...spot, scope }),
     });
     await walker.walk(source, spot.scope, input);

@@ -38,6 +38,7 @@ export class PathRules {
   readonly #configs: RegExp;
   readonly #startup: RegExp;
   readonly #rebuildable: RegExp;
+  readonly #data: RegExp;
   readonly #scratch: readonly string[];
 
   constructor(paths: Policy['paths']) {
@@ -45,6 +46,7 @@ export class PathRules {
     this.#public = endings(paths.public);
     this.#configs = endings(paths.configs);
     this.#startup = endings(paths.startup);
+    this.#data = endings(paths.data);
     this.#rebuildable = endings(paths.rebuildable, true);
     this.#scratch = paths.scratch;
   }
@@ -60,6 +62,10 @@ export class PathRules {
 
   isStartup(text: string): boolean {
     return this.#startup.test(text);
+  }
+
+  isData(text: string): boolean {
+    return this.#data.test(text);
   }
 
   isScratch(text: string): boolean {

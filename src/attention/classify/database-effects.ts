@@ -6,7 +6,35 @@ import { sqlRisks } from './sql.js';
 
 /** What is asked of a database, in whichever way its client takes it. */
 
+/** A host that is not this machine: what is destroyed there is not only one's own. */
+function isElsewhere(given: Arguments): boolean {
+  const hosts = ['-h', '--host'].flatMap((flag) => given.flags.get(flag) ?? []);
+  const urls = [...given.operands.slice(1), ...given.values].filter(({ text }) =>
+    /^\w+:\/\//.test(text),
+  );
+  const named = urls.map(({ text }) => /:\/\/(?:[^@/]{0,400}@)?([^:/?]*)/.exec(text)?.[1] ?? '');
+  return [...hosts, ...named].some(
+    (host) => host !== '' && !/^(?:localhost|127\.|0\.0\.0\.0|\[?::1|\/)/.test(host),
+  );
+}
+
 export async function databaseEffects(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  spot: Spot,
+): Promise<void> {
+  const before = exam.drafts.length;
+  await statementEffects(words, given, exam, spot);
+  const isDestroying = exam.drafts.slice(before).some(({ isIrreversible }) => isIrreversible);
+  if (isDestroying && (spot.remote || isElsewhere(given)))
+    exam.found({
+      ...{ signal: 'ExternalMutation', rule: 'database-elsewhere', words, spot },
+      says: 'changes a database on another machine',
+    });
+}
+
+async function statementEffects(
   words: readonly Word[],
   given: Arguments,
   exam: Examination,
@@ -22,7 +50,8 @@ export async function databaseEffects(
   }
   const client = clients.find(({ programs }) => programs.includes(program));
   if (client === undefined) return;
-  for (const text of await textsOf(words, given, { ...client, program }, exam, spot))
+  for (const text of await textsOf(words, given, { ...client, program }, exam, spot)) {
+    if (!exam.spend('chars', text.length)) return;
     for (const risk of sqlRisks(text, exam.policy.databases)) {
       const { signal, irreversible, rule, statement } = risk;
       const shown = [words[0] ?? word(program), word(statement.replace(/\s+/g, ' '))];
@@ -33,6 +62,7 @@ export async function databaseEffects(
       exam.found({ signal, irreversible, rule, words: shown, spot, tool: program, target });
       for (const each of words) if (!/\s/.test(each.text)) exam.words.add(each.text);
     }
+  }
 }
 
 interface Client {

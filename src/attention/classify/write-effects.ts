@@ -1,6 +1,7 @@
 import type { Arguments } from './command-pattern.js';
 import { inputOf, word, type Examination, type Spot } from './examination.js';
 import type { Policy } from './policy.js';
+import type { Inspector } from '../shapes.js';
 import type { Word } from './shell.js';
 
 /** Where is written: outside of the root or of the scope (ScopeEscalation), over what is nowhere else, into what runs later. */
@@ -16,6 +17,9 @@ interface Writing {
   content: string | undefined;
 }
 
+/** What is copied from there leaves nothing. */
+const emptySources = new Set(['/dev/null', '/dev/zero', 'if=/dev/null', 'if=/dev/zero']);
+
 type Writes = Policy['paths']['writes'][number];
 
 export async function writeEffects(
@@ -25,7 +29,8 @@ export async function writeEffects(
   spot: Spot,
 ): Promise<void> {
   for (const writes of exam.book.writesOf(given)) {
-    const isAppending = writes.overwrites !== true || given.flags.has('-n');
+    const isAdding = ['-n', '-a', '--append'].some((flag) => given.flags.has(flag));
+    const isAppending = writes.overwrites !== true || isAdding;
     for (const target of targetsOf(writes, given)) {
       const isKept = writes.keeps === true;
       const content = isKept ? undefined : await contentOf(given, exam, spot);
@@ -55,12 +60,14 @@ function movesOut(words: readonly Word[], given: Arguments, exam: Examination, s
   });
 }
 
-/** `tee` writes what it reads. */
+/** `tee` writes what it reads; a copy of nothing is nothing. */
 async function contentOf(
   given: Arguments,
   exam: Examination,
   spot: Spot,
 ): Promise<string | undefined> {
+  const named = given.operands.slice(1).map(({ text }) => text);
+  if (named.some((each) => emptySources.has(each))) return '';
   if (given.operands[0]?.text !== 'tee' || given.flags.has('-a')) return undefined;
   const input = await inputOf(spot, exam);
   return input.kind === 'text' ? input.text : undefined;
@@ -136,7 +143,7 @@ function riskyNames(
   if (exam.paths.isStartup(path) || exam.paths.isStartup(given))
     exam.found({
       ...{ signal: 'SecurityBoundary', rule: 'startup-file', words, spot },
-      says: 'writes what runs by itself later',
+      says: 'writes what decides who may do what, or runs by itself later',
     });
   if (exam.paths.isSecret(given))
     exam.found({
@@ -160,23 +167,33 @@ function outside({ words, isAppending, isRedirect }: Writing, exam: Examination,
 /** An edit of what is under version control can be taken back (skip conditions); of anything else it cannot. */
 async function overwrites(
   path: string,
-  { words }: Writing,
+  { words, content }: Writing,
   exam: Examination,
   spot: Spot,
 ): Promise<void> {
   if (exam.inspector === undefined || exam.written.has(path) || path === '') return;
-  const text = await exam.inspector.read(path);
-  if (text === undefined || text === '' || (await exam.inspector.isTracked(path))) return;
+  const isThere = await isSomething(path, exam.inspector);
+  const isData = exam.paths.isData(path);
+  const isEmptied = content === '';
+  // Where it cannot be told whether it is there: nobody empties what is not.
+  if (isThere === false || (isThere === undefined && !(isEmptied && isData))) return;
+  if (await exam.isTracked(path)) return;
   exam.found({
     ...{
       signal: 'Irreversibility',
-      severity: 'Advisory',
-      rule: 'overwrites-untracked',
+      severity: isEmptied || isData ? 'Gate' : 'Advisory',
+      rule: isEmptied ? 'empties-file' : 'overwrites-untracked',
       words,
       spot,
     },
     ...{ local: true, says: 'overwrites a file that is not under version control' },
   });
+}
+
+/** Undefined: not known; a file without anything in it is none. */
+async function isSomething(path: string, inspector: Inspector): Promise<boolean | undefined> {
+  const text = await inspector.read(path);
+  return text === undefined ? await inspector.exists?.(path) : text !== '';
 }
 
 export function isWithin(path: string, scope: readonly string[]): boolean {

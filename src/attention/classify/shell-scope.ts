@@ -1,4 +1,5 @@
 import type { Function as FunctionNode } from 'unbash';
+import { attentionLimits } from '../shapes.js';
 import type { Word } from './shell.js';
 
 /** What a variable may hold; more is not told apart. */
@@ -56,7 +57,16 @@ export class ShellScope {
     this.cwd = inner.cwd;
   }
 
+  /** False: it sets more names than are remembered. */
+  define(name: string, body: FunctionNode): boolean {
+    if (this.functions.size >= attentionLimits.names && !this.functions.has(name)) return false;
+    this.functions.set(name, body);
+    return true;
+  }
+
+  /** Beyond the limit of names a value is one that is not known. */
   assign(name: string, values: string[] | undefined): void {
+    if (this.variables.size >= attentionLimits.names && !this.variables.has(name)) return;
     const before = this.variables.get(name);
     const isKnown = this.variables.has(name);
     const all = this.branches > 0 && isKnown && before && values ? [...before, ...values] : values;
@@ -68,7 +78,8 @@ export class ShellScope {
 
   assignWord(name: string, word: Word, array?: Word[]): void {
     this.assign(name, word.isStatic ? [word.text] : undefined);
-    if (array !== undefined) this.arrays.set(name, array);
+    if (array !== undefined && (this.arrays.size < attentionLimits.names || this.arrays.has(name)))
+      this.arrays.set(name, array);
   }
 
   /** Undefined: not known, or inherited. */

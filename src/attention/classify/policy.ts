@@ -1,9 +1,9 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { BusError } from '../errors/bus-error.js';
-import { upstreamShape } from './session/upstream.js';
+import { BusError } from '../../errors/bus-error.js';
+import { upstreamShape } from '../session/upstream.js';
 import { compilePattern, compileUnless } from './command-pattern.js';
-import { severities, signals, type Severity, type Signal } from './shapes.js';
+import { severities, signals, type Severity, type Signal } from '../shapes.js';
 
 /**
  * What is risky, and how risky: the taxonomy of the protocol as tables. The shipped file is `policy.yaml`; an operator's has
@@ -32,6 +32,8 @@ const ruleShape = z.strictObject({
   severity: severity.optional(),
   /** Absent: whether its signal is Irreversibility. */
   irreversible: z.boolean().optional(),
+  /** Found besides, by the severities of their own. */
+  also: z.array(signal).max(4).optional(),
   /** Its effect is on the files that it names. */
   local: z.boolean().optional(),
   match: z.array(commandPattern).min(1).max(listMax),
@@ -62,6 +64,10 @@ const wrapperShape = z.strictObject({
   each: z.boolean().optional(),
   only_flags: z.boolean().optional(),
   until: texts.optional(),
+  /** Flags whose value is a command only behind a beginning of it. */
+  prefixed: z.record(text, text).optional(),
+  /** What it is given on its input, or in a file, it starts later. */
+  reads: z.enum(['shell', 'crontab']).optional(),
   remote: z.boolean().optional(),
 });
 
@@ -125,7 +131,14 @@ const shape = z.strictObject({
     ...{ flags: texts, variables: texts },
   }),
   paths: z.strictObject({
-    ...{ secret: texts, public: texts, scratch: texts, configs: texts, startup: texts },
+    ...{
+      secret: texts,
+      public: texts,
+      scratch: texts,
+      configs: texts,
+      startup: texts,
+      data: texts,
+    },
     ...{
       rebuildable: texts,
       expression_first: texts,
@@ -172,6 +185,7 @@ const operatorShape = z.strictObject({
     .strictObject({
       ...{ secret: texts.optional(), configs: texts.optional(), startup: texts.optional() },
       rebuildable: texts.optional(),
+      data: texts.optional(),
     })
     .optional(),
   http: z.strictObject({ human: z.array(regex).max(listMax).optional() }).optional(),

@@ -58,6 +58,7 @@ export class Interpreting {
       exam.book.read(words),
       exam,
       spot,
+      reading.code,
     );
     for (const file of reading.loaded)
       if (/[./]/.test(file.text)) await this.file(file, [], interpreter, words, spot);

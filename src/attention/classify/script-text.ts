@@ -5,6 +5,8 @@ const hashComments = new Set(['python', 'ruby', 'perl', 'php', 'r', 'tcl', 'awk'
 /** A value that is told only when it runs, in a shell's text. */
 const unknownInShell = '$UNKNOWN';
 const windowChars = 4_000;
+/** Before a text that is said to readers. */
+const indentMax = 200;
 
 /**
  * `code` is without comments, `bare` also without what stands in texts; both are as long as the source, so that places agree.
@@ -54,7 +56,8 @@ function isCommentPiece(piece: string, language: string): boolean {
 /** A text in three quotes that begins a line is said to readers. */
 function isDocstring(piece: string, source: string, index: number): boolean {
   if (!piece.startsWith('"""') && !piece.startsWith("'''")) return false;
-  return /^\s*$/.test(source.slice(source.lastIndexOf('\n', index - 1) + 1, index));
+  const before = source.slice(Math.max(0, index - indentMax), index);
+  return /^\s*$/.test(before.slice(before.lastIndexOf('\n') + 1));
 }
 
 export interface Literal {

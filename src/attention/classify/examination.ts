@@ -4,6 +4,7 @@ import { severityOf, type Policy } from './policy.js';
 import { Rulebook } from './rulebook.js';
 import type { ShellScope } from './shell-scope.js';
 import type { Input, Word } from './shell.js';
+import { Work, type WorkKind } from './work.js';
 import {
   attentionLimits,
   type ActionInQuestion,
@@ -11,7 +12,10 @@ import {
   type Inspector,
   type Severity,
   type Signal,
-} from './shapes.js';
+} from '../shapes.js';
+
+/** Of a command, where it is shown or compared with what was found. */
+const shownChars = 4_000;
 
 /** Where a command stands: in the action itself, in a script, on another machine. */
 export interface Spot {
@@ -58,6 +62,8 @@ export interface ExaminationParts {
   root?: string | undefined;
   /** Told every step. */
   explain?: ((step: string) => void) | undefined;
+  /** Counts what is looked at. */
+  work?: Work | undefined;
 }
 
 /** One action under examination: what was found so far, what was read, how much is left of the limits. */
@@ -79,12 +85,16 @@ export class Examination {
   readonly written = new Map<string, string | undefined>();
   readonly #explain: ((step: string) => void) | undefined;
   readonly #seen = new Set<string>();
+  readonly #texts = new Map<string, string | undefined>();
+  readonly #tracked = new Map<string, boolean>();
+  readonly #work: Work;
   #commands = 0;
   #depth = 0;
   #scripts = 0;
   #isExhausted = false;
+  #isTooLarge = false;
 
-  constructor({ action, policy, inspector, root, explain }: ExaminationParts) {
+  constructor({ action, policy, inspector, root, explain, work }: ExaminationParts) {
     this.action = action;
     this.policy = policy;
     this.inspector = inspector;
@@ -92,17 +102,18 @@ export class Examination {
     this.book = Rulebook.of(policy);
     this.paths = new PathRules(policy.paths);
     this.#explain = explain;
+    this.#work = work ?? new Work();
     for (const [name, value] of Object.entries(action.env)) this.variables.set(name, value);
   }
 
-  step(text: string): void {
-    this.#explain?.(text);
+  step(text: string | (() => string)): void {
+    this.#explain?.(typeof text === 'string' ? text : text());
   }
 
   /** The same rule about the same words is one finding. */
   found(seen: Seen): void {
     const { signal, rule, words, spot, severity, irreversible, local } = seen;
-    const text = typeof words === 'string' ? words : textOf(words);
+    const text = shortTextOf(words);
     const key = JSON.stringify([signal, rule, text, spot.file]);
     if (this.#seen.has(key)) return;
     if (this.drafts.length >= attentionLimits.findings) {
@@ -142,8 +153,19 @@ export class Examination {
   }
 
   mayGoOn(): boolean {
+    if (this.#isTooLarge) return false;
     this.#commands += 1;
     return this.#commands <= attentionLimits.commands || this.#exhausted('too-many-commands');
+  }
+
+  /** False: more than is looked at of one action; that is found, and nothing further is. */
+  spend(kind: WorkKind, count: number): boolean {
+    return this.#work.spend(kind, count) || this.tooLarge();
+  }
+
+  tooLarge(): false {
+    this.#isTooLarge = true;
+    return this.#exhausted('too-large');
   }
 
   enter(): boolean {
@@ -166,6 +188,7 @@ export class Examination {
     if (!word.isStatic || word.isGlob === true || spot.remote) return undefined;
     const place = this.place(word.text, spot);
     if (place.kind === 'unknown') return undefined;
+    if (place.path === '/dev/null') return '';
     if (this.written.has(place.path)) return this.written.get(place.path);
     if (place.kind === 'outside') return undefined;
     return await this.readInside(place.path);
@@ -178,20 +201,37 @@ export class Examination {
       this.#exhausted('too-many-scripts');
       return undefined;
     }
-    const text = await this.inspector.read(path);
+    // What is judged and what the digest stands for are the same reading of it.
+    if (!this.#texts.has(path) && this.#texts.size < attentionLimits.commands)
+      this.#texts.set(path, await this.inspector.read(path));
+    const text = this.#texts.get(path);
     if (text === undefined || Buffer.byteLength(text) > attentionLimits.scriptBytes)
       return undefined;
-    if (!isKnown) this.#scripts += 1;
+    if (!this.spend('chars', text.length)) return undefined;
+    if (isKnown) return text;
+    this.#scripts += 1;
     this.files[path] = createHash('sha256').update(text).digest('hex');
     this.step(`read ${path}`);
     return text;
   }
 
+  /** Beyond the limit of questions nothing counts as tracked: what cannot be told is not taken back. */
+  async isTracked(path: string): Promise<boolean> {
+    if (this.inspector === undefined) return false;
+    const known = this.#tracked.get(path);
+    if (known !== undefined || this.#tracked.size >= attentionLimits.tracked) return known ?? false;
+    const isTracked = await this.inspector.isTracked(path);
+    this.#tracked.set(path, isTracked);
+    return isTracked;
+  }
+
   #exhausted(rule: string): false {
     if (this.#isExhausted) return false;
     this.#isExhausted = true;
-    const { commands, depth, scripts } = attentionLimits;
-    const limits = `at most ${commands} commands, ${depth} levels, ${scripts} scripts are looked at`;
+    const { commands, depth, scripts, chars, words, steps } = attentionLimits;
+    const limits =
+      `at most ${commands} commands, ${depth} levels, ${scripts} scripts, ${chars} characters, ` +
+      `${words} words, ${steps} expansions are looked at`;
     this.drafts.push({
       ...{ signal: 'Emergent', severity: 'Gate', rule, file: '', tool: rule, target: '' },
       ...{ evidence: limits, action_description: `${rule.replaceAll('-', ' ')}: ${limits}` },
@@ -242,6 +282,19 @@ export function textOf(words: readonly Word[]): string {
   return words
     .map(({ text }) => (/^[\w@%+=:,./~{}$-]+$/.test(text) ? text : JSON.stringify(text)))
     .join(' ');
+}
+
+/** Enough to tell one from another, and to be shown. */
+function shortTextOf(words: readonly Word[] | string): string {
+  if (typeof words === 'string') return cut(words, shownChars);
+  let left = shownChars;
+  const shown: Word[] = [];
+  for (const each of words) {
+    if (left <= 0) break;
+    shown.push({ ...each, text: cut(each.text, left) });
+    left -= each.text.length + 1;
+  }
+  return textOf(shown);
 }
 
 export function cut(text: string, chars: number): string {

@@ -10,6 +10,7 @@ import {
   type WordPart,
 } from 'unbash';
 import { decoded, isSaying, said } from './decode.js';
+import { attentionLimits } from '../shapes.js';
 import type { ShellScope } from './shell-scope.js';
 import type { Input, ShellVisitor, Word } from './shell.js';
 
@@ -26,16 +27,20 @@ interface Draft {
 
 const alternativesMax = 8;
 const bracesMax = 64;
+/** Braces beside each other in one word: each doubles the words. */
+const braceDepthMax = 8;
 /** Substitutions in substitutions. */
 const outputDepthMax = 8;
 
 export class ShellWords {
   #depth = 0;
+  #braceDepth = 0;
 
   constructor(private readonly visitor: ShellVisitor) {}
 
   async expand(word: WordNode, scope: ShellScope): Promise<Alternatives> {
-    if (word.parts === undefined) return [[literal(word.value)]];
+    if (!this.visitor.spend('steps', 1)) return [[unsureWord(bounded(literal(word.text)))]];
+    if (word.parts === undefined) return [[bounded(literal(word.value))]];
     const braces = word.parts.findIndex((part) => part.type === 'BraceExpansion');
     if (braces >= 0) return [await this.#braces(word, word.parts[braces], scope)];
     const drafts = await this.#parts(word.parts, scope, false);
@@ -68,7 +73,8 @@ export class ShellWords {
     scope: ShellScope,
     given: Input,
   ): Promise<string | undefined> {
-    if (this.#depth >= outputDepthMax) return undefined;
+    if (this.#depth >= outputDepthMax || !this.visitor.spend('steps', nodes.length))
+      return undefined;
     this.#depth += 1;
     try {
       let text = given.kind === 'none' ? '' : await this.#inputText(given, scope);
@@ -134,6 +140,16 @@ export class ShellWords {
   /** `{rm,-rf,data}` is three words. */
   async #braces(word: WordNode, part: WordPart | undefined, scope: ShellScope): Promise<Word[]> {
     if (part === undefined) return [];
+    if (this.#braceDepth >= braceDepthMax) return [{ text: word.text, isStatic: false }];
+    this.#braceDepth += 1;
+    try {
+      return await this.#braced(word, part, scope);
+    } finally {
+      this.#braceDepth -= 1;
+    }
+  }
+
+  async #braced(word: WordNode, part: WordPart, scope: ShellScope): Promise<Word[]> {
     const items = braceItems(part.text);
     const from = part.pos - word.pos;
     const [before, after] = [word.text.slice(0, from), word.text.slice(from + part.text.length)];
@@ -141,6 +157,8 @@ export class ShellWords {
       return [{ text: word.text, isStatic: false }];
     const fields: Word[] = [];
     for (const item of items) {
+      const length = before.length + item.length + after.length;
+      if (!this.visitor.spend('chars', length)) return [{ text: word.text, isStatic: false }];
       const [statement] = parse(`: ${before}${item}${after}`).commands;
       const again = statement?.command.type === 'Command' ? statement.command.args[0] : undefined;
       if (fields.length >= bracesMax) return [{ text: word.text, isStatic: false }];
@@ -152,6 +170,7 @@ export class ShellWords {
   async #parts(parts: readonly WordPart[], scope: ShellScope, quoted: boolean): Promise<Draft[]> {
     let drafts: Draft[] = [{ fields: [], current: undefined }];
     for (const part of parts) {
+      if (!this.visitor.spend('steps', drafts.length)) break;
       const choices = await this.#part(part, scope, quoted);
       const isTooMany = drafts.length * choices.length > alternativesMax;
       const kept = isTooMany ? choices.slice(0, 1).map(unsure) : choices;
@@ -264,6 +283,7 @@ export class ShellWords {
         const pattern = await this.joined(operation.pattern, scope);
         const by = await this.joined(operation.replacement, scope);
         if (!pattern.isStatic || !by.isStatic || pattern.isGlob) return undefined;
+        if (value.length * (by.text.length + 1) > attentionLimits.wordChars) return undefined;
         if (operation.operator === '//') return value.replaceAll(pattern.text, by.text);
         return operation.operator === '/' ? value.replace(pattern.text, by.text) : undefined;
       }
@@ -316,11 +336,17 @@ function known(word: Word): string | undefined {
 function glued(words: readonly Word[], isOnly: boolean): Word {
   const [only] = words;
   if (only !== undefined && words.length === 1) return isOnly ? only : unsureWord(only);
+  const text = words.map((each) => each.text).join(' ');
   return {
-    text: words.map(({ text }) => text).join(' '),
-    isStatic: isOnly && words.every(({ isStatic }) => isStatic),
+    ...bounded({ text, isStatic: isOnly && words.every(({ isStatic }) => isStatic) }),
     ...(words.some(({ isGlob }) => isGlob) && { isGlob: true }),
   };
+}
+
+/** A value that doubles itself on every line would be longer than any memory. */
+export function bounded(word: Word): Word {
+  if (word.text.length <= attentionLimits.wordChars) return word;
+  return { ...word, text: word.text.slice(0, attentionLimits.wordChars), isStatic: false };
 }
 
 function unsure(words: Word[]): Word[] {
@@ -353,8 +379,7 @@ function appended({ fields, current }: Draft, words: Word[]): Draft {
 
 function stuck(left: Word, right: Word): Word {
   return {
-    text: left.text + right.text,
-    isStatic: left.isStatic && right.isStatic,
+    ...bounded({ text: left.text + right.text, isStatic: left.isStatic && right.isStatic }),
     ...((left.isGlob ?? right.isGlob) && { isGlob: true }),
     ...(right.content !== undefined && { content: right.content }),
   };

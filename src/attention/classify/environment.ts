@@ -1,5 +1,5 @@
 import type { Policy } from './policy.js';
-import { productionEnvironment, unknownEnvironment } from './shapes.js';
+import { productionEnvironment, unknownEnvironment } from '../shapes.js';
 
 /** Where an effect is, as far as words tell: a branch, a host, a profile, a variable. */
 

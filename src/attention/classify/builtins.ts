@@ -1,4 +1,5 @@
 import { inputOf, word, type Spot } from './examination.js';
+import { attentionLimits } from '../shapes.js';
 import type { Word } from './shell.js';
 import type { Unwrapper } from './unwrap.js';
 
@@ -28,7 +29,9 @@ export async function builtin(
       spot.scope.cwd = undefined;
       return true;
     case 'alias':
-      for (const each of rest) setAlias(each, spot);
+      for (const each of rest)
+        if (!setAlias(each, spot))
+          unwrapper.exam.opaque('unreadable-shell', words, spot, 'too many aliases');
       return true;
     case 'unalias':
     case 'unset':
@@ -108,9 +111,13 @@ function changeFolder(rest: readonly Word[], unwrapper: Unwrapper, spot: Spot): 
   spot.scope.cwd = isKnown ? (target.text === '' ? spot.scope.cwd : place.path) : undefined;
 }
 
-function setAlias(each: Word, spot: Spot): void {
+/** False: more than are remembered. */
+function setAlias(each: Word, spot: Spot): boolean {
   const at = each.text.indexOf('=');
-  if (at > 0) spot.scope.aliases.set(each.text.slice(0, at), each.text.slice(at + 1));
+  const { aliases } = spot.scope;
+  if (aliases.size >= attentionLimits.names) return false;
+  if (at > 0) aliases.set(each.text.slice(0, at), each.text.slice(at + 1));
+  return true;
 }
 
 function setPositionals(rest: readonly Word[], spot: Spot): void {

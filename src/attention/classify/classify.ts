@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { actionDigest, resolvedFolder } from './digest.js';
+import { actionDigest, resolvedFolder } from '../digest.js';
 import { environmentOf } from './environment.js';
 import { cut, Examination, textOf, word, type Draft, type Spot } from './examination.js';
 import { instructionIn } from './injection.js';
@@ -17,8 +17,9 @@ import {
   type Inspector,
   type Intensity,
   type Pattern,
-} from './shapes.js';
+} from '../shapes.js';
 import { Unwrapper } from './unwrap.js';
+import type { Work } from './work.js';
 
 /** Phase 0 and 1: which risks an action has, by what it does. Nothing is run, nothing is changed. */
 
@@ -29,6 +30,8 @@ export interface ClassifyParts {
   /** Absolute folder of the executor: absolute paths below it are in scope. Without it none is. */
   root?: string | undefined;
   explain?: ((step: string) => void) | undefined;
+  /** Counts what is looked at; see `attentionLimits`. */
+  work?: Work | undefined;
 }
 
 /**
@@ -41,7 +44,13 @@ export async function classify(
 ): Promise<Classification> {
   const exam = new Examination({ ...parts, action });
   const spot = spotOf(action, parts.root);
-  await examine(exam, spot);
+  try {
+    await examine(exam, spot);
+  } catch (error) {
+    // Nested deeper than can be followed.
+    if (!(error instanceof RangeError)) throw error;
+    exam.tooLarge();
+  }
   return conclude(exam);
 }
 
@@ -78,6 +87,7 @@ function injections(exam: Examination, spot: Spot): void {
     ...Object.entries(env).map(([name, value]): [string, string] => [`variable ${name}`, value]),
   ];
   for (const [where, text] of fields) {
+    if (!exam.spend('chars', text.length)) return;
     const found = text === '' ? undefined : instructionIn(text, exam.book.injection);
     if (found === undefined) continue;
     exam.found({
@@ -181,5 +191,8 @@ function joined(texts: readonly string[]): string {
 function descriptionOf({ argv, cwd }: ActionInQuestion): string {
   const resolved = resolvedFolder(cwd);
   const where = resolved === '' ? '' : ` (in ${resolved})`;
-  return cut(`${textOf(argv.map(word))}${where}`, attentionLimits.descriptionChars);
+  return cut(
+    `${textOf(argv.slice(0, attentionLimits.descriptionChars).map((each) => word(cut(each, attentionLimits.descriptionChars))))}${where}`,
+    attentionLimits.descriptionChars,
+  );
 }

@@ -6,7 +6,7 @@ import type { Word } from './shell.js';
 /** Credentials: files that hold them, variables that hold them, and themselves (SecurityBoundary: "credential patterns"). */
 
 const credential =
-  /\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-(?:[a-z]+-)*[A-Za-z0-9_]{20,}|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}|-----BEGIN (?:[A-Z]+ )*PRIVATE KEY|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|(?:Bearer|Basic) [A-Za-z0-9+/._-]{24,}|:\/\/[^/\s:@$]+:[^/\s@$]{3,}@(?!localhost|127\.)/;
+  /\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-(?:[a-z]{1,20}-){0,6}[A-Za-z0-9_]{20}|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}|-----BEGIN (?:[A-Z]{1,20} ){0,4}PRIVATE KEY|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.|(?:Bearer|Basic) [A-Za-z0-9+/._-]{24,}|:\/\/[^/\s:@$]{1,200}:[^/\s@$]{3,400}@(?!localhost|127\.)/;
 
 /** These neither print nor send what they are given. */
 const silent = [
@@ -29,6 +29,8 @@ export function secretEffects(
   given: Arguments,
   exam: Examination,
   spot: Spot,
+  /** What of it is code, and no path. */
+  code: readonly Word[] = [],
 ): void {
   const found = (rule: string, says: string): void =>
     exam.found({ signal: 'SecurityBoundary', rule, words, spot, says });
@@ -46,7 +48,12 @@ export function secretEffects(
       notPaths.has(flag) ? [] : values.map((text): Word => ({ text, isStatic: true })),
     ),
   ];
-  if (named.some(({ text }) => pathsIn(text).some((path) => exam.paths.mayBeSecret(path))))
+  const codes = new Set(code.map(({ text }) => text));
+  if (
+    named.some(
+      ({ text }) => !codes.has(text) && pathsIn(text).some((path) => exam.paths.mayBeSecret(path)),
+    )
+  )
     found('secret-path', 'opens a file that holds credentials');
 }
 

@@ -12,7 +12,8 @@ import {
   type Word as WordNode,
 } from 'unbash';
 import { ShellScope } from './shell-scope.js';
-import { ShellWords } from './shell-words.js';
+import { bounded, ShellWords } from './shell-words.js';
+import type { WorkKind } from './work.js';
 
 /** Text of a shell, read as the shell reads it: which commands it may run, with which arguments and on what input. */
 
@@ -59,18 +60,23 @@ export interface ShellVisitor {
   /** One level down, in a function; false: too deep. */
   enter(): boolean;
   leave(): void;
+  /** False: more than is looked at. */
+  spend(kind: WorkKind, count: number): boolean;
   read(path: Word, scope: ShellScope): Promise<string | undefined>;
 }
 
 const none: Input = { kind: 'none' };
 /** Alternatives of one command that are looked at; the rest is the same with other values. */
 const alternativesMax = 16;
+/** Substitutions in substitutions. */
+const nestedMax = 16;
 /** Of one command; one with more is not read. */
 const wordsMax = 2_000;
 
 export class ShellText {
   readonly #visitor: ShellVisitor;
   readonly #words: ShellWords;
+  #nested = 0;
 
   constructor(visitor: ShellVisitor) {
     this.#visitor = visitor;
@@ -79,6 +85,7 @@ export class ShellText {
 
   /** Visits all that it may run. Never throws for what is no shell's text: that is told to the visitor. */
   async walk(source: string, scope: ShellScope, input: Input = none): Promise<void> {
+    if (!this.#visitor.spend('chars', source.length)) return;
     const script = parse(source);
     this.#check(script);
     for (const statement of script.commands) await this.#node(statement, scope, input);
@@ -116,7 +123,7 @@ export class ShellText {
       case 'CompoundList':
         return await this.#list(node, scope, input);
       case 'Function':
-        scope.functions.set(node.name.value, node);
+        if (!scope.define(node.name.value, node)) this.#visitor.unreadable('too many functions');
         return;
       case 'For':
         return await this.#for(node, scope, input);
@@ -155,19 +162,27 @@ export class ShellText {
   async #inside(node: SyntaxNode, scope: ShellScope): Promise<void> {
     const children: SyntaxNode[] = [];
     forEachChild(node, (child) => children.push(child));
+    if (!this.#visitor.spend('steps', children.length)) return;
     for (const child of children) {
       if (child.type !== 'Script') {
         await this.#inside(child, scope);
         continue;
       }
       this.#check(child);
+      if (this.#nested >= nestedMax) {
+        this.#visitor.unreadable(`substitutions of more than ${nestedMax} levels`);
+        return;
+      }
+      this.#nested += 1;
       const inner = scope.fork();
       for (const statement of child.commands) await this.#node(statement, inner, none);
+      this.#nested -= 1;
     }
   }
 
   async #pipeline(node: Pipeline, scope: ShellScope, input: Input): Promise<void> {
     for (const [at, command] of node.commands.entries()) {
+      if (!this.#visitor.spend('steps', at + 1)) return;
       const before = node.commands.slice(0, at);
       const outer = scope.fork();
       const piped: Input = {
@@ -183,7 +198,10 @@ export class ShellText {
     const values: Word[] = [];
     for (const word of node.wordlist ?? []) {
       await this.#inside(word, scope);
-      for (const fields of await this.#words.expand(word, scope)) values.push(...fields);
+      for (const fields of await this.#words.expand(word, scope)) {
+        if (!this.#visitor.spend('words', fields.length)) return;
+        values.push(...fields);
+      }
     }
     const isKnown = node.wordlist !== undefined && values.every((each) => each.isStatic);
     const isPlain = isKnown && !values.some((each) => each.isGlob);
@@ -198,7 +216,7 @@ export class ShellText {
     if (node.name === undefined) {
       for (const { name, value, array } of assignments) scope.assignWord(name, value, array);
       const given = assignments.map(({ name, value }): [string, Word] => [name, value]);
-      return await this.#redirectsOnly({ ...redirects, assignments: given }, scope);
+      return await this.#redirectsOnly({ ...redirects, assignments: given, said: '' }, scope);
     }
     const output = (): Promise<string | undefined> =>
       this.#words.outputOf([node], scope.fork(), input);
@@ -224,7 +242,12 @@ export class ShellText {
           ? await this.#words.expand(part, scope)
           : [[await this.#declared(part, scope)]];
       const kept = all.length * choices.length > alternativesMax ? choices.slice(0, 1) : choices;
-      all = all.flatMap((words) => kept.map((fields) => [...words, ...fields]));
+      const [only, more] = kept;
+      const added = all.length * kept.reduce((sum, fields) => sum + fields.length, 0);
+      if (!this.#visitor.spend('words', added)) return [];
+      // In place where there is no choice: a command of many words is no square of them.
+      if (only !== undefined && more === undefined) for (const words of all) words.push(...only);
+      else all = all.flatMap((words) => kept.map((fields) => [...words, ...fields]));
     }
     return all;
   }
@@ -248,7 +271,11 @@ export class ShellText {
       const { name, value } = node;
       if (value.type === 'ArrayValue') {
         const array: Word[] = [];
-        for (const word of value.elements) array.push(...(await this.#words.first(word, scope)));
+        for (const word of value.elements) {
+          const fields = await this.#words.first(word, scope);
+          if (!this.#visitor.spend('words', fields.length)) return [];
+          array.push(...fields);
+        }
         const text = array.map((each) => each.text).join(' ');
         const all = node.append === true ? [...(scope.arrays.get(name) ?? []), ...array] : array;
         found.push({ name, value: { text, isStatic: true }, array: all });
@@ -257,7 +284,8 @@ export class ShellText {
       const word = await this.#words.joined(value, scope);
       const before = node.append === true ? scope.valuesOf(name)?.[0] : '';
       const isStatic = word.isStatic && before !== undefined;
-      found.push({ name, value: { text: `${before ?? ''}${word.text}`, isStatic } });
+      const all = bounded({ text: `${before ?? ''}${word.text}`, isStatic });
+      found.push({ name, value: all });
     }
     return found;
   }
@@ -290,11 +318,17 @@ export class ShellText {
       redirects,
       input,
       assignments = [],
-    }: { redirects: RedirectSeen[]; input: Input; assignments?: [string, Word][] },
+      said,
+    }: {
+      redirects: RedirectSeen[];
+      input: Input;
+      assignments?: [string, Word][];
+      said?: string;
+    },
     scope: ShellScope,
   ): Promise<void> {
     if (redirects.length + assignments.length === 0) return;
-    const output = (): Promise<undefined> => Promise.resolve(undefined);
+    const output = (): Promise<string | undefined> => Promise.resolve(said);
     await this.#visitor.command({ words: [], assignments, redirects, input, output }, scope);
   }
 
