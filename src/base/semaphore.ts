@@ -32,8 +32,7 @@ export class Semaphore {
   /** Whoever ends hands its turn on, so that nobody who comes meanwhile is before those who wait. */
   #turn(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#waiting.size >= this.#waitingMax)
-      throw this.#refusal(this.#waitingMax);
+    if (this.#waiting.size >= this.#waitingMax) throw this.#refusal(this.#waitingMax);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiting.delete(waiter);

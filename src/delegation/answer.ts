@@ -32,8 +32,12 @@ export async function answer(
   const wanted = calledIn(task.task);
   const known = new Map<string, CallersAnswer>();
   const looked = await guarded(async () => {
-    for (const name of wanted === undefined ? clearNames(task) : [wanted])
-      known.set(name, await pgc.callers(name, 0));
+    for (const name of wanted === undefined ? clearNames(task) : [wanted]) {
+      const found = await pgc.callers(name, 0);
+      // Nobody is asked what a name means because the shard that knows it was away.
+      if (isNowhere(found)) assertAllAsked(found);
+      known.set(name, found);
+    }
     return nothingGathered;
   }, pgc);
   for (const [name, found] of known) {
@@ -70,10 +74,7 @@ async function callersOf(
   let result = '';
   const gathered = await guarded(async () => {
     const found = await pgc.callers(chosen, evidenceLimits.citations);
-    // What could not be asked of one shard would be missing without a word.
-    const [failed] = found.errors.filter(({ code }) => code !== 'NO_SUCH_SYMBOL');
-    if (failed !== undefined)
-      throw new BusError('PGC_FAILED', { detail: `${failed.agent}: ${failed.text}` });
+    assertAllAsked(found);
     result = listed(chosen, found);
     return {
       ...nothingGathered,
@@ -89,6 +90,17 @@ async function callersOf(
     result: result + besides,
     gathered: given === null ? merged(gathered, hinted) : gathered,
   });
+}
+
+/** What could not be asked of one shard would be missing without a word. Throws PGC_FAILED. */
+function assertAllAsked({ errors }: CallersAnswer): void {
+  const [failed] = errors.filter(({ code }) => code !== 'NO_SUCH_SYMBOL');
+  if (failed !== undefined)
+    throw new BusError('PGC_FAILED', { detail: `${failed.agent}: ${failed.text}` });
+}
+
+function isNowhere({ definitions, callers }: CallersAnswer): boolean {
+  return definitions.length + callers.length === 0;
 }
 
 function hasHints({ grounding }: DelegatedTask): boolean {
@@ -170,8 +182,8 @@ function unclear(
   isSubject: boolean,
 ): string {
   if (task.clarifications.length > 0 || name.includes('#')) return '';
-  const { definitions, callers } = found;
-  if (definitions.length + callers.length === 0) return askedForName(name);
+  const { definitions } = found;
+  if (isNowhere(found)) return askedForName(name);
   if (!isSubject) return '';
   const places = realPlaces(definitions);
   if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
@@ -186,7 +198,7 @@ function meant(
   name: string,
   found: CallersAnswer | undefined,
 ): string {
-  const isKnown = found !== undefined && found.definitions.length + found.callers.length > 0;
+  const isKnown = found !== undefined && !isNowhere(found);
   const answered = clarifications.at(-1)?.answer.trim() ?? '';
   if (isKnown || answered === '') return name;
   return namesIn(answered).symbols[0] ?? (/^[\w$.#/-]+$/.test(answered) ? answered : name);

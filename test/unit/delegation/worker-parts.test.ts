@@ -368,3 +368,18 @@ test('what the task itself names is no claim of a proposal', async () => {
   expect(conflicts.map(({ name }) => name)).toEqual(['load_none', 'old.c']);
   expect(names).toBe(5);
 });
+
+test('nobody is asked what a name means because the shard that may know it was away', async () => {
+  const nowhere = { symbol: 'part_one', definitions: [], callers: [], citations: [] };
+  const away = { code: 'AGENT_OFFLINE', agent: 'net', text: 'net is away', retryable: true };
+  const unknown = { code: 'NO_SUCH_SYMBOL', agent: 'mm', text: 'not here', retryable: false };
+  for (const task of ['What does part_one do?', 'Who calls part_one?']) {
+    const asked = readTask({ task }, 'one');
+    const answered = (errors: (typeof away)[]) => {
+      const { pgc } = pgcWith(['O1'], { callers: () => Promise.resolve({ ...nowhere, errors }) });
+      return answer(asked, null, pgc);
+    };
+    await expect(answered([unknown, away])).rejects.toMatchObject({ code: 'PGC_FAILED' });
+    expect(await answered([unknown])).toMatchObject({ kind: 'asked' });
+  }
+});
