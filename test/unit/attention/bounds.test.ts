@@ -87,3 +87,17 @@ test('any pieces, many times', async () => {
     { numRuns: 40 },
   );
 });
+
+test('of so many files is asked whether they are tracked, and the others are taken as not', async () => {
+  let asked = 0;
+  const inspector = {
+    read: (): Promise<string> => Promise.resolve('x'),
+    isTracked: (): Promise<boolean> => Promise.resolve((asked += 1) > 0),
+  };
+  const text = Array.from({ length: 100 }, (_, at) => `cp a f${at}.txt`).join('\n');
+  const promises = { read_only: false, idempotency_key: '', data: [], scope: [] };
+  const argv = ['sh', '-c', text];
+  const action = { runner: 'command', argv, cwd: '', env: {}, stdin: '', ...promises };
+  const { level } = await classify(action, { policy, inspector });
+  expect([asked, level]).toEqual([attentionLimits.tracked, 'Elevated']);
+});

@@ -362,6 +362,19 @@ test('what is fed to at and crontab is judged as what it starts', async () => {
   }
 });
 
+test.each(["env -S 'rm -rf data'", 'bash <<EOF\nrm -rf data\nEOF', "sh <<'EOF'\nrm -rf data\nEOF"])(
+  '%j is known by what it starts, not only as hidden',
+  async (text) => {
+    const { findings } = await judge(text);
+    expect(findings.map(({ rule }) => rule)).toEqual(['removes-files']);
+  },
+);
+
+test('what is hidden is never remembered, though its environment is known', async () => {
+  const told = await judge('NODE_ENV=production ./nowhere.sh');
+  expect([told.pattern.environment, told.is_cacheable]).toEqual(['production', false]);
+});
+
 test('an untracked file that is there is overwritten: a gate if it holds data', async () => {
   const there = new Set(['old.db', 'notes.txt']);
   const own: Inspector = {
