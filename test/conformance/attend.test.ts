@@ -31,7 +31,7 @@ import { declaredDeficit, isBlocking, scanned } from '../../src/attention/sessio
 import type { Finding, Judgement } from '../../src/attention/shapes.js';
 import { checkpointOf, workerFor } from '../../src/task/attend-tasks.js';
 
-const policyFile = new URL('../../src/attention/policy.yaml', import.meta.url);
+const policyFile = new URL('../../src/attention/classify/policy.yaml', import.meta.url);
 const rules = parsePolicy(readFileSync(policyFile, 'utf8'), 'policy.yaml').upstream;
 const nothing = { prior: null, tasks: [], args: '', conversation: '', brought: [] };
 const foundIn = (args: string, more: object = {}): string[] =>

@@ -126,6 +126,9 @@ async function attendIntent(intent: string, options: SessionOptions): Promise<vo
 
 async function documentOf(intent: string, options: SessionOptions): Promise<object> {
   const { context, tasks, prior, conversation, team, deficit = [] } = options;
+  // A named list of tasks is intent enough.
+  if ([intent, context ?? '', tasks ?? '', prior ?? ''].every((each) => each === ''))
+    throw usage('what is to be done? An intent, --context, --tasks or --prior');
   const bytes = sessionLimits.bytes;
   return {
     args: intent,
