@@ -1,3 +1,4 @@
+import { signalsInOrder, type SignalNumbers } from './attention-numbers.js';
 import type { TaskNumbersAnswer } from './messages.js';
 import type { TaskNumbers, TaskRates } from './numbers.js';
 
@@ -18,6 +19,10 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
     ({ name: `sigma_tasks_${name}_total`, help, kind: 'counter', label, values }) as const;
   const gauge = (name: string, help: string, label: string, values: Record<string, number>) =>
     ({ name: `sigma_tasks_${name}`, help, kind: 'gauge', label, values }) as const;
+  const asked = (figure: (its: SignalNumbers) => number): Record<string, number> =>
+    Object.fromEntries(
+      signalsInOrder(numbers.attention).map(([signal, its]) => [signal, figure(its)]),
+    );
   const one = (value: number): Record<string, number> => ({ '': value });
   return [
     gauge('now', 'Tasks by state.', 'state', answer.states),
@@ -56,6 +61,30 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
       'Tasks with verified citations of an overlay.',
       'overlay',
       numbers.overlays_cited,
+    ),
+    counter(
+      'gates',
+      'Gates by the signals that they name.',
+      'signal',
+      asked((its) => its.asked),
+    ),
+    counter(
+      'gates_approved',
+      'Gates that were approved or dismissed.',
+      'signal',
+      asked((its) => its.approve + its.dismiss),
+    ),
+    counter(
+      'gates_judged_ms',
+      'Time that persons took to judge.',
+      'signal',
+      asked((its) => its.judged_ms),
+    ),
+    counter(
+      'signals_missed',
+      'Risks that passed unseen, as persons said.',
+      'signal',
+      asked((its) => its.missed),
     ),
     gauge(
       'accepted_without_revision',

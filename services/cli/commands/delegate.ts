@@ -38,6 +38,7 @@ interface DelegateOptions extends CommonOptions {
   runner?: string;
   to?: string;
   pgc?: string;
+  session?: string;
   dependsOn?: string[];
   timeout?: number;
   attempts?: number;
@@ -74,6 +75,7 @@ export function addDelegateCommand(sigma: Command): void {
     .option('--context <text>', 'what the worker should know besides')
     .option('--runner <name>', 'answer, command, model or agent')
     .option('--to <agent>', 'who shall do it; whoever can, when absent')
+    .option('--session <name>', 'for which approvals of risky actions are remembered (operator)')
     .option('--pgc <agent>', 'which PGC agent is asked; the whole lattice, when absent')
     .option('--depends-on <list>', 'ids of tasks that must be completed first', list)
     .option('--timeout <duration>', 'for all attempts together (10m)', longDuration)
@@ -152,6 +154,8 @@ function withOptions(document: object, options: DelegateOptions, isInWords: bool
   const its = document as { grounding?: unknown; limits?: object };
   const { strategy, hint, overlays, analyse, algebra, evidence, timeout, attempts } = options;
   const { id, criticality, context, runner, to, pgc } = options;
+  // Every command is another agent: what a person approved is remembered for them all.
+  const session = options.session ?? (options.as === undefined ? operatorSession : undefined);
   const grounding = named({
     strategy,
     query_hints: hint,
@@ -165,8 +169,9 @@ function withOptions(document: object, options: DelegateOptions, isInWords: bool
   const isLimited = Object.keys(limits).length > 0;
   const kind = options.kind ?? (isInWords && strategy === undefined ? 'question' : undefined);
   return {
+    ...named({ session }),
     ...document,
-    ...named({ id, kind, criticality, context, runner, to, pgc }),
+    ...named({ id, kind, criticality, context, runner, to, pgc, session: options.session }),
     ...named({ acceptance_criteria: options.criterion, depends_on: options.dependsOn }),
     ...(isGrounded && { grounding: { ...(its.grounding ?? {}), ...grounding } }),
     ...(isLimited && { limits: { ...its.limits, ...limits } }),
@@ -178,6 +183,8 @@ function analysisOf(text: string): object {
   if (colon < 0) return { type: text };
   return { type: text.slice(0, colon), target: text.slice(colon + 1) };
 }
+
+const operatorSession = 'operator';
 
 /** Without what was not given. */
 function named(fields: Record<string, unknown>): Record<string, unknown> {

@@ -4,11 +4,18 @@ import { asBusError } from '../../../src/errors/bus-error.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { samplesText } from '../../../src/observe/samples.js';
 import { taskMessages, taskService, type TaskNumbersAnswer } from '../../../src/task/messages.js';
+import {
+  noAttentionNumbers,
+  ratesOfSignal,
+  revisionsOf,
+  signalsInOrder,
+  type AttentionNumbers,
+} from '../../../src/task/attention-numbers.js';
 import type { TaskNumbers, TaskRates } from '../../../src/task/numbers.js';
 import { samplesOf } from '../../../src/task/samples.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { print, printable, table } from '../output.js';
 
 export function addMetricsCommand(sigma: Command): void {
   withCommon(sigma.command('metrics'))
@@ -59,8 +66,9 @@ function parsed({ numbers, rates }: TaskNumbersAnswer): Pick<TaskFigures, 'numbe
   };
 }
 
+const share = (value: number): string => `${(100 * value).toFixed(1)} %`;
+
 function rendered({ states, numbers, rates }: TaskFigures): string {
-  const share = (value: number): string => `${(100 * value).toFixed(1)} %`;
   const by = (values: Record<string, number>): string =>
     Object.entries(values)
       .map(([name, value]) => `${name} ${share(value)}`)
@@ -80,5 +88,25 @@ function rendered({ states, numbers, rates }: TaskFigures): string {
     ['tokens a task', String(rates.tokens_per_task)],
     ['rejected, by confidence', by(rates.rejection_by_confidence)],
     ['overlays that were cited', by(rates.overlay_coverage)],
+    ...riskRows({ ...noAttentionNumbers, ...numbers.attention }),
   ]);
+}
+
+/** What became of risky actions: how many were asked about, how they were judged, and how long that took. */
+function riskRows(attention: AttentionNumbers): string[][] {
+  const { actions, silent } = attention;
+  const rows = signalsInOrder(attention).map(([signal, its]) => {
+    const { judged, approved, mean_ms } = ratesOfSignal(its);
+    const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+    const how =
+      judged === 0
+        ? ''
+        : `, ${share(approved)} approved, after ${seconds(mean_ms)} on average, ${seconds(its.judged_ms_max)} at most`;
+    return [
+      signal,
+      `asked ${its.asked}${how}; expired ${its.expired}, in passing ${its.advisory}, missed ${its.missed}`,
+    ];
+  });
+  const revisions = revisionsOf(attention).map((each) => ['worth a revision', printable(each)]);
+  return [['actions that passed in silence', `${silent} of ${actions}`], ...rows, ...revisions];
 }
