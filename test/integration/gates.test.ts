@@ -360,3 +360,26 @@ test('a manager that starts anew still asks, under the same id, and the leave st
   const done = await stage.until(task.id, ['completed']);
   expect(done.response?.result).toBe('ran risky again, 1 grants');
 });
+
+test.each(['halt', 'withdraw'] as const)(
+  'what nobody judges in time ends as the policy says: %s',
+  async (onExpiry) => {
+    const brief = new TaskStage({ classify: risk, gateMs: 300, onExpiry });
+    await brief.begin();
+    try {
+      const fields = { runner: 'command', session: 'brief' };
+      const other = await brief.delegate({ ...fields, action: { argv: ['true'] } });
+      const task = await brief.delegate({ ...fields, action: { argv: ['risky'] } });
+      const over = await brief.until(task.id, ['halted']);
+      expect(over).toMatchObject({
+        error: { code: 'GATE_EXPIRED' },
+        gates: [{ state: 'expired' }],
+      });
+      // It waits for a worker that never comes.
+      const ends = onExpiry === 'withdraw' ? ['cancelled'] : ['pending', 'assigned'];
+      expect(ends).toContain((await brief.until(other.id, ends)).state);
+    } finally {
+      await brief.end();
+    }
+  },
+);
