@@ -41,6 +41,8 @@ test('however a tree and its HEAD change, a watched index is what a first run wo
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
       await using tree = await TemporaryTree.create({
+        // No edit takes it away: a tree without any source is not indexed.
+        'root.c': 'int root;\n',
         'mm/a.c': 'int start(void) { return 0; }\n',
         'net/a.c': 'int other(void) { return start(); }\n',
       });
