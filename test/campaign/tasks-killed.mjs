@@ -7,7 +7,7 @@
 //
 // Exits with 1 when a claim does not hold.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +23,8 @@ import { numbersFrom, told } from './report.mjs';
 import { treeIn } from './tasks/tree.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
-const effect = path.resolve(import.meta.dirname, 'effect.mjs');
+/** Copied to where programs stand: what an executor cannot read it does not run unasked. */
+const effect = 'effect.mjs';
 const executors = 4;
 const executorSlots = 13;
 /** Longer than a lease: a worker that is silent for so long has lost its tasks. */
@@ -45,6 +46,7 @@ const home = temporaryFolder('sigma-tasks-killed');
 const folder = temporaryFolder('sigma-tasks-killed-work');
 mkdirSync(path.join(folder, 'keys'), { recursive: true });
 writeFileSync(path.join(folder, 'effects'), '');
+copyFileSync(path.resolve(import.meta.dirname, effect), path.join(folder, effect));
 const tree = treeIn(path.join(home, 'tree'));
 const children = {
   broker: brokerAt(home),

@@ -432,7 +432,7 @@ describe('command line', () => {
       /rid +Elevated +Irreversibility\/Gate +dismiss by \S+ +approved +completed/,
     );
     expect(shown).toMatch(/Converged: 1 tasks/);
-  });
+  }, 120_000);
 
   /** In a terminal of its own; what is said when the end of what it shows matches, each once. */
   function onTerminal(args: string[], says: [RegExp, string][]): Promise<string> {
