@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import { checkClaims, citeClaims } from '../../src/delegation/check-claims.js';
 import type { Pgc } from '../../src/delegation/gathered.js';
@@ -200,9 +201,7 @@ export class Conversation {
         this.#parts.log.warn({ code, task: this.#id }, message);
         if (this.#left.signal.aborted) throw error;
       }
-      await new Promise((resolve) =>
-        this.#parts.clock.after(diskPauseMs, () => resolve(undefined)),
-      );
+      await pause(this.#parts.clock, diskPauseMs, this.#left.signal);
     }
   }
 

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import type { Lack, Pgc } from '../../src/delegation/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
@@ -173,7 +174,7 @@ export class PgcOnBus implements Pgc {
       } catch (error) {
         const isOver = tries >= triesMax || performance.now() + againAfterMs >= endMs;
         if (!passing.has(asBusError(error).code) || isOver || this.#signal.aborted) throw error;
-        await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+        await pause(systemClock, againAfterMs, this.#signal);
       }
     }
   }

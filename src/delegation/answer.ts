@@ -1,7 +1,15 @@
 import { BusError } from '../errors/bus-error.js';
 import type { CallersAnswer, CallSite, Definition } from '../pgc/shapes.js';
 import { evidenceLimits, taskLimits, type DelegatedTask } from './shapes.js';
-import { evidenceCitation, merged, nothingGathered, type Gathered, type Pgc } from './gathered.js';
+import {
+  assertAllAsked,
+  evidenceCitation,
+  isNowhere,
+  merged,
+  nothingGathered,
+  type Gathered,
+  type Pgc,
+} from './gathered.js';
 import { ground, guarded } from './ground.js';
 import { askedForName, namesIn } from './names.js';
 import { outcome, type Outcome } from './outcome.js';
@@ -90,17 +98,6 @@ async function callersOf(
     result: result + besides,
     gathered: given === null ? merged(gathered, hinted) : gathered,
   });
-}
-
-/** What could not be asked of one shard would be missing without a word. Throws PGC_FAILED. */
-function assertAllAsked({ errors }: CallersAnswer): void {
-  const [failed] = errors.filter(({ code }) => code !== 'NO_SUCH_SYMBOL');
-  if (failed !== undefined)
-    throw new BusError('PGC_FAILED', { detail: `${failed.agent}: ${failed.text}` });
-}
-
-function isNowhere({ definitions, callers }: CallersAnswer): boolean {
-  return definitions.length + callers.length === 0;
 }
 
 function hasHints({ grounding }: DelegatedTask): boolean {

@@ -1,5 +1,13 @@
 import { Semaphore } from '../base/semaphore.js';
-import { evidenceCitation, merged, nothingGathered, type Gathered, type Pgc } from './gathered.js';
+import {
+  assertAllAsked,
+  evidenceCitation,
+  isNowhere,
+  merged,
+  nothingGathered,
+  type Gathered,
+  type Pgc,
+} from './gathered.js';
 import { BusError } from '../errors/bus-error.js';
 import { askOne } from './consult.js';
 import { ground, guarded } from './ground.js';
@@ -79,11 +87,11 @@ export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc):
 async function lookUpSymbol(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {
   const found = await pgc.callers(name, citedPerName);
   const { definitions, callers, citations } = found;
-  const isKnown = definitions.length + callers.length > 0;
-  const failed = found.errors.find(({ code }) => code !== 'NO_SUCH_SYMBOL');
-  // A shard that could not be asked may be the one that has it.
-  if (!isKnown && failed !== undefined) throw new BusError('PGC_FAILED', { detail: failed.text });
-  if (!isKnown) conflicts.push({ name, why: 'no such symbol is defined or called' });
+  if (isNowhere(found)) {
+    // A shard that could not be asked may be the one that has it.
+    assertAllAsked(found);
+    conflicts.push({ name, why: 'no such symbol is defined or called' });
+  }
   return {
     ...nothingGathered,
     queries: [`definitions and callers of ${name}`],

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { confidenceOf } from '../base/confidence.js';
+import { BusError } from '../errors/bus-error.js';
 import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
 import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
 import type { BlastRequest } from '../pgc/analysis/analyses.js';
@@ -131,4 +132,16 @@ function distinctFailures(failures: readonly TaskFailure[]): TaskFailure[] {
 
 export function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)];
+}
+
+/** What could not be asked of one shard would be missing without a word. Throws PGC_FAILED. */
+export function assertAllAsked({ errors }: CallersAnswer): void {
+  const failed = errors.find(({ code }) => code !== 'NO_SUCH_SYMBOL');
+  if (failed !== undefined)
+    throw new BusError('PGC_FAILED', { detail: `${failed.agent}: ${failed.text}` });
+}
+
+/** A name that nobody knows who was asked. */
+export function isNowhere({ definitions, callers }: CallersAnswer): boolean {
+  return definitions.length + callers.length === 0;
 }

@@ -8,7 +8,6 @@ interface Line {
   id: string;
   state: string;
   parent: string;
-  dependsOn: readonly string[];
 }
 
 export interface TaskQuery {
@@ -39,8 +38,8 @@ export class TaskIndex {
   }
 
   remember(record: TaskRecord): void {
-    const { id, parent, finished_ms, task } = record;
-    this.#lines.set(id, { id, parent, dependsOn: task.depends_on, state: stateOf(record) });
+    const { id, parent, finished_ms } = record;
+    this.#lines.set(id, { id, parent, state: stateOf(record) });
     if (isOver(record)) {
       this.#open.delete(id);
       this.#finished.add(id, finished_ms);
@@ -52,7 +51,7 @@ export class TaskIndex {
     const old = this.#finished.take(
       nowMs,
       // What others still wait for is asked for its state.
-      (id) => isNeeded(id) || this.dependantsOf(id).length > 0,
+      (id) => isNeeded(id) || this.#isAwaited(id),
     );
     for (const id of old) this.#lines.delete(id);
     return old;
@@ -89,11 +88,6 @@ export class TaskIndex {
     return counts;
   }
 
-  /** Open tasks that this one holds up. */
-  dependantsOf(id: string): string[] {
-    return [...this.#open.keys()].filter((each) => this.#lines.get(each)?.dependsOn.includes(id));
-  }
-
   /** Ids, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
   list({ states, parent, after, limit }: TaskQuery): string[] {
     // Forgotten by now: an empty page would look like the end.
@@ -112,5 +106,11 @@ export class TaskIndex {
       if (ids.length >= limit) break;
     }
     return ids;
+  }
+
+  /** Whether it holds up one that is open. */
+  #isAwaited(id: string): boolean {
+    for (const { task } of this.#open.values()) if (task.depends_on.includes(id)) return true;
+    return false;
   }
 }
