@@ -139,10 +139,18 @@ export class AttendDesk implements AsyncDisposable {
     { deadlineMs, signal }: Incoming,
   ): Promise<SessionRecord> {
     const { sessions } = this.#of();
+    await this.#catchUp(sessions.get(context));
     if (wait_ms === 0) return sessions.get(context);
     const leftMs = deadlineMs > 0 ? deadlineMs - waitMarginMs : wait_ms;
     const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs, waitMsMax)));
     return sessions.changed(context, revision, AbortSignal.any([late, signal]));
+  }
+
+  /** Nobody is asked again about a risk that was judged a moment ago: tasks tell their session later than their judge. */
+  async #catchUp(record: SessionRecord): Promise<void> {
+    if (!isFollowing(record)) return;
+    const asking = record.rows.filter(({ open_gate }) => open_gate !== '');
+    if (asking.length > 0) await this.#errands?.follow(record, asking);
   }
 
   #listed({ is_all, limit }: AttendsQuery): SessionView[] {

@@ -40,8 +40,6 @@ import type { Todo } from '../../src/task/sigma-task-update.js';
 import type { TodoLists } from '../../src/task/todo-lists.js';
 import type { TodoDesk } from './todo-desk.js';
 
-/** What a worker says that runs nothing risky without leave. */
-
 export interface ErrandParts {
   client: Client;
   rules: UpstreamRules;
@@ -193,11 +191,11 @@ export class Errands {
   }
 
   /** Looks at every task once; from here on changes are told. */
-  async follow(record: SessionRecord): Promise<void> {
+  async follow(record: SessionRecord, rows = record.rows): Promise<void> {
     const { sessions, tasks } = this.#parts;
     const looping = (told: (now: SessionRecord) => SessionTold | undefined): Promise<unknown> =>
       sessions.decide(record.id, (now) => (isLooping(now) ? told(now) : undefined));
-    for (const { task } of record.rows) {
+    for (const { task } of rows) {
       if (task === '') continue;
       const found = await unlessUnknown(tasks.get(task));
       await looping((now) =>
