@@ -30,7 +30,12 @@ import {
 } from '../../src/task/messages.js';
 import { ratesOf } from '../../src/task/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/record.js';
-import { assertMayChange, isConcerned } from '../../src/task/rights.js';
+import {
+  assertMayJoin,
+  assertMayChange,
+  isConcerned,
+  isOwnSession,
+} from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
@@ -214,7 +219,10 @@ export class TaskDesk implements AsyncDisposable {
 
   readonly #delegate = async (asked: DelegatedTask, parent: string): Promise<TaskView> => {
     const named = asked.id === '' ? { ...asked, id: newId('task') } : asked;
-    return viewOf(await this.#book.begin(withStrategy(readWireTask(named)), parent));
+    const task = withStrategy(readWireTask(named));
+    if (!isOwnSession(task.session, parent))
+      assertMayJoin(task.session, { agent: parent, role: await this.#parts.client.roleOf(parent) });
+    return viewOf(await this.#book.begin(task, parent));
   };
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,10 @@
  * and is met by whatever begins like it: `pgc.*`, `agent:*`, `*`.
  */
 export interface RoleRule {
-  /** `to`: `agent:<id>`, `service:<name>`, `role:<role of the agent that gets it>`, or `*` for all. */
+  /**
+   * `to`: `agent:<id>`, `service:<name>`, `role:<role of the agent that gets it>`, or `*` for all. Of the types, assignments
+   * of work (`task.assign`, `task.withdraw`) are not met by `*`, only by what names them.
+   */
   send: readonly { to: string; types: readonly string[] }[];
   /** Services. What the product itself offers (`lattice`, `manager.…`) is not met by `*`, only by its name. */
   offer: readonly string[];
@@ -44,7 +47,7 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
    * broker's disk, and a compaction costs everybody time. Both are a human's decision.
    */
   manager: {
-    send: sendsAnything,
+    send: [...sendsAnything, { to: '*', types: ['task.assign', 'task.withdraw'] }],
     offer: ['*', 'lattice', 'lattice.*', 'manager', 'manager.*', 'task', 'task.*', 'tasks'],
     publish: ['*'],
     administer: ['inbox.*', 'dead.*'],

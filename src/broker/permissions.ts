@@ -15,6 +15,9 @@ const reservedServices = [
   'sys',
 ];
 
+/** Work that is done because of who hands it out: whoever could say this could have anything run that nobody judged. */
+const reservedTypes: ReadonlySet<string> = new Set(['task.assign', 'task.withdraw']);
+
 /** Whom a message is for, once aliases are resolved. */
 export interface Recipient {
   kind: 'agent' | 'service' | 'topic';
@@ -27,8 +30,8 @@ export interface Recipient {
 export class Rights {
   readonly framesPerS: number;
   readonly bytesPerS: number;
-  /** The usual case, kept as a flag: whoever asks per message may skip the call. */
-  readonly sendsAnything: boolean;
+  /** The usual case, kept as a flag. */
+  readonly #sendsAnything: boolean;
   readonly #send: { kind: string; name: Pattern; types: Pattern[] }[];
   readonly #offer: Pattern[];
   readonly #publish: Pattern[];
@@ -45,7 +48,7 @@ export class Rights {
         types: types.map(compiled),
       };
     });
-    this.sendsAnything = rule.send.some((each) => each.to === '*' && each.types.includes('*'));
+    this.#sendsAnything = rule.send.some((each) => each.to === '*' && each.types.includes('*'));
     this.#offer = rule.offer.map(compiled);
     this.#publish = rule.publish.map(compiled);
     this.#administer = rule.administer.map(compiled);
@@ -53,13 +56,16 @@ export class Rights {
 
   /** Replies are not asked about: whoever may be asked may answer. */
   maySend(to: Recipient, type: string): boolean {
-    if (this.sendsAnything) return true;
+    const isReserved = reservedTypes.has(type);
+    if (this.#sendsAnything && !isReserved) return true;
     for (const rule of this.#send) {
       const isMeant =
         rule.kind === 'role'
           ? to.role !== undefined && matches(rule.name, to.role)
           : (rule.kind === '*' || rule.kind === to.kind) && matches(rule.name, to.name);
-      if (isMeant && anyMatches(rule.types, type)) return true;
+      // `*` does not reach what is reserved: it has to be named.
+      const types = isReserved ? rule.types.filter(({ text }) => text !== '') : rule.types;
+      if (isMeant && anyMatches(types, type)) return true;
     }
     return false;
   }

@@ -521,6 +521,12 @@ export const catalogue = {
     exit: 1,
     next: 'A person decides: run `sigma gate`.',
   },
+  SESSION_NOT_YOURS: {
+    text: '{agent} may not delegate in session {session}',
+    retryable: false,
+    exit: 1,
+    next: 'Leave the session out: approvals are then remembered for the agent that delegates.',
+  },
   GRANT_REFUSED: {
     text: 'leave to run the action of task {task} is refused: {detail}',
     retryable: false,

@@ -1,3 +1,4 @@
+import { contextOfSession } from '../attention/session/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import type { TaskChangeName } from './messages.js';
 import type { TaskRecord } from './record.js';
@@ -40,4 +41,17 @@ export function isConcerned(
 export function assertMayKeep(list: string, { agent, role }: Asker): void {
   if (agent !== list && !isDecider(role))
     throw new BusError('TASK_NOT_YOURS', { agent, what: 'update', task: `list ${list}` });
+}
+
+/** What agents delegate without a word about a session: approvals count for them alone. */
+export function isOwnSession(session: string, agent: string): boolean {
+  return ['', agent].includes(session) && contextOfSession(agent) === undefined;
+}
+
+/**
+ * What a person approved for one session is no leave for whoever names it: only persons share theirs.
+ * Throws SESSION_NOT_YOURS.
+ */
+export function assertMayJoin(session: string, { agent, role }: Asker): void {
+  if (!isDecider(role)) throw new BusError('SESSION_NOT_YOURS', { agent, session });
 }

@@ -383,7 +383,11 @@ async function corrupted() {
   const { response, assign } = delegationMessages;
   const startedMs = performance.now();
   await boss.post('agent:manager', response.type, Buffer.from('\xff\xff not a response', 'latin1'));
-  await boss.post('agent:executor', assign.type, Buffer.from('\xff\xff not a task', 'latin1'));
+  // Whoever is no manager cannot even hand out nonsense.
+  const second = connectTo(home, 'manager-2', { role: 'manager', isEphemeral: true });
+  await second.ready({ withinMs: 30_000 });
+  await second.post('agent:executor', assign.type, Buffer.from('\xff\xff not a task', 'latin1'));
+  await second.close();
   await boss.post('agent:manager', 'text', Buffer.from('{ "task_id": '));
   const operator = connectTo(home, 'operator-1', { role: 'operator', isEphemeral: true });
   await operator.ready({ withinMs: 30_000 });

@@ -24,6 +24,7 @@ import {
 import { asBusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
 import { taskService, type TaskView } from '../../src/task/messages.js';
+import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import { TaskStage } from '../support/task-stage.js';
 
@@ -86,12 +87,15 @@ const judge = (said: Partial<GateJudgement> & { id: string }, client = person): 
 const open = async (session = ''): Promise<Gate[]> =>
   (await ask(attentionMessages.gates, { session, is_all: false, after: '', limit: 0, wait_ms: 0 }))
     .gates;
-const run = (argv: string[], fields: object = {}): Promise<TaskView> =>
-  stage.delegate({
-    runner: 'command',
-    action: { argv, ...('env' in fields ? { env: fields.env } : {}) },
-    ...Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'env')),
-  });
+/** By a person, where it shares a session. */
+const run = (
+  argv: string[],
+  { env, ...fields }: { env?: object; session?: string; [field: string]: unknown } = {},
+  client = fields.session === undefined ? stage.asker : person,
+): Promise<TaskView> => {
+  const action = { argv, ...(env !== undefined && { env }) };
+  return stage.delegate({ runner: 'command', action, ...fields }, client);
+};
 async function gated(view: TaskView): Promise<Gate> {
   let found: Gate | undefined;
   await eventually(async () => {
@@ -157,6 +161,17 @@ test('approved for the session: the same passes, another target, environment or 
   expect(listed.approvals).toMatchObject([{ pattern: { target: 'main', environment: 'dev' } }]);
   await ask(attentionMessages.approvals, { session: 'mine', is_revoked: true });
   await gated(await run(['risky', 'main'], fields));
+});
+
+test('what was approved for others is no leave for whoever names their session', async () => {
+  const named = (session: string, client: Client): Promise<unknown> =>
+    run(['true'], { session }, client);
+  await expect(named('mine', stage.asker)).rejects.toMatchObject({ code: 'SESSION_NOT_YOURS' });
+  await expect(named('asker', stage.asker)).resolves.toMatchObject({ parent: 'asker' });
+  // Called like the session of an intent that a person attends.
+  const impostor = await stage.bus.client('attend-login');
+  await impostor.register(recordOf('attend-login'));
+  await expect(named('', impostor)).rejects.toMatchObject({ code: 'SESSION_NOT_YOURS' });
 });
 
 test('an unknown environment and an injection are approved, and never remembered', async () => {
@@ -367,7 +382,7 @@ test.each(['halt', 'withdraw'] as const)(
     const brief = new TaskStage({ classify: risk, gateMs: 300, onExpiry });
     await brief.begin();
     try {
-      const fields = { runner: 'command', session: 'brief' };
+      const fields = { runner: 'command', session: 'asker' };
       const other = await brief.delegate({ ...fields, action: { argv: ['true'] } });
       const task = await brief.delegate({ ...fields, action: { argv: ['risky'] } });
       const over = await brief.until(task.id, ['halted']);

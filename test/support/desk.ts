@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
+import { readRoleSecret } from '../../src/config/keys.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import { readTask } from '../../src/delegation/schema.js';
 import type { Assignment, DelegatedTask, TaskResponse } from '../../src/delegation/shapes.js';
@@ -25,7 +26,8 @@ export class Desk implements AsyncDisposable {
   static async open(home: string, agent = 'desk'): Promise<Desk> {
     const client = Client.connect({
       link: new ZeromqLink(`ipc://${path.join(home, 'run/bus.sock')}`),
-      identity: { agent, role: 'client', isEphemeral: false },
+      identity: { agent, role: 'manager', isEphemeral: false },
+      secretOf: () => readRoleSecret(home, 'manager'),
       clock: systemClock,
       random: Math.random,
     });

@@ -169,10 +169,10 @@ export class TaskStage {
     await this.manager.desk.look();
   }
 
-  async delegate(task: object): Promise<TaskView> {
+  async delegate(task: object, client = this.asker): Promise<TaskView> {
     const { delegate: message } = taskMessages;
     const body = message.request.encode({ ...readTask({ task: 'do it', ...task }, ''), id: '' });
-    const reply = await this.asker.request(`service:${taskService}`, message.type, body);
+    const reply = await client.request(`service:${taskService}`, message.type, body);
     return message.answer.decode(reply.body);
   }
 

@@ -68,7 +68,7 @@ function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
 
 function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0], type: string) {
   const { rights, agent } = session;
-  if (rights.sendsAnything || rights.maySend(to, type)) return;
+  if (rights.maySend(to, type)) return;
   throw new BusError('UNAUTHORISED', { agent, role: `sender of ${type} to ${to.kind} ${to.name}` });
 }
 

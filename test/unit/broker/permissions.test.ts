@@ -52,7 +52,6 @@ test('the manager decides about messages, the operator also about the store, oth
 
 test('by default everybody may write to everybody', () => {
   for (const role of ['operator', 'manager', 'client', 'pgc', 'never-heard-of']) {
-    expect(permissions.of(role).sendsAnything).toBe(true);
     expect(permissions.of(role).maySend({ kind: 'agent', name: 'mm' }, 'x')).toBe(true);
   }
 });
@@ -105,4 +104,17 @@ test('no override hands out what is the broker’s own', () => {
   expect(rights.mayPublish('mm', 'presence.mm.lost')).toBe(false);
   expect(rights.mayPublish('mm', 'agent.other.state')).toBe(false);
   expect(rights.mayOffer('lattice')).toBe(false);
+});
+
+test('only the manager hands out work, and takes it back', () => {
+  const executor = { kind: 'agent', name: 'executor-1', role: 'executor' } as const;
+  for (const type of ['task.assign', 'task.withdraw']) {
+    expect(permissions.of('manager').maySend(executor, type)).toBe(true);
+    for (const role of ['operator', 'client', 'executor', 'pgc', 'tester'])
+      expect(permissions.of(role).maySend(executor, type), `${role} ${type}`).toBe(false);
+  }
+  expect(permissions.of('tester').maySend(executor, 'text')).toBe(true);
+  const named = new Permissions({ boss: { send: [{ to: 'role:executor', types: ['task.*'] }] } });
+  expect(named.of('boss').maySend(executor, 'task.assign')).toBe(true);
+  expect(named.of('boss').maySend({ ...executor, role: 'pgc' }, 'task.assign')).toBe(false);
 });
