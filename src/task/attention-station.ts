@@ -10,7 +10,7 @@ import {
   opened,
   taskOfGate,
 } from '../attention/gates.js';
-import { reportedIn } from '../attention/gate-block.js';
+import { reportedBy, reportedIn, statedGate } from '../attention/gate-block.js';
 import type { GateJudgement, GrantUse } from '../attention/messages.js';
 import {
   attentionLimits,
@@ -21,7 +21,7 @@ import {
 } from '../attention/shapes.js';
 import { parseJson } from '../delegation/json.js';
 import { readAction } from '../delegation/schema.js';
-import { taskLimits, type DelegatedTask } from '../delegation/shapes.js';
+import { taskLimits, type DelegatedTask, type TaskResponse } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
 import type { Patch, TaskBook, Told } from './book.js';
@@ -94,11 +94,26 @@ async function seenOf(
   { response, task, assignment }: TaskRecord,
   { classify, self }: AttentionPorts,
 ): Promise<{ classification: Classification; by: string } | undefined> {
-  const hasStopped = response?.reason === 'GATE_DETECTED' && response.status === 'blocked';
-  if (hasStopped && response.classification !== null)
-    return { classification: response.classification, by: assignment?.worker ?? '' };
+  if (response?.reason === 'GATE_DETECTED' && response.status === 'blocked') {
+    const by = assignment?.worker ?? '';
+    return { classification: stopOf(response, task.id, by), by };
+  }
   const classification = await classify(task);
   return classification && { classification, by: self };
+}
+
+/**
+ * A stop is a stop, also of a worker that says nothing of what it saw, or nothing risky: sent on without a question it would
+ * stop at the same again, for as long as the task has time.
+ */
+function stopOf(
+  { classification, result, errors }: TaskResponse,
+  task: string,
+  worker: string,
+): Classification {
+  if (classification !== null && isGated(classification)) return classification;
+  const texts = [result, ...errors.map(({ text }) => text)];
+  return reportedBy(task, worker, statedGate(texts, { given: [], mark: '' }));
 }
 
 function passed(patch: Patch): Told {
@@ -205,10 +220,15 @@ export function gatesOf(record: TaskRecord): Gate[] {
 }
 
 /**
- * The grants of a record with one used. Used by this very attempt before, it is the same use, told twice. Throws
- * GRANT_REFUSED, GRANT_USED.
+ * The grants of a record with one used by who has the task now. Used by this very attempt before, it is the same use, told
+ * twice. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
  */
-export function used(record: TaskRecord, use: GrantUse, nowMs: number): Grant[] {
+export function used(record: TaskRecord, use: GrantUse, by: string, nowMs: number): Grant[] {
+  const { assignment, attempt: now } = record;
+  const isTheirs = assignment?.attempt === use.attempt && assignment.worker === by;
+  // Of a task that was cancelled the worker may not have heard yet.
+  if (!isTheirs || assignment.snapshot.status !== 'active')
+    throw new BusError('STALE_ATTEMPT', { task: record.id, attempt: use.attempt, now });
   const grant = record.grants.find(({ id }) => id === use.grant);
   const refused = (detail: string): BusError =>
     new BusError('GRANT_REFUSED', { task: record.id, detail });

@@ -15,6 +15,7 @@ import {
 } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { actionOf } from '../../src/delegation/action.js';
+import { readTask } from '../../src/delegation/schema.js';
 import {
   delegationCapability,
   runnerCapability,
@@ -280,6 +281,55 @@ test('leave is used once, by who has the task, for what it was given', async () 
     ...['STALE_ATTEMPT', 'STALE_ATTEMPT', 'GRANT_REFUSED', 'GRANT_REFUSED', 'ok', 'ok'],
   ]);
 });
+
+test('of a task that is over, or that another attempt has, leave is used no more', async () => {
+  let late: (() => Promise<object>) | undefined;
+  await using _worker = await stage.worker(
+    'w-late',
+    (given, client) => {
+      late = () => use(given, given.grants[0]!.digest, client);
+      return undefined;
+    },
+    { capabilities },
+  );
+  const task = await run(['risky', 'late']);
+  await judge({ id: (await gated(task)).id });
+  await eventually(() => expect(late).toBeDefined());
+  await stage.change(task.id, 'cancel');
+  const before = await stage.until(task.id, ['cancelled']);
+  await expect(late!()).rejects.toMatchObject({ code: 'STALE_ATTEMPT' });
+  expect((await stage.until(task.id, ['cancelled'])).revision).toBe(before.revision);
+});
+
+test.each(['without a word of what it saw', 'with something that it calls harmless'])(
+  'a worker that stops %s is stopped at all the same, and a person is asked once',
+  async (how) => {
+    let starts = 0;
+    const plain = { task: 'x', runner: 'command', action: { argv: ['true'] } };
+    const harmless = await risk(readTask(plain, 'plain'));
+    await using _worker = await stage.worker(
+      how.startsWith('without') ? 'w-mute' : 'w-meek',
+      (given) => {
+        starts += 1;
+        if (given.grants.length > 0) return { result: 'went on' };
+        const classification = how.startsWith('without') ? null : (harmless ?? null);
+        const result = 'GATE_DETECTED: true\nSignal: HumanCommunication\nEvidence: it mails';
+        return { status: 'blocked', reason: 'GATE_DETECTED', result, classification };
+      },
+      { capabilities },
+    );
+    const task = await run(['true']);
+    const gate = await gated(task);
+    expect(gate.classification).toMatchObject({
+      level: 'Elevated',
+      is_cacheable: false,
+      findings: [{ signal: 'HumanCommunication', severity: 'Gate', evidence: 'it mails' }],
+    });
+    expect(starts).toBe(1);
+    await judge({ id: gate.id });
+    expect((await stage.until(task.id, ['completed'])).response?.result).toBe('went on');
+  },
+);
 
 test('what an executor sees that the manager did not stops as well, and is given leave for what was seen', async () => {
   const seen = async (given: Assignment): Promise<Classification> => ({
