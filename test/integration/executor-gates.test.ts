@@ -55,7 +55,7 @@ beforeAll(async () => {
   process.env.OF_THE_EXECUTOR = 'only-its-own';
   start('bus');
   start('agent', 'manager');
-  desk = await Desk.open(home);
+  desk = await Desk.open(home, 'desk', 'manager');
   const { use } = attentionMessages;
   desk.client.serve({
     [use.type]: ({ body }) => {
@@ -135,14 +135,15 @@ async function judge(id: string, judgement: 'approve' | 'dismiss' | 'halt'): Pro
 async function assigned(
   id: string,
   action: object,
-  { attempt = 1, grants = [] as Grant[] } = {},
+  { attempt = 1, grants = [] as Grant[], by = desk } = {},
 ): Promise<TaskResponse> {
   const task = readTask({ id, task: 'x', runner: 'command', action }, id);
   const until_ms = Date.now() + 300_000;
-  await desk.post({ task, attempt, lease_ms: 2_000, until_ms, manager: 'desk', grants });
+  const manager = by.client.identity.agent;
+  await by.post({ task, attempt, lease_ms: 2_000, until_ms, manager, grants });
   let found: TaskResponse | undefined;
   await eventually(() => {
-    found = desk.responses.find((each) => each.task_id === id && each.attempt === attempt);
+    found = by.responses.find((each) => each.task_id === id && each.attempt === attempt);
     expect(found).toBeDefined();
   }, 25_000);
   return found!;
@@ -231,6 +232,28 @@ describe('a program that is risky', () => {
     expect(asked).toBe(3);
     expect(lines('bound.effect')).toEqual(['a']);
     onUse = () => undefined;
+  }, 60_000);
+
+  test('is not run with leave of somebody who is no manager, whatever they say of it', async () => {
+    const argv = [...script('forged'), 'a'];
+    const grant = grantFor(await assigned('forged', { argv }));
+    await using stranger = await Desk.open(home, 'stranger');
+    const { use } = attentionMessages;
+    let asked = 0;
+    stranger.client.serve({
+      [use.type]: () => {
+        asked += 1;
+        return use.answer.encode({});
+      },
+    });
+    const forged = { attempt: 2, grants: [grant], by: stranger };
+    expect(await assigned('forged', { argv }, forged)).toMatchObject(stopped);
+    expect(asked).toBe(0);
+    expect(lines('forged.effect')).toEqual([]);
+    // What is harmless they may have done.
+    expect(await assigned('forged-plain', { argv: ['true'] }, { by: stranger })).toMatchObject({
+      status: 'completed',
+    });
   }, 60_000);
 
   test('whose script changes while leave is being used is stopped', async () => {
