@@ -40,8 +40,6 @@ import type { Todo } from '../../src/task/sigma-task-update.js';
 import type { TodoLists } from '../../src/task/todo-lists.js';
 import type { TodoDesk } from './todo-desk.js';
 
-/** What a worker says that runs nothing risky without leave. */
-
 export interface ErrandParts {
   client: Client;
   rules: UpstreamRules;

@@ -10,6 +10,7 @@ import {
   opened,
   taskOfGate,
 } from '../attention/gates.js';
+import { canonicalJson } from '../attention/digest.js';
 import { reportedBy, reportedIn, statedGate } from '../attention/gate-block.js';
 import type { GateJudgement, GrantUse } from '../attention/messages.js';
 import {
@@ -22,7 +23,7 @@ import {
 import { parseJson } from '../delegation/json.js';
 import { readAction } from '../delegation/schema.js';
 import { taskLimits, type DelegatedTask, type TaskResponse } from '../delegation/shapes.js';
-import { BusError } from '../errors/bus-error.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
 import type { Patch, TaskBook, Told } from './book.js';
 import type { TaskRecord } from './record.js';
@@ -34,6 +35,8 @@ export interface AttentionPorts {
   approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
   /** How long a person may take. */
   gateMs: number;
+  /** Nobody judged it: its task ends, or all that is open of its session. */
+  onExpiry: 'halt' | 'withdraw';
   /** This manager, as it is named in what it sees. */
   self: string;
 }
@@ -87,6 +90,34 @@ export async function attended(
       asks: `approve, dismiss, modify, halt or withdraw ${next.at(-1)?.id ?? ''}?`,
     },
   };
+}
+
+/**
+ * What else ends with a task that is over: the whole session, where a person withdrew it at one of its gates, or by the policy.
+ * Asked of its record, so that a manager that dies in between does it when it is back. Undefined: nothing.
+ */
+export function sessionEndedBy(
+  record: TaskRecord,
+  { onExpiry }: Pick<AttentionPorts, 'onExpiry'>,
+): { session: string; reason: string } | undefined {
+  const { reason } = record.snapshot.context;
+  const isWithdrawn =
+    reason === 'GATE_WITHDRAWN' || (reason === 'GATE_EXPIRED' && onExpiry === 'withdraw');
+  if (stateOf(record) !== 'halted' || !isWithdrawn) return undefined;
+  return { session: sessionOf(record), reason };
+}
+
+/** Ends all that is open of a session. Throws STORE_UNAVAILABLE. */
+export async function withdrawSession(
+  book: TaskBook,
+  { session, reason }: { session: string; reason: string },
+): Promise<void> {
+  const open = book.open().filter((record) => sessionOf(record) === session);
+  for (const { id } of open)
+    await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
+      // It ended by itself meanwhile.
+      if (asBusError(error).code !== 'TASK_STATE') throw error;
+    });
 }
 
 /** What the executor saw that stopped, else what this process sees. */
@@ -182,13 +213,17 @@ export function judgedBy(
 
 /** Another action as JSON, or words for whoever does it. A program takes no words. */
 function modified({ task }: TaskRecord, direction: string): Patch {
-  const value = parseJson(direction);
-  if ('argv' in value) return { task: { ...task, action: readAction(value, task.action) } };
-  if (task.runner === 'command')
-    throw new BusError('USAGE', {
-      detail: 'a program is modified by another action as JSON: {"argv": [...]}',
-    });
-  if (direction.trim() === '') throw new BusError('USAGE', { detail: 'modify needs a direction' });
+  const usage = (detail: string): BusError => new BusError('USAGE', { detail });
+  if (task.runner === 'command') {
+    const value = parseJson(direction);
+    if (!('argv' in value))
+      throw usage('a program is modified by another action as JSON: {"argv": [...]}');
+    const action = readAction(value, task.action);
+    if (canonicalJson(action) === canonicalJson(task.action))
+      throw usage('this is the action that was stopped; approve or dismiss it');
+    return { task: { ...task, action } };
+  }
+  if (direction.trim() === '') throw usage('modify needs a direction');
   const feedback = [...task.feedback, direction].slice(-taskLimits.feedback);
   return { task: { ...task, feedback } };
 }

@@ -24,6 +24,7 @@ import {
 } from '../../src/delegation/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { Attends, openGates } from '../../services/cli/attends.js';
 import { taskService, type TaskView } from '../../src/task/messages.js';
 import { eventually } from '../support/eventually.js';
 import { TaskStage } from '../support/task-stage.js';
@@ -160,6 +161,22 @@ test('approved for the session: the same passes, another target, environment or 
   await gated(await run(['risky', 'main'], fields));
 });
 
+test('what was approved in an attended session is not approved in the next one of its name', async () => {
+  await using _worker = await stage.worker('w-attend', runs, { capabilities });
+  const attends = new Attends(person);
+  const document = {
+    context: 'twice',
+    tasks: [{ id: 'it', task: 'x', runner: 'command', action: { argv: ['risky', 'twice'] } }],
+  };
+  for (const approved of [0, 1]) {
+    const asked = await attends.follow(await attends.begin(document), () => undefined);
+    expect(asked.trace, `run ${approved + 1}`).toMatchObject([{ gates: 1, is_over: false }]);
+    await judge({ id: openGates(asked)[0] ?? '', judgement: 'approve' });
+    const done = await attends.follow(await attends.show('twice'), () => undefined);
+    expect(done).toMatchObject({ run: approved + 1, state: 'converged' });
+  }
+});
+
 test('an unknown environment and an injection are approved, and never remembered', async () => {
   await using _worker = await stage.worker('w-never', runs, { capabilities });
   for (const [argv, env] of [
@@ -221,6 +238,44 @@ test('halted it ends, and what depends on it is blocked; withdrawn all of its se
   expect((await stage.until(one.id, ['halted'])).error?.code).toBe('GATE_WITHDRAWN');
   expect((await stage.until(two.id, ['cancelled'])).gates).toMatchObject([{ state: 'void' }]);
   expect(await gated(third)).toMatchObject({ state: 'open' });
+});
+
+test('a manager that died when a gate was judged withdraws the rest of the session all the same', async () => {
+  const fields = { session: 'halved' };
+  const [one, two] = [await run(['risky', '1'], fields), await run(['risky', '2'], fields)];
+  await gated(one);
+  await gated(two);
+  // All that was on disk by then.
+  const event = { type: 'gate.judged', outcome: 'withdrawn', reason: 'GATE_WITHDRAWN' } as const;
+  await stage.manager.desk.book.send(one.id, event);
+  await stage.until(two.id, ['cancelled']);
+});
+
+test('modified to what it was, nothing is judged', async () => {
+  const task = await run(['risky', 'same']);
+  const { id } = await gated(task);
+  for (const direction of ['{"argv": ["risky", "same"]}', '{"argv": ["risky", "same"], "cwd": ""}'])
+    await expect(judge({ id, judgement: 'modify', direction })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+  expect(await gated(task)).toMatchObject({ id, state: 'open' });
+  await judge({ id, judgement: 'halt' });
+});
+
+test('an agent is modified by words, also by such that look like an action', async () => {
+  const task = await stage.delegate({ runner: 'agent', action: { argv: ['risky', 'agent'] } });
+  const { id } = await gated(task);
+  const modified = { id, judgement: 'modify' } as const;
+  await expect(judge({ ...modified, direction: ' ' })).rejects.toMatchObject({ code: 'USAGE' });
+  const direction = '{"argv": ["true"]}';
+  await expect(judge({ ...modified, direction: 'x'.repeat(4_001) })).rejects.toMatchObject({
+    code: 'TOO_LARGE',
+  });
+  await judge({ ...modified, direction });
+  await nextGate(task.id, id);
+  const { task: now } = await stage.until(task.id, ['attending']);
+  expect(now).toMatchObject({ feedback: [direction], action: { argv: ['risky', 'agent'] } });
+  await stage.change(task.id, 'cancel');
 });
 
 test('only a person judges, nobody twice, and nobody an action that was not shown', async () => {
