@@ -43,17 +43,20 @@ export function printFailure(form: OutputForm, error: unknown): number {
   return coded.exit;
 }
 
+/** Marks by which a terminal shows a text in another order than it has: a person would judge another command. */
+const reordering = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /** What others have written, as one line: a terminal must not obey it. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
 
 /** The same of a text of several lines. In a pipe it stays as it is. */
 export function printableText(text: string): string {
   if (!process.stdout.isTTY) return text;
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?');
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
 
 /** A word of a command that people copy: what others have written must not be run by their shell. */

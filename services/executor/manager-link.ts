@@ -4,14 +4,17 @@ import { pause } from '../../src/base/pause.js';
 import { attentionMessages } from '../../src/attention/messages.js';
 import type { ActionDigest } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
+import type { ProvenRole } from '../../src/config/keys.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 
 const askMsMax = 10_000;
 const postMsMax = 30_000;
 const respondMsMax = 24 * 3_600_000;
+/** Who may give leave. */
+const managerRole: ProvenRole = 'manager';
 /** While the manager or the broker is away. */
 const patience = { baseMs: 200, capMs: 5_000 } as const;
 
@@ -61,7 +64,8 @@ export class ManagerLink {
 
   /**
    * Uses leave up, durably, before anything begins. Waits for the manager as long as it takes: without its answer nothing is
-   * run. `refused`: used before, or given for something else.
+   * run. `refused`: used before, or given for something else, or by somebody who is no manager, whom an operator lets
+   * hand out work: that role has to prove itself.
    */
   async use(
     grant: string,
@@ -73,6 +77,9 @@ export class ManagerLink {
     const body = request.encode({ task_id: task.id, attempt, grant, digest });
     for (let tries = 0; !signal.aborted; tries += 1) {
       try {
+        const role = await this.#client.roleOf(this.#assignment.manager);
+        if (role === '') throw new BusError('AGENT_OFFLINE', { agent: this.#assignment.manager });
+        if (role !== managerRole) return 'refused';
         await this.#ask(type, body, signal);
         return 'used';
       } catch (error) {

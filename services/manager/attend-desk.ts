@@ -6,6 +6,7 @@ import {
   type AttendWord,
 } from '../../src/attention/session/messages.js';
 import {
+  isSessionOver,
   kindOf,
   questionOf,
   sessionView,
@@ -27,6 +28,7 @@ import type { Incoming } from '../../src/client/responder.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
+import { withdrawSession } from '../../src/task/attention-station.js';
 import { assertTask, noticedIn } from '../../src/task/attend-tasks.js';
 import type { TaskBook } from '../../src/task/book.js';
 import type { TaskRecord } from '../../src/task/record.js';
@@ -93,7 +95,7 @@ export class AttendDesk implements AsyncDisposable {
       ...{ client, lists, todos, tasks, sessions, rules: upstream },
       classify: attention.classify,
       approved: gates.ports.approved,
-      withdraw: (session, reason) => gates.withdraw(tasks, session, reason),
+      withdraw: (session, reason) => withdrawSession(tasks, { session, reason }),
     });
     const { begin, show, list, say } = attendMessages;
     const told = (view: object): Buffer =>
@@ -128,7 +130,12 @@ export class AttendDesk implements AsyncDisposable {
   async #begin(json: Uint8Array, from: string): Promise<SessionView> {
     const asked = readAttend(parsed(json));
     for (const each of [...asked.tasks, ...(asked.prior?.tasks ?? [])]) assertTask(each);
-    const record = await this.#of().sessions.begin(asked, from);
+    const { sessions } = this.#of();
+    const before = sessions.peek(asked.context);
+    // Approvals are of one session, and end with it.
+    if (before === undefined || isSessionOver(before))
+      await this.#parts.gates.forget(sessionOfContext(asked.context));
+    const record = await sessions.begin(asked, from);
     const { id: context, run } = record;
     this.#parts.log.info({ context, run, by: from }, 'session begun');
     return sessionView(record);

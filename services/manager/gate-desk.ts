@@ -67,22 +67,21 @@ export class GateDesk {
 
   /** What the station of a task needs. */
   get ports(): AttentionPorts {
-    const { classify, gateMs, client } = this.#parts;
+    const { classify, gateMs, onExpiry, client } = this.#parts;
     return {
-      ...{ classify, gateMs, self: client.identity.agent },
+      ...{ classify, gateMs, onExpiry, self: client.identity.agent },
       approved: (session, seen) => this.#approvals.find(session, seen),
     };
   }
 
   /** After each change of a record. */
-  noticed(record: TaskRecord, book: TaskBook): void {
-    const gates = gatesOf(record);
-    for (const gate of gates) if (gate.state === 'open') this.#announce(gate);
-    const isExpired = gates.some(({ state }) => state === 'expired');
-    if (isExpired && this.#parts.onExpiry === 'withdraw')
-      this.withdraw(book, sessionOf(record), 'GATE_EXPIRED').catch((error: unknown) =>
-        this.#parts.log.warn({ code: asBusError(error).code }, 'a session was not withdrawn'),
-      );
+  noticed(record: TaskRecord): void {
+    for (const gate of gatesOf(record)) if (gate.state === 'open') this.#announce(gate);
+  }
+
+  /** Another session may bear the name of one that is over: what was approved for that is not approved for this. */
+  async forget(session: string): Promise<void> {
+    await this.#approvals.revoke(session);
   }
 
   serveOn(client: Client, book: TaskBook): void {
@@ -118,13 +117,10 @@ export class GateDesk {
       },
       [use.type]: async ({ body, from }) => {
         const said = use.request.decode(body);
-        const { task_id, attempt } = said;
-        const record = await book.get(task_id);
-        const { assignment } = record;
-        if (assignment?.attempt !== attempt || assignment.worker !== from)
-          throw new BusError('STALE_ATTEMPT', { task: task_id, attempt, now: record.attempt });
         // Looked at and marked in one step of the task: two at once use it once.
-        await book.amend(task_id, (now) => ({ grants: used(now, said, systemClock.nowMs()) }));
+        await book.amend(said.task_id, (now) => ({
+          grants: used(now, said, from, systemClock.nowMs()),
+        }));
         return use.answer.encode({});
       },
     });
@@ -146,19 +142,7 @@ export class GateDesk {
     log.info({ gate: said.id, task: id, judgement: said.judgement, by }, 'gate judged');
     if (gate !== undefined && said.judgement === 'approve')
       await this.#approvals.remember(gate.session, gate.classification, by);
-    if (said.judgement === 'withdraw')
-      await this.withdraw(book, sessionOf(after), 'GATE_WITHDRAWN');
     return gateIn({ gates: gatesOf(after) }, said.id);
-  }
-
-  /** Ends all that is open of a session. */
-  async withdraw(book: TaskBook, session: string, reason: string): Promise<void> {
-    const open = book.open().filter((record) => sessionOf(record) === session);
-    for (const { id } of open)
-      await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
-        // It ended by itself meanwhile.
-        if (asBusError(error).code !== 'TASK_STATE') throw error;
-      });
   }
 
   async #list(book: TaskBook, query: GatesQuery, signal: AbortSignal): Promise<GatesAnswer> {
@@ -209,8 +193,9 @@ export class GateDesk {
     this.#announced.set(gate.id, true);
     this.#waiters.wake('');
     const { client, log } = this.#parts;
-    const { task, id, classification } = gate;
-    log.warn({ gate: id, task, action: classification.description }, 'a person is asked');
+    const { task, id } = gate;
+    // What would be run may hold a password: it stands in the record, not in the log.
+    log.warn({ gate: id, task }, 'a person is asked');
     client
       .publish(gatesTopic, gateOpened.type, gateOpened.codec.encode(gate))
       // Nobody misses it: open gates are listed.

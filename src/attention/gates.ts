@@ -108,7 +108,8 @@ export function covers(
   if (leave.action !== digest.action) return false;
   const shown = Object.entries(leave.files);
   if (shown.some(([path, sha256]) => digest.files[path] !== sha256)) return false;
-  return findings.every(({ file }) => file === '' || leave.files[file] !== undefined);
+  // A script may be called like what every object has.
+  return findings.every(({ file }) => file === '' || Object.hasOwn(leave.files, file));
 }
 
 /** Leave for this action that was not used yet. */

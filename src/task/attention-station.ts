@@ -10,7 +10,8 @@ import {
   opened,
   taskOfGate,
 } from '../attention/gates.js';
-import { reportedIn } from '../attention/gate-block.js';
+import { canonicalJson } from '../attention/digest.js';
+import { reportedBy, reportedIn, statedGate } from '../attention/gate-block.js';
 import type { GateJudgement, GrantUse } from '../attention/messages.js';
 import {
   attentionLimits,
@@ -21,8 +22,8 @@ import {
 } from '../attention/shapes.js';
 import { parseJson } from '../delegation/json.js';
 import { readAction } from '../delegation/schema.js';
-import { taskLimits, type DelegatedTask } from '../delegation/shapes.js';
-import { BusError } from '../errors/bus-error.js';
+import { taskLimits, type DelegatedTask, type TaskResponse } from '../delegation/shapes.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
 import type { Patch, TaskBook, Told } from './book.js';
 import type { TaskRecord } from './record.js';
@@ -34,6 +35,8 @@ export interface AttentionPorts {
   approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
   /** How long a person may take. */
   gateMs: number;
+  /** Nobody judged it: its task ends, or all that is open of its session. */
+  onExpiry: 'halt' | 'withdraw';
   /** This manager, as it is named in what it sees. */
   self: string;
 }
@@ -89,16 +92,59 @@ export async function attended(
   };
 }
 
+/**
+ * What else ends with a task that is over: the whole session, where a person withdrew it at one of its gates, or by the policy.
+ * Asked of its record, so that a manager that dies in between does it when it is back. Undefined: nothing.
+ */
+export function sessionEndedBy(
+  record: TaskRecord,
+  { onExpiry }: Pick<AttentionPorts, 'onExpiry'>,
+): { session: string; reason: string } | undefined {
+  const { reason } = record.snapshot.context;
+  const isWithdrawn =
+    reason === 'GATE_WITHDRAWN' || (reason === 'GATE_EXPIRED' && onExpiry === 'withdraw');
+  if (stateOf(record) !== 'halted' || !isWithdrawn) return undefined;
+  return { session: sessionOf(record), reason };
+}
+
+/** Ends all that is open of a session. Throws STORE_UNAVAILABLE. */
+export async function withdrawSession(
+  book: TaskBook,
+  { session, reason }: { session: string; reason: string },
+): Promise<void> {
+  const open = book.open().filter((record) => sessionOf(record) === session);
+  for (const { id } of open)
+    await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
+      // It ended by itself meanwhile.
+      if (asBusError(error).code !== 'TASK_STATE') throw error;
+    });
+}
+
 /** What the executor saw that stopped, else what this process sees. */
 async function seenOf(
   { response, task, assignment }: TaskRecord,
   { classify, self }: AttentionPorts,
 ): Promise<{ classification: Classification; by: string } | undefined> {
-  const hasStopped = response?.reason === 'GATE_DETECTED' && response.status === 'blocked';
-  if (hasStopped && response.classification !== null)
-    return { classification: response.classification, by: assignment?.worker ?? '' };
+  if (response?.reason === 'GATE_DETECTED' && response.status === 'blocked') {
+    const by = assignment?.worker ?? '';
+    return { classification: stopOf(response, task.id, by), by };
+  }
   const classification = await classify(task);
   return classification && { classification, by: self };
+}
+
+/**
+ * A stop is a stop, also of a worker that says nothing of what it saw, or nothing risky: sent on without a question it would
+ * stop at the same again, for as long as the task has time.
+ */
+function stopOf(
+  { classification, result, errors }: TaskResponse,
+  task: string,
+  worker: string,
+): Classification {
+  if (classification !== null && isGated(classification)) return classification;
+  const texts = [result, ...errors.map(({ text }) => text)];
+  return reportedBy(task, worker, statedGate(texts, { given: [], mark: '' }));
 }
 
 function passed(patch: Patch): Told {
@@ -167,13 +213,17 @@ export function judgedBy(
 
 /** Another action as JSON, or words for whoever does it. A program takes no words. */
 function modified({ task }: TaskRecord, direction: string): Patch {
-  const value = parseJson(direction);
-  if ('argv' in value) return { task: { ...task, action: readAction(value, task.action) } };
-  if (task.runner === 'command')
-    throw new BusError('USAGE', {
-      detail: 'a program is modified by another action as JSON: {"argv": [...]}',
-    });
-  if (direction.trim() === '') throw new BusError('USAGE', { detail: 'modify needs a direction' });
+  const usage = (detail: string): BusError => new BusError('USAGE', { detail });
+  if (task.runner === 'command') {
+    const value = parseJson(direction);
+    if (!('argv' in value))
+      throw usage('a program is modified by another action as JSON: {"argv": [...]}');
+    const action = readAction(value, task.action);
+    if (canonicalJson(action) === canonicalJson(task.action))
+      throw usage('this is the action that was stopped; approve or dismiss it');
+    return { task: { ...task, action } };
+  }
+  if (direction.trim() === '') throw usage('modify needs a direction');
   const feedback = [...task.feedback, direction].slice(-taskLimits.feedback);
   return { task: { ...task, feedback } };
 }
@@ -205,10 +255,15 @@ export function gatesOf(record: TaskRecord): Gate[] {
 }
 
 /**
- * The grants of a record with one used. Used by this very attempt before, it is the same use, told twice. Throws
- * GRANT_REFUSED, GRANT_USED.
+ * The grants of a record with one used by who has the task now. Used by this very attempt before, it is the same use, told
+ * twice. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
  */
-export function used(record: TaskRecord, use: GrantUse, nowMs: number): Grant[] {
+export function used(record: TaskRecord, use: GrantUse, by: string, nowMs: number): Grant[] {
+  const { assignment, attempt: now } = record;
+  const isTheirs = assignment?.attempt === use.attempt && assignment.worker === by;
+  // Of a task that was cancelled the worker may not have heard yet.
+  if (!isTheirs || assignment.snapshot.status !== 'active')
+    throw new BusError('STALE_ATTEMPT', { task: record.id, attempt: use.attempt, now });
   const grant = record.grants.find(({ id }) => id === use.grant);
   const refused = (detail: string): BusError =>
     new BusError('GRANT_REFUSED', { task: record.id, detail });

@@ -12,7 +12,12 @@ import type {
 import { evidenceLimits, hasEffects, taskLimits } from '../delegation/shapes.js';
 import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
 import { isOver, stateOf, type Deed } from './advance.js';
-import { attended, type AttentionPorts } from './attention-station.js';
+import {
+  attended,
+  sessionEndedBy,
+  withdrawSession,
+  type AttentionPorts,
+} from './attention-station.js';
 import type { Patch, TaskBook } from './book.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
@@ -89,7 +94,7 @@ export class Conductor {
       case 'block.react':
         return this.#while(record, 'blocked', (signal) => this.#react(record, deed.reason, signal));
       case 'task.finish':
-        return this.#ports.deliver(record).catch(unlessGone);
+        return this.#finish(record);
     }
   };
 
@@ -154,6 +159,12 @@ export class Conductor {
     const isJudgedFirst = !record.snapshot.context.isAttended && task.runner !== 'answer';
     if (!isJudgedFirst) await this.#pool.turn(wish, signal);
     await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
+  }
+
+  async #finish(record: TaskRecord): Promise<void> {
+    const ended = sessionEndedBy(record, this.#ports.attention);
+    if (ended !== undefined) await withdrawSession(this.#of(), ended);
+    await this.#ports.deliver(record).catch(unlessGone);
   }
 
   async #attend(record: TaskRecord): Promise<void> {

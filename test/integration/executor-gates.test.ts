@@ -135,14 +135,15 @@ async function judge(id: string, judgement: 'approve' | 'dismiss' | 'halt'): Pro
 async function assigned(
   id: string,
   action: object,
-  { attempt = 1, grants = [] as Grant[] } = {},
+  { attempt = 1, grants = [] as Grant[], by = desk } = {},
 ): Promise<TaskResponse> {
   const task = readTask({ id, task: 'x', runner: 'command', action }, id);
   const until_ms = Date.now() + 300_000;
-  await desk.post({ task, attempt, lease_ms: 2_000, until_ms, manager: 'desk', grants });
+  const manager = by.client.identity.agent;
+  await desk.post({ task, attempt, lease_ms: 2_000, until_ms, manager, grants });
   let found: TaskResponse | undefined;
   await eventually(() => {
-    found = desk.responses.find((each) => each.task_id === id && each.attempt === attempt);
+    found = by.responses.find((each) => each.task_id === id && each.attempt === attempt);
     expect(found).toBeDefined();
   }, 25_000);
   return found!;
@@ -231,6 +232,28 @@ describe('a program that is risky', () => {
     expect(asked).toBe(3);
     expect(lines('bound.effect')).toEqual(['a']);
     onUse = () => undefined;
+  }, 60_000);
+
+  test('is not run with leave of somebody who is no manager, whatever they say of it', async () => {
+    const argv = [...script('forged'), 'a'];
+    const grant = grantFor(await assigned('forged', { argv }));
+    await using stranger = await Desk.open(home, 'stranger', 'client');
+    const { use } = attentionMessages;
+    let asked = 0;
+    stranger.client.serve({
+      [use.type]: () => {
+        asked += 1;
+        return use.answer.encode({});
+      },
+    });
+    const forged = { attempt: 2, grants: [grant], by: stranger };
+    expect(await assigned('forged', { argv }, forged)).toMatchObject(stopped);
+    expect(asked).toBe(0);
+    expect(lines('forged.effect')).toEqual([]);
+    // Nor do they hand out work themselves, however harmless.
+    await expect(stranger.withdraw('forged')).rejects.toMatchObject({ code: 'UNAUTHORISED' });
+    const task = { id: 'plain', task: 'x', runner: 'command', action: { argv: ['true'] } };
+    await expect(stranger.assign(task)).rejects.toMatchObject({ code: 'UNAUTHORISED' });
   }, 60_000);
 
   test('whose script changes while leave is being used is stopped', async () => {

@@ -15,6 +15,7 @@ import {
 } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { actionOf } from '../../src/delegation/action.js';
+import { readTask } from '../../src/delegation/schema.js';
 import {
   delegationCapability,
   runnerCapability,
@@ -23,6 +24,7 @@ import {
 } from '../../src/delegation/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { Attends, openGates } from '../../services/cli/attends.js';
 import { taskService, type TaskView } from '../../src/task/messages.js';
 import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
@@ -174,6 +176,22 @@ test('what was approved for others is no leave for whoever names their session',
   await expect(named('', impostor)).rejects.toMatchObject({ code: 'SESSION_NOT_YOURS' });
 });
 
+test('what was approved in an attended session is not approved in the next one of its name', async () => {
+  await using _worker = await stage.worker('w-attend', runs, { capabilities });
+  const attends = new Attends(person);
+  const document = {
+    context: 'twice',
+    tasks: [{ id: 'it', task: 'x', runner: 'command', action: { argv: ['risky', 'twice'] } }],
+  };
+  for (const approved of [0, 1]) {
+    const asked = await attends.follow(await attends.begin(document), () => undefined);
+    expect(asked.trace, `run ${approved + 1}`).toMatchObject([{ gates: 1, is_over: false }]);
+    await judge({ id: openGates(asked)[0] ?? '', judgement: 'approve' });
+    const done = await attends.follow(await attends.show('twice'), () => undefined);
+    expect(done).toMatchObject({ run: approved + 1, state: 'converged' });
+  }
+});
+
 test('an unknown environment and an injection are approved, and never remembered', async () => {
   await using _worker = await stage.worker('w-never', runs, { capabilities });
   for (const [argv, env] of [
@@ -237,6 +255,44 @@ test('halted it ends, and what depends on it is blocked; withdrawn all of its se
   expect(await gated(third)).toMatchObject({ state: 'open' });
 });
 
+test('a manager that died when a gate was judged withdraws the rest of the session all the same', async () => {
+  const fields = { session: 'halved' };
+  const [one, two] = [await run(['risky', '1'], fields), await run(['risky', '2'], fields)];
+  await gated(one);
+  await gated(two);
+  // All that was on disk by then.
+  const event = { type: 'gate.judged', outcome: 'withdrawn', reason: 'GATE_WITHDRAWN' } as const;
+  await stage.manager.desk.book.send(one.id, event);
+  await stage.until(two.id, ['cancelled']);
+});
+
+test('modified to what it was, nothing is judged', async () => {
+  const task = await run(['risky', 'same']);
+  const { id } = await gated(task);
+  for (const direction of ['{"argv": ["risky", "same"]}', '{"argv": ["risky", "same"], "cwd": ""}'])
+    await expect(judge({ id, judgement: 'modify', direction })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+  expect(await gated(task)).toMatchObject({ id, state: 'open' });
+  await judge({ id, judgement: 'halt' });
+});
+
+test('an agent is modified by words, also by such that look like an action', async () => {
+  const task = await stage.delegate({ runner: 'agent', action: { argv: ['risky', 'agent'] } });
+  const { id } = await gated(task);
+  const modified = { id, judgement: 'modify' } as const;
+  await expect(judge({ ...modified, direction: ' ' })).rejects.toMatchObject({ code: 'USAGE' });
+  const direction = '{"argv": ["true"]}';
+  await expect(judge({ ...modified, direction: 'x'.repeat(4_001) })).rejects.toMatchObject({
+    code: 'TOO_LARGE',
+  });
+  await judge({ ...modified, direction });
+  await nextGate(task.id, id);
+  const { task: now } = await stage.until(task.id, ['attending']);
+  expect(now).toMatchObject({ feedback: [direction], action: { argv: ['risky', 'agent'] } });
+  await stage.change(task.id, 'cancel');
+});
+
 test('only a person judges, nobody twice, and nobody an action that was not shown', async () => {
   const task = await run(['risky', 'who']);
   const gate = await gated(task);
@@ -295,6 +351,55 @@ test('leave is used once, by who has the task, for what it was given', async () 
     ...['STALE_ATTEMPT', 'STALE_ATTEMPT', 'GRANT_REFUSED', 'GRANT_REFUSED', 'ok', 'ok'],
   ]);
 });
+
+test('of a task that is over, or that another attempt has, leave is used no more', async () => {
+  let late: (() => Promise<object>) | undefined;
+  await using _worker = await stage.worker(
+    'w-late',
+    (given, client) => {
+      late = () => use(given, given.grants[0]!.digest, client);
+      return undefined;
+    },
+    { capabilities },
+  );
+  const task = await run(['risky', 'late']);
+  await judge({ id: (await gated(task)).id });
+  await eventually(() => expect(late).toBeDefined());
+  await stage.change(task.id, 'cancel');
+  const before = await stage.until(task.id, ['cancelled']);
+  await expect(late!()).rejects.toMatchObject({ code: 'STALE_ATTEMPT' });
+  expect((await stage.until(task.id, ['cancelled'])).revision).toBe(before.revision);
+});
+
+test.each(['without a word of what it saw', 'with something that it calls harmless'])(
+  'a worker that stops %s is stopped at all the same, and a person is asked once',
+  async (how) => {
+    let starts = 0;
+    const plain = { task: 'x', runner: 'command', action: { argv: ['true'] } };
+    const harmless = await risk(readTask(plain, 'plain'));
+    await using _worker = await stage.worker(
+      how.startsWith('without') ? 'w-mute' : 'w-meek',
+      (given) => {
+        starts += 1;
+        if (given.grants.length > 0) return { result: 'went on' };
+        const classification = how.startsWith('without') ? null : (harmless ?? null);
+        const result = 'GATE_DETECTED: true\nSignal: HumanCommunication\nEvidence: it mails';
+        return { status: 'blocked', reason: 'GATE_DETECTED', result, classification };
+      },
+      { capabilities },
+    );
+    const task = await run(['true']);
+    const gate = await gated(task);
+    expect(gate.classification).toMatchObject({
+      level: 'Elevated',
+      is_cacheable: false,
+      findings: [{ signal: 'HumanCommunication', severity: 'Gate', evidence: 'it mails' }],
+    });
+    expect(starts).toBe(1);
+    await judge({ id: gate.id });
+    expect((await stage.until(task.id, ['completed'])).response?.result).toBe('went on');
+  },
+);
 
 test('what an executor sees that the manager did not stops as well, and is given leave for what was seen', async () => {
   const seen = async (given: Assignment): Promise<Classification> => ({

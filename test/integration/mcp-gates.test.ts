@@ -2,7 +2,7 @@ import type { Client as McpClient } from '@modelcontextprotocol/client';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { stdioClient, type Era, type Person } from '../support/mcp.js';
+import { failureOf, stdioClient, type Era, type Person } from '../support/mcp.js';
 import { startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -56,6 +56,9 @@ function judgesIn(era: Era): void {
     const mcp = await stdioClient(home, { era, person, args: ['--as', `model-${era}`] });
     const bare = await stdioClient(home, { era, args: ['--as', `bare-${era}`] });
     const { task, gate } = await gated(mcp);
+    // A model names no session: approvals of it would be those of a person.
+    const named = { task: 'push', session: 'release', wait: false };
+    expect(failureOf(await called(mcp, 'delegate_task', named)).code).toBe('TOOL_INPUT');
 
     await expect(
       called(bare, 'judge_gate', { id: gate }).then((result) => {

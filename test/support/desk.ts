@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
-import { readRoleSecret } from '../../src/config/keys.js';
+import { readSecret } from '../../src/config/keys.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
 import { readTask } from '../../src/delegation/schema.js';
 import type { Assignment, DelegatedTask, TaskResponse } from '../../src/delegation/shapes.js';
@@ -23,11 +23,12 @@ export class Desk implements AsyncDisposable {
 
   private constructor(readonly client: Client) {}
 
-  static async open(home: string, agent = 'desk'): Promise<Desk> {
+  /** `role`: one that must prove itself has its key in the home. */
+  static async open(home: string, agent = 'desk', role = 'manager'): Promise<Desk> {
     const client = Client.connect({
       link: new ZeromqLink(`ipc://${path.join(home, 'run/bus.sock')}`),
-      identity: { agent, role: 'manager', isEphemeral: false },
-      secretOf: () => readRoleSecret(home, 'manager'),
+      identity: { agent, role, isEphemeral: false },
+      secretOf: () => readSecret(home, role),
       clock: systemClock,
       random: Math.random,
     });

@@ -95,7 +95,7 @@ export const judgeGate: Tool<typeof judgeInput> = {
   async run({ id }, { bus, responses }) {
     const shown = await new Gates(await bus.client()).show(id);
     // Of another action the answer would be one to another question.
-    const key = `judge-${shown.classification.digest.action}`;
+    const key = `judge-${shown.id}-${shown.classification.digest.action}`;
     const said = acceptedContent(responses, key, form);
     if (said === undefined) {
       if (responses !== undefined && key in responses) return answerOf(shown);

@@ -62,7 +62,8 @@ interface TaskAnswer
   files_modified: string[];
 }
 
-const delegateInput = delegatedTaskSchema.extend({
+/** Under the approvals of the server's own name: which of a person's sessions it is, is not for a model to say. */
+const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
   wait: z
     .boolean()
     .default(true)
