@@ -19,6 +19,7 @@ import type { Store } from '../../src/store/port.js';
 import {
   gateIn,
   gatesOf,
+  isRepeated,
   judgedBy,
   recordOfGate,
   sessionOf,
@@ -26,6 +27,7 @@ import {
   type AttentionPorts,
 } from '../../src/task/attention-station.js';
 import type { TaskBook } from '../../src/task/book.js';
+import { stateOf } from '../../src/task/advance.js';
 import { withMissed } from '../../src/task/attention-numbers.js';
 import type { TaskRecord } from '../../src/task/record.js';
 import { isDecider } from '../../src/task/rights.js';
@@ -71,18 +73,13 @@ export class GateDesk {
     return {
       ...{ classify, gateMs, self: client.identity.agent },
       approved: (session, seen) => this.#approvals.find(session, seen),
+      ended: (record, book) => this.#ended(record, book),
     };
   }
 
   /** After each change of a record. */
-  noticed(record: TaskRecord, book: TaskBook): void {
-    const gates = gatesOf(record);
-    for (const gate of gates) if (gate.state === 'open') this.#announce(gate);
-    const isExpired = gates.some(({ state }) => state === 'expired');
-    if (isExpired && this.#parts.onExpiry === 'withdraw')
-      this.withdraw(book, sessionOf(record), 'GATE_EXPIRED').catch((error: unknown) =>
-        this.#parts.log.warn({ code: asBusError(error).code }, 'a session was not withdrawn'),
-      );
+  noticed(record: TaskRecord): void {
+    for (const gate of gatesOf(record)) if (gate.state === 'open') this.#announce(gate);
   }
 
   serveOn(client: Client, book: TaskBook): void {
@@ -130,30 +127,52 @@ export class GateDesk {
     });
   }
 
+  /** The same word of the same person once more, who did not hear the answer, is answered again. */
   async #judge(book: TaskBook, said: GateJudgement, by: string): Promise<Gate> {
     const { assignment, id } = await recordOfGate(book, said.id);
     // Nobody judges their own work.
     if (assignment?.worker === by)
       throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
     await this.#assertPerson(by, `gate ${said.id}`);
-    let gate: Gate | undefined;
-    const after = await book.decide(id, said.judgement, (record) => {
-      const told = judgedBy(record, said, by, systemClock.nowMs());
-      gate = told.gate;
-      return told;
-    });
+    const after = await book
+      .decide(id, said.judgement, (record) => judgedBy(record, said, by, systemClock.nowMs()))
+      .catch(async (error: unknown) => {
+        const now = await book.get(id);
+        if (asBusError(error).code === 'GATE_JUDGED' && isRepeated(now, said, by)) return now;
+        throw error;
+      });
     const { log } = this.#parts;
     log.info({ gate: said.id, task: id, judgement: said.judgement, by }, 'gate judged');
-    if (gate !== undefined && said.judgement === 'approve')
+    const gate = gateIn({ gates: gatesOf(after) }, said.id);
+    if (said.judgement === 'approve')
       await this.#approvals.remember(gate.session, gate.classification, by);
-    if (said.judgement === 'withdraw')
-      await this.withdraw(book, sessionOf(after), 'GATE_WITHDRAWN');
-    return gateIn({ gates: gatesOf(after) }, said.id);
+    if (said.judgement === 'withdraw') await this.#ended(after, book);
+    return gate;
   }
 
-  /** Ends all that is open of a session. */
-  async withdraw(book: TaskBook, session: string, reason: string): Promise<void> {
-    const open = book.open().filter((record) => sessionOf(record) === session);
+  /**
+   * What the end of a task means for its session. Also done as the last deed of the task, hence by the next process if this
+   * one ends in between; what was delegated after that end is not touched.
+   */
+  async #ended(record: TaskRecord, book: TaskBook): Promise<void> {
+    if (stateOf(record) !== 'halted') return;
+    const { reason } = record.snapshot.context;
+    const isWithdrawn =
+      reason === 'GATE_WITHDRAWN' ||
+      (reason === 'GATE_EXPIRED' && this.#parts.onExpiry === 'withdraw');
+    if (isWithdrawn) await this.withdraw(book, sessionOf(record), reason, record.finished_ms);
+  }
+
+  /** Ends all that is open of a session, and was delegated until then. */
+  async withdraw(
+    book: TaskBook,
+    session: string,
+    reason: string,
+    untilMs = Infinity,
+  ): Promise<void> {
+    const open = book
+      .open()
+      .filter((each) => sessionOf(each) === session && each.created_ms <= untilMs);
     for (const { id } of open)
       await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
         // It ended by itself meanwhile.

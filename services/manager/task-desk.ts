@@ -120,7 +120,7 @@ export class TaskDesk implements AsyncDisposable {
       perform: conductor.perform,
       onKept: (record) => {
         conductor.noticed(record);
-        gates.noticed(record, book);
+        gates.noticed(record);
         attend.noticed(record);
       },
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),

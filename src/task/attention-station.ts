@@ -32,6 +32,8 @@ export interface AttentionPorts {
   /** Without a look at files: what scripts do is seen where they can be read. Undefined: it can do nothing. */
   classify: (task: DelegatedTask) => Promise<Classification | undefined>;
   approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
+  /** What else the end of a task ends. */
+  ended: (record: TaskRecord, book: TaskBook) => Promise<void>;
   /** How long a person may take. */
   gateMs: number;
   /** This manager, as it is named in what it sees. */
@@ -163,6 +165,14 @@ export function judgedBy(
       return { gate, event: { type: 'gate.judged', outcome, reason: code }, patch };
     }
   }
+}
+
+/** Whether it is the very judgement that counts. */
+export function isRepeated(record: TaskRecord, said: GateJudgement, by: string): boolean {
+  const { state, judgement, judged_by, direction, classification } = gateIn(record, said.id);
+  const isShown = said.action === '' || said.action === classification.digest.action;
+  const isSame = judgement === said.judgement && direction === said.direction && isShown;
+  return state === 'judged' && judged_by === by && isSame;
 }
 
 /** Another action as JSON, or words for whoever does it. A program takes no words. */

@@ -89,6 +89,7 @@ export class Conductor {
       case 'block.react':
         return this.#while(record, 'blocked', (signal) => this.#react(record, deed.reason, signal));
       case 'task.finish':
+        await this.#ports.attention.ended(record, this.#of());
         return this.#ports.deliver(record).catch(unlessGone);
     }
   };

@@ -5,6 +5,7 @@
 //   npm run campaign:gates -- [--kills N] [--tasks N] [--expires SECONDS] [--seed N] [--json]
 //
 // Exits with 1 when a claim does not hold.
+import { EventEmitter, once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -31,6 +32,10 @@ const openMax = 45;
 /** A person takes so long at most. */
 const thinkMs = 6_000;
 const endMsMax = 240_000;
+/** Until somebody judges something, and until that is on disk, or used. */
+const judgingMsMax = 5_000;
+const withinMs = 25;
+const grantedWithinMs = 500;
 
 const { json, ...options } = numbersFrom('campaign:gates', {
   kills: 40,
@@ -64,6 +69,8 @@ const tasks = new Map();
 /** Judgements, with what was answered to them. */
 const judgements = [];
 const judging = new Set();
+/** Tells `judging` when a judgement is on its way. */
+const said = new EventEmitter();
 const startedMs = performance.now();
 
 for (const child of Object.values(children)) child.start();
@@ -84,11 +91,14 @@ const watching = watch();
 const feeding = feed();
 const killed = await harm(children, {
   ...{ kills: options.kills, victims: ['manager', 'manager', ...Object.keys(children)], below },
-  // In step with what is delegated: killed from the first task to the last.
-  before: (number) =>
-    until(() => tasks.size >= (number / options.kills) * options.tasks, 60_000).catch(
-      () => undefined,
-    ),
+  before: async (number) => {
+    // In step with what is delegated: killed from the first task to the last.
+    const share = (number / options.kills) * options.tasks;
+    await until(() => tasks.size >= share, 60_000).catch(() => undefined);
+    // Half of them right when somebody judges, or what was granted is used.
+    if (number % 2 === 1) await Promise.race([once(said, 'judging'), wait(judgingMsMax)]);
+    await wait(below(number % 4 === 1 ? withinMs : grantedWithinMs));
+  },
 });
 await feeding;
 await settle();
@@ -138,7 +148,9 @@ async function resolveBlocked() {
   for (const work of unended()) {
     const why = await boss.resolve(work.id, () => works.hasRun(work)).catch(() => undefined);
     if (why === 'OUTCOME_UNKNOWN') work.isUnknown = true;
-    else if (why) work.blockedBy = why;
+    // What it depends on was not done.
+    else if (why === 'DEPENDENCY_FAILED')
+      await boss.change(work.id, 'cancel').catch(() => undefined);
   }
 }
 
@@ -200,8 +212,9 @@ function planFor(work, gate, label) {
 
 async function sayAs(person, gate, judgement, direction) {
   const show = (id) => watcher.show(id);
-  const said = await judge(person, gate, { judgement, direction, show });
-  judgements.push({ gate: gate.id, by: person, judgement, ...said });
+  said.emit('judging');
+  const answer = await judge(person, gate, { judgement, direction, show });
+  judgements.push({ gate: gate.id, by: person, judgement, ...answer });
 }
 
 async function settle() {
