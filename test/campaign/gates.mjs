@@ -250,9 +250,6 @@ function report(stories) {
       counted(judgements.filter(({ told: isTold }) => !isTold).map(({ code }) => code)),
     ),
     'answers lost': JSON.stringify(counted(judgements.flatMap(({ lost = [] }) => lost))),
-    'of them counted all the same': judgements.filter(
-      ({ told: isTold, code }) => isTold && code !== '',
-    ).length,
     'gates of one task, at most': `${Math.max(0, ...views.map(({ view }) => view.gates.length))} of ${attentionLimits.gates}`,
     'outcome unknown': views.filter(({ work }) => work.isUnknown).length,
     kills: Object.values(killed).reduce((sum, each) => sum + each, 0),
