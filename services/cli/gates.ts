@@ -57,7 +57,7 @@ export class Gates {
     said: Pick<GateJudgement, 'judgement' | 'direction'>,
   ): Promise<Gate> {
     const { action } = classification.digest;
-    return this.#ask(attentionMessages.judge, { id, action, ...said }, false);
+    return this.#ask(attentionMessages.judge, { id, action, ...said }, true);
   }
 
   async approvals(query: ApprovalsQuery): Promise<Approval[]> {

@@ -19,6 +19,7 @@ import type { Store } from '../../src/store/port.js';
 import {
   gateIn,
   gatesOf,
+  isRepeated,
   judgedBy,
   recordOfGate,
   sessionOf,
@@ -126,23 +127,26 @@ export class GateDesk {
     });
   }
 
+  /** The same word of the same person once more, who did not hear the answer, is answered again. */
   async #judge(book: TaskBook, said: GateJudgement, by: string): Promise<Gate> {
     const { assignment, id } = await recordOfGate(book, said.id);
     // Nobody judges their own work.
     if (assignment?.worker === by)
       throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
     await this.#assertPerson(by, `gate ${said.id}`);
-    let gate: Gate | undefined;
-    const after = await book.decide(id, said.judgement, (record) => {
-      const told = judgedBy(record, said, by, systemClock.nowMs());
-      gate = told.gate;
-      return told;
-    });
+    const after = await book
+      .decide(id, said.judgement, (record) => judgedBy(record, said, by, systemClock.nowMs()))
+      .catch(async (error: unknown) => {
+        const now = await book.get(id);
+        if (asBusError(error).code === 'GATE_JUDGED' && isRepeated(now, said, by)) return now;
+        throw error;
+      });
     const { log } = this.#parts;
     log.info({ gate: said.id, task: id, judgement: said.judgement, by }, 'gate judged');
-    if (gate !== undefined && said.judgement === 'approve')
+    const gate = gateIn({ gates: gatesOf(after) }, said.id);
+    if (said.judgement === 'approve')
       await this.#approvals.remember(gate.session, gate.classification, by);
-    return gateIn({ gates: gatesOf(after) }, said.id);
+    return gate;
   }
 
   async #list(book: TaskBook, query: GatesQuery, signal: AbortSignal): Promise<GatesAnswer> {

@@ -99,20 +99,22 @@ export async function attended(
 export function sessionEndedBy(
   record: TaskRecord,
   { onExpiry }: Pick<AttentionPorts, 'onExpiry'>,
-): { session: string; reason: string } | undefined {
+): { session: string; reason: string; untilMs: number } | undefined {
   const { reason } = record.snapshot.context;
   const isWithdrawn =
     reason === 'GATE_WITHDRAWN' || (reason === 'GATE_EXPIRED' && onExpiry === 'withdraw');
   if (stateOf(record) !== 'halted' || !isWithdrawn) return undefined;
-  return { session: sessionOf(record), reason };
+  return { session: sessionOf(record), reason, untilMs: record.finished_ms };
 }
 
-/** Ends all that is open of a session. Throws STORE_UNAVAILABLE. */
+/** Ends all that is open of a session, and was delegated until then. Throws STORE_UNAVAILABLE. */
 export async function withdrawSession(
   book: TaskBook,
-  { session, reason }: { session: string; reason: string },
+  { session, reason, untilMs = Infinity }: { session: string; reason: string; untilMs?: number },
 ): Promise<void> {
-  const open = book.open().filter((record) => sessionOf(record) === session);
+  const open = book
+    .open()
+    .filter((record) => sessionOf(record) === session && record.created_ms <= untilMs);
   for (const { id } of open)
     await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
       // It ended by itself meanwhile.
@@ -209,6 +211,14 @@ export function judgedBy(
       return { gate, event: { type: 'gate.judged', outcome, reason: code }, patch };
     }
   }
+}
+
+/** Whether it is the very judgement that counts. */
+export function isRepeated(record: TaskRecord, said: GateJudgement, by: string): boolean {
+  const { state, judgement, judged_by, direction, classification } = gateIn(record, said.id);
+  const isShown = said.action === '' || said.action === classification.digest.action;
+  const isSame = judgement === said.judgement && direction === said.direction && isShown;
+  return state === 'judged' && judged_by === by && isSame;
 }
 
 /** Another action as JSON, or words for whoever does it. A program takes no words. */

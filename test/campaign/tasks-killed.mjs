@@ -7,19 +7,19 @@
 //
 // Exits with 1 when a claim does not hold.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readTask } from '../../dist/src/delegation/schema.js';
-import { taskMessages, taskService } from '../../dist/src/task/messages.js';
 import { milliseconds, percentile, table } from '../bench/kernel/figures.mjs';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { chance } from '../bench/lookup/random.mjs';
-import { connectTo, recordOf, until, untilTaken } from './agent.mjs';
+import { until } from './agent.mjs';
 import { claim } from './claims.mjs';
 import { agentAt, brokerAt } from './processes.mjs';
 import { numbersFrom, told } from './report.mjs';
+import { Boss, finals, linesOf } from './tasks/boss.mjs';
+import { harm } from './tasks/harm.mjs';
 import { treeIn } from './tasks/tree.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
@@ -29,10 +29,7 @@ const executors = 4;
 const executorSlots = 13;
 /** Longer than a lease: a worker that is silent for so long has lost its tasks. */
 const freezeMs = 26_000;
-const restartMsMax = 1_200;
-const killEveryMs = [300, 1_500];
 const endMsMax = 240_000;
-const finals = new Set(['completed', 'failed', 'halted', 'cancelled', 'timed_out']);
 
 const { json, ...options } = numbersFrom('campaign:tasks-killed', {
   kills: 100,
@@ -62,33 +59,28 @@ const children = {
     ]),
   ),
 };
-const counts = { killed: {}, frozen: 0, refused: 0 };
+const counts = { frozen: 0, refused: 0 };
 /** By id: what was delegated, and how it ended. */
 const tasks = new Map();
-const delivered = new Map();
 const startedMs = performance.now();
 
 indexOf(tree);
 for (const child of Object.values(children)) child.start();
-const boss = connectTo(home, 'boss');
-await boss.ready({ withinMs: 30_000 });
-await boss.register(recordOf('boss'));
-await boss.receive(({ type, body }) => {
-  if (type !== taskMessages.finished.type) return;
-  const view = taskMessages.finished.codec.decode(body);
-  delivered.set(view.id, [...(delivered.get(view.id) ?? []), view.state]);
-});
-await until(async () => (await boss.agents({ role: 'executor' })).length === executors, 60_000);
+const boss = await Boss.of(home);
+await until(
+  async () => (await boss.client.agents({ role: 'executor' })).length === executors,
+  60_000,
+);
 
 let isOver = false;
 const feeding = feed();
-await harm();
+const killed = await harmAll();
 isOver = true;
 await feeding;
 await settle();
-const stories = await storiesOfOpen();
+const stories = await boss.stories(open().map(({ id }) => id));
 process.exitCode = report();
-await boss.close();
+await boss.client.close();
 for (const child of Object.values(children).reverse()) await child.kill();
 
 function indexOf(root) {
@@ -101,8 +93,8 @@ function indexOf(root) {
 async function feed() {
   let number = 0;
   while (!isOver) {
-    const open = [...tasks.values()].filter(({ ended }) => ended === undefined).length;
-    for (let more = options.tasks - open; more > 0 && !isOver; more -= 1) {
+    const busy = [...tasks.values()].filter(({ ended }) => ended === undefined).length;
+    for (let more = options.tasks - busy; more > 0 && !isOver; more -= 1) {
       number += 1;
       await delegate(taskOf(number));
     }
@@ -135,17 +127,14 @@ function taskOf(number) {
 }
 
 async function delegate({ kind, whole }) {
-  const { delegate: message } = taskMessages;
-  const body = message.request.encode(readTask(whole, whole.id));
-  // The same task again is the same task: what was accepted before an answer was lost is not done twice.
-  await untilTaken(() => boss.request(`service:${taskService}`, message.type, body));
+  await boss.delegate(whole);
   tasks.set(whole.id, { kind, id: whole.id, begunMs: performance.now() });
 }
 
 async function look() {
   for (const task of tasks.values()) {
     if (task.ended !== undefined) continue;
-    const told = delivered.get(task.id);
+    const told = boss.delivered.get(task.id);
     if (told !== undefined) {
       task.ended = told[0];
       task.ms = performance.now() - task.begunMs;
@@ -153,34 +142,13 @@ async function look() {
     }
     if (performance.now() - (task.lookedMs ?? 0) < 3_000) continue;
     task.lookedMs = performance.now();
-    await resolveIfBlocked(task).catch(() => undefined);
+    const isDone = () => linesOf(folder, task.id) > 0;
+    const why = await boss.resolve(task.id, isDone).catch(() => undefined);
+    task.unknown ||= why === 'OUTCOME_UNKNOWN';
   }
 }
 
-/** As an operator would: looks whether the effect is there, and says so. */
-async function resolveIfBlocked(task) {
-  const view = await shown(task.id);
-  if (view.state !== 'blocked') return;
-  task.blockedBy = view.error?.code ?? view.response?.reason ?? '';
-  if (!view.may.includes('done')) return;
-  const isDone = effectsOf(task.id) > 0;
-  const unknown = view.notes.some(({ text }) => text.includes('OUTCOME_UNKNOWN'));
-  task.unknown ||= unknown;
-  const what = unknown ? (isDone ? 'done' : 'failed') : 'reassign';
-  const { change } = taskMessages;
-  const body = change.request.encode({ id: task.id, what, text: '' });
-  await boss.request(`service:${taskService}`, change.type, body, { deadlineMs: 5_000 });
-}
-
-async function shown(id) {
-  const { show } = taskMessages;
-  const body = show.request.encode({ id, wait_ms: 0, revision: 0 });
-  const options = { deadlineMs: 5_000, isIdempotent: true };
-  const reply = await boss.request(`service:${taskService}`, show.type, body, options);
-  return show.answer.decode(reply.body);
-}
-
-async function harm() {
+async function harmAll() {
   const victims = [
     'manager',
     'manager',
@@ -195,21 +163,15 @@ async function harm() {
   );
   const frozen = new Set();
   const thawing = [];
-  for (let kills = 0; kills < options.kills; kills += 1) {
-    await wait(killEveryMs[0] + below(killEveryMs[1] - killEveryMs[0]));
-    const name = victims[below(victims.length)];
-    if (frozen.has(name) || !children[name].isRunning) {
-      kills -= 1;
-      continue;
-    }
-    if (freezeAt.delete(kills)) thawing.push(freeze(frozen));
-    await children[name].kill();
-    counts.killed[name.replace(/-\d+$/, '')] = (counts.killed[name.replace(/-\d+$/, '')] ?? 0) + 1;
-    await wait(below(restartMsMax));
-    count(children[name]);
-    children[name].start();
-  }
+  const killed = await harm(children, {
+    ...{ kills: options.kills, victims, below, lost: count },
+    isSpared: (name) => frozen.has(name),
+    before: (number) => {
+      if (freezeAt.delete(number)) thawing.push(freeze(frozen));
+    },
+  });
   await Promise.all(thawing);
+  return killed;
 }
 
 /** Stands still, as a machine that swaps does, until its tasks are somebody else's; then says what it has to say. */
@@ -246,21 +208,8 @@ async function settle() {
   count(children.manager);
 }
 
-/** Of those that did not end: where they stand, and how they came there. */
-async function storiesOfOpen() {
-  const open = [...tasks.values()].filter(({ ended }) => !finals.has(ended));
-  return Promise.all(
-    open.map(async ({ id }) => {
-      const view = await shown(id).catch(({ code }) => ({ state: code, notes: [] }));
-      const trail = view.notes.slice(-8).map(({ state, text }) => `${state} (${text})`);
-      return `${id} ${view.state} ${view.asks ?? ''} ${view.progress ?? ''}: ${trail.join(', ')}`;
-    }),
-  );
-}
-
-function effectsOf(id) {
-  const lines = readFileSync(path.join(folder, 'effects'), 'utf8').split('\n');
-  return lines.filter((line) => line.startsWith(`${id} `)).length;
+function open() {
+  return [...tasks.values()].filter(({ ended }) => !finals.has(ended));
 }
 
 function report() {
@@ -276,7 +225,7 @@ function report() {
       ended.filter((each) => each.ended === 'completed').length,
       ended.filter((each) => each.ended === 'failed').length,
       its.filter((each) => each.unknown).length,
-      its.reduce((sum, { id }) => sum + effectsOf(id), 0),
+      its.reduce((sum, { id }) => sum + linesOf(folder, id), 0),
       milliseconds(percentile(times, 50)),
       milliseconds(percentile(times, 99)),
     ];
@@ -291,30 +240,29 @@ function report() {
     'P50 MS',
     'P99 MS',
   ];
-  const open = all.filter((each) => !finals.has(each.ended));
   const keyed = of('keyed');
   const unkeyed = of('unkeyed');
   const claims = [
-    claim('no task is lost, and every task ends', open.length === 0, stories.join('; ')),
+    claim('no task is lost, and every task ends', open().length === 0, stories.join('; ')),
     claim(
       'the end of a task is told once',
-      [...delivered.values()].every((each) => each.length === 1),
+      [...boss.delivered.values()].every((each) => each.length === 1),
       '',
     ),
     claim(
       'each key is in the effects once',
-      keyed.every(({ id }) => effectsOf(id) === 1) &&
+      keyed.every(({ id }) => linesOf(folder, id) === 1) &&
         keyed.every(({ ended }) => ended === 'completed'),
       keyed
-        .filter(({ id, ended }) => effectsOf(id) !== 1 || ended !== 'completed')
-        .map(({ id, ended }) => `${id} ${ended} ${effectsOf(id)}`)
+        .filter(({ id, ended }) => linesOf(folder, id) !== 1 || ended !== 'completed')
+        .map(({ id, ended }) => `${id} ${ended} ${linesOf(folder, id)}`)
         .join(' '),
     ),
     claim(
       'nothing without a key is done twice',
-      unkeyed.every(({ id }) => effectsOf(id) <= 1),
+      unkeyed.every(({ id }) => linesOf(folder, id) <= 1),
       unkeyed
-        .filter(({ id }) => effectsOf(id) > 1)
+        .filter(({ id }) => linesOf(folder, id) > 1)
         .map(({ id }) => id)
         .join(' '),
     ),
@@ -322,7 +270,7 @@ function report() {
       'what was interrupted without a key ends as OUTCOME_UNKNOWN',
       unkeyed.every(
         ({ ended, unknown, id }) =>
-          ended === 'completed' || unknown === true || effectsOf(id) === 0,
+          ended === 'completed' || unknown === true || linesOf(folder, id) === 0,
       ),
       unkeyed
         .filter(({ ended, unknown }) => ended !== 'completed' && unknown !== true)
@@ -336,14 +284,14 @@ function report() {
     ),
     claim(
       'somebody was killed of each kind',
-      Object.keys(counts.killed).length === 4,
-      JSON.stringify(counts.killed),
+      Object.keys(killed).length === 4,
+      JSON.stringify(killed),
     ),
   ];
   const figures = {
     tasks: all.length,
-    kills: Object.values(counts.killed).reduce((sum, each) => sum + each, 0),
-    killed: JSON.stringify(counts.killed),
+    kills: Object.values(killed).reduce((sum, each) => sum + each, 0),
+    killed: JSON.stringify(killed),
     frozen: counts.frozen,
     'stale words refused': counts.refused,
     seconds: Math.round((performance.now() - startedMs) / 1_000),

@@ -22,9 +22,10 @@ import {
   type Assignment,
   type DelegatedTask,
 } from '../../src/delegation/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
 import { Attends, openGates } from '../../services/cli/attends.js';
+import { taskKey } from '../../src/store/keys.js';
 import { taskService, type TaskView } from '../../src/task/messages.js';
 import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
@@ -293,6 +294,44 @@ test('an agent is modified by words, also by such that look like an action', asy
   await stage.change(task.id, 'cancel');
 });
 
+test('what a manager does not get to of a withdrawal, the next one does', async () => {
+  const fields = { session: 'half' };
+  const [one, two] = [await run(['risky', '1'], fields), await run(['risky', '2'], fields)];
+  await gated(two);
+  const { store } = stage.manager;
+  const commit = store.commit.bind(store);
+  // From here on this manager cannot write a word about the second one.
+  store.commit = (operations) =>
+    operations.some(({ key }) => key === taskKey(two.id))
+      ? Promise.reject(new BusError('STORE_UNAVAILABLE'))
+      : commit(operations);
+  const gate = await gated(one);
+  await judge({ id: gate.id, judgement: 'withdraw' });
+  const later = await run(['risky', '3'], fields);
+  await gated(later);
+  await stage.stopManager();
+  await stage.startManager();
+  expect((await stage.until(two.id, ['cancelled'])).gates).toMatchObject([{ state: 'void' }]);
+  expect(await gated(later)).toMatchObject({ state: 'open' });
+  await judge({ id: (await gated(later)).id, judgement: 'halt' });
+});
+
+test('who says the same once more is answered again, and nothing is granted twice', async () => {
+  const task = await run(['risky', 'repeated']);
+  const { id } = await gated(task);
+  const first = await judge({ id });
+  await stage.stopManager();
+  await stage.startManager();
+  expect(await judge({ id })).toEqual(first);
+  const judged = { code: 'GATE_JUDGED' };
+  await expect(judge({ id, judgement: 'approve' })).rejects.toMatchObject(judged);
+  const other = await stage.bus.client('cli-other', { role: 'client', isEphemeral: true });
+  await expect(judge({ id }, other)).rejects.toMatchObject(judged);
+  await using _worker = await stage.worker('w-repeated', runs, { capabilities });
+  const done = await stage.until(task.id, ['completed']);
+  expect(done.response?.result).toBe('ran risky repeated, 1 grants');
+});
+
 test('only a person judges, nobody twice, and nobody an action that was not shown', async () => {
   const task = await run(['risky', 'who']);
   const gate = await gated(task);
@@ -312,7 +351,9 @@ test('only a person judges, nobody twice, and nobody an action that was not show
     judge({ ...shown, judgement: 'dismiss' }),
   ]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  await expect(judge(shown)).rejects.toMatchObject({ code: 'GATE_JUDGED' });
+  await expect(judge({ ...shown, judgement: 'approve' })).rejects.toMatchObject({
+    code: 'GATE_JUDGED',
+  });
   if (both[1].status === 'fulfilled') await stage.change(task.id, 'cancel');
 });
 
