@@ -3,9 +3,11 @@ import { inputOf, word, type Spot } from './examination.js';
 import { localImports } from './imports.js';
 import type { Interpreter } from './policy.js';
 import { scanScript, type Started } from './script-scan.js';
+import { scriptWrites } from './script-writes.js';
 import { secretEffects } from './secret-effects.js';
 import { tableEffects } from './effects.js';
 import type { Word } from './shell.js';
+import { treeCode } from './tree-code.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Interpreters, and the scripts that they are given: read by the inspector, and judged by what they do. */
@@ -38,6 +40,9 @@ const asking = new Set([
   '-v',
   '--check',
   '--test',
+  '-l',
+  '--syntax-check',
+  '--ini',
   '-n',
   '--noexec',
 ]);
@@ -87,6 +92,7 @@ export class Interpreting {
     const given = exam.book.read(named);
     const isTold = await tableEffects(named, given, exam, spot);
     const isLauncher = exam.policy.tasks.launchers.includes(name);
+    if (isLauncher) await treeCode(named, this.unwrapper, spot);
     if (isLauncher && (isTold || exam.book.isHarmless(given))) return;
     secretEffects(named, given, exam, spot);
     const hint = exam.book.interpreterOfFile(path.text);
@@ -158,6 +164,11 @@ export class Interpreting {
     await this.#judge(source, rest, interpreter?.language ?? 'shell', spot);
   }
 
+  /** A text whose language is known beforehand. */
+  known(source: string, language: string, spot: Spot): Promise<void> {
+    return this.#judge(source, [], language, spot);
+  }
+
   async #judge(source: string, rest: readonly Word[], language: string, spot: Spot): Promise<void> {
     const { exam } = this.unwrapper;
     if (language === 'shell') {
@@ -171,6 +182,7 @@ export class Interpreting {
       if (!exam.mayGoOn()) break;
       await this.#started(started, spot);
     }
+    await scriptWrites(source, language, exam, spot);
     await this.#imports(source, language, spot);
     exam.leave();
   }
@@ -277,6 +289,7 @@ function isAsking(flags: Set<string>, { language }: Interpreter): boolean {
     (flag) =>
       asking.has(flag) &&
       !(flag === '-n' && language !== 'shell') &&
+      !((flag === '-l' || flag === '--ini') && language !== 'php') &&
       !(flag === '-v' && language === 'shell') &&
       !(flag === '-h' && language === 'shell'),
   );
