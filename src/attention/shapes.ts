@@ -43,7 +43,7 @@ export const attentionLimits = {
   scripts: 16,
   scriptBytes: 256 * 1024,
   /** Shells in shells, programs that start programs. */
-  depth: 8,
+  depth: 12,
   /** Commands of one action, all scripts together. */
   commands: 4_000,
   /** Characters of all texts that are parsed for one action, each as often as it is. */

@@ -27,7 +27,9 @@ export function inspectorOf({ files = {} }) {
       Promise.resolve(
         Object.keys(files)
           .filter((path) => folder === '' || path.startsWith(`${folder}/`))
-          .filter((path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'))
+          .filter(
+            (path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'),
+          )
           .sort()
           .slice(0, max),
       ),

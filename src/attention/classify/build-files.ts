@@ -109,12 +109,15 @@ export function reachedRake(source: string, goals: readonly string[]): string | 
     if (head === null || blocks.length >= blocksMax) continue;
     const [, indent = '', name = ''] = head;
     const isBlock = /\bdo\b(?:\s*\|[^|]*\|)?\s*$/.test(line);
-    const end = isBlock ? lines.findIndex((each, index) => index > at && each.startsWith(`${indent}end`)) : at;
+    const end = isBlock
+      ? lines.findIndex((each, index) => index > at && each.startsWith(`${indent}end`))
+      : at;
     blocks.push({ name, from: at, to: end < 0 ? lines.length : end + 1 });
   }
   const wanted = goals.length === 0 ? ['default'] : goals.map((goal) => goal.replace(/\[.*/, ''));
   const plain = (name: string): string => name.split(':').at(-1) ?? name;
-  if (wanted.some((goal) => !blocks.some(({ name }) => plain(name) === plain(goal)))) return undefined;
+  if (wanted.some((goal) => !blocks.some(({ name }) => plain(name) === plain(goal))))
+    return undefined;
   const reached = new Set<string>();
   const queue = wanted.map(plain);
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
@@ -165,7 +168,10 @@ export function reachedMaven(
 /** Targets of Ant that are asked for, with those that they need. */
 export function reachedAnt(source: string, goals: readonly string[]): string {
   const plain = source.replace(/<!--[\s\S]*?-->/g, '');
-  const targets = [...plain.matchAll(/<target\b([^>]*)(?:\/>|>([\s\S]*?)<\/target>)/g)].slice(0, blocksMax);
+  const targets = [...plain.matchAll(/<target\b([^>]*)(?:\/>|>([\s\S]*?)<\/target>)/g)].slice(
+    0,
+    blocksMax,
+  );
   const of = (name: string, text: string): string =>
     new RegExp(`\\b${name}\\s*=\\s*"([^"]*)"`).exec(text)?.[1] ?? '';
   const first = of('default', /<project\b[^>]*>/.exec(plain)?.[0] ?? '');
@@ -246,9 +252,13 @@ export const builtFolder =
 export function cmakeCommands(source: string, targets: readonly string[]): string[][] {
   const plain = source.replace(/#\[\[[\s\S]*?\]\]|#[^\n]*/g, '');
   const commands: string[][] = [];
-  const calls = /\b(execute_process|exec_program|add_custom_command|add_custom_target|add_test)\s*\(/gi;
+  const calls =
+    /\b(execute_process|exec_program|add_custom_command|add_custom_target|add_test)\s*\(/gi;
   for (const { 0: found, 1: call = '', index } of plain.matchAll(calls)) {
-    const inside = plain.slice(index + found.length, closing(plain, index + found.length - 1, '(', ')') - 1);
+    const inside = plain.slice(
+      index + found.length,
+      closing(plain, index + found.length - 1, '(', ')') - 1,
+    );
     const tokens: string[] = inside.match(/"(?:\\.|[^"\\])*"|\[\[[\s\S]*?\]\]|[^\s"]+/g) ?? [];
     const isTarget = /custom_target/i.test(call);
     const name = tokens[0] ?? '';

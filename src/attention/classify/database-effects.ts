@@ -18,7 +18,8 @@ function isElsewhere(given: Arguments): boolean {
   );
 }
 
-const reachesFile = /\b(?:ATTACH|COPY|EXPORT|INSTALL|LOAD|READFILE|WRITEFILE|LOAD_EXTENSION|EDIT|FTS3_TOKENIZER)\b|\bVACUUM\b[^;]{0,200}\bINTO\b/i;
+const reachesFile =
+  /\b(?:ATTACH|COPY|EXPORT|INSTALL|LOAD|READFILE|WRITEFILE|LOAD_EXTENSION|EDIT|FTS3_TOKENIZER)\b|\bVACUUM\b[^;]{0,200}\bINTO\b/i;
 
 /** `sqlite3 :memory:`, `duckdb` without a file. */
 function isInMemory(given: Arguments, program: string): boolean {
@@ -63,7 +64,8 @@ async function statementEffects(
     if (!exam.spend('chars', text.length)) return;
     for (const risk of sqlRisks(text, exam.policy.databases)) {
       // What is only in memory is gone with the program; files are reached by its own commands and by ATTACH.
-      if (isInMemory(given, program) && risk.rule !== 'database-shell' && !reachesFile.test(text)) continue;
+      if (isInMemory(given, program) && risk.rule !== 'database-shell' && !reachesFile.test(text))
+        continue;
       const { signal, irreversible, rule, statement } = risk;
       const shown = [words[0] ?? word(program), word(statement.replace(/\s+/g, ' '))];
       const target = given.operands

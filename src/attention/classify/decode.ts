@@ -48,7 +48,11 @@ export function said(argv: readonly string[], scope: ShellScope): string | undef
       return first;
     case 'mktemp':
       // Below a folder that is named it may be anywhere.
-      return rest.some((each) => /^-[a-z]*[pu]|^--(?:tmpdir|dry)|\/(?!tmp\/[^/]*$)/.test(each) && !/^\/tmp\/[^/]*$/.test(each))
+      return rest.some(
+        (each) =>
+          /^-[a-z]*[pu]|^--(?:tmpdir|dry)|\/(?!tmp\/[^/]*$)/.test(each) &&
+          !/^\/tmp\/[^/]*$/.test(each),
+      )
         ? undefined
         : madeByMktemp;
     case 'pwd':

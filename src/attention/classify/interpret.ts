@@ -41,6 +41,7 @@ const asking = new Set([
   '--check',
   '--test',
   '-l',
+  '-c',
   '--syntax-check',
   '--ini',
   '-n',
@@ -226,11 +227,12 @@ export class Interpreting {
   async #code(
     code: Word,
     rest: readonly Word[],
-    { language }: Interpreter,
+    { language, pure }: Interpreter,
     words: readonly Word[],
     spot: Spot,
   ): Promise<void> {
     const { exam } = this.unwrapper;
+    if (code.isStatic && pure !== undefined && isPure(code.text, pure)) return;
     if (!code.isStatic)
       return exam.opaque('hidden-code', words, spot, 'runs what is told only then');
     const own = this.unwrapper.inner(spot, this.unwrapper.nameOf(words));
@@ -284,11 +286,21 @@ export class Interpreting {
   }
 }
 
+/** Every word of it is known to compute, and nothing in its texts is told only when it runs. */
+function isPure(code: string, words: readonly string[]): boolean {
+  const bare = code.replace(/"(?:\\.|[^"\\#$])*"/g, ' ');
+  if (/["'`#$@!\\]/.test(bare)) return false;
+  return (bare.match(/[A-Za-z_]\w*/g) ?? []).every(
+    (each) => each.length === 1 || words.includes(each),
+  );
+}
+
 function isAsking(flags: Set<string>, { language }: Interpreter): boolean {
   return [...flags].some(
     (flag) =>
       asking.has(flag) &&
       !(flag === '-n' && language !== 'shell') &&
+      !(flag === '-c' && !['ruby', 'perl'].includes(language)) &&
       !((flag === '-l' || flag === '--ini') && language !== 'php') &&
       !(flag === '-v' && language === 'shell') &&
       !(flag === '-h' && language === 'shell'),

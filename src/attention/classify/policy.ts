@@ -81,6 +81,8 @@ const interpreterShape = z.strictObject({
   valued: texts.optional(),
   words: texts.optional(),
   first_is_code: z.boolean().optional(),
+  /** Words of which code may be made that is not read here. */
+  pure: texts.optional(),
   extensions: texts,
 });
 

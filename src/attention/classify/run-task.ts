@@ -80,10 +80,16 @@ const taskFiles: Record<string, { files: string[]; name: RegExp }> = {
     files: ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'Taskfile.dist.yml'],
     name: /^ {2,4}["']?([\w:-]+)["']?:/gm,
   },
-  rake: { files: ['Rakefile', 'rakefile', 'Rakefile.rb'], name: /^\s*(?:multi)?task\s*\(?\s*:?["']?([\w:-]+)/gm },
+  rake: {
+    files: ['Rakefile', 'rakefile', 'Rakefile.rb'],
+    name: /^\s*(?:multi)?task\s*\(?\s*:?["']?([\w:-]+)/gm,
+  },
   invoke: { files: ['tasks.py'], name: /^def\s+(\w+)/gm },
   inv: { files: ['tasks.py'], name: /^def\s+(\w+)/gm },
-  gulp: { files: ['gulpfile.js', 'gulpfile.mjs', 'gulpfile.ts'], name: /(?:task\s*\(\s*["']|exports\.|export\s+(?:const|function|async\s+function)\s+)(\w[\w:-]*)/g },
+  gulp: {
+    files: ['gulpfile.js', 'gulpfile.mjs', 'gulpfile.ts'],
+    name: /(?:task\s*\(\s*["']|exports\.|export\s+(?:const|function|async\s+function)\s+)(\w[\w:-]*)/g,
+  },
   grunt: { files: ['Gruntfile.js', 'gruntfile.js'], name: /registerTask\s*\(\s*["']([\w:-]+)/g },
 };
 
@@ -102,14 +108,17 @@ async function packageTask(
   if (first === undefined) return false;
   if (['exec', 'x', 'dlx'].includes(first.text) && program !== 'bun') {
     // Behind options of the whole: `pnpm -r exec tsc` starts tsc.
-    const inner = words.slice(words.indexOf(first) + 1).filter(({ text }, at) => at > 0 || text !== '--');
+    const inner = words
+      .slice(words.indexOf(first) + 1)
+      .filter(({ text }, at) => at > 0 || text !== '--');
     if (inner.length > 0 && !/^-/.test(inner[0]?.text ?? '')) {
       await unwrapper.run(inner, unwrapper.inner(spot, `${program} ${first.text}`));
       return true;
     }
   }
   const isRun = ['run', 'run-script', 'rum', 'urn'].includes(first.text);
-  const name = isRun ? second : shorthand(program, first, words, unwrapper);
+  const name =
+    given0 === undefined ? undefined : isRun ? second : shorthand(program, first, words, unwrapper);
   const folder = ['--prefix', '-C', '--dir', '--cwd']
     .flatMap((flag) => given.flags.get(flag) ?? [])
     .at(-1);
@@ -152,6 +161,8 @@ function shorthand(
   if (full !== undefined && !(program === 'bun' && full === 'test'))
     return full === first.text ? first : word(full);
   if (program === 'npm') return undefined;
+  // No words of these packagers: scripts, whatever they are called.
+  if (['build', 'lint', 'check', 'dev', 'format'].includes(first.text)) return first;
   const given = unwrapper.exam.book.read(words);
   if (unwrapper.exam.book.matches(given).length > 0 || unwrapper.exam.book.isHarmless(given))
     return undefined;

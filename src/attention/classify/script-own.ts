@@ -35,12 +35,7 @@ const bareMakers: Record<string, { call: RegExp; from: RegExp }> = {
  * Whether what is removed is one name that the script sets to nothing but what it makes for itself: `rmtree(root)` behind
  * `root = tempfile.mkdtemp()`. `at`: of the call, behind its name; `found`: the call as far as its rule goes.
  */
-export function removesOwn(
-  code: string,
-  at: number,
-  found: string,
-  language: string,
-): boolean {
+export function removesOwn(code: string, at: number, found: string, language: string): boolean {
   // What is moved may lie over something else.
   if (/move/.test(found)) return false;
   const name = removedName(code, at, found);
@@ -74,7 +69,9 @@ function isSetOnlyTo(name: string, code: string, language: string): boolean {
     `\\bfor\\b[^\\n]{0,80}\\b${name}\\b[^\\n]{0,80}\\b(?:in|of)\\b|\\b(?:def|function|fn|func|sub|lambda)\\b[^\\n:{]{0,200}\\b${name}\\b|\\b${name}\\b[^\\n()]{0,80}\\)?\\s*=>|${own}\\s*(?:\\+|-|\\*|/|%|\\||&|\\?\\?|\\|\\|)=|${own}\\s*:=(?!\\s*(?:os|ioutil)\\.)|(?:,\\s*${name}|${name}\\s*,[^=\\n()]{0,80}|[[{]\\s*${name}\\b[^=\\n]{0,80}[\\]}])\\s*(?::?=|<-)(?!=)|\\b(?:global|nonlocal|catch|each|import)\\b[^\\n]{0,40}\\b${name}\\b|\\|\\s*${name}\\s*\\|`,
   );
   const isGo = language === 'go';
-  const text = isGo ? code.replace(new RegExp(`${own}\\s*,\\s*(?:err|_)\\s*:?=`, 'g'), `${name} =`) : code;
+  const text = isGo
+    ? code.replace(new RegExp(`${own}\\s*,\\s*(?:err|_)\\s*:?=`, 'g'), `${name} =`)
+    : code;
   if (elsewhere.test(text)) return false;
   const settings = [
     ...text.matchAll(
@@ -104,5 +101,14 @@ function makes(expression: string, code: string, language: string): boolean {
 /** `mkdtemp() + "/../x"` is another folder. */
 function hasNothingBehind(expression: string): boolean {
   const line = expression.split(/[\n;]/)[0] ?? '';
-  return !/\)\s*(?:[+/%[]|or\b|and\b|if\b|\?|\|\||&&|\.(?!name\b|path\b))|\.\./.test(line);
+  let depth = 0;
+  let behind = '';
+  for (let at = 0; at < line.length && behind === ''; at += 1) {
+    if (line[at] === '(') depth += 1;
+    else if (line[at] === ')') depth -= 1;
+    if (line[at] === ')' && depth === 0) behind = line.slice(at + 1);
+  }
+  return !/^[^\S\n]*\)?[^\S\n]*(?:[+/%[]|or\b|and\b|if\b|\?|\|\||&&|\.(?!name\b|path\b))|\.\./.test(
+    behind,
+  );
 }

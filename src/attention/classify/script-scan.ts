@@ -80,7 +80,11 @@ const openCalls = /\bexecutable\b|\bProcessStartInfo\b/;
 /** `Command::new("git").arg("push").args(["-f"])`: what is not ended in one go may be given more words later. */
 function chainedWords(code: string, at: number): Word[] {
   const rest = code.slice(at, at + chainChars);
-  const program = literalOf(rest) ?? (/^\s*(?:std::)?env(?:::var\w*|!)\(\s*"(?:CARGO|RUSTC)"/.test(rest) ? word('cargo') : undefined);
+  const program =
+    literalOf(rest) ??
+    (/^\s*(?:std::)?env(?:::var\w*|!)\(\s*"(?:CARGO|RUSTC)"/.test(rest)
+      ? word('cargo')
+      : undefined);
   const words: Word[] = [program ?? { text: '…', isStatic: false }];
   const statement = endOfStatement(rest);
   for (const { 1: many, index, 0: found } of statement.matchAll(/\.arg(s?)\s*\(\s*/g)) {
@@ -92,7 +96,8 @@ function chainedWords(code: string, at: number): Word[] {
     const { list } = callTexts(code, at + from, 'rust');
     words.push(...(list ?? [{ text: '…', isStatic: false }]).map(wordOf));
   }
-  if (!/\.(?:status|output|spawn|exec)\s*\(/.test(statement)) words.push({ text: '…', isStatic: false });
+  if (!/\.(?:status|output|spawn|exec)\s*\(/.test(statement))
+    words.push({ text: '…', isStatic: false });
   return words;
 }
 

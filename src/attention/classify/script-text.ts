@@ -115,7 +115,12 @@ class CallReader {
       if (this.#isList(texts)) {
         const list = this.#list();
         // `['git'] + words`, `['git'].concat(words)`.
-        return { texts, list, isWhole: true, isOpen: /^\s*(?:\+|\.concat)/.test(this.#rest()) };
+        return {
+          texts,
+          list,
+          isWhole: true,
+          isOpen: /^[\])]\s*(?:\+|\.concat)/.test(this.#rest()),
+        };
       }
       const literal = this.#literal() ?? this.#named();
       if (literal === undefined)
@@ -129,8 +134,7 @@ class CallReader {
       this.#skip(/,\s*/y);
     }
     const isWhole =
-      this.#at >= this.code.length ||
-      /^[\s)`;}\]]|^\/|^\.(?:toString|trim)/.test(this.#rest());
+      this.#at >= this.code.length || /^[\s)`;}\]]|^\/|^\.(?:toString|trim)/.test(this.#rest());
     return { texts, list: undefined, isWhole, isOpen: false };
   }
 

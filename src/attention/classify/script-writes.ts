@@ -19,6 +19,8 @@ interface Call {
   /** A mode among the arguments tells whether it writes. */
   mode?: RegExp;
   appends?: boolean;
+  /** The target is what stands before it, and no argument. */
+  before?: boolean;
 }
 
 const modes = /["'](?:[wax]|r\+|rb\+|r\+b)[bt+]{0,3}["']/;
@@ -26,33 +28,66 @@ const modes = /["'](?:[wax]|r\+|rb\+|r\+b)[bt+]{0,3}["']/;
 const calls: Record<string, Call[]> = {
   python: [
     { expression: /(?<![\w.])(?:io\.|codecs\.|gzip\.)?open\s*\(/g, first: true, mode: modes },
-    { expression: /\.open\s*\((?=[^()\n]{0,200}["'](?:[wax]|r\+))/g, first: false, mode: modes },
-    { expression: /\.(?:write_text|write_bytes|touch|symlink_to|hardlink_to|replace|rename|mkdir|chmod)\s*\(/g, first: false },
-    { expression: /\b(?:shutil\.(?:copy\w*|move)|os\.(?:rename|replace|symlink|link|chmod|makedirs|mkdir)|np\.save\w*)\s*\(/g, first: false },
+    {
+      expression: /\.open\s*\((?=[^()\n]{0,200}["'](?:[wax]|r\+))/g,
+      first: false,
+      before: true,
+      mode: modes,
+    },
+    {
+      expression: /\.(?:write_text|write_bytes|touch|mkdir|chmod)\s*\(/g,
+      first: false,
+      before: true,
+    },
+    { expression: /\.(?:symlink_to|hardlink_to|replace|rename)\s*\(/g, first: false },
+    {
+      expression:
+        /\b(?:shutil\.(?:copy\w*|move)|os\.(?:rename|replace|symlink|link|chmod|makedirs|mkdir)|np\.save\w*)\s*\(/g,
+      first: false,
+    },
   ],
   javascript: [
-    { expression: /\b(?:writeFile|writeFileSync|outputFile|outputFileSync|writeJson|writeJsonSync|createWriteStream|truncate)\s*\(|\bBun\.write\s*\(|\bDeno\.write\w*\s*\(/g, first: true },
+    {
+      expression:
+        /\b(?:writeFile|writeFileSync|outputFile|outputFileSync|writeJson|writeJsonSync|createWriteStream|truncate)\s*\(|\bBun\.write\s*\(|\bDeno\.write\w*\s*\(/g,
+      first: true,
+    },
     { expression: /\b(?:appendFile|appendFileSync)\s*\(/g, first: true, appends: true },
     { expression: /\bopen(?:Sync)?\s*\(/g, first: true, mode: modes },
-    { expression: /\b(?:copyFile|copyFileSync|cp|cpSync|rename|renameSync|symlink|symlinkSync|link|linkSync|chmod|chmodSync|mkdir|mkdirSync|copySync|moveSync)\s*\(/g, first: false },
+    {
+      expression:
+        /\b(?:copyFile|copyFileSync|cp|cpSync|rename|renameSync|symlink|symlinkSync|link|linkSync|chmod|chmodSync|mkdir|mkdirSync|copySync|moveSync)\s*\(/g,
+      first: false,
+    },
   ],
   ruby: [
     { expression: /\b(?:File|IO)\.(?:write|binwrite)\s*\(?/g, first: true },
     { expression: /\bFile\.(?:open|new)\s*\(?/g, first: true, mode: modes },
-    { expression: /\b(?:FileUtils\.(?:cp\w*|mv|move|copy\w*|ln\w*|install|touch|mkdir\w*|chmod\w*)|File\.(?:rename|symlink|chmod))\s*\(?/g, first: false },
-    { expression: /\.write\s*\(/g, first: false },
+    {
+      expression:
+        /\b(?:FileUtils\.(?:cp\w*|mv|move|copy\w*|ln\w*|install|touch|mkdir\w*|chmod\w*)|File\.(?:rename|symlink|chmod))\s*\(?/g,
+      first: false,
+    },
+    { expression: /\.write\s*\(/g, first: false, before: true },
   ],
   php: [
     { expression: /\bfile_put_contents\s*\(/g, first: true },
     { expression: /\bfopen\s*\(/g, first: true, mode: modes },
-    { expression: /\b(?:copy|rename|symlink|link|move_uploaded_file|touch|mkdir|chmod)\s*\(/g, first: false },
+    {
+      expression: /\b(?:copy|rename|symlink|link|move_uploaded_file|touch|mkdir|chmod)\s*\(/g,
+      first: false,
+    },
   ],
   perl: [
     { expression: /\bopen\s*\(?\s*(?:my\s+)?\$?\w+\s*,(?=\s*["'](?:\+?>|\+<))/g, first: false },
     { expression: /\b(?:copy|move|rename|symlink|link|mkdir)\b\s*\(?/g, first: false },
   ],
   r: [
-    { expression: /\b(?:writeLines|write|write\.\w+|saveRDS|save|sink|cat|file\.copy|file\.rename|file\.symlink|file\.create|file\.append|dir\.create)\s*\(/g, first: false },
+    {
+      expression:
+        /\b(?:writeLines|write|write\.\w+|saveRDS|save|sink|cat|file\.copy|file\.rename|file\.symlink|file\.create|file\.append|dir\.create)\s*\(/g,
+      first: false,
+    },
   ],
   lua: [{ expression: /\bio\.open\s*\(/g, first: true, mode: modes }],
   go: [
@@ -61,12 +96,22 @@ const calls: Record<string, Call[]> = {
   ],
   rust: [
     { expression: /\b(?:fs::write|File::create)\s*\(/g, first: true },
-    { expression: /\b(?:fs::(?:copy|rename|hard_link|create_dir\w*|set_permissions)|symlink|OpenOptions::new)\s*\(/g, first: false },
+    {
+      expression:
+        /\b(?:fs::(?:copy|rename|hard_link|create_dir\w*|set_permissions)|symlink|OpenOptions::new)\s*\(/g,
+      first: false,
+    },
   ],
   jvm: [
-    { expression: /\b(?:Files\.(?:write\w*|copy|move|create\w+|newBufferedWriter)|FileWriter|FileOutputStream|PrintWriter)\s*\(|\.(?:writeText|appendText|write|append|renameTo|copyTo|text\s*=)\s*\(?/g, first: false },
+    {
+      expression:
+        /\b(?:Files\.(?:write\w*|copy|move|create\w+|newBufferedWriter)|FileWriter|FileOutputStream|PrintWriter)\s*\(|\.(?:writeText|appendText|write|append|renameTo|copyTo|text\s*=)\s*\(?/g,
+      first: false,
+    },
   ],
-  elixir: [{ expression: /\bFile\.(?:write|open|cp\w*|rename|ln\w*|mkdir\w*)!?\s*\(/g, first: false }],
+  elixir: [
+    { expression: /\bFile\.(?:write|open|cp\w*|rename|ln\w*|mkdir\w*)!?\s*\(/g, first: false },
+  ],
 };
 
 /** The folder of the user, or what lies beside the root, in any of these languages. */
@@ -121,7 +166,9 @@ async function written(of: Written, exam: Examination, spot: Spot): Promise<void
     const writing = { words: shown, isAppending, isRedirect: true, content: undefined };
     return await writesTo(word(literal), writing, exam, spot);
   }
-  const target = call.first ? firstOf(inside) : `${receiverOf(before, found)} ${inside}`;
+  const receiver = receiverOf(before, found);
+  const other = call.before === true ? receiver : `${receiver} ${inside}`;
+  const target = call.first ? firstOf(inside) : other;
   const isOutside = outsideSource.test(target) || names(target).some((each) => outside.has(each));
   if (!isOutside && !(namesStartup && names(target).length > 0)) return;
   const subject = { tool: language, target: spot.file };
@@ -167,7 +214,9 @@ function outsideNames(code: string): Set<string> {
 }
 
 function isGivenOutside(name: string, code: string, outside: ReadonlySet<string>): boolean {
-  const given = code.matchAll(new RegExp(`(?<!def |function |func |fn |fun |sub )\\b${name}\\s*\\(`, 'g'));
+  const given = code.matchAll(
+    new RegExp(`(?<!def |function |func |fn |fun |sub )\\b${name}\\s*\\(`, 'g'),
+  );
   for (const { index, 0: found } of given) {
     const inside = argumentsAt(code, index + found.length);
     if (outsideSource.test(inside) || names(inside).some((each) => outside.has(each))) return true;

@@ -45,22 +45,46 @@ export async function treeCode(
   const reader = Object.hasOwn(readers, program) ? readers[program] : undefined;
   const loads = exam.book.loadsOf(given);
   if ((reader === undefined && loads.length === 0) || asksOnly(given)) return;
-  if (!exam.enter()) return;
   for (const { files, flags, language } of loads)
-    for (const file of [...files, ...(flags ?? []).flatMap((flag) => given.flags.get(flag) ?? [])])
+    for (const file of [...files, ...(flags ?? []).flatMap((flag) => valuesOf(flag, told))])
       await script(file, language, told);
   await reader?.(told);
-  exam.leave();
+}
+
+/** Whether or not the tables say that the flag has a value. */
+function valuesOf(flag: string, { given, words }: Told): string[] {
+  const next = words[words.findIndex(({ text }) => text === flag) + 1];
+  const known = (given.flags.get(flag) ?? []).filter((each) => each !== '');
+  return known.length > 0 || !given.flags.has(flag) || next === undefined ? known : [next.text];
 }
 
 function asksOnly({ flags, operands }: Arguments): boolean {
-  return operands.length === 1 && ['--version', '--help', '-V', '-h'].some((flag) => flags.has(flag));
+  return (
+    operands.length === 1 && ['--version', '--help', '-V', '-h'].some((flag) => flags.has(flag))
+  );
 }
 
 const readers: Record<string, (told: Told) => Promise<void>> = {
   ...{ cargo, go, gradle, gradlew: gradle, mvn: maven, mvnw: maven, ant, cmake, rake, composer },
-  ...{ task: taskfile, tox, git: hooks, dotnet, pip: python, pip3: python, uv: python, build: python },
-  ...{ terraform, tofu: terraform, mix, docker: compose, 'docker-compose': compose, ninja, nox: quiet },
+  ...{
+    task: taskfile,
+    tox,
+    git: hooks,
+    dotnet,
+    pip: python,
+    pip3: python,
+    uv: python,
+    build: python,
+  },
+  ...{
+    terraform,
+    tofu: terraform,
+    mix,
+    docker: compose,
+    'docker-compose': compose,
+    ninja,
+    nox: quiet,
+  },
 };
 
 async function quiet(): Promise<void> {
@@ -102,7 +126,12 @@ function operandsOf({ given }: Told): string[] {
 /** `build.rs` of the package and of its members, what its settings start; `cargo run` runs its programs. */
 async function cargo(told: Told): Promise<void> {
   const [first = ''] = operandsOf(told);
-  if (!/^(?:build|b|check|c|test|t|run|r|bench|clippy|doc|d|rustc|rustdoc|fix|package|install|nextest|llvm-cov|miri|expand)$/.test(first)) return;
+  if (
+    !/^(?:build|b|check|c|test|t|run|r|bench|clippy|doc|d|rustc|rustdoc|fix|package|install|nextest|llvm-cov|miri|expand)$/.test(
+      first,
+    )
+  )
+    return;
   const { exam } = told.unwrapper;
   const manifest = told.given.flags.get('--manifest-path')?.[0] ?? 'Cargo.toml';
   const root = path.dirname(manifest);
@@ -110,7 +139,10 @@ async function cargo(told: Told): Promise<void> {
   const members = /\bmembers\s*=\s*\[([^\]]*)\]/.exec(source)?.[1] ?? '';
   const folders = ['.', ...[...members.matchAll(/"([^"*]+)"/g)].map((each) => each[1] ?? '')];
   for (const folder of folders.slice(0, partsMax)) {
-    const own = folder === '.' ? source : await exam.read(word(path.join(root, folder, 'Cargo.toml')), told.spot);
+    const own =
+      folder === '.'
+        ? source
+        : await exam.read(word(path.join(root, folder, 'Cargo.toml')), told.spot);
     const build = /^\s*build\s*=\s*"([^"]+)"/m.exec(own ?? '')?.[1] ?? 'build.rs';
     await script(path.join(root, folder, build), 'rust', told);
   }
@@ -124,7 +156,8 @@ async function cargo(told: Told): Promise<void> {
   if (first === 'run' || first === 'r') {
     const bin = told.given.flags.get('--bin')?.[0];
     const example = told.given.flags.get('--example')?.[0];
-    const mains = bin !== undefined && bin !== '' ? [`src/bin/${bin}.rs`, `src/bin/${bin}/main.rs`] : [];
+    const mains =
+      bin !== undefined && bin !== '' ? [`src/bin/${bin}.rs`, `src/bin/${bin}/main.rs`] : [];
     if (example !== undefined && example !== '') mains.push(`examples/${example}.rs`);
     for (const file of mains.length > 0 ? mains : ['src/main.rs'])
       await script(path.join(root, file), 'rust', told);
@@ -196,7 +229,8 @@ async function listed(target: string, { unwrapper, spot }: Told): Promise<string
   if (place.kind !== 'inside' || exam.inspector?.list === undefined) return [];
   const found = await exam.inspector.list(place.path, isDeep, listedMax + 1);
   if (found === undefined || found.length > listedMax) {
-    if (found !== undefined) exam.opaque('too-many-scripts', target, spot, 'more files than are looked at');
+    if (found !== undefined)
+      exam.opaque('too-many-scripts', target, spot, 'more files than are looked at');
     return [];
   }
   const cwd = spot.scope.cwd ?? '';
@@ -206,19 +240,34 @@ async function listed(target: string, { unwrapper, spot }: Told): Promise<string
 async function gradle(told: Told): Promise<void> {
   const { given, unwrapper } = told;
   const { exam } = unwrapper;
-  const value = (...flags: string[]): string[] => flags.flatMap((flag) => given.flags.get(flag) ?? []);
+  const value = (...flags: string[]): string[] =>
+    flags.flatMap((flag) => given.flags.get(flag) ?? []);
   const isDry = given.flags.has('-m') || given.flags.has('--dry-run');
   const asked = operandsOf(told);
   const goals = isDry ? [] : asked.map((each) => each.split(':').at(-1) ?? each);
   const folder = value('-p', '--project-dir')[0] ?? '.';
-  const settings = await firstOf(['settings.gradle', 'settings.gradle.kts'].map((each) => path.join(folder, each)), told);
-  const included = [...(settings?.text ?? '').matchAll(/["']:?([\w:-]+)["']/g)].map((each) => (each[1] ?? '').replaceAll(':', '/'));
-  const named = asked.flatMap((each) => (each.includes(':') ? [each.split(':').slice(0, -1).join('/').replace(/^\//, '')] : []));
+  const settings = await firstOf(
+    ['settings.gradle', 'settings.gradle.kts'].map((each) => path.join(folder, each)),
+    told,
+  );
+  const included = [...(settings?.text ?? '').matchAll(/["']:?([\w:-]+)["']/g)].map((each) =>
+    (each[1] ?? '').replaceAll(':', '/'),
+  );
+  const named = asked.flatMap((each) =>
+    each.includes(':') ? [each.split(':').slice(0, -1).join('/').replace(/^\//, '')] : [],
+  );
   const isWhole = asked.some((each) => !each.includes(':'));
-  const folders = [...new Set(['.', 'buildSrc', ...named, ...(isWhole ? included : [])].filter((each) => each !== ''))];
+  const folders = [
+    ...new Set(
+      ['.', 'buildSrc', ...named, ...(isWhole ? included : [])].filter((each) => each !== ''),
+    ),
+  ];
   const found: { text: string; file: string }[] = settings === undefined ? [] : [settings];
   for (const each of folders.slice(0, partsMax)) {
-    const build = await firstOf(['build.gradle', 'build.gradle.kts'].map((name) => path.join(folder, each, name)), told);
+    const build = await firstOf(
+      ['build.gradle', 'build.gradle.kts'].map((name) => path.join(folder, each, name)),
+      told,
+    );
     if (build !== undefined) found.push(build);
   }
   for (const file of value('-b', '--build-file', '-I', '--init-script', '-c', '--settings-file')) {
@@ -242,13 +291,19 @@ async function gradleFile(
   const reached = reachedGradle(code, bare, goals);
   for (const name of reached.names) known.add(name);
   await told.unwrapper.interpreting.known(reached.code, 'jvm', within(told, file));
-  for (const [, applied = ''] of reached.code.matchAll(/\bapply\s*\(?\s*from\s*[:=]\s*["']([^"'\n]+)["']/g)) {
+  for (const [, applied = ''] of reached.code.matchAll(
+    /\bapply\s*\(?\s*from\s*[:=]\s*["']([^"'\n]+)["']/g,
+  )) {
     const inner = await told.unwrapper.exam.read(word(applied), told.spot);
-    if (inner !== undefined && applied !== file) await gradleFile(inner, applied, goals, known, told);
+    if (inner !== undefined && applied !== file)
+      await gradleFile(inner, applied, goals, known, told);
   }
 }
 
-async function firstOf(files: readonly string[], { unwrapper, spot }: Told): Promise<{ text: string; file: string } | undefined> {
+async function firstOf(
+  files: readonly string[],
+  { unwrapper, spot }: Told,
+): Promise<{ text: string; file: string } | undefined> {
   for (const file of files) {
     const text = await unwrapper.exam.read(word(file), spot);
     if (text !== undefined) return { text, file };
@@ -271,18 +326,32 @@ function namedTask(name: string, { unwrapper, words, spot }: Told): void {
 async function maven(told: Told): Promise<void> {
   const goals = operandsOf(told);
   const profiles = [...told.given.flags].flatMap(([flag, values]) =>
-    /^-P./.test(flag) ? [flag.slice(2)] : flag === '-P' || flag === '--activate-profiles' ? values : [],
+    /^-P./.test(flag)
+      ? [flag.slice(2)]
+      : flag === '-P' || flag === '--activate-profiles'
+        ? values
+        : [],
   );
   const file = ['-f', '--file'].flatMap((flag) => told.given.flags.get(flag) ?? [])[0] ?? 'pom.xml';
   const source = await told.unwrapper.exam.read(word(file), told.spot);
   for (const goal of goals) if (goal.includes(':')) namedTask(goal, told);
   if (source === undefined) return;
-  const text = reachedMaven(source, goals, profiles.flatMap((each) => each.split(',')));
-  await deeds(goals.includes('clean') ? text : text.replace(/<fileset>[\s\S]*?<\/fileset>/g, ''), file, told);
+  const text = reachedMaven(
+    source,
+    goals,
+    profiles.flatMap((each) => each.split(',')),
+  );
+  await deeds(
+    goals.includes('clean') ? text : text.replace(/<fileset>[\s\S]*?<\/fileset>/g, ''),
+    file,
+    told,
+  );
 }
 
 async function ant(told: Told): Promise<void> {
-  const file = ['-f', '-file', '-buildfile'].flatMap((flag) => told.given.flags.get(flag) ?? [])[0] ?? 'build.xml';
+  const file =
+    ['-f', '-file', '-buildfile'].flatMap((flag) => told.given.flags.get(flag) ?? [])[0] ??
+    'build.xml';
   const source = await told.unwrapper.exam.read(word(file), told.spot);
   if (source === undefined) return;
   const goals = operandsOf(told);
@@ -309,9 +378,16 @@ async function dotnet(told: Told): Promise<void> {
   if (!/^(?:build|test|run|publish|pack|restore|msbuild|clean|watch)$/.test(first)) return;
   const named = rest.filter((each) => /\.\w*proj$|\.targets$/.test(each));
   const project = told.given.flags.get('--project')?.[0];
-  const folder = project !== undefined && project !== '' ? project : (rest.find((each) => /^[\w./-]+$/.test(each)) ?? '.');
-  const found = named.length > 0 ? [] : (await listed(folder, told)).filter((each) => /\.\w*proj$/.test(each));
-  for (const file of [...named, ...found, 'Directory.Build.targets', 'Directory.Build.props'].slice(0, partsMax)) {
+  const folder =
+    project !== undefined && project !== ''
+      ? project
+      : (rest.find((each) => /^[\w./-]+$/.test(each)) ?? '.');
+  const found =
+    named.length > 0 ? [] : (await listed(folder, told)).filter((each) => /\.\w*proj$/.test(each));
+  for (const file of [...named, ...found, 'Directory.Build.targets', 'Directory.Build.props'].slice(
+    0,
+    partsMax,
+  )) {
     const source = await told.unwrapper.exam.read(word(file), told.spot);
     if (source !== undefined) await deeds(source.replace(/<!--[\s\S]*?-->/g, ''), file, told);
   }
@@ -319,7 +395,8 @@ async function dotnet(told: Told): Promise<void> {
 
 async function cmake(told: Told): Promise<void> {
   const { given, unwrapper, spot } = told;
-  const value = (...flags: string[]): string[] => flags.flatMap((flag) => given.flags.get(flag) ?? []);
+  const value = (...flags: string[]): string[] =>
+    flags.flatMap((flag) => given.flags.get(flag) ?? []);
   for (const file of value('-P')) {
     const text = await unwrapper.exam.read(word(file), spot);
     if (text === undefined) await unwrapper.opaqueOrLater(word(file), told.words, spot);
@@ -333,20 +410,39 @@ async function cmake(told: Told): Promise<void> {
   if (text !== undefined) await cmakeFile(file, text, value('--target', '-t'), 0, told);
 }
 
-async function cmakeFile(file: string, text: string, targets: readonly string[], depth: number, told: Told): Promise<void> {
+async function cmakeFile(
+  file: string,
+  text: string,
+  targets: readonly string[],
+  depth: number,
+  told: Told,
+): Promise<void> {
   if (depth > 3) return;
-  for (const words of cmakeCommands(text, targets)) await argv(words.map((each) => (/^\$\{?CMAKE_COMMAND\}$/.test(each) ? 'cmake' : each)), told, file);
+  for (const words of cmakeCommands(text, targets))
+    await argv(
+      words.map((each) => (/^\$\{?CMAKE_COMMAND\}$/.test(each) ? 'cmake' : each)),
+      told,
+      file,
+    );
   await told.unwrapper.interpreting.known(text, 'cmake', within(told, file));
   const folder = path.dirname(file);
-  for (const [, below, included] of text.matchAll(/\badd_subdirectory\s*\(\s*([\w./-]+)|\binclude\s*\(\s*"?([\w./-]+\.cmake)/gi)) {
-    const inner = below === undefined ? path.join(folder, included ?? '') : path.join(folder, below, 'CMakeLists.txt');
+  for (const [, below, included] of text.matchAll(
+    /\badd_subdirectory\s*\(\s*([\w./-]+)|\binclude\s*\(\s*"?([\w./-]+\.cmake)/gi,
+  )) {
+    const inner =
+      below === undefined
+        ? path.join(folder, included ?? '')
+        : path.join(folder, below, 'CMakeLists.txt');
     const source = await told.unwrapper.exam.read(word(inner), told.spot);
     if (source !== undefined) await cmakeFile(inner, source, targets, depth + 1, told);
   }
 }
 
 async function ninja(told: Told): Promise<void> {
-  const source = await told.unwrapper.exam.read(word(told.given.flags.get('-f')?.[0] ?? 'build.ninja'), told.spot);
+  const source = await told.unwrapper.exam.read(
+    word(told.given.flags.get('-f')?.[0] ?? 'build.ninja'),
+    told.spot,
+  );
   for (const [, line = ''] of (source ?? '').matchAll(/^\s+command\s*=\s*(.+)$/gm)) {
     if (!told.unwrapper.exam.mayGoOn()) return;
     await shell(line.replace(/\$(?:in|out)\b/g, 'x'), told, 'build.ninja');
@@ -356,19 +452,31 @@ async function ninja(told: Told): Promise<void> {
 async function rake(told: Told): Promise<void> {
   const found = await firstOf(['Rakefile', 'rakefile', 'Rakefile.rb'], told);
   if (found === undefined) return;
-  const reached = reachedRake(found.text, operandsOf(told).filter((each) => !each.includes('=')));
+  const reached = reachedRake(
+    found.text,
+    operandsOf(told).filter((each) => !each.includes('=')),
+  );
   await told.unwrapper.interpreting.known(reached ?? found.text, 'ruby', within(told, found.file));
-  for (const [, text = ''] of (reached ?? '').matchAll(/\bsh\s*\(?\s*["']([^"'\n]+)["']/g)) await shell(text, told, found.file);
+  for (const [, text = ''] of (reached ?? '').matchAll(/\bsh\s*\(?\s*["']([^"'\n]+)["']/g))
+    await shell(text, told, found.file);
 }
 
 /** Scripts of composer.json: those that are named, and those that come along with what it does. */
 async function composer(told: Told): Promise<void> {
   const [first = '', second] = operandsOf(told);
-  const name = first === 'run' || first === 'run-script' || first === 'exec' ? (second ?? '') : first;
+  const name =
+    first === 'run' || first === 'run-script' || first === 'exec' ? (second ?? '') : first;
   const source = await told.unwrapper.exam.read(word('composer.json'), told.spot);
   if (source === undefined || told.given.flags.has('--no-scripts')) return;
   const lists = objectAt(jsonOf(source), 'scripts');
-  const events = ['install', 'update', 'require', 'remove', 'dump-autoload', 'create-project'].includes(name)
+  const events = [
+    'install',
+    'update',
+    'require',
+    'remove',
+    'dump-autoload',
+    'create-project',
+  ].includes(name)
     ? Object.keys(lists).filter((each) => /^(?:pre|post)-/.test(each))
     : [`pre-${name}-cmd`, name, `post-${name}-cmd`];
   const done = new Set<string>();
@@ -380,13 +488,17 @@ async function composer(told: Told): Promise<void> {
       if (typeof line !== 'string') continue;
       const called = /^@(?!php|composer|putenv)([\w:-]+)/.exec(line)?.[1];
       if (called !== undefined) queue.push(called);
-      else if (!/^[\w\\]+::\w+$|^@putenv/.test(line)) await shell(line.replace(/^@/, ''), told, 'composer.json');
+      else if (!/^[\w\\]+::\w+$|^@putenv/.test(line))
+        await shell(line.replace(/^@/, ''), told, 'composer.json');
     }
   }
 }
 
 async function taskfile(told: Told): Promise<void> {
-  const found = await firstOf(['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'Taskfile.dist.yml'], told);
+  const found = await firstOf(
+    ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'Taskfile.dist.yml'],
+    told,
+  );
   if (found === undefined || told.given.flags.has('--dry') || told.given.flags.has('-n')) return;
   const content = yamlOf(found.text);
   const tasks = objectAt(content, 'tasks');
@@ -399,12 +511,14 @@ async function taskfile(told: Told): Promise<void> {
     done.add(name);
     const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined;
     const body = typeof task === 'string' || Array.isArray(task) ? { cmds: task } : record(task);
-    for (const need of [body['deps']].flat()) queue.push(typeof need === 'string' ? need : String(record(need)['task'] ?? ''));
+    for (const need of [body['deps']].flat())
+      queue.push(typeof need === 'string' ? need : String(record(need)['task'] ?? ''));
     for (const step of [body['cmds'], body['cmd'], body['status'], body['preconditions']].flat()) {
       const own = typeof step === 'string' ? { cmd: step } : record(step);
       if (typeof own['task'] === 'string') queue.push(own['task']);
       const line = own['cmd'] ?? own['defer'] ?? own['sh'];
-      if (typeof line === 'string') await shell(templated(line, { ...vars, ...objectAt(body, 'vars') }), told, found.file);
+      if (typeof line === 'string')
+        await shell(templated(line, { ...vars, ...objectAt(body, 'vars') }), told, found.file);
     }
   }
 }
@@ -420,11 +534,20 @@ async function tox(told: Told): Promise<void> {
   const found = await firstOf(['tox.ini'], told);
   if (found === undefined) return;
   const wanted = (told.given.flags.get('-e') ?? []).flatMap((each) => each.split(','));
-  for (const [, name = '', body = ''] of found.text.matchAll(/^\[testenv(?::([^\]]+))?\]\n((?:(?!^\[)[^\n]*\n?)*)/gm)) {
+  for (const [, name = '', body = ''] of found.text.matchAll(
+    /^\[testenv(?::([^\]]+))?\]\n((?:(?!^\[)[^\n]*\n?)*)/gm,
+  )) {
     if (name !== '' && wanted.length > 0 && !wanted.includes(name)) continue;
-    for (const [, lines = ''] of body.matchAll(/^commands(?:_pre|_post)?\s*=([^\n]*\n?(?:[ \t]+[^\n]*\n?)*)/gm))
+    for (const [, lines = ''] of body.matchAll(
+      /^commands(?:_pre|_post)?\s*=([^\n]*\n?(?:[ \t]+[^\n]*\n?)*)/gm,
+    ))
       for (const line of lines.split('\n').map((each) => each.trim().replace(/^-\s*/, '')))
-        if (line !== '' && !line.startsWith('#')) await shell(line.replace(/\{posargs(?::([^}]*))?\}/g, '$1').replace(/\{[^}]*\}/g, '$UNKNOWN'), told, found.file);
+        if (line !== '' && !line.startsWith('#'))
+          await shell(
+            line.replace(/\{posargs(?::([^}]*))?\}/g, '$1').replace(/\{[^}]*\}/g, '$UNKNOWN'),
+            told,
+            found.file,
+          );
   }
 }
 
@@ -444,7 +567,8 @@ async function hooks(told: Told): Promise<void> {
   for (const name of names)
     for (const file of [`.husky/${name}`, `.githooks/${name}`, `.git/hooks/${name}`]) {
       const text = await told.unwrapper.exam.read(word(file), told.spot);
-      if (text !== undefined) await told.unwrapper.interpreting.text(text, [], undefined, within(told, file));
+      if (text !== undefined)
+        await told.unwrapper.interpreting.text(text, [], undefined, within(told, file));
     }
 }
 
@@ -453,18 +577,25 @@ async function python(told: Told): Promise<void> {
   const operands = operandsOf(told);
   const [first = '', second] = operands;
   const isBuild = told.program === 'build' || (told.program === 'uv' && first === 'build');
-  const isInstall = ['install', 'wheel', 'sync'].includes(first) || (first === 'pip' && second === 'install');
+  const isInstall =
+    ['install', 'wheel', 'sync'].includes(first) || (first === 'pip' && second === 'install');
   const editable = ['-e', '--editable'].flatMap((flag) => told.given.flags.get(flag) ?? []);
   const isEditable = told.given.flags.has('-e') || told.given.flags.has('--editable');
-  const named = [...operands.slice(1), ...editable].filter((each) => /^\.{1,2}(?:\/|\[|$)|^\.\//.test(each));
+  const named = [...operands.slice(1), ...editable].filter((each) =>
+    /^\.{1,2}(?:\/|\[|$)|^\.\//.test(each),
+  );
   if (!isBuild && !(isInstall && (named.length > 0 || isEditable || first === 'sync'))) return;
   for (const each of named.length > 0 ? named : ['.']) {
     const folder = each.replace(/\[.*$/, '') || '.';
     await script(path.join(folder, 'setup.py'), 'python', told);
-    const project = await told.unwrapper.exam.read(word(path.join(folder, 'pyproject.toml')), told.spot);
+    const project = await told.unwrapper.exam.read(
+      word(path.join(folder, 'pyproject.toml')),
+      told.spot,
+    );
     const backend = /^\s*backend-path\s*=\s*\[\s*"([^"]+)"/m.exec(project ?? '')?.[1];
     const name = /^\s*build-backend\s*=\s*"([^":]+)/m.exec(project ?? '')?.[1];
-    if (backend !== undefined && name !== undefined) await script(path.join(folder, backend, `${name.replaceAll('.', '/')}.py`), 'python', told);
+    if (backend !== undefined && name !== undefined)
+      await script(path.join(folder, backend, `${name.replaceAll('.', '/')}.py`), 'python', told);
   }
 }
 
@@ -473,10 +604,16 @@ async function terraform(told: Told): Promise<void> {
   const [first = ''] = operandsOf(told);
   if (!/^(?:plan|apply|refresh|console|test|destroy)$/.test(first)) return;
   const folder = told.given.flags.get('-chdir')?.[0] ?? '.';
-  for (const file of (await listed(folder, told)).filter((each) => each.endsWith('.tf')).slice(0, partsMax)) {
+  for (const file of (await listed(folder, told))
+    .filter((each) => each.endsWith('.tf'))
+    .slice(0, partsMax)) {
     const source = (await told.unwrapper.exam.read(word(file), told.spot)) ?? '';
-    for (const [, list = ''] of source.matchAll(/\bdata\s+"external"[^{]{0,80}\{[^}]{0,400}?\bprogram\s*=\s*\[([^\]]*)\]/g)) {
-      const words = [...list.matchAll(/"((?:\\.|[^"\\])*)"/g)].map((each) => (each[1] ?? '').replace(/\$\{path\.(?:module|root|cwd)\}/g, folder));
+    for (const [, list = ''] of source.matchAll(
+      /\bdata\s+"external"[^{]{0,80}\{[^}]{0,400}?\bprogram\s*=\s*\[([^\]]*)\]/g,
+    )) {
+      const words = [...list.matchAll(/"((?:\\.|[^"\\])*)"/g)].map((each) =>
+        (each[1] ?? '').replace(/\$\{path\.(?:module|root|cwd)\}/g, folder),
+      );
       if (words.length > 0) await argv(words, told, file);
     }
   }
@@ -489,25 +626,43 @@ async function mix(told: Told): Promise<void> {
   if (source === undefined) return;
   await told.unwrapper.interpreting.known(source, 'elixir', within(told, 'mix.exs'));
   const key = first.replace(/[^\w.]/g, '').replaceAll('.', '\\.');
-  const list = new RegExp(`(?:^|[\\s,[])"?${key}"?:\\s*(?:\\[([^\\]]*)\\]|("[^"]*"))`, 'm').exec(source);
+  const list = new RegExp(`(?:^|[\\s,[])"?${key}"?:\\s*(?:\\[([^\\]]*)\\]|("[^"]*"))`, 'm').exec(
+    source,
+  );
   for (const [, line = ''] of (list?.[1] ?? list?.[2] ?? '').matchAll(/"([^"]*)"/g))
-    if (line.split(' ')[0] !== first) await shell(line.startsWith('cmd ') ? line.slice(4) : `mix ${line}`, told, 'mix.exs');
+    if (line.split(' ')[0] !== first)
+      await shell(line.startsWith('cmd ') ? line.slice(4) : `mix ${line}`, told, 'mix.exs');
 }
 
 /** A compose file that opens the machine to what it starts. */
 async function compose(told: Told): Promise<void> {
   const operands = operandsOf(told);
   const words = told.program === 'docker' ? operands.slice(1) : operands;
-  if ((told.program === 'docker' && operands[0] !== 'compose') || !['up', 'run', 'create', 'start'].includes(words[0] ?? '')) return;
-  const named = ['-f', '--file'].flatMap((flag) => told.given.flags.get(flag) ?? []).filter((each) => each !== '');
-  const files = named.length > 0 ? named : ['compose.yaml', 'compose.yml', 'docker-compose.yml', 'docker-compose.yaml'];
+  if (
+    (told.program === 'docker' && operands[0] !== 'compose') ||
+    !['up', 'run', 'create', 'start'].includes(words[0] ?? '')
+  )
+    return;
+  const named = ['-f', '--file']
+    .flatMap((flag) => told.given.flags.get(flag) ?? [])
+    .filter((each) => each !== '');
+  const files =
+    named.length > 0
+      ? named
+      : ['compose.yaml', 'compose.yml', 'docker-compose.yml', 'docker-compose.yaml'];
   for (const file of files) {
     const source = await told.unwrapper.exam.read(word(file), told.spot);
-    const line = source === undefined ? undefined : opensMachine.exec(source.replace(/^\s*#.*$/gm, ''))?.[0];
+    const line =
+      source === undefined ? undefined : opensMachine.exec(source.replace(/^\s*#.*$/gm, ''))?.[0];
     if (line === undefined) continue;
     const spot = within(told, file);
     told.unwrapper.exam.found({
-      ...{ signal: 'SecurityBoundary', rule: 'container-escape', words: [word(cut(line.trim(), 200))], spot },
+      ...{
+        signal: 'SecurityBoundary',
+        rule: 'container-escape',
+        words: [word(cut(line.trim(), 200))],
+        spot,
+      },
       says: 'a container that reaches the machine',
     });
   }
@@ -533,7 +688,9 @@ function yamlOf(text: string): unknown {
 }
 
 function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }
 
 function objectAt(value: unknown, key: string): Record<string, unknown> {
