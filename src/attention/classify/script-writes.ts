@@ -156,7 +156,7 @@ async function written(of: Written, exam: Examination, spot: Spot): Promise<void
   const { call, code, index, found, outside, namesStartup, language } = of;
   const inside = argumentsAt(code, index + found.length);
   if (call.mode !== undefined && !call.mode.test(inside) && !hasHiddenMode(inside)) return;
-  if (call.mode !== undefined && !call.mode.test(inside) && call.first === false) return;
+  if (call.mode !== undefined && !call.mode.test(inside) && !call.first) return;
   const before = code.slice(code.lastIndexOf('\n', index) + 1, index).slice(-shownChars);
   const whole = `${before}${found}${inside}`;
   const shown = [word(language), word(cut(whole.trim(), shownChars))];

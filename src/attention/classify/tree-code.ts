@@ -467,8 +467,10 @@ async function composer(told: Told): Promise<void> {
   const name =
     first === 'run' || first === 'run-script' || first === 'exec' ? (second ?? '') : first;
   const source = await told.unwrapper.exam.read(word('composer.json'), told.spot);
+  if (source === undefined && first.startsWith('run')) namedTask(name, told);
   if (source === undefined || told.given.flags.has('--no-scripts')) return;
   const lists = objectAt(jsonOf(source), 'scripts');
+  if (first.startsWith('run') && !Object.hasOwn(lists, name)) namedTask(name, told);
   const events = [
     'install',
     'update',
@@ -512,7 +514,7 @@ async function taskfile(told: Told): Promise<void> {
     const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined;
     const body = typeof task === 'string' || Array.isArray(task) ? { cmds: task } : record(task);
     for (const need of [body['deps']].flat())
-      queue.push(typeof need === 'string' ? need : String(record(need)['task'] ?? ''));
+      queue.push(typeof need === 'string' ? need : textAt(need, 'task'));
     for (const step of [body['cmds'], body['cmd'], body['status'], body['preconditions']].flat()) {
       const own = typeof step === 'string' ? { cmd: step } : record(step);
       if (typeof own['task'] === 'string') queue.push(own['task']);
@@ -695,4 +697,9 @@ function record(value: unknown): Record<string, unknown> {
 
 function objectAt(value: unknown, key: string): Record<string, unknown> {
   return record(record(value)[key]);
+}
+
+function textAt(value: unknown, key: string): string {
+  const found = record(value)[key];
+  return typeof found === 'string' ? found : '';
 }

@@ -793,3 +793,37 @@ test('a folder is listed below the root, and never beside it', async () => {
   expect(await inspector.list('..', true, 10)).toBeUndefined();
   rmSync(root, { recursive: true });
 });
+
+/** Words and options of tools that are else harmless. */
+test.each([
+  ...[
+    'keytool -delete -alias x',
+    'keytool -delete -list -alias x',
+    'conan remove x',
+    'kapp delete -a x',
+  ],
+  ...['dotnet tool uninstall -g x', 'dotnet workload uninstall x', 'dotnet nuget delete x 1'],
+  ...[
+    'docker context rm x',
+    'docker plugin rm x',
+    'conftest push x',
+    'infracost upload',
+    'cosign sign x',
+  ],
+  ...['composer exec -- rm x', 'composer run-script wipe', 'mvn exec:exec -Dexec.executable=rm'],
+  ...[
+    'ant deploy',
+    'stack exec -- rm x',
+    'bundle exec rm x',
+    'gh codespace delete',
+    'gh secret set X',
+  ],
+  ...[
+    'jupyter kernelspec remove x',
+    'helm repo add x y',
+    'swift package clean',
+    'dart pub publish',
+  ],
+])('%s is elevated', async (text) => {
+  expect((await judge(text, {})).level).toBe('Elevated');
+});
