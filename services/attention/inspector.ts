@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { attentionLimits, type Inspector } from '../../src/attention/shapes.js';
@@ -64,6 +64,28 @@ export class FolderInspector implements Inspector {
       return size > 0;
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? false : undefined;
+    }
+  }
+
+  /** Links are not followed into. */
+  async list(relative: string, deep: boolean, max: number): Promise<string[] | undefined> {
+    try {
+      const full = await realpath(path.resolve(this.root, relative));
+      if (full !== this.root && !full.startsWith(`${this.root}${path.sep}`)) return undefined;
+      const found: string[] = [];
+      const folders = [full];
+      for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+        for (const each of await readdir(folder, { withFileTypes: true })) {
+          const place = path.join(folder, each.name);
+          if (each.isFile() && found.length < max) found.push(path.relative(this.root, place));
+          const isOwn = !each.name.startsWith('.') && each.name !== 'node_modules';
+          if (deep && each.isDirectory() && isOwn && folders.length < max) folders.push(place);
+        }
+        if (found.length >= max) break;
+      }
+      return found.sort();
+    } catch {
+      return undefined;
     }
   }
 

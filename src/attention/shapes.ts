@@ -43,7 +43,7 @@ export const attentionLimits = {
   scripts: 16,
   scriptBytes: 256 * 1024,
   /** Shells in shells, programs that start programs. */
-  depth: 8,
+  depth: 12,
   /** Commands of one action, all scripts together. */
   commands: 4_000,
   /** Characters of all texts that are parsed for one action, each as often as it is. */
@@ -177,4 +177,9 @@ export interface Inspector {
   exists?(path: string): Promise<boolean | undefined>;
   /** Whether the file below the root is under version control, and unchanged edits can be taken back. */
   isTracked(path: string): Promise<boolean>;
+  /**
+   * Files of a folder below the root, by their paths from the root, sorted; `deep`: of all folders in it too, but for those that
+   * begin with a point and `node_modules`. At most `max`. Undefined, or no such question: it cannot be told.
+   */
+  list?(folder: string, deep: boolean, max: number): Promise<string[] | undefined>;
 }

@@ -23,6 +23,16 @@ export function actionOf({
 export function inspectorOf({ files = {} }) {
   return {
     read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
+    list: (folder, deep, max) =>
+      Promise.resolve(
+        Object.keys(files)
+          .filter((path) => folder === '' || path.startsWith(`${folder}/`))
+          .filter(
+            (path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'),
+          )
+          .sort()
+          .slice(0, max),
+      ),
     isTracked: (path) => Promise.resolve(Object.hasOwn(files, path)),
   };
 }

@@ -18,6 +18,16 @@ function isElsewhere(given: Arguments): boolean {
   );
 }
 
+const reachesFile =
+  /\b(?:ATTACH|COPY|EXPORT|INSTALL|LOAD|READFILE|WRITEFILE|LOAD_EXTENSION|EDIT|FTS3_TOKENIZER)\b|\bVACUUM\b[^;]{0,200}\bINTO\b/i;
+
+/** `sqlite3 :memory:`, `duckdb` without a file. */
+function isInMemory(given: Arguments, program: string): boolean {
+  const [, first] = given.operands;
+  if (!['sqlite3', 'sqlite', 'duckdb'].includes(program)) return false;
+  return first?.isStatic === true ? first.text === ':memory:' : first === undefined;
+}
+
 export async function databaseEffects(
   words: readonly Word[],
   given: Arguments,
@@ -53,6 +63,9 @@ async function statementEffects(
   for (const text of await textsOf(words, given, { ...client, program }, exam, spot)) {
     if (!exam.spend('chars', text.length)) return;
     for (const risk of sqlRisks(text, exam.policy.databases)) {
+      // What is only in memory is gone with the program; files are reached by its own commands and by ATTACH.
+      if (isInMemory(given, program) && risk.rule !== 'database-shell' && !reachesFile.test(text))
+        continue;
       const { signal, irreversible, rule, statement } = risk;
       const shown = [words[0] ?? word(program), word(statement.replace(/\s+/g, ' '))];
       const target = given.operands

@@ -20,7 +20,11 @@ const saying = new Set([
   'git',
   ':',
   'true',
+  'mktemp',
 ]);
+
+/** What `mktemp` makes has a name that nobody knows: this one stands for it. */
+export const madeByMktemp = '/tmp/.made-by-mktemp';
 
 export function isSaying([program = '', ...rest]: readonly string[]): boolean {
   if (program === 'command') return rest[0] === '-v';
@@ -42,6 +46,15 @@ export function said(argv: readonly string[], scope: ShellScope): string | undef
     case 'which':
     case 'command':
       return first;
+    case 'mktemp':
+      // Below a folder that is named it may be anywhere.
+      return rest.some(
+        (each) =>
+          /^-[a-z]*[pu]|^--(?:tmpdir|dry)|\/(?!tmp\/[^/]*$)/.test(each) &&
+          !/^\/tmp\/[^/]*$/.test(each),
+      )
+        ? undefined
+        : madeByMktemp;
     case 'pwd':
       return scope.cwd === '' ? '.' : scope.cwd;
     case 'git':

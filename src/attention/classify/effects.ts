@@ -1,5 +1,6 @@
 import { hasWords } from './command-words.js';
 import type { Arguments } from './command-pattern.js';
+import { madeByMktemp } from './decode.js';
 import { databaseEffects } from './database-effects.js';
 import { word, type Examination, type Spot } from './examination.js';
 import { httpEffects } from './http-effects.js';
@@ -40,6 +41,7 @@ export async function tableEffects(
   let isFound = false;
   for (const { rule, words: named } of exam.book.matches(given)) {
     if (rule.local === true && (await isRebuildable(given, named, exam, spot))) continue;
+    if (rule.local === true && namesMade(given, named, exam, spot)) continue;
     isFound = true;
     const { signal, severity, irreversible } = rule;
     const isInside = rule.local === true && namesInside(given, named, exam, spot);
@@ -64,6 +66,17 @@ function namesInside(given: Arguments, from: number, exam: Examination, spot: Sp
   return given.operands.slice(from).every(({ text }) => {
     const place = exam.place(text, spot);
     return place.kind === 'inside';
+  });
+}
+
+/** Nothing but what the same text has made with `mktemp`. */
+function namesMade(given: Arguments, from: number, exam: Examination, spot: Spot): boolean {
+  const paths = given.operands.slice(from);
+  if (paths.length === 0 || spot.remote) return false;
+  return paths.every(({ text, isStatic }) => {
+    const place = exam.place(text, spot);
+    if (!isStatic || place.kind !== 'outside') return false;
+    return place.path === madeByMktemp || place.path.startsWith(`${madeByMktemp}/`);
   });
 }
 

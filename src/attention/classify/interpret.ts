@@ -3,9 +3,11 @@ import { inputOf, word, type Spot } from './examination.js';
 import { localImports } from './imports.js';
 import type { Interpreter } from './policy.js';
 import { scanScript, type Started } from './script-scan.js';
+import { scriptWrites } from './script-writes.js';
 import { secretEffects } from './secret-effects.js';
 import { tableEffects } from './effects.js';
 import type { Word } from './shell.js';
+import { treeCode } from './tree-code.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Interpreters, and the scripts that they are given: read by the inspector, and judged by what they do. */
@@ -38,6 +40,10 @@ const asking = new Set([
   '-v',
   '--check',
   '--test',
+  '-l',
+  '-c',
+  '--syntax-check',
+  '--ini',
   '-n',
   '--noexec',
 ]);
@@ -87,6 +93,7 @@ export class Interpreting {
     const given = exam.book.read(named);
     const isTold = await tableEffects(named, given, exam, spot);
     const isLauncher = exam.policy.tasks.launchers.includes(name);
+    if (isLauncher) await treeCode(named, this.unwrapper, spot);
     if (isLauncher && (isTold || exam.book.isHarmless(given))) return;
     secretEffects(named, given, exam, spot);
     const hint = exam.book.interpreterOfFile(path.text);
@@ -158,6 +165,11 @@ export class Interpreting {
     await this.#judge(source, rest, interpreter?.language ?? 'shell', spot);
   }
 
+  /** A text whose language is known beforehand. */
+  known(source: string, language: string, spot: Spot): Promise<void> {
+    return this.#judge(source, [], language, spot);
+  }
+
   async #judge(source: string, rest: readonly Word[], language: string, spot: Spot): Promise<void> {
     const { exam } = this.unwrapper;
     if (language === 'shell') {
@@ -171,6 +183,7 @@ export class Interpreting {
       if (!exam.mayGoOn()) break;
       await this.#started(started, spot);
     }
+    await scriptWrites(source, language, exam, spot);
     await this.#imports(source, language, spot);
     exam.leave();
   }
@@ -214,11 +227,12 @@ export class Interpreting {
   async #code(
     code: Word,
     rest: readonly Word[],
-    { language }: Interpreter,
+    { language, pure }: Interpreter,
     words: readonly Word[],
     spot: Spot,
   ): Promise<void> {
     const { exam } = this.unwrapper;
+    if (code.isStatic && pure !== undefined && isPure(code.text, pure)) return;
     if (!code.isStatic)
       return exam.opaque('hidden-code', words, spot, 'runs what is told only then');
     const own = this.unwrapper.inner(spot, this.unwrapper.nameOf(words));
@@ -272,11 +286,22 @@ export class Interpreting {
   }
 }
 
+/** Every word of it is known to compute, and nothing in its texts is told only when it runs. */
+function isPure(code: string, words: readonly string[]): boolean {
+  const bare = code.replace(/"(?:\\.|[^"\\#$])*"/g, ' ');
+  if (/["'`#$@!\\]/.test(bare)) return false;
+  return (bare.match(/[A-Za-z_]\w*/g) ?? []).every(
+    (each) => each.length === 1 || words.includes(each),
+  );
+}
+
 function isAsking(flags: Set<string>, { language }: Interpreter): boolean {
   return [...flags].some(
     (flag) =>
       asking.has(flag) &&
       !(flag === '-n' && language !== 'shell') &&
+      !(flag === '-c' && !['ruby', 'perl'].includes(language)) &&
+      !((flag === '-l' || flag === '--ini') && language !== 'php') &&
       !(flag === '-v' && language === 'shell') &&
       !(flag === '-h' && language === 'shell'),
   );

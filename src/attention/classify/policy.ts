@@ -48,6 +48,8 @@ const scriptRuleShape = z.strictObject({
   starts: z.boolean().optional(),
   /** It is looked for in texts too, not only in code. */
   in_text: z.boolean().optional(),
+  /** It does not hold of what the script has made itself: a temporary folder. */
+  own: z.boolean().optional(),
   signal: signal.optional(),
   severity: severity.optional(),
   irreversible: z.boolean().optional(),
@@ -79,6 +81,8 @@ const interpreterShape = z.strictObject({
   valued: texts.optional(),
   words: texts.optional(),
   first_is_code: z.boolean().optional(),
+  /** Words of which code may be made that is not read here. */
+  pure: texts.optional(),
   extensions: texts,
 });
 
@@ -97,6 +101,15 @@ const writesShape = z.strictObject({
   overwrites: z.boolean().optional(),
   /** What is in the file stays as it is. */
   keeps: z.boolean().optional(),
+});
+
+/** Files of the tree that a program runs besides what it is told. */
+const loadsShape = z.strictObject({
+  match: z.array(commandPattern).min(1).max(listMax),
+  language: text,
+  files: texts,
+  /** Whose values are such files too. */
+  flags: texts.optional(),
 });
 
 const clientShape = z.strictObject({
@@ -126,6 +139,7 @@ const shape = z.strictObject({
     secret: regex,
   }),
   git_commands: z.array(regex).max(listMax),
+  loads: z.array(loadsShape).max(listMax),
   environments: z.strictObject({
     ...{ production: texts, staging: texts, development: texts, test: texts },
     ...{ flags: texts, variables: texts },
@@ -203,6 +217,7 @@ export type Rule = Policy['rules'][number];
 export type ScriptRule = Policy['scripts'][number];
 export type Wrapper = Policy['wrappers'][number];
 export type Interpreter = Policy['interpreters'][number];
+export type Loads = Policy['loads'][number];
 export type Grammar = Policy['programs'][string];
 
 /** The whole policy, of a text in YAML. Throws ATTENTION_POLICY_INVALID with the path of the field. */

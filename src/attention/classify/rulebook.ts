@@ -9,7 +9,7 @@ import {
   type Arguments,
   type CommandPattern,
 } from './command-pattern.js';
-import type { Grammar, Interpreter, Policy, Rule, ScriptRule, Wrapper } from './policy.js';
+import type { Grammar, Interpreter, Loads, Policy, Rule, ScriptRule, Wrapper } from './policy.js';
 import type { Word } from './shell.js';
 
 /** A policy made ready for use: expressions compiled once, tables by program. */
@@ -46,8 +46,10 @@ export class Rulebook {
   readonly #notHarmless: CommandPattern[];
   readonly #wrappers: Compiled<Wrapper>[];
   readonly #writes: Compiled<Writes>[];
+  readonly #loads: Compiled<Loads>[];
   readonly #interpreters: [RegExp, Interpreter][];
   readonly #rulesOf = new Map<string, CompiledRule[]>();
+  readonly #loadsOf = new Map<string, Compiled<Loads>[]>();
   readonly #harmlessOf = new Map<string, CommandPattern[]>();
 
   private constructor(readonly policy: Policy) {
@@ -59,6 +61,7 @@ export class Rulebook {
     this.#notHarmless = policy.not_harmless.map(compilePattern);
     this.#wrappers = each(policy.wrappers);
     this.#writes = each(policy.paths.writes);
+    this.#loads = each(policy.loads);
     this.#interpreters = policy.interpreters.map((of) => [anyOf(of.programs), of]);
     this.secretVariable = new RegExp(policy.variables.secret, 'i');
     this.human = policy.http.human.map((source) => new RegExp(source, 'i'));
@@ -127,6 +130,14 @@ export class Rulebook {
     return this.#writes
       .filter(({ pattern }) => matchCommand(pattern, given) > 0)
       .map(({ of }) => of);
+  }
+
+  loadsOf(given: Arguments): Loads[] {
+    const program = given.operands[0]?.text ?? '';
+    const own = remembered(this.#loadsOf, program, () =>
+      this.#loads.filter(({ pattern }) => pattern.words[0]?.test(program) === true),
+    );
+    return own.filter(({ pattern }) => matchCommand(pattern, given) > 0).map(({ of }) => of);
   }
 
   /** Those that may be meant, by their program; the words are compared by whoever unwraps. */

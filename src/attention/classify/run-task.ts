@@ -1,5 +1,6 @@
 import { readArguments } from './command-pattern.js';
 import { word, type Spot } from './examination.js';
+import { anyOf } from './rulebook.js';
 import type { Word } from './shell.js';
 import { makeRecipes, packageScripts } from './tasks.js';
 import type { Unwrapper } from './unwrap.js';
@@ -51,9 +52,46 @@ export async function runTask(
   if (makers.has(program)) return await make(program, words, unwrapper, spot);
   if (!otherRunners.has(program)) return false;
   const { operands } = unwrapper.exam.book.read(words);
-  for (const name of operands.slice(1)) await unread(name, words, unwrapper, spot);
+  const known = await taskNames(program, unwrapper, spot);
+  for (const name of operands.slice(1))
+    if (known?.test(name.text) !== true) await unread(name, words, unwrapper, spot);
   return true;
 }
+
+/** Names that the file of a runner defines: what they do is read there. Undefined: there is no such file. */
+async function taskNames(
+  program: string,
+  unwrapper: Unwrapper,
+  spot: Spot,
+): Promise<RegExp | undefined> {
+  const wanted = Object.hasOwn(taskFiles, program) ? taskFiles[program] : undefined;
+  for (const file of wanted?.files ?? []) {
+    const source = await unwrapper.exam.read(word(file), spot);
+    if (source === undefined || wanted === undefined) continue;
+    const names = [...source.matchAll(wanted.name)].map((each) => anyOf([each[1] ?? '']).source);
+    return new RegExp(names.slice(0, namesMax).join('|') || '(?!)');
+  }
+  return undefined;
+}
+
+const namesMax = 500;
+const taskFiles: Record<string, { files: string[]; name: RegExp }> = {
+  task: {
+    files: ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'Taskfile.dist.yml'],
+    name: /^ {2,4}["']?([\w:-]+)["']?:/gm,
+  },
+  rake: {
+    files: ['Rakefile', 'rakefile', 'Rakefile.rb'],
+    name: /^\s*(?:multi)?task\s*\(?\s*:?["']?([\w:-]+)/gm,
+  },
+  invoke: { files: ['tasks.py'], name: /^def\s+(\w+)/gm },
+  inv: { files: ['tasks.py'], name: /^def\s+(\w+)/gm },
+  gulp: {
+    files: ['gulpfile.js', 'gulpfile.mjs', 'gulpfile.ts'],
+    name: /(?:task\s*\(\s*["']|exports\.|export\s+(?:const|function|async\s+function)\s+)(\w[\w:-]*)/g,
+  },
+  grunt: { files: ['Gruntfile.js', 'gruntfile.js'], name: /registerTask\s*\(\s*["']([\w:-]+)/g },
+};
 
 async function packageTask(
   program: string,
@@ -64,10 +102,23 @@ async function packageTask(
   const { exam } = unwrapper;
   const given = exam.book.read(words);
   const operands = given.operands.slice(1);
-  const [first, second] = operands;
+  const [given0, second] = operands;
+  // `yarn` alone installs.
+  const first = given0 ?? (program === 'yarn' && words.length === 1 ? word('install') : undefined);
   if (first === undefined) return false;
+  if (['exec', 'x', 'dlx'].includes(first.text) && program !== 'bun') {
+    // Behind options of the whole: `pnpm -r exec tsc` starts tsc.
+    const inner = words
+      .slice(words.indexOf(first) + 1)
+      .filter(({ text }, at) => at > 0 || text !== '--');
+    if (inner.length > 0 && !/^-/.test(inner[0]?.text ?? '')) {
+      await unwrapper.run(inner, unwrapper.inner(spot, `${program} ${first.text}`));
+      return true;
+    }
+  }
   const isRun = ['run', 'run-script', 'rum', 'urn'].includes(first.text);
-  const name = isRun ? second : shorthand(program, first, words, unwrapper);
+  const name =
+    given0 === undefined ? undefined : isRun ? second : shorthand(program, first, words, unwrapper);
   const folder = ['--prefix', '-C', '--dir', '--cwd']
     .flatMap((flag) => given.flags.get(flag) ?? [])
     .at(-1);
@@ -84,7 +135,7 @@ async function packageTask(
   const manifest = word(folder === undefined ? 'package.json' : `${folder}/package.json`);
   if (name === undefined) {
     for (const each of Object.hasOwn(lifecycle, first.text) ? (lifecycle[first.text] ?? []) : [])
-      if (operands.length === 1 && !given.flags.has('--ignore-scripts'))
+      if (operands.length <= 1 && !given.flags.has('--ignore-scripts'))
         await scripts(each, [], manifest, unwrapper, spot);
     return isRun;
   }
@@ -110,6 +161,8 @@ function shorthand(
   if (full !== undefined && !(program === 'bun' && full === 'test'))
     return full === first.text ? first : word(full);
   if (program === 'npm') return undefined;
+  // No words of these packagers: scripts, whatever they are called.
+  if (['build', 'lint', 'check', 'dev', 'format'].includes(first.text)) return first;
   const given = unwrapper.exam.book.read(words);
   if (unwrapper.exam.book.matches(given).length > 0 || unwrapper.exam.book.isHarmless(given))
     return undefined;

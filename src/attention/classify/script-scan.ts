@@ -1,5 +1,6 @@
 import type { Examination, Spot } from './examination.js';
 import { cut, word } from './examination.js';
+import { removesOwn } from './script-own.js';
 import { bareScript, callTexts, type Literal } from './script-text.js';
 import type { Word } from './shell.js';
 
@@ -11,6 +12,7 @@ export type Started =
   | { kind: 'opaque'; text: string };
 
 const evidenceChars = 200;
+const chainChars = 4_000;
 /** Places of one script that start something; the rest is opaque. */
 const startsMax = 200;
 /** Places that one rule is about. */
@@ -47,6 +49,7 @@ export function scanScript(
         continue;
       }
       if (rule.signal === undefined) continue;
+      if (rule.own === true && removesOwn(code, match.index, match[0], language)) continue;
       const { signal, severity, irreversible } = rule;
       const words = [word(line)];
       const subject = { tool: language, target: spot.file };
@@ -68,22 +71,65 @@ function isOfRegex(code: string, at: number, found: string): boolean {
   return /^exec\b/.test(found) && /\.\s*$/.test(code.slice(Math.max(0, at - 4), at));
 }
 
+/** Calls whose arguments are words, and no text of a shell. */
+const listCalls =
+  /(?:spawn|execFile|execa|exec[lv]|fork|posix_spawn|Command|ProcessBuilder|Process|commandLine|executable|System\.cmd|\.run|run_command|pcntl_exec|system2|Popen|check_\w+|\bcall|capture\w*)\w*\s*[=(\s]*$/;
+/** Calls of which the arguments are told elsewhere. */
+const openCalls = /\bexecutable\b|\bProcessStartInfo\b/;
+
+/** `Command::new("git").arg("push").args(["-f"])`: what is not ended in one go may be given more words later. */
+function chainedWords(code: string, at: number): Word[] {
+  const rest = code.slice(at, at + chainChars);
+  const program =
+    literalOf(rest) ??
+    (/^\s*(?:std::)?env(?:::var\w*|!)\(\s*"(?:CARGO|RUSTC)"/.test(rest)
+      ? word('cargo')
+      : undefined);
+  const words: Word[] = [program ?? { text: '…', isStatic: false }];
+  const statement = endOfStatement(rest);
+  for (const { 1: many, index, 0: found } of statement.matchAll(/\.arg(s?)\s*\(\s*/g)) {
+    const from = index + found.length;
+    if (many !== 's') {
+      words.push(literalOf(statement.slice(from)) ?? { text: '…', isStatic: false });
+      continue;
+    }
+    const { list } = callTexts(code, at + from, 'rust');
+    words.push(...(list ?? [{ text: '…', isStatic: false }]).map(wordOf));
+  }
+  if (!/\.(?:status|output|spawn|exec)\s*\(/.test(statement))
+    words.push({ text: '…', isStatic: false });
+  return words;
+}
+
+function literalOf(text: string): Word | undefined {
+  const found = /^\s*&?"((?:\\.|[^"\\])*)"\s*\)/.exec(text)?.[1];
+  return found === undefined ? undefined : word(found);
+}
+
+/** Up to its semicolon, which stands in no text. */
+function endOfStatement(text: string): string {
+  return /^(?:"(?:\\[\s\S]|[^"\\])*"|[^";])*/.exec(text)?.[0] ?? '';
+}
+
 function startedAt(match: RegExpMatchArray, code: string, language: string): Started[] {
   const at = (match.index ?? 0) + match[0].length;
   const line = lineAt(code, match.index ?? 0);
-  const { texts, list, isWhole } = callTexts(code, at, language);
+  if (language === 'rust') return [{ kind: 'argv', words: chainedWords(code, at) }];
+  const { texts, list, isWhole, isOpen } = callTexts(code, at, language);
+  const rest: Word[] = isOpen || openCalls.test(match[0]) ? [{ text: '…', isStatic: false }] : [];
   const opaque: Started[] = [{ kind: 'opaque', text: line }];
   if (language === 'awk' && !isWhole && texts.length === 0)
     return /getline|\|/.test(match[0]) ? awkPipe(match[0], line) : opaque;
   if (list !== undefined) {
     // spawn('git', ['push']): the first text is the program.
-    const words = [...texts.map(wordOf), ...list.map(wordOf)];
-    return words.length === 0 ? opaque : [{ kind: 'argv', words }];
+    const words = [...texts.map(wordOf), ...list.map(wordOf), ...rest];
+    return words.length === rest.length ? opaque : [{ kind: 'argv', words }];
   }
   const [first, ...others] = texts;
   if (first === undefined || !isWhole) return opaque;
-  if (others.length > 0 && /\b(?:execl|spawnl|system|exec|popen|fork)/.test(match[0]))
-    return [{ kind: 'argv', words: texts.map(wordOf) }];
+  const isList = listCalls.test(match[0]) && (rest.length > 0 || others.length > 0);
+  if (isList || (others.length > 0 && /\b(?:execl|spawnl|system|exec|popen|fork)/.test(match[0])))
+    return [{ kind: 'argv', words: [...texts.map(wordOf), ...rest] }];
   return [{ kind: 'shell', text: first.text }];
 }
 

@@ -1,7 +1,16 @@
 /** Source text of other languages, read only as far as: what is comment, what is text, what is written in a call. */
 
-const slashComments = new Set(['javascript', 'php']);
-const hashComments = new Set(['python', 'ruby', 'perl', 'php', 'r', 'tcl', 'awk']);
+const slashComments = new Set(['javascript', 'php', 'go', 'rust', 'jvm', 'csharp']);
+const hashComments = new Set([
+  ...['python', 'ruby', 'perl', 'php', 'r', 'tcl', 'awk', 'elixir', 'cmake'],
+]);
+/** In these one sign stands in single quotes, and a quote that is alone is a lifetime or a type. */
+const signQuotes = new Set(['go', 'rust', 'csharp']);
+/** In these texts in backquotes have no escapes, or have them. */
+const backQuotes = new Set(['javascript', 'go']);
+/** Where a slash begins an expression, and divides nothing. */
+const slashExpression = String.raw`(?<=(?:[=(,:[&|?]|\breturn)[^\S\n]{0,8})\/(?![*/])(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\n[])+\/`;
+const slashExpressions = new Set(['javascript', 'ruby']);
 /** A value that is told only when it runs, in a shell's text. */
 const unknownInShell = '$UNKNOWN';
 const windowChars = 4_000;
@@ -18,13 +27,18 @@ export function bareScript(source: string, language: string): { code: string; ba
   const pieces = piecesOf(language);
   for (const { 0: piece, index } of source.matchAll(pieces)) {
     const isComment = isCommentPiece(piece, language) || isDocstring(piece, source, index);
-    const isText = /^(?:"""|'''|["'`])/.test(piece) && piece.length > 1;
+    const isText = isTextPiece(piece, language);
     code.push(isComment ? blank(piece) : piece);
     if (isComment) bare.push(blank(piece));
     else if (isText) bare.push(piece[0] ?? '', blank(piece.slice(1, -1)), piece.at(-1) ?? '');
     else bare.push(piece);
   }
   return { code: code.join(''), bare: bare.join('') };
+}
+
+function isTextPiece(piece: string, language: string): boolean {
+  if (piece.length < 2) return false;
+  return /^["'`]/.test(piece) || (slashExpressions.has(language) && piece.startsWith('/'));
 }
 
 function piecesOf(language: string): RegExp {
@@ -35,12 +49,15 @@ function piecesOf(language: string): RegExp {
     ...(language === 'ruby' ? ['^=begin[\\s\\S]*?^=end'] : []),
   ];
   const texts = [
-    ...(language === 'python'
+    ...(slashExpressions.has(language) ? [slashExpression] : []),
+    ...(language === 'python' || language === 'elixir' || language === 'jvm'
       ? ['"""[\\s\\S]*?(?:"""|$(?![\\s\\S]))', "'''[\\s\\S]*?(?:'''|$(?![\\s\\S]))"]
       : []),
     '"(?:\\\\[\\s\\S]|[^"\\\\\\n])*"?',
-    "'(?:\\\\[\\s\\S]|[^'\\\\\\n])*'?",
-    ...(language === 'javascript' ? ['`(?:\\\\[\\s\\S]|[^`\\\\])*`?'] : []),
+    signQuotes.has(language)
+      ? "'(?:\\\\[^\\n']{1,10}|\\\\'|[^'\\\\\\n])'"
+      : "'(?:\\\\[\\s\\S]|[^'\\\\\\n])*'?",
+    ...(backQuotes.has(language) ? ['`(?:\\\\[\\s\\S]|[^`\\\\])*`?'] : []),
   ];
   return new RegExp([...comments, ...texts, '[\\s\\S]'].join('|'), 'gm');
 }
@@ -72,6 +89,8 @@ export interface CallTexts {
   list: Literal[] | undefined;
   /** Each of the texts is a whole argument: nothing is put together with it. */
   isWhole: boolean;
+  /** Further arguments follow, or further elements of the list, that are told only when it runs. */
+  isOpen: boolean;
 }
 
 /** The texts in a call, from behind its bracket. A name that is set once, to texts, stands for these. */
@@ -93,25 +112,47 @@ class CallReader {
     this.#skip(/[\s(]*/y);
     const texts: Literal[] = [];
     for (;;) {
-      if (this.#is('[') || this.#isTuple(texts))
-        return { texts, list: this.#list(), isWhole: true };
+      if (this.#isList(texts)) {
+        const list = this.#list();
+        // `['git'] + words`, `['git'].concat(words)`.
+        return {
+          texts,
+          list,
+          isWhole: true,
+          isOpen: /^[\])]\s*(?:\+|\.concat)/.test(this.#rest()),
+        };
+      }
       const literal = this.#literal() ?? this.#named();
-      if (literal === undefined) return { texts, list: undefined, isWhole: texts.length > 0 };
-      if (Array.isArray(literal)) return { texts, list: literal, isWhole: true };
+      if (literal === undefined)
+        return { texts, list: undefined, isWhole: texts.length > 0, isOpen: !this.#isOption() };
+      if (Array.isArray(literal))
+        return { texts, list: literal, isWhole: true, isOpen: /^\s*\+/.test(this.#rest()) };
       texts.push(literal);
       this.#skip(/\s*/y);
-      if (this.#is('.split')) return { texts, list: undefined, isWhole: true };
+      if (this.#is('.split')) return { texts, list: undefined, isWhole: true, isOpen: false };
       if (!this.#is(',')) break;
       this.#skip(/,\s*/y);
     }
     const isWhole =
-      this.#at >= this.code.length ||
-      /^[\s)`;}\]]|^\/|^\.(?:toString|trim)/.test(this.code.slice(this.#at));
-    return { texts, list: undefined, isWhole };
+      this.#at >= this.code.length || /^[\s)`;}\]]|^\/|^\.(?:toString|trim)/.test(this.#rest());
+    return { texts, list: undefined, isWhole, isOpen: false };
   }
 
-  #isTuple(texts: readonly Literal[]): boolean {
+  #isList(texts: readonly Literal[]): boolean {
+    if (this.#is('[')) return true;
+    if (this.language === 'rust' && this.#skip(/&?\s*(?:vec!)?(?=\[)/y) !== '') return true;
     return this.language === 'python' && this.#is('(') && texts.length === 0;
+  }
+
+  #rest(): string {
+    return this.code.slice(this.#at, this.#at + 200);
+  }
+
+  /** `{ stdio: … }`, `shell=True`, a callback, the end: how it is started, and not with which words. */
+  #isOption(): boolean {
+    return /^(?:$|[{)\]]|\w+\s*(?:=(?!=)|:(?!:)|=>)|\([^()]{0,80}\)\s*=>|(?:async\s+)?function\b|(?:\w+\.)?(?:options|opts|env|cb|callback|done|nil|null|None|undefined|intern|stdout|stderr)\b)/.test(
+      this.#rest(),
+    );
   }
 
   #is(text: string): boolean {

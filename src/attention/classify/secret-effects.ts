@@ -81,6 +81,25 @@ const notPaths = new Set([
   '-b',
   '--title',
   '-t',
+  ...[
+    '--query',
+    '--filter',
+    '--filters',
+    '--jq',
+    '--jmespath',
+    '--template',
+    '--format',
+    '--field-selector',
+  ],
+  ...[
+    '-k',
+    '-l',
+    '--selector',
+    '--grep-reflog',
+    '--tests',
+    '--test-name-pattern',
+    '--testNamePattern',
+  ],
 ]);
 
 function hasExpressionFlag(given: Arguments): boolean {

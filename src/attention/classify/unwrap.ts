@@ -6,19 +6,20 @@ import { Interpreting } from './interpret.js';
 import { runTask } from './run-task.js';
 import { ShellScope } from './shell-scope.js';
 import { ShellText, type Input, type ShellCommand, type Word } from './shell.js';
+import { treeCode } from './tree-code.js';
 import { unwrapped } from './wrappers.js';
 
 /** Finds what a command really runs, through all that starts something else, and has its effects judged. */
 
 /** Folders whose programs are the machine's, or of the packages of the tree. */
 const programFolders =
-  /^(?:\/usr(?:\/local)?\/s?bin|\/s?bin|\/opt\/homebrew\/bin|\/snap\/bin|(?:.*\/)?node_modules\/\.bin|(?:.*\/)?\.?venv\/bin|\/usr\/lib\/git-core)\/[^/]+$/;
+  /^(?:\/usr(?:\/local)?\/s?bin|\/s?bin|\/opt\/homebrew\/bin|\/snap\/bin|(?:.*\/)?node_modules\/\.bin|(?:.*\/)?vendor\/bin|(?:.*\/)?\.?venv\/bin|\/usr\/lib\/git-core)\/[^/]+$/;
 
 export class Unwrapper {
-  readonly #interpreting: Interpreting;
+  readonly interpreting: Interpreting;
 
   constructor(readonly exam: Examination) {
-    this.#interpreting = new Interpreting(this);
+    this.interpreting = new Interpreting(this);
   }
 
   /** A command with what its shell does for it. */
@@ -57,10 +58,11 @@ export class Unwrapper {
         'its program is told only when it runs',
       );
     if (program.text.includes('/') && !programFolders.test(program.text))
-      return await this.#interpreting.script(words, spot);
+      return await this.interpreting.script(words, spot);
     if (await builtin(words, this, spot)) return;
     if (await unwrapped(words, this, spot)) return;
-    if (await this.#interpreting.interpreter(words, spot)) return;
+    await treeCode(words, this, spot);
+    if (await this.interpreting.interpreter(words, spot)) return;
     const isTask = await runTask(words, this, spot);
     if (isTask) await tableEffects(words, this.exam.book.read(words), this.exam, spot);
     else await plainEffects(words, this.exam, spot);
