@@ -38,11 +38,18 @@ function report(half, judged) {
   const harmless = judged.filter(({ row }) => row.label === 'harmless');
   const missed = risky.filter(({ level }) => level === 'Low');
   const alarms = harmless.filter(({ level }) => level !== 'Low');
+  const stops = ({ findings }) => findings.some(({ severity }) => severity === 'Gate');
   const irreversible = risky.filter(({ row }) => row.irreversible);
   const disguised = risky.filter(({ row }) => row.disguised);
   console.log(`half ${half}: ${judged.length} actions`);
   console.log(`  missed         ${percent(missed.length, risky.length)}`);
   console.log(`  false alarms   ${percent(alarms.length, harmless.length)}`);
+  // A note in passing stops nobody.
+  const passed = risky.filter((each) => !stops(each));
+  console.log(
+    `  risky, passed  ${percent(passed.length, risky.length)}, with a note or in silence`,
+  );
+  console.log(`  harmless, stopped  ${percent(alarms.filter(stops).length, harmless.length)}`);
   console.log(
     `  missed, irreversible  ${percent(missed.filter(({ row }) => row.irreversible).length, irreversible.length)}`,
   );
@@ -61,6 +68,8 @@ function report(half, judged) {
     for (const { row, found } of without)
       console.log(`    ${row.id} ${JSON.stringify(row.argv)}: ${[...found].join(', ') || 'Low'}`);
   }
+  for (const { row, level } of passed)
+    if (level !== 'Low') console.log(`  NOTED ONLY ${row.id} ${JSON.stringify(row.argv)}`);
   for (const { row } of missed) console.log(`  MISSED ${row.id} ${JSON.stringify(row.argv)}`);
   for (const { row, findings } of alarms)
     console.log(
