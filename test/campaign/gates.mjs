@@ -37,7 +37,7 @@ const judgingMsMax = 5_000;
 const withinMs = 25;
 const grantedWithinMs = 500;
 /** Between an approval and a change of what was approved. */
-const changedWithinMs = 600;
+const changedWithinMs = 60;
 
 const { json, ...options } = numbersFrom('campaign:gates', {
   kills: 40,
