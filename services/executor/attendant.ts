@@ -25,7 +25,13 @@ const detailChars = 4_000;
 
 export type Attended =
   /** It may begin now, with the task as it was judged: its folder is the real one. */
-  | { kind: 'go'; task: DelegatedTask; approved: readonly Finding[][] }
+  | {
+      kind: 'go';
+      task: DelegatedTask;
+      approved: readonly Finding[][];
+      /** SHA-256 of the scripts as they were judged, by absolute path. */
+      unchanged: Record<string, string>;
+    }
   | { kind: 'stop'; outcome: Outcome }
   /** Another attempt has it, or nobody waits. */
   | { kind: 'over' };
@@ -58,9 +64,9 @@ export class Attendant {
   ): Promise<Attended> {
     const task = await this.#placed(given);
     const action = actionOf(task);
-    if (action === undefined) return { kind: 'go', task, approved: [] };
+    if (action === undefined) return { kind: 'go', task, approved: [], unchanged: {} };
     const own = grants.filter((grant) => grant.task === task.id);
-    const seen = await this.#classified(action);
+    let seen = await this.#classified(action);
     let leave: Grant | undefined;
     if (isGated(seen)) {
       leave = leaveFor(own, seen);
@@ -69,8 +75,8 @@ export class Attendant {
       if (said === 'over') return { kind: 'over' };
       if (said === 'refused') return stopped(seen);
       // The manager may have been away for long: what was judged is looked at once more.
-      const now = await this.#classified(action);
-      if (isGated(now) && !covers(leave.digest, now)) return stopped(now);
+      seen = await this.#classified(action);
+      if (isGated(seen) && !covers(leave.digest, seen)) return stopped(seen);
     }
     const approved: Finding[][] = [];
     if (task.runner === 'agent' && turn === 1)
@@ -79,7 +85,10 @@ export class Attendant {
         if (said === 'over') return { kind: 'over' };
         if (said === 'used') approved.push(findings);
       }
-    return { kind: 'go', task, approved };
+    const root = await realpath(this.#parts.root);
+    const files = Object.entries(seen.digest.files);
+    const unchanged = files.map(([file, sha256]) => [path.resolve(root, file), sha256] as const);
+    return { kind: 'go', task, approved, unchanged: Object.fromEntries(unchanged) };
   }
 
   /** What would refuse it anyway refuses it before leave is used up. */

@@ -40,6 +40,8 @@ const signsPerLease = 4;
 const leaseMsMin = 400;
 /** Between two attempts to write what could not be written. */
 const diskPauseMs = 1_000;
+/** At an action whose scripts change again and again. */
+const looksMax = 3;
 const working = new Set(['grounding', 'beginning', 'acting', 'stopping', 'verifying']);
 
 /** What is wrong with the place, not with the task. */
@@ -252,17 +254,17 @@ export class Conversation {
     try {
       if (runner === undefined)
         throw new BusError('NO_RUNNER', { runner: task.runner, detail: 'it is not configured' });
-      const attended = await this.#attend(signal);
-      if (attended.kind === 'over') return { type: 'attempt.over' };
-      if (attended.kind === 'stop') return eventOf((this.#kept.outcome = attended.outcome));
-      const { task: placed, approved } = attended;
-      this.#kept.outcome = await runner({
-        ...{ task: placed, attempt, approved },
-        ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
-        pgc: strategy === 'none' ? null : this.#pgc(),
-        signal: this.#stop.signal,
-        progress: (summary) => (this.#summary = summary),
-      });
+      const attended = await this.#attended(signal, ({ task: placed, approved, unchanged }) =>
+        runner({
+          ...{ task: placed, attempt, approved, unchanged },
+          ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
+          pgc: strategy === 'none' ? null : this.#pgc(),
+          signal: this.#stop.signal,
+          progress: (summary) => (this.#summary = summary),
+        }),
+      );
+      if (attended === 'over') return { type: 'attempt.over' };
+      this.#kept.outcome = attended;
     } catch (error) {
       const code = this.#remember(error);
       return { type: blocking.has(code) ? 'runner.blocked' : 'runner.failed', reason: code };
@@ -270,15 +272,35 @@ export class Conversation {
     return eventOf(this.#kept.outcome);
   }
 
+  /** Judged, then run; judged anew where a script is another one by the time of its start. Throws what `run` throws. */
+  async #attended(
+    signal: AbortSignal,
+    run: (attended: Extract<Attended, { kind: 'go' }>) => Promise<Outcome>,
+  ): Promise<Outcome | 'over'> {
+    // Leave is for the first look alone: who says later that nothing was started may have started something.
+    for (let looks = 1, { grants } = this.assignment; ; looks += 1, grants = []) {
+      const attended = await this.#attend(grants, signal);
+      if (attended.kind === 'over') return 'over';
+      if (attended.kind === 'stop') return attended.outcome;
+      try {
+        return await run(attended);
+      } catch (error) {
+        const { code } = asBusError(error);
+        if (code !== 'ACTION_CHANGED' || looks >= looksMax) throw error;
+        this.#parts.log.warn({ task: this.#id, code }, 'judged anew');
+      }
+    }
+  }
+
   /** What is risky of a program is stopped, or its leave used up. */
-  async #attend(signal: AbortSignal): Promise<Attended> {
+  async #attend(grants: Assignment['grants'], signal: AbortSignal): Promise<Attended> {
     const { attendant } = this.#parts;
     const { task } = this.assignment;
     if (harmless.has(task.runner) || attendant === undefined)
-      return { kind: 'go', task, approved: [] };
+      return { kind: 'go', task, approved: [], unchanged: {} };
     const { turn } = this.#snapshot.context;
     this.#summary = 'looking at the risk of it';
-    const attended = await attendant.attend(this.assignment, turn, (grant, digest) => {
+    const attended = await attendant.attend({ task, grants }, turn, (grant, digest) => {
       this.#summary = `using ${grant.id}`;
       return this.#link.use(grant.id, digest, signal);
     });

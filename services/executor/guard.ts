@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /**
  * Stands between an executor and one program: it starts the program in its own process group, and kills the group when the
  * pipe to the executor closes, however that ended. It says that it stands; then a line of JSON comes in (argv, cwd, env),
- * one goes out (code and signal, or the error of starting it). It reads and writes nothing of the program's own streams.
+ * one goes out (code and signal, the error of starting it, or a script that changed). It reads and writes nothing of the program's own streams.
  */
 interface Order {
   argv: string[];
   cwd: string;
   env: Record<string, string>;
+  /** SHA-256 of the text of scripts, by their absolute path: as they were when the action was judged. */
+  unchanged: Record<string, string>;
 }
 
 const controlFd = 3;
@@ -52,7 +55,21 @@ function killAll(): void {
 
 const report = (what: object): void => void control.write(`${JSON.stringify(what)}\n`);
 
-function start({ argv: [program = '', ...args], cwd, env }: Order): void {
+/** The last look before the program looks itself; undefined: they are what was judged. */
+function changedOf(unchanged: Order['unchanged']): string | undefined {
+  return Object.keys(unchanged).find((file) => {
+    try {
+      const text = new TextDecoder().decode(readFileSync(file));
+      return createHash('sha256').update(text).digest('hex') !== unchanged[file];
+    } catch {
+      return true;
+    }
+  });
+}
+
+function start({ argv: [program = '', ...args], cwd, env, unchanged }: Order): void {
+  const changed = changedOf(unchanged);
+  if (changed !== undefined) return report({ changed });
   const failed = ({ code = 'UNKNOWN' }: NodeJS.ErrnoException): void => report({ error: code });
   try {
     const child = spawn(program, args, { cwd, env, stdio: 'inherit' });

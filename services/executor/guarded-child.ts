@@ -24,6 +24,8 @@ export interface ChildOrder {
   watch?: string;
   /** What it must not see. */
   walls?: Walls | undefined;
+  /** SHA-256 of files by absolute path: where one is another by now, nothing is started. */
+  unchanged?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ChildEnd {
@@ -41,6 +43,8 @@ export interface ChildEnd {
   isWatched: boolean;
   /** The walls could not be put up: nothing was started. Why, is on `stderr`. */
   isUnwalled: boolean;
+  /** A file that had to be unchanged and was not: nothing was started. Empty: none. */
+  changed: string;
 }
 
 const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
@@ -51,6 +55,7 @@ const guard = fileURLToPath(new URL('./guard.js', import.meta.url));
  */
 export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promise<ChildEnd> {
   const { argv, cwd, env, stdin, stdoutMax, stderrMax, onOutput, watch, walls } = order;
+  const { unchanged = {} } = order;
   const own = [process.execPath, guard];
   const [program = '', ...args] = walls === undefined ? own : walled(own, present(walls));
   const child = spawn(program, args, {
@@ -78,7 +83,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
   // A program that ends without reading is no failure of ours.
   child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
-  control.write(`${JSON.stringify({ argv, cwd, env })}\n`);
+  control.write(`${JSON.stringify({ argv, cwd, env, unchanged })}\n`);
   using stopping = stopOn(signal, started);
   const end = await told;
   kill(started, 'SIGKILL');
@@ -92,6 +97,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
     isStopped: stopping.isStopped,
     isWatched: out.isWatched,
     isUnwalled: walls !== undefined && !end.ready && !stopping.isStopped,
+    changed: end.changed ?? '',
   };
 }
 
@@ -101,11 +107,19 @@ interface Told {
   error?: string;
   code?: number | null;
   signal?: string | null;
+  changed?: string;
 }
 
 const nothing: ChildEnd = {
   ...{ error: '', code: null, signal: null, stdout: '', stderr: '' },
-  ...{ stdoutCut: 0, stderrCut: 0, isStopped: false, isWatched: false, isUnwalled: false },
+  ...{
+    stdoutCut: 0,
+    stderrCut: 0,
+    isStopped: false,
+    isWatched: false,
+    isUnwalled: false,
+    changed: '',
+  },
 };
 
 /** Of a guard that is none any more. */
@@ -135,12 +149,13 @@ function toldBy(control: Duplex): Promise<Told> {
   });
 }
 
-function checked({ error, code, signal }: Partial<Told>): Told {
+function checked({ error, code, signal, changed }: Partial<Told>): Told {
   return {
     ready: true,
     ...(typeof error === 'string' ? { error: error.slice(0, toldBytesMax) } : {}),
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof signal === 'string' ? { signal } : {}),
+    ...(typeof changed === 'string' ? { changed } : {}),
   };
 }
 

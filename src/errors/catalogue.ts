@@ -539,6 +539,12 @@ export const catalogue = {
     exit: 1,
     next: 'The action is judged anew: see `sigma gate`.',
   },
+  ACTION_CHANGED: {
+    text: '{file} of the action of task {task} changed while it was being started; nothing was run',
+    retryable: true,
+    exit: 1,
+    next: 'Delegate it again when nobody works on its scripts.',
+  },
   ATTEND_INVALID: {
     text: 'the session cannot be begun or answered so: {detail}',
     retryable: false,

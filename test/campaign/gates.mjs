@@ -36,6 +36,8 @@ const endMsMax = 240_000;
 const judgingMsMax = 5_000;
 const withinMs = 25;
 const grantedWithinMs = 500;
+/** Between an approval and a change of what was approved. */
+const changedWithinMs = 60;
 
 const { json, ...options } = numbersFrom('campaign:gates', {
   kills: 40,
@@ -197,6 +199,7 @@ function planFor(work, gate, label) {
       if (!isFirst) return () => say(['halt', leave][below(2)]);
       return async () => {
         await say(leave);
+        await wait(below(changedWithinMs));
         work.versions.v2 ??= works.write(work.id, 'v2');
       };
     case 'twice': {

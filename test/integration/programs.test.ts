@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
@@ -60,6 +68,35 @@ test('what cannot be started is said by its code', async () => {
   expect(await run(['true', ...words])).toMatchObject({ error: 'E2BIG', stderr: '' });
   expect(await run(['/nowhere'])).toMatchObject({ error: 'ENOENT' });
   expect(await run([''])).toMatchObject({ error: 'ERR_INVALID_ARG_VALUE', stderr: '' });
+});
+
+test('one whose script is another than the one that was judged is not started', async () => {
+  const { path: folder } = newFolder();
+  const file = path.join(folder, 'job.sh');
+  const effect = path.join(folder, 'effect');
+  const text = '\ufeff# of a system that marks its texts\n';
+  writeFileSync(file, `${text}touch ${effect}\n`);
+  // Of the text, as it is judged: without its mark.
+  const sha256 = createHash('sha256')
+    .update(`${text.slice(1)}touch ${effect}\n`)
+    .digest('hex');
+  const task = readTask(
+    { id: 'job', task: 'x', runner: 'command', action: { argv: ['sh', file] } },
+    '',
+  );
+  const runner = commandRunner({ root: folder, environment: [], env: process.env, sandbox });
+  const started = (unchanged: Record<string, string>): ReturnType<Runner> =>
+    runner({
+      ...{ task, attempt: 1, gathered: null, pgc: null, conflicts: [], earlier: '' },
+      ...{ unchanged, signal: never, progress: nothing },
+    });
+  const changed = { code: 'ACTION_CHANGED' };
+  await expect(started({ [file]: '0'.repeat(64) })).rejects.toMatchObject(changed);
+  const gone = path.join(folder, 'gone.sh');
+  await expect(started({ [file]: sha256, [gone]: sha256 })).rejects.toMatchObject(changed);
+  expect(existsSync(effect)).toBe(false);
+  expect(await started({ [file]: sha256 })).toMatchObject({ kind: 'finished' });
+  expect(existsSync(effect)).toBe(true);
 });
 
 test('input larger than a pipe arrives whole, and a flood is cut and counted', async () => {

@@ -17,7 +17,7 @@ import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import { assertWalled, endOf, toldIn, type CommandSettings } from './command.js';
+import { assertStarted, endOf, toldIn, type CommandSettings } from './command.js';
 import { wallsIn } from '../sandbox.js';
 import { environmentFor, folderBelow } from './place.js';
 import type { Runner } from './runner.js';
@@ -56,6 +56,7 @@ export function agentRunner(
         env: environmentFor(env, environment, toldIn(turn, '')),
         stdin,
         walls,
+        unchanged: turn.unchanged,
         stdoutMax: stdoutBytesMax,
         stderrMax: stderrBytesMax,
         watch: 'GATE_DETECTED',
@@ -63,7 +64,7 @@ export function agentRunner(
       },
       signal,
     );
-    assertWalled(end);
+    assertStarted(task.id, end);
     const { contextBytes } = prompt;
     const quoted = { given: [stdin, ...words], mark };
     const stop = end.isStopped ? undefined : stopIn(end, quoted);

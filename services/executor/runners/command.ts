@@ -35,20 +35,22 @@ export function commandRunner({ root, environment, env, sandbox }: CommandSettin
         env: environmentFor(env, environment, { ...given, ...toldIn(turn, context) }),
         stdin: action.stdin,
         walls,
+        unchanged: turn.unchanged,
         stdoutMax: outputBytesMax.stdout,
         stderrMax: outputBytesMax.stderr,
         onOutput: (bytes) => progress(`running ${action.argv[0] ?? ''}, ${bytes} bytes of output`),
       },
       signal,
     );
-    assertWalled(end);
+    assertStarted(task.id, end);
     return { ...outcomeOf(action.argv[0] ?? '', end), contextBytes: Buffer.byteLength(context) };
   };
 }
 
-/** Throws SANDBOX_UNAVAILABLE: nothing was started. */
-export function assertWalled({ isUnwalled, stderr }: ChildEnd): void {
+/** Throws SANDBOX_UNAVAILABLE, ACTION_CHANGED: nothing was started. */
+export function assertStarted(task: string, { isUnwalled, stderr, changed }: ChildEnd): void {
   if (isUnwalled) throw new BusError('SANDBOX_UNAVAILABLE', { detail: lastLine(stderr) });
+  if (changed !== '') throw new BusError('ACTION_CHANGED', { task, file: changed });
 }
 
 function lastLine(text: string): string {

@@ -17,6 +17,8 @@ export interface Turn {
   earlier: string;
   /** What an agent stopped at before, and a person approved for this turn. */
   approved?: readonly (readonly Finding[])[];
+  /** SHA-256 of the scripts that were judged, by absolute path: with others nothing is started. */
+  unchanged?: Readonly<Record<string, string>>;
   signal: AbortSignal;
   progress: (summary: string) => void;
 }
