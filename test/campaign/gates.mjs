@@ -76,7 +76,7 @@ const said = new EventEmitter();
 const startedMs = performance.now();
 
 for (const child of Object.values(children)) child.start();
-const boss = await Boss.of(home);
+const boss = await Boss.of(home, { role: 'client' });
 const watcher = await Person.of(home, 'watcher');
 const persons = [await Person.of(home, 'anna'), await Person.of(home, 'bert')];
 const terminal = new Terminal(home);
