@@ -178,6 +178,23 @@ test('what was approved in an attended session is not approved in the next one o
   }
 });
 
+test('whoever began a session and is no person brings what was missing, and decides nothing', async () => {
+  const [own, theirs] = [new Attends(stage.asker), new Attends(person)];
+  const context = 'by-agent';
+  const deficits = [{ protocol: 'goal', evidence: 'nobody said when it is done' }];
+  const asked = { context, args: 'print a word', deficits };
+  const question = await own.follow(await own.begin(asked), () => undefined);
+  expect(question.question?.kind).toBe('upstream');
+  const denied = { code: 'ATTEND_NOT_YOURS' };
+  const answer = { context, what: 'answer' } as const;
+  await expect(own.say({ ...answer, choice: 'proceed' })).rejects.toMatchObject(denied);
+  await theirs.say({ ...answer, choice: 'route', text: 'goal' });
+  expect(await own.say({ ...answer, choice: 'restore', text: 'a word on a line' })).toMatchObject({
+    upstream: { resolved: ['goal'] },
+  });
+  expect(await own.say({ context, what: 'withdraw' })).toMatchObject({ context });
+});
+
 test('an unknown environment and an injection are approved, and never remembered', async () => {
   await using _worker = await stage.worker('w-never', runs, { capabilities });
   for (const [argv, env] of [
