@@ -83,6 +83,9 @@ export function wallsOf(
     home,
     ...sockets.map((each) => path.dirname(each.slice('ipc://'.length))),
     `/run/user/${uid}`,
+    // Through a terminal of the same user a program could type what a person would.
+    `/tmp/tmux-${uid}`,
+    '/run/screen',
     ...(identity === undefined || !isFolder(identity) ? [] : [identity]),
   ].map(resolved);
   const folders = all.filter(

@@ -55,6 +55,11 @@ export class RemoteError extends BusError {
     if (isErrorCode(failure.code)) this.message = failure.text;
   }
 
+  /** What its text was filled with does not come along: a name stands where a value would. */
+  override get next(): string {
+    return super.next.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase());
+  }
+
   override get retryable(): boolean {
     return this.failure.retryable;
   }

@@ -21,6 +21,7 @@ import {
   runnerCapability,
   type Assignment,
   type DelegatedTask,
+  type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
@@ -193,6 +194,23 @@ test('what was approved in an attended session is not approved in the next one o
   }
 });
 
+test('whoever began a session and is no person brings what was missing, and decides nothing', async () => {
+  const [own, theirs] = [new Attends(stage.asker), new Attends(person)];
+  const context = 'by-agent';
+  const deficits = [{ protocol: 'goal', evidence: 'nobody said when it is done' }];
+  const asked = { context, args: 'print a word', deficits };
+  const question = await own.follow(await own.begin(asked), () => undefined);
+  expect(question.question?.kind).toBe('upstream');
+  const denied = { code: 'ATTEND_NOT_YOURS' };
+  const answer = { context, what: 'answer' } as const;
+  await expect(own.say({ ...answer, choice: 'proceed' })).rejects.toMatchObject(denied);
+  await theirs.say({ ...answer, choice: 'route', text: 'goal' });
+  expect(await own.say({ ...answer, choice: 'restore', text: 'a word on a line' })).toMatchObject({
+    upstream: { resolved: ['goal'] },
+  });
+  expect(await own.say({ context, what: 'withdraw' })).toMatchObject({ context });
+});
+
 test('an unknown environment and an injection are approved, and never remembered', async () => {
   await using _worker = await stage.worker('w-never', runs, { capabilities });
   for (const [argv, env] of [
@@ -355,6 +373,51 @@ test('only a person judges, nobody twice, and nobody an action that was not show
     code: 'GATE_JUDGED',
   });
   if (both[1].status === 'fulfilled') await stage.change(task.id, 'cancel');
+});
+
+test('nobody judges what they stopped at themselves, whatever role they have', async () => {
+  const stops = async (given: Assignment): Promise<Partial<TaskResponse>> => {
+    const its = await risk({ ...given.task, action: { ...given.task.action!, argv: ['risky'] } });
+    return { status: 'blocked', reason: 'GATE_DETECTED', classification: its ?? null };
+  };
+  await using worker = await stage.worker('w-self', stops, { capabilities, role: 'client' });
+  const { id } = await gated(await run(['sh', 'self.sh']));
+  await expect(judge({ id }, worker.client)).rejects.toMatchObject({ code: 'GATE_NOT_YOURS' });
+  await judge({ id, judgement: 'halt' });
+});
+
+test('only a person takes approvals back, or says what was missed', async () => {
+  const stranger = await stage.bus.client('stranger-says', { role: 'executor' });
+  const task = await run(['risky', 'says']);
+  const { approvals, missed } = attentionMessages;
+  const denied = { code: 'GATE_NOT_YOURS' };
+  const taken = { session: '', is_revoked: true };
+  await expect(ask(approvals, taken, stranger)).rejects.toMatchObject(denied);
+  const said = { task: task.id, signal: 'SecurityBoundary', text: '' };
+  await expect(ask(missed, said, stranger)).rejects.toMatchObject(denied);
+  await ask(missed, said);
+  const { attention } = stage.manager.desk.book.numbers;
+  expect(attention.missed).toEqual({ SecurityBoundary: ['asker'] });
+  expect(attention.signals.SecurityBoundary?.missed).toBe(1);
+  await stage.change(task.id, 'cancel');
+});
+
+test('whoever stopped is free for another task while a person thinks', async () => {
+  const one = [...capabilities.slice(0, 3), slotsCapability(1)];
+  await using _worker = await stage.worker(
+    'w-free',
+    async (given) => {
+      if (given.task.action?.argv[0] !== 'sh') return { result: 'free' };
+      const its = await risk({ ...given.task, action: { ...given.task.action, argv: ['risky'] } });
+      return { status: 'blocked', reason: 'GATE_DETECTED', classification: its ?? null };
+    },
+    { capabilities: one },
+  );
+  const stopping = await run(['sh', 'free.sh']);
+  await gated(stopping);
+  const other = await stage.until((await run(['true'])).id, ['completed']);
+  expect(other.response?.result).toBe('free');
+  await stage.change(stopping.id, 'cancel');
 });
 
 test('leave is used once, by who has the task, for what it was given', async () => {

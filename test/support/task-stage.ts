@@ -127,9 +127,10 @@ export class TaskStage {
         ...[delegationCapability, attendCapability],
         ...[runnerCapability('answer'), slotsCapability(4)],
       ],
+      role = 'executor',
     } = {},
   ): Promise<{ client: Client; withdrawn: string[] } & AsyncDisposable> {
-    const client = await this.bus.client(agent, { role: 'executor' });
+    const client = await this.bus.client(agent, { role });
     const withdrawn: string[] = [];
     const { assign, claim, response, withdraw } = delegationMessages;
     await client.receive(async ({ type, body }) => {

@@ -29,3 +29,14 @@ test('a foreign exception becomes INTERNAL and keeps its cause', () => {
   const cause = new TypeError('x is not a function');
   expect(asBusError(cause)).toMatchObject({ code: 'INTERNAL', cause });
 });
+
+test('what to do about an error that came from elsewhere names what it does not know', () => {
+  const failure = {
+    code: 'GATE_JUDGED',
+    text: 'gate gate-t-1 is judged already',
+    retryable: false,
+  };
+  expect(new RemoteError(failure).next).toBe(
+    'Run `sigma gate show GATE` to see how it was judged.',
+  );
+});

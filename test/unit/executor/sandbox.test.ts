@@ -46,12 +46,15 @@ test('covered are the home, the folders of all sockets, the session of the user,
     identity: at('keys'),
   };
   expect(wallsOf(config, 7)).toEqual({
-    folders: [at('home'), at('sockets'), at('more'), '/run/user/7', at('keys')],
+    folders: [
+      ...[at('home'), at('sockets'), at('more'), '/run/user/7', '/tmp/tmux-7', '/run/screen'],
+      at('keys'),
+    ],
     files: [],
   });
   const own = { home: at('home'), bus: `ipc://${at('home/run/bus.sock')}`, listen: [] };
   expect(wallsOf({ ...own, identity: at('id.json') }, 7)).toEqual({
-    folders: [at('home'), '/run/user/7'],
+    folders: [at('home'), '/run/user/7', '/tmp/tmux-7', '/run/screen'],
     files: [at('id.json')],
   });
 });
@@ -60,7 +63,7 @@ test('a link is followed to what it names', () => {
   symlinkSync(at('home'), at('link'));
   const { folders } = wallsOf({ ...none, home: at('link'), bus: `ipc://${at('link/run/b')}` }, 7);
   expect(folders[0]).toBe(at('home'));
-  expect(folders).toHaveLength(2);
+  expect(folders).toHaveLength(4);
 });
 
 test('a root in what is covered is refused; one around it is not', () => {
