@@ -26,6 +26,7 @@ import {
   used,
   type AttentionPorts,
 } from '../../src/task/attention-station.js';
+import { withNote } from '../../src/task/advance.js';
 import type { TaskBook } from '../../src/task/book.js';
 import { withMissed } from '../../src/task/attention-numbers.js';
 import type { TaskRecord } from '../../src/task/record.js';
@@ -109,7 +110,10 @@ export class GateDesk {
         await this.#assertPerson(from, `task ${said.task}`);
         if (!signals.includes(said.signal))
           throw new BusError('USAGE', { detail: `a signal is one of ${signals.join(', ')}` });
-        const record = await book.get(said.task);
+        const note = `missed by ${from}: ${said.signal}${said.text === '' ? '' : `, ${said.text}`}`;
+        const record = await book.amend(said.task, (now) => ({
+          notes: withNote(now, note, systemClock.nowMs()),
+        }));
         await book.tally((numbers) => ({
           ...numbers,
           attention: withMissed(numbers.attention, said.signal, sessionOf(record)),

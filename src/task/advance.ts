@@ -248,8 +248,12 @@ function noted(next: TaskRecord, before: TaskRecord, event: TaskEvent, nowMs: nu
   const state = stateOf(next);
   if (state === stateOf(before)) return next;
   const reason = 'reason' in event && event.reason !== '' ? `: ${event.reason}` : '';
-  const text = `${event.type}${reason}`.slice(0, recordLimits.noteChars);
-  const notes = [...next.notes, { at_ms: nowMs, state, text }];
+  return { ...next, notes: withNote(next, `${event.type}${reason}`, nowMs) };
+}
+
+export function withNote(record: TaskRecord, said: string, nowMs: number): TaskRecord['notes'] {
+  const text = said.slice(0, recordLimits.noteChars);
+  const notes = [...record.notes, { at_ms: nowMs, state: stateOf(record), text }];
   if (notes.length > recordLimits.notes) notes.splice(recordLimits.notes / 2, 1);
-  return { ...next, notes };
+  return notes;
 }

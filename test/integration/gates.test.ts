@@ -397,6 +397,8 @@ test('only a person takes approvals back, or says what was missed', async () => 
   await expect(ask(missed, said, stranger)).rejects.toMatchObject(denied);
   await ask(missed, said);
   const { attention } = stage.manager.desk.book.numbers;
+  const { notes } = await stage.until(said.task, ['completed']);
+  expect(notes.at(-1)?.text).toBe(`missed by cli-person: SecurityBoundary, ${said.text}`);
   expect(attention.missed).toEqual({ SecurityBoundary: ['asker'] });
   expect(attention.signals.SecurityBoundary?.missed).toBe(1);
   await stage.change(task.id, 'cancel');

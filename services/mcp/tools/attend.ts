@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { acceptedContent, inputRequired } from '@modelcontextprotocol/server';
+import type { AttendWord } from '../../../src/attention/session/messages.js';
 import { attendShape } from '../../../src/attention/session/request.js';
 import { sessionLimits, type SessionView } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../cli/attends.js';
-import { sessionLine } from '../../cli/render-attend.js';
+import { renderQuestion, sessionLine } from '../../cli/render-attend.js';
 import { listsOf } from '../bounds.js';
-import type { Answer, Call, Tool } from '../tool.js';
+import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -73,7 +75,7 @@ export const attend: Tool<typeof input> = {
   name: 'attend',
   title: 'Attend an intent',
   description:
-    'Have an intent attended before it is done: what is missing (declare deficits), which tasks it is, who does them, and what is risky. The session stops with a question where a person has to decide: show it to the person with its options, and answer with what they chose; never choose for them. What is harmless passes in silence; risky tasks stop for a judgement by a person. The trace says of each task by what it is situated.',
+    'Have an intent attended before it is done: what is missing (declare deficits), which tasks it is, who does them, and what is risky. The session stops with a question where a person has to decide: verb answer shows it to the person in a form of the client, and a client without forms has them run `sigma attend answer`. Only whether what a protocol brought back is complete is answered by you, with choice and text. What is harmless passes in silence; risky tasks stop for a judgement by a person. The trace says of each task by what it is situated.',
   input,
   output,
   annotations: {
@@ -97,9 +99,8 @@ export const attend: Tool<typeof input> = {
           await waited(attends, await attends.begin(requestOf(given), { signal }), wait, call),
         );
       case 'answer': {
-        if (choice === '') throw new BusError('USAGE', { detail: 'answer needs a choice' });
-        const said = { context, what: 'answer', question, choice, text } as const;
-        return shown(await waited(attends, await attends.say(said, { signal }), wait, call));
+        const now = await answered(attends, { context, question, choice, text }, call);
+        return shown(await waited(attends, now, wait, call));
       }
       case 'withdraw':
       case 'escape':
@@ -107,6 +108,35 @@ export const attend: Tool<typeof input> = {
     }
   },
 };
+
+/** A person decides, in a form: what a model gives as the answer counts only for what it brought itself. */
+async function answered(
+  attends: Attends,
+  { context, question, choice, text }: Pick<AttendWord, 'context' | 'question' | 'choice' | 'text'>,
+  { bus, responses, signal }: Call,
+): Promise<SessionView> {
+  const view = await attends.show(context, { signal });
+  const asked = view.question;
+  if (asked === null || asked.kind === 'restore') {
+    if (choice === '') throw new BusError('USAGE', { detail: 'answer needs a choice' });
+    return attends.say({ context, what: 'answer', question, choice, text }, { signal });
+  }
+  const form = z.object({
+    choice: z.enum(asked.options.map((each) => each.choice)).describe('What shall be done.'),
+    text: z.string().default('').describe('What the choice needs, if it needs anything.'),
+  });
+  const key = `answer-${context}-${view.run}-${asked.number}`;
+  const said = acceptedContent(responses, key, form);
+  if (said === undefined) {
+    if (responses !== undefined && key in responses) return view;
+    const message = renderQuestion(asked, context);
+    throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });
+  }
+  const { number } = asked;
+  return bus.asPerson((client) =>
+    new Attends(client).say({ context, what: 'answer', question: number, ...said }),
+  );
+}
 
 /** The arguments that every tool has are no fields of a session. */
 function requestOf(its: object): object {

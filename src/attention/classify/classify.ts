@@ -188,11 +188,17 @@ function joined(texts: readonly string[]): string {
   return `${cut(text, attentionLimits.descriptionChars - rest.length - 1)} ${rest}`;
 }
 
-function descriptionOf({ argv, cwd }: ActionInQuestion): string {
-  const resolved = resolvedFolder(cwd);
-  const where = resolved === '' ? '' : ` (in ${resolved})`;
-  return cut(
-    `${textOf(argv.slice(0, attentionLimits.descriptionChars).map((each) => word(cut(each, attentionLimits.descriptionChars))))}${where}`,
-    attentionLimits.descriptionChars,
-  );
+/** What is not shown is named: variables, whose values may be secrets, and how much is given as input. */
+function descriptionOf({ argv, cwd, env, stdin }: ActionInQuestion): string {
+  const chars = attentionLimits.descriptionChars;
+  const folder = resolvedFolder(cwd);
+  const variables = Object.keys(env).join(', ');
+  const besides = [
+    ...(folder === '' ? [] : [`in ${folder}`]),
+    ...(variables === '' ? [] : [`with ${cut(variables, chars / 4)} set`]),
+    ...(stdin === '' ? [] : [`${stdin.length} characters of input`]),
+  ].join('; ');
+  const suffix = besides === '' ? '' : ` (${cut(besides, chars / 2)})`;
+  const words = argv.slice(0, chars).map((each) => word(cut(each, chars)));
+  return `${cut(textOf(words), chars - suffix.length)}${suffix}`;
 }

@@ -156,12 +156,12 @@ test('a session ends with a task that was withdrawn, and with one that nobody ju
   const expired = advance(record, { type: 'timer.due', timer: 'gate' }, nowMs).record;
   const withdraw = { onExpiry: 'withdraw' } as const;
   expect(sessionEndedBy(ended('withdrawn', 'GATE_WITHDRAWN'), ports)).toEqual({
-    ...{ session: 'somebody', reason: 'GATE_WITHDRAWN' },
+    ...{ session: 'somebody', reason: 'GATE_WITHDRAWN', untilMs: nowMs },
   });
   expect(sessionEndedBy(ended('halted', 'GATE_HALTED'), withdraw)).toBeUndefined();
   expect(sessionEndedBy(expired, ports)).toBeUndefined();
   expect(sessionEndedBy(expired, withdraw)).toEqual({
-    ...{ session: 'somebody', reason: 'GATE_EXPIRED' },
+    ...{ session: 'somebody', reason: 'GATE_EXPIRED', untilMs: nowMs },
   });
   const cancelled = { type: 'task.cancelled', reason: 'GATE_WITHDRAWN' } as const;
   expect(sessionEndedBy(advance(record, cancelled, nowMs).record, withdraw)).toBeUndefined();
