@@ -13,7 +13,7 @@ import { taskService } from '../../src/task/messages.js';
 
 const deadlineMs = 30_000;
 /** Rows of one request, and of a whole list. */
-const pageRows = 100;
+const pageRows = 50;
 export const gatesListedMax = 2_000;
 
 interface Bodied<Q, A> {

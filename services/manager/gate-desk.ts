@@ -36,7 +36,7 @@ import { Waiters } from '../../src/task/waiters.js';
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;
 /** Gates in one answer. */
-const gatesMax = 100;
+const gatesMax = 50;
 const waitMsMax = 60_000;
 
 export interface AttentionParts {

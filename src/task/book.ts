@@ -49,6 +49,7 @@ export type Patch = Partial<
     | 'gates'
     | 'grants'
     | 'findings'
+    | 'notes'
   >
 >;
 

@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/config/config.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
-import { failureOf, stdioClient } from '../support/mcp.js';
+import { failureOf, stdioClient, type Person } from '../support/mcp.js';
 import {
   environment,
   program,
@@ -450,8 +450,15 @@ describe('command line', () => {
     });
   }
 
-  test('MCP: the same verbs, the question with its options, the trace', async () => {
-    const mcp = await stdioClient(home, { era: 'modern', cwd: place, args: ['--as', 'model'] });
+  test('MCP: the same verbs; the person answers in a form, and no model does', async () => {
+    const shown: string[] = [];
+    let said: ReturnType<Person> = { action: 'decline' };
+    const person: Person = (message) => {
+      shown.push(message);
+      return said;
+    };
+    const args = ['--as', 'model'];
+    const mcp = await stdioClient(home, { era: 'modern', cwd: place, args, person });
     const call = async (its: Record<string, unknown>): Promise<any> =>
       mcp.callTool({ name: 'attend', arguments: { context: 'mcp', ...its } });
     try {
@@ -464,8 +471,12 @@ describe('command line', () => {
       });
       const wrong = await call({ verb: 'show', context: 'nobody' });
       expect(failureOf(wrong).code).toBe('NO_SUCH_SESSION');
-      await attends.say({ context: 'mcp', what: 'answer', choice: 'delegate' });
-      const done = await call({ verb: 'show' });
+      // What a model chooses is not what the person says.
+      const declined = await call({ verb: 'answer', choice: 'delegate' });
+      expect(declined.structuredContent.session).toMatchObject({ state: 'planning' });
+      expect(shown).toEqual([expect.stringContaining('1. delegate: all of them')]);
+      said = { action: 'accept', content: { choice: 'delegate', text: '' } };
+      const done = await call({ verb: 'answer' });
       expect(done.structuredContent).toMatchObject({
         session: { state: 'converged', is_converged: true },
         trace: [{ entry: 'word', situated_by: 'low', outcome: 'completed' }],

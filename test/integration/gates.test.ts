@@ -393,12 +393,12 @@ test('only a person takes approvals back, or says what was missed', async () => 
   const denied = { code: 'GATE_NOT_YOURS' };
   const taken = { session: '', is_revoked: true };
   await expect(ask(approvals, taken, stranger)).rejects.toMatchObject(denied);
-  const said = { task: task.id, signal: 'SecurityBoundary', text: '' };
+  const said = { task: task.id, signal: 'SecurityBoundary', text: 'it reads a key' };
   await expect(ask(missed, said, stranger)).rejects.toMatchObject(denied);
   await ask(missed, said);
   const { attention } = stage.manager.desk.book.numbers;
-  const { notes } = await stage.until(said.task, ['completed']);
-  expect(notes.at(-1)?.text).toBe(`missed by cli-person: SecurityBoundary, ${said.text}`);
+  const { notes } = await stage.until(said.task, ['attending']);
+  expect(notes.at(-1)?.text).toBe('missed by cli-person: SecurityBoundary, it reads a key');
   expect(attention.missed).toEqual({ SecurityBoundary: ['asker'] });
   expect(attention.signals.SecurityBoundary?.missed).toBe(1);
   await stage.change(task.id, 'cancel');
