@@ -33,7 +33,8 @@ export function parseActionLine(text: string, line: number): z.infer<typeof line
   const answer = lineShape.safeParse(value);
   if (answer.success) return answer.data;
   const [issue] = answer.error.issues;
-  throw invalidLine(line, `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`);
+  const said = [issue?.path.map(String).join('.') ?? '', issue?.message ?? ''];
+  throw invalidLine(line, said.filter((each) => each !== '').join(': '));
 }
 
 /** Throws ATTENTION_LINE_INVALID. */
