@@ -389,6 +389,7 @@ test('nobody judges what they stopped at themselves, whatever role they have', a
 test('only a person takes approvals back, or says what was missed', async () => {
   const stranger = await stage.bus.client('stranger-says', { role: 'executor' });
   const task = await run(['risky', 'says']);
+  await gated(task);
   const { approvals, missed } = attentionMessages;
   const denied = { code: 'GATE_NOT_YOURS' };
   const taken = { session: '', is_revoked: true };
