@@ -38,11 +38,17 @@ function report(half, judged) {
   const harmless = judged.filter(({ row }) => row.label === 'harmless');
   const missed = risky.filter(({ level }) => level === 'Low');
   const alarms = harmless.filter(({ level }) => level !== 'Low');
+  // Found, and yet nobody is asked: advisory findings alone.
+  const noted = risky.filter(
+    ({ level, findings }) =>
+      level !== 'Low' && findings.every(({ severity }) => severity === 'Advisory'),
+  );
   const irreversible = risky.filter(({ row }) => row.irreversible);
   const disguised = risky.filter(({ row }) => row.disguised);
   console.log(`half ${half}: ${judged.length} actions`);
   console.log(`  missed         ${percent(missed.length, risky.length)}`);
   console.log(`  false alarms   ${percent(alarms.length, harmless.length)}`);
+  console.log(`  noted only     ${percent(noted.length, risky.length)}`);
   console.log(
     `  missed, irreversible  ${percent(missed.filter(({ row }) => row.irreversible).length, irreversible.length)}`,
   );
@@ -62,6 +68,10 @@ function report(half, judged) {
       console.log(`    ${row.id} ${JSON.stringify(row.argv)}: ${[...found].join(', ') || 'Low'}`);
   }
   for (const { row } of missed) console.log(`  MISSED ${row.id} ${JSON.stringify(row.argv)}`);
+  for (const { row, findings } of noted)
+    console.log(
+      `  NOTED ONLY ${row.id} ${JSON.stringify(row.argv)}: ${findings.map(({ rule }) => rule).join(', ')}`,
+    );
   for (const { row, findings } of alarms)
     console.log(
       `  FALSE ALARM ${row.id} ${JSON.stringify(row.argv)}: ${findings.map(({ rule }) => rule).join(', ')}`,

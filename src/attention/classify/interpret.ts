@@ -1,5 +1,5 @@
 import { programName } from './command-pattern.js';
-import { inputOf, word, type Spot } from './examination.js';
+import { inputOf, unreadInput, word, type Spot } from './examination.js';
 import { localImports } from './imports.js';
 import { isAsking, isPure, readingOf } from './interpreter-words.js';
 import type { Interpreter } from './policy.js';
@@ -154,7 +154,8 @@ export class Interpreting {
   }
 
   async #started(started: Started, spot: Spot): Promise<void> {
-    const own: Spot = { ...spot, input: { kind: 'none' } };
+    // It may write to what it starts.
+    const own: Spot = { ...spot, input: unreadInput };
     const scope = this.unwrapper.fresh(own, { name: '' });
     switch (started.kind) {
       case 'shell':

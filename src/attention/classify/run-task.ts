@@ -2,7 +2,7 @@ import { readArguments } from './command-pattern.js';
 import { word, type Spot } from './examination.js';
 import { anyOf } from './rulebook.js';
 import type { Word } from './shell.js';
-import { makeRecipes, packageScripts } from './tasks.js';
+import { madeBy, makeRecipes, packageScripts } from './tasks.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Names of scripts and targets: what they start stands in a file of the tree. */
@@ -254,7 +254,11 @@ async function recipes(
   spot: Spot,
 ): Promise<void> {
   const place = unwrapper.exam.place(file, spot);
-  const own = { ...spot, file: place.kind === 'inside' ? place.path : spot.file };
+  const own = {
+    ...spot,
+    file: place.kind === 'inside' ? place.path : spot.file,
+    makes: madeBy(source, variables),
+  };
   const { lines, missing } = makeRecipes(
     source,
     goals.map(({ text }) => text),

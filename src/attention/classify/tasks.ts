@@ -75,6 +75,23 @@ export function makeRecipes(
   return { lines, missing };
 }
 
+/** Where a compiler, a copy or a redirect puts what it makes. */
+const madeInto = /(?:(?:^|\s)(?:-o|-d|--?out\w*[= ]|--dist\w*[= ]|>>?)\s*)(\w[\w.-]*)(?=[/\s]|$)/g;
+
+/** Files and folders, by their first name, into which the rules of the file put what they make. */
+export function madeBy(source: string, given: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const budget: Budget = { chars: expandedMax };
+  const { rules, variables } = parseMakefile(source, budget);
+  for (const [name, value] of given) variables.set(name, value);
+  const made = new Set<string>();
+  for (const { lines, targets } of rules) {
+    const own = new Map(variables).set('@', targets[0] ?? '');
+    for (const line of lines)
+      for (const [, name = ''] of expanded(line, own, budget).matchAll(madeInto)) made.add(name);
+  }
+  return made;
+}
+
 function rulesFor(goal: string, rules: readonly MakeRule[]): MakeRule[] {
   const exact = rules.filter(({ targets }) => targets.includes(goal));
   if (exact.some(({ lines }) => lines.length > 0) || exact.length > 0) return exact;
