@@ -10,7 +10,7 @@ import { startedHere } from './shell-scope.js';
 import type { RedirectSeen, Word } from './shell.js';
 import type { Rule } from './policy.js';
 import { attentionLimits, type Signal } from '../shapes.js';
-import { writeEffects, writesTo } from './write-effects.js';
+import { isOfBuild, writeEffects, writesTo } from './write-effects.js';
 
 /** What one command does that starts no other: by the tables of the policy, and by what its arguments name. */
 
@@ -69,6 +69,9 @@ async function isNoLoss(
     case 'files':
       if (await isRebuildable(given, from, exam, spot)) return true;
       return await isKept(given, from, exam, spot);
+    case 'contents':
+      if (await areNew(given, from, exam, spot)) return true;
+      return await isKept(given, from, exam, spot);
     case 'found':
       return searchesCaches(words, given, exam, spot);
     case 'processes':
@@ -76,6 +79,24 @@ async function isNoLoss(
     case undefined:
       return false;
   }
+}
+
+/** Files where builds put what they make, and nothing is there yet. */
+async function areNew(
+  given: Arguments,
+  from: number,
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  const paths = given.operands.slice(from);
+  if (paths.length === 0 || exam.inspector === undefined || spot.remote) return false;
+  for (const { text, isStatic } of paths) {
+    const place = exam.place(text, spot);
+    if (!isStatic || place.kind !== 'inside' || !isOfBuild(place.path)) return false;
+    if ((await exam.inspector.read(place.path)) !== undefined) return false;
+    if ((await exam.inspector.exists?.(place.path)) === true) return false;
+  }
+  return true;
 }
 
 /** `find . -name '*.pyc' -delete`. */

@@ -27,7 +27,7 @@ const sendingFlags = [
 const methodFlags = ['-X', '--request', '--method'];
 /** What is deleted there was put there to try something. */
 const thisMachine =
-  /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)(?::\d+)?(?:\/|$|\?)|^:\d*\/|^[A-Z]+$/;
+  /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)(?::\d+)?(?:\/|$|\?)|^:\d*\/|^[A-Za-z]+$/;
 const reading = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']);
 
 export function httpEffects(
@@ -73,7 +73,8 @@ function methodOf(given: Arguments, program: string): string {
   }
   if (/^(?:xhs?|https?|httpie|curlie)$/.test(program)) {
     const [, first] = given.operands;
-    if (first !== undefined && /^[A-Z]+$/.test(first.text)) return first.text;
+    if (first !== undefined && /^[A-Za-z]+$/.test(first.text) && given.operands.length > 2)
+      return first.text.toUpperCase();
     const isSending = given.operands
       .slice(2)
       .some(({ text }) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text));

@@ -37,10 +37,11 @@ const ruleShape = z.strictObject({
   /** Its effect is on the files that it names. */
   local: z.boolean().optional(),
   /**
-   * What would be lost, so that it is seen where nothing is: `files` that its operands name, files that are `found` by their
+   * What would be lost, so that it is seen where nothing is: `files` that its operands name, or
+   * their `contents`, files that are `found` by their
    * name, `processes`.
    */
-  loses: z.enum(['files', 'found', 'processes']).optional(),
+  loses: z.enum(['files', 'contents', 'found', 'processes']).optional(),
   match: z.array(commandPattern).min(1).max(listMax),
   unless: z.array(unlessToken).max(listMax).optional(),
 });

@@ -73,7 +73,21 @@ export function scanScript(
 
 function isOwn(code: string, at: number, found: string, language: string): boolean {
   if (removesOwn(code, at, found, language)) return true;
+  if (language === 'javascript' && removesEntry(code, at)) return true;
   return language === 'python' && removesTemporary(code, at, found);
+}
+
+/** `seen.delete(x)` of a name that is set once, to a map or a set in memory. */
+function removesEntry(code: string, at: number): boolean {
+  const name = /(?<![\w.$\])])([A-Za-z_]\w*)$/.exec(code.slice(Math.max(0, at - 100), at))?.[1];
+  if (name === undefined) return false;
+  const settings = [
+    ...code.matchAll(new RegExp(`(?<![\\w.$])${name}\\b[^=;(){}\\n]{0,100}=(?![=>])`, 'g')),
+  ];
+  const isMap = new RegExp(
+    `\\bconst\\s+${name}\\b[^=;\\n]{0,100}=\\s*new\\s+(?:Weak)?(?:Map|Set)\\b`,
+  ).test(code);
+  return isMap && settings.length === 1;
 }
 
 function shortRuns(source: string): string {

@@ -9,17 +9,23 @@ const fixtures = ['tmp_path', 'tmpdir'];
 
 /** `at`: of the call; `found`: the call as far as its rule goes: `.unlink(`, `shutil.rmtree(`. */
 export function removesTemporary(code: string, at: number, found: string): boolean {
-  if (/move/.test(found) || !/\btmp_path\b|\btmpdir\b/.test(code)) return false;
+  if (/\bmove/.test(found) || !/\btmp_path\b|\btmpdir\b/.test(code)) return false;
   const names = temporaryNames(code);
   const subject = found.startsWith('.')
-    ? /([A-Za-z_][\w.]*(?:\s*\/\s*["'][^"'\n]*["']|\([^()\n]*\))*\)?)$/.exec(
+    ? subjectOf(
         code
           .slice(Math.max(0, at - callChars), at)
           .split('\n')
           .at(-1) ?? '',
-      )?.[1]
+      )
     : firstArgument(code.slice(at + found.length, at + found.length + callChars));
   return subject !== undefined && isTemporary(subject, names);
+}
+
+/** What stands before `.unlink(`: a name, or an expression in brackets. */
+function subjectOf(line: string): string | undefined {
+  const bracket = /(?<![\w.\])])\(([^()\n]*)\)$/.exec(line)?.[1];
+  return bracket ?? /(?<![\w.)\]])([A-Za-z_][\w.]*(?:\([^()\n]*\))?)$/.exec(line)?.[1];
 }
 
 /** Each is set to nothing but a temporary folder, or what lies below it. */
@@ -92,8 +98,7 @@ function firstArgument(text: string): string | undefined {
     const sign = text[at];
     if (sign === '(' || sign === '[') depth += 1;
     else if (depth > 0 && (sign === ')' || sign === ']')) depth -= 1;
-    else if (sign === ',' || sign === ')')
-      return depth === 0 ? text.slice(0, at).trim() : undefined;
+    else if (depth === 0 && (sign === ',' || sign === ')')) return text.slice(0, at).trim();
     else if (sign === '\n') return undefined;
   }
   return undefined;

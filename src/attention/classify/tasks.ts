@@ -9,19 +9,33 @@ const expandedMax = 512 * 1024;
 
 /** The texts that `npm run NAME` starts, in their order; undefined: the file is none, or has no such script. */
 export function packageScripts(source: string, name: string): string[] | undefined {
-  let scripts: unknown;
-  try {
-    scripts = (JSON.parse(source) as { scripts?: unknown } | null)?.scripts;
-  } catch {
-    return undefined;
-  }
-  if (typeof scripts !== 'object' || scripts === null) return undefined;
-  const known = scripts as Record<string, unknown>;
+  const known = scriptsOf(source);
+  if (known === undefined) return undefined;
   const text = (each: string): string | undefined =>
     Object.hasOwn(known, each) && typeof known[each] === 'string' ? known[each] : undefined;
   const own = text(name);
   if (own === undefined) return undefined;
   return [text(`pre${name}`), own, text(`post${name}`)].filter((each) => each !== undefined);
+}
+
+function scriptsOf(source: string): Record<string, unknown> | undefined {
+  try {
+    const scripts = (JSON.parse(source) as { scripts?: unknown } | null)?.scripts;
+    return typeof scripts === 'object' && scripts !== null
+      ? (scripts as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Folders into which the scripts of a `package.json` put what they make. */
+export function packageMakes(source: string): ReadonlySet<string> {
+  const made = new Set<string>();
+  for (const line of Object.values(scriptsOf(source) ?? {}))
+    if (typeof line === 'string')
+      for (const [, name = ''] of line.matchAll(madeInto)) made.add(name);
+  return made;
 }
 
 interface MakeRule {

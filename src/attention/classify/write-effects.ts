@@ -196,11 +196,11 @@ async function overwrites(
   });
 }
 
-/** Where builds put what they make; told by the name alone where nobody can look. */
-function isOfBuild(path: string): boolean {
-  return /^(?:.*\/)?(?:build|dist|out|target|tmp|temp|coverage|node_modules|\.cache|__pycache__)\//.test(
-    path,
-  );
+/** Where builds put what they make, and what nobody keeps: told by the name alone where nobody can look. */
+export function isOfBuild(path: string): boolean {
+  const folders =
+    /^(?:.*\/)?(?:build|dist|out|target|tmp|temp|coverage|node_modules|\.cache|__pycache__)\//;
+  return folders.test(path) || /\.(?:log|tmp|out|pid|lock)$/.test(path);
 }
 
 /** Undefined: not known; a file without anything in it is none. */
