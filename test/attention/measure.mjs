@@ -11,7 +11,7 @@ const took = [];
 const percent = (part, whole) =>
   `${whole === 0 ? '–' : ((100 * part) / whole).toFixed(1)} % (${part}/${whole})`;
 
-for (const half of [1, 2, 3, 4]) {
+for (const half of [1, 2, 3, 4, 5]) {
   const file = new URL(`./actions-${half}.jsonl`, import.meta.url);
   if (!existsSync(file)) continue;
   const rows = rowsOf(readFileSync(file, 'utf8'));

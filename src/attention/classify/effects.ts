@@ -4,11 +4,13 @@ import { madeByMktemp } from './decode.js';
 import { databaseEffects } from './database-effects.js';
 import { word, type Examination, type Spot } from './examination.js';
 import { httpEffects } from './http-effects.js';
+import { searchedCache } from './search-words.js';
 import { secretEffects } from './secret-effects.js';
+import { startedHere } from './shell-scope.js';
 import type { RedirectSeen, Word } from './shell.js';
 import type { Rule } from './policy.js';
 import { attentionLimits, type Signal } from '../shapes.js';
-import { writeEffects, writesTo } from './write-effects.js';
+import { isOfBuild, writeEffects, writesTo } from './write-effects.js';
 
 /** What one command does that starts no other: by the tables of the policy, and by what its arguments name. */
 
@@ -40,8 +42,7 @@ export async function tableEffects(
 ): Promise<boolean> {
   let isFound = false;
   for (const { rule, words: named } of exam.book.matches(given)) {
-    if (rule.local === true && (await isRebuildable(given, named, exam, spot))) continue;
-    if (rule.local === true && namesMade(given, named, exam, spot)) continue;
+    if (await isNoLoss(rule, named, { words, given }, exam, spot)) continue;
     isFound = true;
     const { signal, severity, irreversible } = rule;
     const isInside = rule.local === true && namesInside(given, named, exam, spot);
@@ -53,6 +54,60 @@ export async function tableEffects(
       exam.found({ signal: other, rule: rule.rule, words, spot, irreversible: false });
   }
   return isFound;
+}
+
+/** What its rule names would be lost can be had again, or is its own. */
+async function isNoLoss(
+  rule: Rule,
+  from: number,
+  { words, given }: { words: readonly Word[]; given: Arguments },
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  if (rule.local === true && namesMade(given, from, exam, spot)) return true;
+  switch (rule.loses) {
+    case 'files':
+      if (await isRebuildable(given, from, exam, spot)) return true;
+      return await isKept(given, from, exam, spot);
+    case 'contents':
+      if (await areNew(given, from, exam, spot)) return true;
+      return await isKept(given, from, exam, spot);
+    case 'found':
+      return searchesCaches(words, given, exam, spot);
+    case 'processes':
+      return endsOwn(given, spot);
+    case undefined:
+      return false;
+  }
+}
+
+/** Files where builds put what they make, and nothing is there yet. */
+async function areNew(
+  given: Arguments,
+  from: number,
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  const paths = given.operands.slice(from);
+  if (paths.length === 0 || exam.inspector === undefined || spot.remote) return false;
+  for (const { text, isStatic } of paths) {
+    const place = exam.place(text, spot);
+    if (!isStatic || place.kind !== 'inside' || !isOfBuild(place.path)) return false;
+    if ((await exam.inspector.read(place.path)) !== undefined) return false;
+    if ((await exam.inspector.exists?.(place.path)) === true) return false;
+  }
+  return true;
+}
+
+/** `find . -name '*.pyc' -delete`. */
+function searchesCaches(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  spot: Spot,
+): boolean {
+  if (spot.remote || searchedCache(words, exam) === undefined) return false;
+  return namesInside(given, 1, exam, spot);
 }
 
 /** What cannot be taken back on another machine changes what is not one's own. */
@@ -80,7 +135,40 @@ function namesMade(given: Arguments, from: number, exam: Examination, spot: Spot
   });
 }
 
-/** Only what an operator lists as made again by a build, below the root, and not under version control. */
+/** Nothing but what the same text has started: `kill $!`, `kill %1`. */
+function endsOwn(given: Arguments, spot: Spot): boolean {
+  const [, ...processes] = given.operands;
+  if (processes.length === 0 || spot.remote) return false;
+  return processes.every(
+    ({ text, isStatic }) => isStatic && (text === startedHere || /^%(?:\d+|[%+-])$/.test(text)),
+  );
+}
+
+/**
+ * Files, no folders, that are under version control as they lie there: `git checkout` brings them back. Of a folder it cannot be
+ * told what else is in it.
+ */
+async function isKept(
+  given: Arguments,
+  from: number,
+  exam: Examination,
+  spot: Spot,
+): Promise<boolean> {
+  const paths = given.operands.slice(from);
+  if (paths.length === 0 || exam.inspector === undefined || spot.remote) return false;
+  for (const { text, isStatic, isGlob } of paths) {
+    const place = exam.place(text, spot);
+    if (!isStatic || isGlob === true || place.kind !== 'inside' || /[*?[]/.test(text)) return false;
+    if ((await exam.inspector.read(place.path)) === undefined) return false;
+    if (!(await exam.isTracked(place.path))) return false;
+  }
+  return true;
+}
+
+/**
+ * Only what a build makes again, below the root, and not under version control: by its name, or because it is ignored and the
+ * file of the same build says how it is made.
+ */
 async function isRebuildable(
   given: Arguments,
   from: number,
@@ -88,14 +176,30 @@ async function isRebuildable(
   spot: Spot,
 ): Promise<boolean> {
   const paths = given.operands.slice(from);
-  if (paths.length === 0 || exam.policy.paths.rebuildable.length === 0 || spot.remote) return false;
+  if (paths.length === 0 || spot.remote) return false;
   for (const path of paths) {
     const place = exam.place(path.text, spot);
     if (!path.isStatic || place.kind !== 'inside' || place.path === '') return false;
-    if (!exam.paths.isRebuildable(place.path)) return false;
-    if (exam.inspector === undefined || (await exam.isTracked(place.path))) return false;
+    const isMade = exam.paths.isRebuildable(place.path) || (await isBuilt(place.path, exam, spot));
+    if (!isMade) return false;
+    // Whoever has the files judges it again.
+    if (exam.inspector !== undefined && (await exam.isTracked(place.path))) return false;
   }
   return true;
+}
+
+/** A folder of these names holds more than what a build puts into it. */
+const namesData =
+  /^(?:data\w*|uploads?|storage|backups?|db|database|media|var|archives?|logs?|src|lib)$/;
+
+/** Made by another part of the file that removes it, and listed as nothing to keep. */
+async function isBuilt(path: string, exam: Examination, { makes }: Spot): Promise<boolean> {
+  const whole = path.replace(/\/\*$/, '');
+  if (makes?.has(whole) !== true || namesData.test(whole)) return false;
+  const ignored = (await exam.readInside('.gitignore')) ?? '';
+  const lines = ignored.split('\n').map((line) => line.trim());
+  if (lines.some((line) => line.startsWith('!'))) return false;
+  return lines.some((line) => line.replace(/^\/|\/\*{0,2}$/g, '') === whole);
 }
 
 /** In a folder outside of the root whatever does more than read is out of scope (cross-repo operations). */
@@ -197,6 +301,11 @@ export async function variableEffects(
     if (exam.variables.size < attentionLimits.commands && value.isStatic)
       exam.variables.set(name, value.text);
     const shown = [word(`${name}=${value.text}`)];
+    if (value.isStatic && exam.book.weakens.get(name)?.test(value.text) === true)
+      exam.found({
+        ...{ signal: 'SecurityBoundary', rule: 'weakens-checks', words: shown, spot },
+        says: 'others are believed without proof',
+      });
     const option = exam.book.options.find(([each]) => each === name);
     const isLoading = option?.[1].test(value.text) === true;
     if (loaders.includes(name) || isLoading || /^GIT_CONFIG_(?:KEY|VALUE)/.test(name))

@@ -28,6 +28,8 @@ export interface Spot {
   remote: boolean;
   /** What it is started by, outermost first. */
   via: readonly string[];
+  /** Files and folders that the build file makes in which it stands. */
+  makes?: ReadonlySet<string>;
 }
 
 export interface Seen {
@@ -305,6 +307,9 @@ export function cut(text: string, chars: number): string {
 export function word(text: string): Word {
   return { text, isStatic: true };
 }
+
+/** Something is on its input, and nobody has read it. */
+export const unreadInput: Input = { kind: 'pipe', output: () => Promise.resolve(undefined) };
 
 /** What is on its input: none, or what is not known. */
 export async function inputOf(

@@ -25,6 +25,9 @@ const sendingFlags = [
   '--raw',
 ];
 const methodFlags = ['-X', '--request', '--method'];
+/** What is deleted there was put there to try something. */
+const thisMachine =
+  /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)(?::\d+)?(?:\/|$|\?)|^:\d*\/|^[A-Za-z]+$/;
 const reading = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']);
 
 export function httpEffects(
@@ -49,11 +52,18 @@ export function httpEffects(
       ...{ signal: 'HumanCommunication', rule: 'http-to-people', words, spot },
       ...{ irreversible: true, target, says: 'reaches people' },
     });
-  else if (!reading.has(method) && !isForge)
+  else if (!reading.has(method) && !isForge) {
+    const isDelete = method === 'DELETE' && !urls.every((url) => thisMachine.test(url));
     exam.found({
       ...{ signal: 'ExternalMutation', rule: 'http-writes', words, spot, target },
-      says: `sends ${method}`,
+      ...{ says: `sends ${method}`, irreversible: isDelete },
     });
+    if (isDelete)
+      exam.found({
+        ...{ signal: 'Irreversibility', rule: 'http-deletes', words, spot, target },
+        says: 'deletes on another machine',
+      });
+  }
 }
 
 function methodOf(given: Arguments, program: string): string {
@@ -63,7 +73,8 @@ function methodOf(given: Arguments, program: string): string {
   }
   if (/^(?:xhs?|https?|httpie|curlie)$/.test(program)) {
     const [, first] = given.operands;
-    if (first !== undefined && /^[A-Z]+$/.test(first.text)) return first.text;
+    if (first !== undefined && /^[A-Za-z]+$/.test(first.text) && given.operands.length > 2)
+      return first.text.toUpperCase();
     const isSending = given.operands
       .slice(2)
       .some(({ text }) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text));

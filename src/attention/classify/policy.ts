@@ -36,6 +36,12 @@ const ruleShape = z.strictObject({
   also: z.array(signal).max(4).optional(),
   /** Its effect is on the files that it names. */
   local: z.boolean().optional(),
+  /**
+   * What would be lost, so that it is seen where nothing is: `files` that its operands name, or
+   * their `contents`, files that are `found` by their
+   * name, `processes`.
+   */
+  loses: z.enum(['files', 'contents', 'found', 'processes']).optional(),
   match: z.array(commandPattern).min(1).max(listMax),
   unless: z.array(unlessToken).max(listMax).optional(),
 });
@@ -48,6 +54,12 @@ const scriptRuleShape = z.strictObject({
   starts: z.boolean().optional(),
   /** It is looked for in texts too, not only in code. */
   in_text: z.boolean().optional(),
+  /** It holds only where this stands somewhere in the script too: what it uses. */
+  beside: regex.optional(),
+  /** It does not hold where this stands in the same line, or in the one before. */
+  unless: regex.optional(),
+  /** Found besides, by the severities of their own. */
+  also: z.array(signal).max(4).optional(),
   /** It does not hold of what the script has made itself: a temporary folder. */
   own: z.boolean().optional(),
   signal: signal.optional(),
@@ -71,6 +83,8 @@ const wrapperShape = z.strictObject({
   /** What it is given on its input, or in a file, it starts later. */
   reads: z.enum(['shell', 'crontab']).optional(),
   remote: z.boolean().optional(),
+  /** The text that it starts is fed with what nobody has read: an archive, a file, the other end. */
+  feeds: z.boolean().optional(),
 });
 
 const interpreterShape = z.strictObject({
@@ -136,6 +150,7 @@ const shape = z.strictObject({
     commands: texts,
     loaders: texts,
     options: z.record(text, regex),
+    weakens: z.record(text, regex),
     secret: regex,
   }),
   git_commands: z.array(regex).max(listMax),
@@ -172,6 +187,8 @@ const shape = z.strictObject({
   injection: z.array(regex).max(listMax),
   tasks: z.strictObject({ harmless: texts, risky: regex, launchers: texts }),
   rules: z.array(ruleShape).max(listMax),
+  /** Commands that only say what they would do: nothing of theirs is lost or changed. */
+  rehearsals: z.array(commandPattern).max(listMax),
   harmless: z.array(commandPattern).max(listMax),
 });
 

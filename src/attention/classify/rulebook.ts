@@ -11,6 +11,7 @@ import {
 } from './command-pattern.js';
 import type { Grammar, Interpreter, Loads, Policy, Rule, ScriptRule, Wrapper } from './policy.js';
 import type { Word } from './shell.js';
+import type { Signal } from '../shapes.js';
 
 /** A policy made ready for use: expressions compiled once, tables by program. */
 
@@ -20,6 +21,12 @@ interface Compiled<T> {
 }
 export interface CompiledRule extends Compiled<Rule> {
   unless: ReturnType<typeof compileUnless>[];
+}
+export interface CompiledScript {
+  rule: ScriptRule;
+  expression: RegExp;
+  beside: RegExp | undefined;
+  unless: RegExp | undefined;
 }
 export interface Matched {
   rule: Rule;
@@ -39,11 +46,13 @@ export class Rulebook {
   readonly gitCommands: RegExp[];
   readonly riskyTask: RegExp;
   readonly harmlessTask: RegExp;
-  readonly scripts: { rule: ScriptRule; expression: RegExp }[];
+  readonly scripts: CompiledScript[];
   readonly options: [name: string, expression: RegExp][];
+  readonly weakens: ReadonlyMap<string, RegExp>;
   readonly #rules: CompiledRule[];
   readonly #harmless: CommandPattern[];
   readonly #notHarmless: CommandPattern[];
+  readonly #rehearsals: CommandPattern[];
   readonly #wrappers: Compiled<Wrapper>[];
   readonly #writes: Compiled<Writes>[];
   readonly #loads: Compiled<Loads>[];
@@ -59,6 +68,7 @@ export class Rulebook {
     });
     this.#harmless = policy.harmless.map(compilePattern);
     this.#notHarmless = policy.not_harmless.map(compilePattern);
+    this.#rehearsals = policy.rehearsals.map(compilePattern);
     this.#wrappers = each(policy.wrappers);
     this.#writes = each(policy.paths.writes);
     this.#loads = each(policy.loads);
@@ -73,9 +83,17 @@ export class Rulebook {
       name,
       new RegExp(source),
     ]);
+    this.weakens = new Map(
+      Object.entries(policy.variables.weakens).map(([name, source]) => [
+        name,
+        new RegExp(source, 'i'),
+      ]),
+    );
     this.scripts = policy.scripts.map((rule) => ({
       rule,
       expression: new RegExp(rule.pattern, `g${rule.flags ?? ''}`),
+      beside: rule.beside === undefined ? undefined : new RegExp(rule.beside, 'i'),
+      unless: rule.unless === undefined ? undefined : new RegExp(rule.unless, 'i'),
     }));
   }
 
@@ -97,16 +115,27 @@ export class Rulebook {
     return readArguments(words, this.grammarOf(programName(words[0]?.text ?? '')));
   }
 
-  /** Each rule once. */
+  /** Each rule once; of a rehearsal only those that it has for its own sake: what it loads, starts or weakens. */
   matches(given: Arguments): Matched[] {
     const found = new Map<Rule, Matched>();
+    const isRehearsal = this.isRehearsal(given);
     for (const { of, pattern, unless } of this.#candidates(given)) {
-      if (found.has(of)) continue;
+      if (found.has(of) || (isRehearsal && effects.has(of.signal))) continue;
       const words = matchCommand(pattern, given);
       if (words === 0 || unless.some((token) => isExcepted(token, given))) continue;
+      if (asksOnly(given, words)) continue;
       found.set(of, { rule: of, words });
     }
     return [...found.values()];
+  }
+
+  /** It only says what it would do. */
+  isRehearsal(given: Arguments): boolean {
+    return this.#rehearsals.some(
+      ({ words, tokens }) =>
+        words.every((each, at) => each.test(given.operands[at]?.text ?? '')) &&
+        tokens.every((token) => isExcepted(token, given)),
+    );
   }
 
   /** A rule is about it, even if its exception holds: a dry run. */
@@ -168,6 +197,29 @@ export class Rulebook {
       this.#harmless.filter(({ words }) => words[0]?.test(program) === true),
     );
   }
+}
+
+const effects: ReadonlySet<Signal> = new Set([
+  'Irreversibility',
+  'HumanCommunication',
+  'ExternalMutation',
+  'ScopeEscalation',
+]);
+const asking = new Set(['--help', '--version', '-h', '-help', '-version', '--usage']);
+/** Of these `-h` is no question, or what follows is handed on. */
+const otherwise = new Set([
+  ...['shutdown', 'halt', 'poweroff', 'reboot', 'init', 'telinit', 'kill', 'killall5'],
+  ...['service', 'rc-service', 'sv', 'chown', 'chgrp', 'psql', 'mysql', 'redis-cli', 'dd'],
+]);
+
+/** `git push --help`: nothing but the words of the rule, one more where they are several, and a question about them. */
+function asksOnly({ operands, flags }: Arguments, named: number): boolean {
+  if (flags.size === 0 || otherwise.has(operands[0]?.text ?? '')) return false;
+  if (operands.length > (named > 1 ? named + 1 : named)) return false;
+  // The letters of a long word with one dash are read one by one besides.
+  const isLong = ['-help', '-version'].some((flag) => flags.has(flag));
+  const given = [...flags.keys()].filter((flag) => !isLong || flag.length > 2);
+  return given.every((flag) => asking.has(flag));
 }
 
 const books = new WeakMap<Policy, Rulebook>();

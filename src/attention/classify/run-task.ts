@@ -2,7 +2,7 @@ import { readArguments } from './command-pattern.js';
 import { word, type Spot } from './examination.js';
 import { anyOf } from './rulebook.js';
 import type { Word } from './shell.js';
-import { makeRecipes, packageScripts } from './tasks.js';
+import { madeBy, makeRecipes, packageMakes, packageScripts } from './tasks.js';
 import type { Unwrapper } from './unwrap.js';
 
 /** Names of scripts and targets: what they start stands in a file of the tree. */
@@ -184,7 +184,8 @@ async function scripts(
   for (const text of texts) {
     const scope = unwrapper.fresh(spot, { name: '', positionals: [...rest] });
     if (file.includes('/')) scope.cwd = file.slice(0, file.lastIndexOf('/'));
-    const own = unwrapper.inner(spot, `run ${name}`, { file, scope });
+    const makes = packageMakes(source ?? '');
+    const own = unwrapper.inner(spot, `run ${name}`, { file, scope, makes });
     await unwrapper.shell(rest.length > 0 ? `${text} "$@"` : text, own);
   }
   return true;
@@ -254,7 +255,11 @@ async function recipes(
   spot: Spot,
 ): Promise<void> {
   const place = unwrapper.exam.place(file, spot);
-  const own = { ...spot, file: place.kind === 'inside' ? place.path : spot.file };
+  const own = {
+    ...spot,
+    file: place.kind === 'inside' ? place.path : spot.file,
+    makes: madeBy(source, variables),
+  };
   const { lines, missing } = makeRecipes(
     source,
     goals.map(({ text }) => text),

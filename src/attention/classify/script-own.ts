@@ -37,7 +37,7 @@ const bareMakers: Record<string, { call: RegExp; from: RegExp }> = {
  */
 export function removesOwn(code: string, at: number, found: string, language: string): boolean {
   // What is moved may lie over something else.
-  if (/move/.test(found)) return false;
+  if (/\bmove/.test(found)) return false;
   const name = removedName(code, at, found);
   if (name === undefined || definesMaker(code, language)) return false;
   return isSetOnlyTo(name, code, language);

@@ -1,6 +1,7 @@
 import type { Examination, Spot } from './examination.js';
 import { cut, word } from './examination.js';
 import { removesOwn } from './script-own.js';
+import { removesTemporary } from './script-temporary.js';
 import { bareScript, callTexts, type Literal } from './script-text.js';
 import type { Word } from './shell.js';
 
@@ -30,8 +31,8 @@ export function scanScript(
   if (!exam.spend('chars', source.length)) return [];
   const { code, bare } = bareScript(ownNames(shortRuns(source), language), language);
   const started: Started[] = [];
-  for (const { rule, expression } of exam.book.scripts) {
-    if (!rule.languages.includes(language)) continue;
+  for (const { rule, expression, beside, unless } of exam.book.scripts) {
+    if (!rule.languages.includes(language) || beside?.test(code) === false) continue;
     let matches = 0;
     for (const match of code.matchAll(expression)) {
       matches += 1;
@@ -49,15 +50,44 @@ export function scanScript(
         continue;
       }
       if (rule.signal === undefined) continue;
-      if (rule.own === true && removesOwn(code, match.index, match[0], language)) continue;
+      if (unless?.test(line) === true) continue;
+      if (rule.own === true && isOwn(code, match.index, match[0], language)) continue;
       const { signal, severity, irreversible } = rule;
       const words = [word(line)];
       const subject = { tool: language, target: spot.file };
       exam.found({ signal, severity, irreversible, rule: rule.rule, words, spot, ...subject });
+      for (const other of rule.also ?? [])
+        exam.found({
+          signal: other,
+          irreversible: false,
+          rule: rule.rule,
+          words,
+          spot,
+          ...subject,
+        });
       for (const [url] of line.matchAll(/\w+:\/\/[^\s'"`)]+/g)) exam.words.add(url);
     }
   }
   return started;
+}
+
+function isOwn(code: string, at: number, found: string, language: string): boolean {
+  if (removesOwn(code, at, found, language)) return true;
+  if (language === 'javascript' && removesEntry(code, at)) return true;
+  return language === 'python' && removesTemporary(code, at, found);
+}
+
+/** `seen.delete(x)` of a name that is set once, to a map or a set in memory. */
+function removesEntry(code: string, at: number): boolean {
+  const name = /(?<![\w.$\])])([A-Za-z_]\w*)$/.exec(code.slice(Math.max(0, at - 100), at))?.[1];
+  if (name === undefined) return false;
+  const settings = [
+    ...code.matchAll(new RegExp(`(?<![\\w.$])${name}\\b[^=;(){}\\n]{0,100}=(?![=>])`, 'g')),
+  ];
+  const isMap = new RegExp(
+    `\\bconst\\s+${name}\\b[^=;\\n]{0,100}=\\s*new\\s+(?:Weak)?(?:Map|Set)\\b`,
+  ).test(code);
+  return isMap && settings.length === 1;
 }
 
 function shortRuns(source: string): string {

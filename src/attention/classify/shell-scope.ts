@@ -5,6 +5,9 @@ import type { Word } from './shell.js';
 /** What a variable may hold; more is not told apart. */
 const valuesMax = 8;
 
+/** The number of what the same text has started has a name that nobody knows: this one stands for it. */
+export const startedHere = '\u0001started-here';
+
 /** What a shell knows at a place of its text: variables, functions, aliases, arguments, folder. */
 export class ShellScope {
   /** Undefined: set, but to what is not known. */
@@ -84,6 +87,7 @@ export class ShellScope {
 
   /** Undefined: not known, or inherited. */
   valuesOf(name: string): string[] | undefined {
+    if (name === '!') return [startedHere];
     const known = this.variables.get(name);
     if (known !== undefined || this.variables.has(name)) return known;
     if (name === 'HOME') return ['~'];

@@ -9,19 +9,33 @@ const expandedMax = 512 * 1024;
 
 /** The texts that `npm run NAME` starts, in their order; undefined: the file is none, or has no such script. */
 export function packageScripts(source: string, name: string): string[] | undefined {
-  let scripts: unknown;
-  try {
-    scripts = (JSON.parse(source) as { scripts?: unknown } | null)?.scripts;
-  } catch {
-    return undefined;
-  }
-  if (typeof scripts !== 'object' || scripts === null) return undefined;
-  const known = scripts as Record<string, unknown>;
+  const known = scriptsOf(source);
+  if (known === undefined) return undefined;
   const text = (each: string): string | undefined =>
     Object.hasOwn(known, each) && typeof known[each] === 'string' ? known[each] : undefined;
   const own = text(name);
   if (own === undefined) return undefined;
   return [text(`pre${name}`), own, text(`post${name}`)].filter((each) => each !== undefined);
+}
+
+function scriptsOf(source: string): Record<string, unknown> | undefined {
+  try {
+    const scripts = (JSON.parse(source) as { scripts?: unknown } | null)?.scripts;
+    return typeof scripts === 'object' && scripts !== null
+      ? (scripts as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Folders into which the scripts of a `package.json` put what they make. */
+export function packageMakes(source: string): ReadonlySet<string> {
+  const made = new Set<string>();
+  for (const line of Object.values(scriptsOf(source) ?? {}))
+    if (typeof line === 'string')
+      for (const [, name = ''] of line.matchAll(madeInto)) made.add(name);
+  return made;
 }
 
 interface MakeRule {
@@ -73,6 +87,23 @@ export function makeRecipes(
     }
   }
   return { lines, missing };
+}
+
+/** Where a compiler, a copy or a redirect puts what it makes. */
+const madeInto = /(?:(?:^|\s)(?:-o|-d|--?out\w*[= ]|--dist\w*[= ]|>>?)\s*)(\w[\w.-]*)(?=[/\s]|$)/g;
+
+/** Files and folders, by their first name, into which the rules of the file put what they make. */
+export function madeBy(source: string, given: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const budget: Budget = { chars: expandedMax };
+  const { rules, variables } = parseMakefile(source, budget);
+  for (const [name, value] of given) variables.set(name, value);
+  const made = new Set<string>();
+  for (const { lines, targets } of rules) {
+    const own = new Map(variables).set('@', targets[0] ?? '');
+    for (const line of lines)
+      for (const [, name = ''] of expanded(line, own, budget).matchAll(madeInto)) made.add(name);
+  }
+  return made;
 }
 
 function rulesFor(goal: string, rules: readonly MakeRule[]): MakeRule[] {

@@ -1,7 +1,7 @@
 import { builtin } from './builtins.js';
 import { programName } from './command-pattern.js';
 import { plainEffects, redirectEffects, tableEffects, variableEffects } from './effects.js';
-import { textOf, type Examination, type Spot } from './examination.js';
+import { textOf, unreadInput, type Examination, type Spot } from './examination.js';
 import { Interpreting } from './interpret.js';
 import { runTask } from './run-task.js';
 import { ShellScope } from './shell-scope.js';
@@ -34,7 +34,7 @@ export class Unwrapper {
   /** Variables that are set, whose value may be a command itself. */
   async variables(variables: Iterable<readonly [string, Word]>, spot: Spot): Promise<void> {
     const judge = (command: string, name: string): Promise<void> =>
-      this.shell(command, this.inner(spot, name), { kind: 'none' });
+      this.shell(command, this.inner(spot, name), unreadInput);
     await variableEffects(variables, judge, this.exam, spot);
   }
 

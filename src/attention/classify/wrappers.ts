@@ -1,9 +1,10 @@
 import { programName } from './command-pattern.js';
 import type { CommandPattern } from './command-pattern.js';
 import { tableEffects } from './effects.js';
-import { cut, inputOf, textOf, word, type Spot } from './examination.js';
+import { cut, inputOf, textOf, unreadInput, word, type Spot } from './examination.js';
 import type { Wrapper } from './policy.js';
 import { secretEffects } from './secret-effects.js';
+import { searchedCache } from './search-words.js';
 import type { ShellScope } from './shell-scope.js';
 import type { Input, Word } from './shell.js';
 import type { Unwrapper } from './unwrap.js';
@@ -60,7 +61,8 @@ export async function unwrapped(
     });
   secretEffects(outerOnly(words, inner), exam.book.read(outerOnly(words, inner)), exam, spot);
   await unwrapper.variables(inner.assignments, own);
-  for (const text of inner.texts) await shellText(text, words, unwrapper, own);
+  const fed: Spot = of.feeds === true ? { ...own, input: unreadInput } : own;
+  for (const text of inner.texts) await shellText(text, words, unwrapper, fed);
   if (of.reads !== undefined) await laterRun(of.reads, words, unwrapper, own);
   if (of.only_flags === true) return inner.texts.length > 0 && program !== 'git';
   if (of.each === true) {
@@ -268,11 +270,14 @@ function searchedFolder(words: readonly Word[], unwrapper: Unwrapper, spot: Spot
 async function searched(words: readonly Word[], unwrapper: Unwrapper, spot: Spot): Promise<void> {
   const starting = /^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/;
   const scope = searchedFolder(words, unwrapper, spot);
+  const cache = searchedCache(words, unwrapper.exam);
   for (let at = 1; at < words.length; at += 1) {
     if (!starting.test(words[at]?.text ?? '')) continue;
     const rest = words.slice(at + 1);
     const end = rest.findIndex(({ text }) => text === ';' || text === '+' || text === '\\;');
-    const inner = (end < 0 ? rest : rest.slice(0, end)).map((each) => filled(each, '{}'));
+    const inner = (end < 0 ? rest : rest.slice(0, end)).map((each) =>
+      cache !== undefined && each.text === '{}' ? word(cache) : filled(each, '{}'),
+    );
     const own = unwrapper.inner(spot, 'find', { scope });
     if (inner.length > 0) await unwrapper.run(inner, { ...own, input: { kind: 'none' } });
     at += inner.length;
@@ -305,7 +310,12 @@ async function gitSettings(
     };
     isOwn ||= isCalled;
     if (value !== '' && !/^(?:true|false|always|never)$/.test(value))
-      await shellText(called, words, unwrapper, unwrapper.inner(spot, `git -c ${key}`));
+      await shellText(
+        called,
+        words,
+        unwrapper,
+        unwrapper.inner(spot, `git -c ${key}`, isCalled ? {} : { input: unreadInput }),
+      );
   }
   return isOwn;
 }

@@ -18,7 +18,12 @@ interface Writing {
 }
 
 /** What is copied from there leaves nothing. */
-const emptySources = new Set(['/dev/null', '/dev/zero', 'if=/dev/null', 'if=/dev/zero']);
+const emptySources = new Set(
+  ['null', 'zero', 'urandom', 'random', 'full'].flatMap((each) => [
+    `/dev/${each}`,
+    `if=/dev/${each}`,
+  ]),
+);
 
 type Writes = Policy['paths']['writes'][number];
 
@@ -176,7 +181,8 @@ async function overwrites(
   const isData = exam.paths.isData(path);
   const isEmptied = content === '';
   // Where it cannot be told whether it is there: nobody empties what is not.
-  if (isThere === false || (isThere === undefined && !(isEmptied && isData))) return;
+  if (isThere === false || (isThere === undefined && !(isEmptied && (isData || !isOfBuild(path)))))
+    return;
   if (await exam.isTracked(path)) return;
   exam.found({
     ...{
@@ -188,6 +194,13 @@ async function overwrites(
     },
     ...{ local: true, says: 'overwrites a file that is not under version control' },
   });
+}
+
+/** Where builds put what they make, and what nobody keeps: told by the name alone where nobody can look. */
+export function isOfBuild(path: string): boolean {
+  const folders =
+    /^(?:.*\/)?(?:build|dist|out|target|tmp|temp|coverage|node_modules|\.cache|__pycache__)\//;
+  return folders.test(path) || /\.(?:log|tmp|out|pid|lock)$/.test(path);
 }
 
 /** Undefined: not known; a file without anything in it is none. */
