@@ -19,12 +19,15 @@ interface Block {
   to: number;
 }
 
-/** `code` without the blocks of tasks that these goals do not reach; `names`: of the tasks that it defines. */
+/**
+ * `code` without the blocks of tasks that these goals do not reach; `names`: of the tasks that it defines; `wired`: tasks that
+ * come along with what is left, defined here or by a plugin.
+ */
 export function reachedGradle(
   code: string,
   bare: string,
   goals: readonly string[],
-): { code: string; names: Set<string> } {
+): { code: string; names: Set<string>; wired: Set<string> } {
   const blocks = gradleBlocks(code, bare);
   const names = new Set(blocks.map(({ name }) => name));
   const isAsking = goals.length === 0 || goals.every((goal) => gradleAsks.test(goal));
@@ -51,7 +54,12 @@ export function reachedGradle(
     }
   }
   const left = blocks.filter(({ name }) => !reached.has(name));
-  return { code: blanked(code, left), names };
+  const kept = blanked(code, left);
+  const wires = isAsking ? [] : [...kept.matchAll(/\b(?:dependsOn|finalizedBy)\b([^\n]{0,400})/g)];
+  const wired = wires.flatMap(([, list = '']) =>
+    [...list.matchAll(/["']:?(?:[\w-]+:)*(\w+)["']/g)].map((each) => each[1] ?? ''),
+  );
+  return { code: kept, names, wired: new Set(wired) };
 }
 
 function hasName(text: string, name: string): boolean {
@@ -274,5 +282,9 @@ export function cmakeCommands(source: string, targets: readonly string[]): strin
     }
     if (commands.length > commandsMax) break;
   }
-  return commands.filter(({ length }) => length > 0);
+  // What the build itself makes has no text that could be read.
+  const built = new Set(
+    [...plain.matchAll(/\badd_executable\s*\(\s*([\w.+-]+)/gi)].map((each) => each[1]),
+  );
+  return commands.filter(([program]) => program !== undefined && !built.has(program));
 }

@@ -17,7 +17,8 @@ import {
 
 /** `build.rs` of the package and of its members, what its settings start; `cargo run` runs its programs. */
 export async function cargo(told: Told): Promise<void> {
-  const [first = ''] = operandsOf(told);
+  const [first = '', ...rest] = operandsOf(told);
+  if (await cargoAlias(first, rest, told)) return;
   if (
     !/^(?:build|b|check|c|test|t|run|r|bench|clippy|doc|d|rustc|rustdoc|fix|package|install|nextest|llvm-cov|miri|expand)$/.test(
       first,
@@ -51,9 +52,35 @@ export async function cargo(told: Told): Promise<void> {
     const mains =
       bin !== undefined && bin !== '' ? [`src/bin/${bin}.rs`, `src/bin/${bin}/main.rs`] : [];
     if (example !== undefined && example !== '') mains.push(`examples/${example}.rs`);
-    for (const file of mains.length > 0 ? mains : ['src/main.rs'])
-      await script(path.join(root, file), 'rust', told);
+    const named = ['-p', '--package'].flatMap((flag) => told.given.flags.get(flag) ?? []);
+    // A package is mostly called like its folder.
+    const homes = named.flatMap((name) => [
+      ...folders.filter((each) => path.basename(each) === name),
+      ...[name, `crates/${name}`, `tools/${name}`],
+    ]);
+    for (const folder of homes.length > 0 ? new Set(homes) : ['.'])
+      for (const file of mains.length > 0 ? mains : ['src/main.rs'])
+        await script(path.join(root, folder, file), 'rust', told);
   }
+}
+
+/** A word that the settings of the tree give a meaning: `xtask = "run --package xtask --"`. */
+async function cargoAlias(first: string, rest: readonly string[], told: Told): Promise<boolean> {
+  if (!/^\w[\w-]*$/.test(first)) return false;
+  for (const file of ['.cargo/config.toml', '.cargo/config']) {
+    const settings = (await told.unwrapper.exam.read(word(file), told.spot)) ?? '';
+    const aliases = /^\s*\[alias\]\s*$([^[]*(?:\[(?!\w+\]\s*$)[^[]*)*)/m.exec(settings)?.[1] ?? '';
+    const found = new RegExp(`^\\s*${first}\\s*=\\s*(?:"([^"]*)"|\\[([^\\]]*)\\])`, 'm').exec(
+      aliases,
+    );
+    if (found === null) continue;
+    const words =
+      found[1]?.split(/\s+/) ??
+      [...(found[2] ?? '').matchAll(/"([^"]*)"/g)].map((each) => each[1] ?? '');
+    await argv(['cargo', ...words.filter((each) => each !== ''), ...rest], told, file);
+    return true;
+  }
+  return false;
 }
 
 /** `//go:generate` runs as a command; `go run` runs the files that it names. */

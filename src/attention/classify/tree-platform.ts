@@ -1,5 +1,16 @@
 import { cut, word } from './examination.js';
-import { within, argv, operandsOf, listed, partsMax, type Told } from './tree-told.js';
+import {
+  argv,
+  listed,
+  objectAt,
+  operandsOf,
+  partsMax,
+  record,
+  shell,
+  within,
+  yamlOf,
+  type Told,
+} from './tree-told.js';
 
 /** What git, Terraform and Compose run or open by files of the tree. */
 
@@ -62,6 +73,8 @@ export async function compose(told: Told): Promise<void> {
       : ['compose.yaml', 'compose.yml', 'docker-compose.yml', 'docker-compose.yaml'];
   for (const file of files) {
     const source = await told.unwrapper.exam.read(word(file), told.spot);
+    if (source !== undefined && ['up', 'run'].includes(words[0] ?? ''))
+      await started(source, words.slice(1), file, told);
     const line =
       source === undefined ? undefined : opensMachine.exec(source.replace(/^\s*#.*$/gm, ''))?.[0];
     if (line === undefined) continue;
@@ -76,6 +89,45 @@ export async function compose(told: Told): Promise<void> {
       says: 'a container that reaches the machine',
     });
   }
+}
+
+/** Images that are a command line: what they are told they do. */
+const programOf: Readonly<Record<string, string>> = {
+  ...{
+    'aws-cli': 'aws',
+    kubectl: 'kubectl',
+    terraform: 'terraform',
+    helm: 'helm',
+    alpine_git: 'git',
+  },
+  ...{ 'cloud-sdk': 'gcloud', 'google-cloud-cli': 'gcloud', 'azure-cli': 'az', rclone: 'rclone' },
+  ...{ mc: 'mc', flyway: 'flyway', liquibase: 'liquibase', doctl: 'doctl', psql: 'psql' },
+};
+
+/** What a service is told to run, where that is a shell or one of those images: others do what their image does. */
+async function started(
+  source: string,
+  asked: readonly string[],
+  file: string,
+  told: Told,
+): Promise<void> {
+  const services = objectAt(yamlOf(source), 'services');
+  for (const [name, value] of Object.entries(services).slice(0, partsMax)) {
+    if (asked.length > 0 && !asked.includes(name)) continue;
+    const { image, command, entrypoint } = record(value);
+    const base = typeof image === 'string' ? (/([^/:@]+)(?:[:@].*)?$/.exec(image)?.[1] ?? '') : '';
+    const program = Object.hasOwn(programOf, base) ? (programOf[base] ?? '') : '';
+    const parts = [entrypoint ?? program, command ?? ''];
+    const text = parts.map(textOf).join(' ').trim();
+    if (program !== '' || /^(?:\/bin\/)?(?:ba|da|a|z)?sh\b/.test(text.replace(/^'/, '')))
+      await shell(text, told, file);
+  }
+}
+
+/** A line, or a list whose words are as they are. */
+function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value === 'string' ? value : '';
+  return value.map((each) => `'${String(each).replaceAll("'", `'\\''`)}'`).join(' ');
 }
 
 const opensMachine =

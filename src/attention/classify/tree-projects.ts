@@ -62,27 +62,28 @@ export async function gradle(told: Told): Promise<void> {
     else found.push({ text, file });
   }
   const known = new Set<string>();
-  for (const { text, file } of found) await gradleFile(text, file, goals, known, told);
-  for (const goal of goals) if (!known.has(goal) && !gradleAsks.test(goal)) namedTask(goal, told);
+  const wired = new Set(goals);
+  for (const { text, file } of found) await gradleFile(text, file, { goals, known, wired }, told);
+  for (const goal of wired) if (!known.has(goal) && !gradleAsks.test(goal)) namedTask(goal, told);
 }
 
 async function gradleFile(
   text: string,
   file: string,
-  goals: readonly string[],
-  known: Set<string>,
+  { goals, known, wired }: { goals: readonly string[]; known: Set<string>; wired: Set<string> },
   told: Told,
 ): Promise<void> {
   const { code, bare } = bareScript(text, 'jvm');
   const reached = reachedGradle(code, bare, goals);
   for (const name of reached.names) known.add(name);
+  for (const name of reached.wired) wired.add(name);
   await told.unwrapper.interpreting.known(reached.code, 'jvm', within(told, file));
   for (const [, applied = ''] of reached.code.matchAll(
     /\bapply\s*\(?\s*from\s*[:=]\s*["']([^"'\n]+)["']/g,
   )) {
     const inner = await told.unwrapper.exam.read(word(applied), told.spot);
     if (inner !== undefined && applied !== file)
-      await gradleFile(inner, applied, goals, known, told);
+      await gradleFile(inner, applied, { goals, known, wired }, told);
   }
 }
 

@@ -60,8 +60,8 @@ export class Unwrapper {
     if (program.text.includes('/') && !programFolders.test(program.text))
       return await this.interpreting.script(words, spot);
     if (await builtin(words, this, spot)) return;
-    if (await unwrapped(words, this, spot)) return;
     await treeCode(words, this, spot);
+    if (await unwrapped(words, this, spot)) return;
     if (await this.interpreting.interpreter(words, spot)) return;
     const isTask = await runTask(words, this, spot);
     if (isTask) await tableEffects(words, this.exam.book.read(words), this.exam, spot);

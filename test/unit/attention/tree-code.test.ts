@@ -379,6 +379,38 @@ test.each<[string, Files?]>([
   ['nix-shell --run "rm -rf data"'],
   ['heaptrack rm x'],
   ['cargo watch -s "rm -rf data"'],
+  [
+    'cargo run -p xtask',
+    { 'xtask/src/main.rs': 'fn main() { Command::new("cargo").arg("publish").status(); }' },
+  ],
+  [
+    'cargo xtask dist',
+    {
+      '.cargo/config.toml': '[alias]\nxtask = "run --package xtask --"\n',
+      'xtask/src/main.rs': 'fn main() { std::fs::remove_dir_all("data").unwrap(); }',
+    },
+  ],
+  ['cargo up', { '.cargo/config.toml': '[alias]\nup = ["publish", "--allow-dirty"]\n' }],
+  ['./gradlew check', { 'build.gradle': "tasks.named('check') { finalizedBy 'publish' }\n" }],
+  ['gradle build', { 'build.gradle.kts': 'tasks.build { dependsOn(":lib:publish") }\n' }],
+  [
+    'docker compose run --rm tidy',
+    {
+      'docker-compose.yml':
+        'services:\n  tidy:\n    image: amazon/aws-cli:2.17.0\n    command: ["s3", "rb", "--force", "s3://x"]\n',
+    },
+  ],
+  [
+    'docker compose up',
+    {
+      'compose.yaml':
+        'services:\n  a:\n    image: x\n    entrypoint: sh -c\n    command: ["git push --force origin main"]\n',
+    },
+  ],
+  [
+    'cmake -B build',
+    { 'CMakeLists.txt': 'add_executable(t t.c)\nadd_test(NAME t COMMAND rm -rf data)\n' },
+  ],
 ])('%s is elevated: %j', async (text, files = {}) => {
   expect((await judge(text, files)).level).toBe('Elevated');
 });
@@ -777,6 +809,20 @@ test.each<[string, Files?]>([
   ['vale docs'],
   ['codespell'],
   ['markdownlint "**/*.md"'],
+  ['cargo run -p app', { 'app/src/main.rs': 'fn main() { println!("x"); }' }],
+  ['cargo t', { '.cargo/config.toml': '[alias]\nt = "test --workspace"\n' }],
+  ['gradle check', { 'build.gradle': "tasks.named('check') { dependsOn 'test' }\n" }],
+  [
+    'docker compose up db',
+    {
+      'compose.yaml':
+        'services:\n  db:\n    image: postgres:16\n    command: ["postgres", "-c", "fsync=off"]\n  tidy:\n    image: amazon/aws-cli\n    command: s3 rb s3://x\n',
+    },
+  ],
+  [
+    'cmake -B build',
+    { 'CMakeLists.txt': 'add_executable(t t.c)\nadd_test(NAME t COMMAND t -v)\n' },
+  ],
 ])('%s passes: %j', async (text, files = {}) => {
   expect((await judge(text, files)).findings).toEqual([]);
 });
