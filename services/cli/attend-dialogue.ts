@@ -3,6 +3,7 @@ import type { SessionView } from '../../src/attention/session/shapes.js';
 import { judgements, type Judgement } from '../../src/attention/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { openGates, type Attends } from './attends.js';
+import type { Gates } from './gates.js';
 import { printable, printableText } from './output.js';
 import { renderQuestion, renderRisk, sessionLine } from './render-attend.js';
 
@@ -22,7 +23,7 @@ const meanings: Readonly<Record<Judgement, string>> = {
 
 /** Takes a person through the checkpoints, until the session is over or the input ends. */
 export async function walkThrough(
-  attends: Attends,
+  { attends, gates }: { attends: Attends; gates: Gates },
   first: SessionView,
   streams: Streams,
 ): Promise<SessionView> {
@@ -41,7 +42,7 @@ export async function walkThrough(
       if (view.is_over) return view;
       const isAnswered =
         view.question === null
-          ? await judged(attends, openGates(view)[0] ?? '', lines, say)
+          ? await judged(gates, openGates(view)[0] ?? '', lines, say)
           : await answeredOnce(attends, view, lines, say);
       if (!isAnswered) return view;
       view = await attends.show(view.context);
@@ -72,20 +73,19 @@ async function answeredOnce(
 }
 
 async function judged(
-  attends: Attends,
+  gates: Gates,
   id: string,
   lines: Interface,
   say: (text: string) => unknown,
 ): Promise<boolean> {
-  const gate = await attends.gate(id);
+  const gate = await gates.show(id);
   say(`\n${renderRisk(gate)}`);
   say(judgements.map((each, at) => `  ${at + 1}. ${each}: ${meanings[each]}`).join('\n'));
   const judgement = await chosen(lines, judgements, (each) => each);
   if (judgement === undefined) return false;
   const direction = judgement === 'modify' ? await asked(lines, 'what instead: ') : '';
   if (direction === undefined) return false;
-  const { action } = gate.classification.digest;
-  await tried(say, () => attends.judge({ id, judgement, direction, action }));
+  await tried(say, () => gates.judge(gate, { judgement, direction }));
   return true;
 }
 

@@ -4,8 +4,6 @@ import {
   type AttendWord,
 } from '../../src/attention/session/messages.js';
 import type { SessionView } from '../../src/attention/session/shapes.js';
-import { attentionMessages, type GateJudgement } from '../../src/attention/messages.js';
-import type { Gate } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { taskService } from '../../src/task/messages.js';
 
@@ -76,23 +74,6 @@ export class Attends {
       now = next;
     }
     return now;
-  }
-
-  /** Throws NO_SUCH_GATE. */
-  async gate(id: string): Promise<Gate> {
-    const { type, request, answer } = attentionMessages.gate;
-    const options = { deadlineMs, isIdempotent: true };
-    const body = request.encode({ id });
-    const reply = await this.#client.request(`service:${taskService}`, type, body, options);
-    return answer.decode(reply.body);
-  }
-
-  /** Throws GATE_JUDGED, GATE_CHANGED, GATE_NOT_YOURS. */
-  async judge(said: GateJudgement): Promise<Gate> {
-    const { type, request, answer } = attentionMessages.judge;
-    const body = request.encode(said);
-    const reply = await this.#client.request(`service:${taskService}`, type, body, { deadlineMs });
-    return answer.decode(reply.body);
   }
 
   #shown(

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Attends, asksPerson, openGates } from '../../services/cli/attends.js';
+import { Gates } from '../../services/cli/gates.js';
 import { shutdownType } from '../../src/attention/session/messages.js';
 import type { Row, SessionView } from '../../src/attention/session/shapes.js';
 import type { Judgement } from '../../src/attention/shapes.js';
@@ -32,6 +33,7 @@ const running: Running[] = [];
 const clients: Client[] = [];
 let manager: Running;
 let attends: Attends;
+let gates: Gates;
 
 function start(...args: string[]): Running {
   const its = startSigma(home, args);
@@ -65,7 +67,9 @@ beforeAll(async () => {
     const { json } = await sigma(home, ['attend', 'list', '--json']);
     expect(json.sessions).toEqual([]);
   }, 40_000);
-  attends = new Attends(await client('person'));
+  const person = await client('person');
+  attends = new Attends(person);
+  gates = new Gates(person);
 }, 60_000);
 
 afterAll(async () => {
@@ -101,8 +105,7 @@ async function judging(view: SessionView, say: (row: Row) => Judgement): Promise
   while (!now.is_over && openGates(now).length > 0) {
     const [id = ''] = openGates(now);
     const row = now.trace.find(({ open_gate }) => open_gate === id)!;
-    const { action } = (await attends.gate(id)).classification.digest;
-    await attends.judge({ id, judgement: say(row), direction: '', action });
+    await gates.judge(await gates.show(id), { judgement: say(row), direction: '' });
     const next = await attends.show(now.context);
     expect(openGates(next), 'nobody is asked twice').not.toContain(id);
     now = await waited(next);

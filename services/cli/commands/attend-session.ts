@@ -8,6 +8,7 @@ import {
 import { BusError } from '../../../src/errors/bus-error.js';
 import { walkThrough } from '../attend-dialogue.js';
 import { Attends, asksPerson, openGates } from '../attends.js';
+import { Gates } from '../gates.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -171,11 +172,14 @@ async function attended(
 ): Promise<void> {
   const form = { json: options.json === true };
   const canAsk = !form.json && process.stdin.isTTY && process.stdout.isTTY;
-  const view = await withAttends(options, async (attends) => {
+  const view = await withAttends(options, async (attends, gates) => {
     const first = await work(attends);
     if (options.wait === false) return first;
     if (canAsk)
-      return walkThrough(attends, first, { input: process.stdin, output: process.stdout });
+      return walkThrough({ attends, gates }, first, {
+        input: process.stdin,
+        output: process.stdout,
+      });
     let last = '';
     return attends.follow(first, (now) => {
       const line = sessionLine(now);
@@ -205,7 +209,7 @@ function failureOf(view: SessionView, isWaited: boolean): BusError | undefined {
 
 function withAttends<T>(
   options: CommonOptions,
-  work: (attends: Attends) => Promise<T>,
+  work: (attends: Attends, gates: Gates) => Promise<T>,
 ): Promise<T> {
-  return withClient(configOf(options), (client) => work(new Attends(client)));
+  return withClient(configOf(options), (client) => work(new Attends(client), new Gates(client)));
 }

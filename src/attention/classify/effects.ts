@@ -65,13 +65,12 @@ async function isNoLoss(
   spot: Spot,
 ): Promise<boolean> {
   if (rule.local === true && namesMade(given, from, exam, spot)) return true;
+  const named = { given, from, exam, spot };
   switch (rule.loses) {
     case 'files':
-      if (await isRebuildable(given, from, exam, spot)) return true;
-      return await isKept(given, from, exam, spot);
+      return (await isRebuildable(named)) || (await isKept(named));
     case 'contents':
-      if (await areNew(given, from, exam, spot)) return true;
-      return await isKept(given, from, exam, spot);
+      return (await areNew(named)) || (await isKept(named));
     case 'found':
       return searchesCaches(words, given, exam, spot);
     case 'processes':
@@ -81,22 +80,40 @@ async function isNoLoss(
   }
 }
 
-/** Files where builds put what they make, and nothing is there yet. */
-async function areNew(
-  given: Arguments,
-  from: number,
-  exam: Examination,
-  spot: Spot,
+/** Whether there are paths, all of them below the root, that pass. */
+async function everyPath(
+  { given, from, exam, spot }: Named,
+  passes: (path: string, word: Word) => Promise<boolean>,
 ): Promise<boolean> {
   const paths = given.operands.slice(from);
-  if (paths.length === 0 || exam.inspector === undefined || spot.remote) return false;
-  for (const { text, isStatic } of paths) {
-    const place = exam.place(text, spot);
-    if (!isStatic || place.kind !== 'inside' || !isOfBuild(place.path)) return false;
-    if ((await exam.inspector.read(place.path)) !== undefined) return false;
-    if ((await exam.inspector.exists?.(place.path)) === true) return false;
+  if (paths.length === 0 || spot.remote) return false;
+  for (const each of paths) {
+    const place = exam.place(each.text, spot);
+    if (!each.isStatic || place.kind !== 'inside') return false;
+    if (!(await passes(place.path, each))) return false;
   }
   return true;
+}
+
+interface Named {
+  given: Arguments;
+  /** Operand with which the paths begin. */
+  from: number;
+  exam: Examination;
+  spot: Spot;
+}
+
+/** Files where builds put what they make, and nothing is there yet. */
+async function areNew(named: Named): Promise<boolean> {
+  const { inspector } = named.exam;
+  if (inspector === undefined) return false;
+  return everyPath(
+    named,
+    async (path) =>
+      isOfBuild(path) &&
+      (await inspector.read(path)) === undefined &&
+      (await inspector.exists?.(path)) !== true,
+  );
 }
 
 /** `find . -name '*.pyc' -delete`. */
@@ -148,44 +165,32 @@ function endsOwn(given: Arguments, spot: Spot): boolean {
  * Files, no folders, that are under version control as they lie there: `git checkout` brings them back. Of a folder it cannot be
  * told what else is in it.
  */
-async function isKept(
-  given: Arguments,
-  from: number,
-  exam: Examination,
-  spot: Spot,
-): Promise<boolean> {
-  const paths = given.operands.slice(from);
-  if (paths.length === 0 || exam.inspector === undefined || spot.remote) return false;
-  for (const { text, isStatic, isGlob } of paths) {
-    const place = exam.place(text, spot);
-    if (!isStatic || isGlob === true || place.kind !== 'inside' || /[*?[]/.test(text)) return false;
-    if ((await exam.inspector.read(place.path)) === undefined) return false;
-    if (!(await exam.isTracked(place.path))) return false;
-  }
-  return true;
+async function isKept(named: Named): Promise<boolean> {
+  const { exam } = named;
+  const { inspector } = exam;
+  if (inspector === undefined) return false;
+  return everyPath(
+    named,
+    async (path, { text, isGlob }) =>
+      isGlob !== true &&
+      !/[*?[]/.test(text) &&
+      (await inspector.read(path)) !== undefined &&
+      (await exam.isTracked(path)),
+  );
 }
 
 /**
  * Only what a build makes again, below the root, and not under version control: by its name, or because it is ignored and the
  * file of the same build says how it is made.
  */
-async function isRebuildable(
-  given: Arguments,
-  from: number,
-  exam: Examination,
-  spot: Spot,
-): Promise<boolean> {
-  const paths = given.operands.slice(from);
-  if (paths.length === 0 || spot.remote) return false;
-  for (const path of paths) {
-    const place = exam.place(path.text, spot);
-    if (!path.isStatic || place.kind !== 'inside' || place.path === '') return false;
-    const isMade = exam.paths.isRebuildable(place.path) || (await isBuilt(place.path, exam, spot));
-    if (!isMade) return false;
+async function isRebuildable(named: Named): Promise<boolean> {
+  const { exam, spot } = named;
+  return everyPath(named, async (path) => {
+    if (path === '') return false;
+    const isMade = exam.paths.isRebuildable(path) || (await isBuilt(path, exam, spot));
     // Whoever has the files judges it again.
-    if (exam.inspector !== undefined && (await exam.isTracked(place.path))) return false;
-  }
-  return true;
+    return isMade && (exam.inspector === undefined || !(await exam.isTracked(path)));
+  });
 }
 
 /** A folder of these names holds more than what a build puts into it. */
