@@ -13,6 +13,7 @@ const layers = {
   broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
   model: ['base', 'errors'],
+  prompt: ['base', 'errors'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
   attention: ['base', 'errors', 'wire', 'machine', 'store'],

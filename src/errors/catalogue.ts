@@ -714,6 +714,50 @@ export const catalogue = {
     next: 'Configure it at the executor, or choose another runner.',
   },
 
+  // --- prompts
+  PROMPT_INVALID: {
+    text: 'the prompt is not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named places; nothing was run. A line of the content that begins like a command is written with two slashes.',
+  },
+  READ_OUTSIDE: {
+    text: '{path} lies outside of the folder that may be read',
+    retryable: false,
+    exit: 2,
+    next: 'Name a file below the folder of the agent.',
+  },
+  READ_MISSING: {
+    text: 'there is no file {path}',
+    retryable: false,
+    exit: 1,
+    next: 'Check its name; paths start at the folder of the agent.',
+  },
+  READ_NOT_A_FILE: {
+    text: '{path} is no regular file',
+    retryable: false,
+    exit: 2,
+    next: 'Name a file, not a folder, a pipe or a device.',
+  },
+  READ_TOO_LARGE: {
+    text: '{path} has {bytes} bytes, and {limit} may be read',
+    retryable: false,
+    exit: 2,
+    next: 'Ask for what is needed of it, or read a part that stands in a file of its own.',
+  },
+  READ_BINARY: {
+    text: '{path} is no text in UTF-8',
+    retryable: false,
+    exit: 2,
+    next: 'Name a text file.',
+  },
+  READ_UNREADABLE: {
+    text: '{path} cannot be read: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Check its permissions.',
+  },
+
   // --- code and indexes
   REPO_UNREADABLE: {
     text: '{path} cannot be read: {detail}',
