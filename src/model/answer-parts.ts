@@ -11,9 +11,12 @@ export interface MessagePart {
 
 interface CallPart {
   index?: number;
-  id?: string | null;
-  function?: { name?: string | null; arguments?: unknown };
+  id?: unknown;
+  function?: { name?: unknown; arguments?: unknown } | null;
 }
+
+/** Of a tool's name in an error: what a model makes up has no end. */
+const nameCharsMax = 64;
 
 interface OpenCall {
   id: string;
@@ -46,13 +49,9 @@ export class AnswerParts {
 
   /** Answers with what was new in it. */
   take({ content, refusal, tool_calls }: MessagePart): TakenPart {
-    const text = typeof content === 'string' ? content : '';
-    this.#count(text);
+    const text = this.#counted(content);
     this.text += text;
-    if (typeof refusal === 'string') {
-      this.#count(refusal);
-      this.refusal += refusal;
-    }
+    this.refusal += this.#counted(refusal);
     const parts = Array.isArray(tool_calls) ? (tool_calls as (CallPart | null)[]) : [];
     return { text, calls: parts.flatMap((each) => (each === null ? [] : [this.#takeCall(each)])) };
   }
@@ -62,7 +61,10 @@ export class AnswerParts {
     return this.#calls.map((call) => {
       const id = call.id === '' ? newId('call') : call.id;
       const failed = (detail: string): ToolCall => {
-        const error = new BusError('MODEL_CALL_INVALID', { tool: call.name, detail });
+        const error = new BusError('MODEL_CALL_INVALID', {
+          tool: call.name.slice(0, nameCharsMax),
+          detail,
+        });
         return { id, name: call.name, arguments: {}, error };
       };
       if (!tools.has(call.name)) return failed('there is no such tool');
@@ -76,10 +78,9 @@ export class AnswerParts {
   #takeCall(part: CallPart): TakenPart['calls'][number] {
     const at = this.#positionOf(part);
     const call = this.#calls[at] ?? this.#opened(at);
-    const name = part.function?.name ?? '';
-    // Some endpoints repeat it in every part.
-    if (call.name === '') call.name = name;
-    if (call.id === '') call.id = part.id ?? '';
+    // Some endpoints repeat them in every part.
+    if (call.name === '') call.name = this.#counted(part.function?.name);
+    if (call.id === '') call.id = this.#counted(part.id);
     const given = part.function?.arguments ?? '';
     const text = typeof given === 'string' ? given : JSON.stringify(given);
     this.#count(text);
@@ -92,7 +93,7 @@ export class AnswerParts {
   #positionOf({ index, id }: CallPart): number {
     const key = index ?? (id ? -1 : Math.max(0, this.#calls.length - 1));
     const known = this.#at.get(key);
-    const isOther = known !== undefined && !!id && ![id, ''].includes(this.#calls[known]?.id ?? '');
+    const isOther = known !== undefined && !!id && !['', id].includes(this.#calls[known]?.id ?? '');
     const at = known === undefined || isOther ? this.#calls.length : known;
     this.#at.set(key, at);
     return at;
@@ -103,6 +104,12 @@ export class AnswerParts {
     const call = { id: '', name: '', arguments: '', bytes: 0 };
     this.#calls.push(call);
     return call;
+  }
+
+  #counted(value: unknown): string {
+    const text = typeof value === 'string' ? value : '';
+    this.#count(text);
+    return text;
   }
 
   #count(text: string): void {

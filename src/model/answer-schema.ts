@@ -9,7 +9,7 @@ export function formatOf<T>({ name, shape, json, strict }: AnswerSchema<T>): {
   type: 'json_schema';
   json_schema: { name: string; schema: Record<string, unknown>; strict: boolean };
 } {
-  const schema = json ?? (z.toJSONSchema(shape));
+  const schema = json ?? z.toJSONSchema(shape);
   return { type: 'json_schema', json_schema: { name, schema, strict: strict ?? true } };
 }
 

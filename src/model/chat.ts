@@ -210,7 +210,11 @@ export class Chat {
     turn.counted = answer.usage;
     const choice = answer.choices[0] as Partial<ChatCompletion.Choice> | undefined;
     turn.finish = choice?.finish_reason ?? 'stop';
-    turn.parts.take((choice?.message ?? {}));
+    const message: MessagePart = choice?.message ?? {};
+    const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as object[]) : [];
+    // Whole calls have no index, and not everywhere an id.
+    const tool_calls = calls.map((each, index) => ({ ...each, index }));
+    turn.parts.take({ ...message, tool_calls });
   }
 
   #judged<T>({ parts, finish }: Turn, usage: Usage, tools: ReadonlySet<string>): Answer<T> {

@@ -47,7 +47,7 @@ function wholeOf({ model }, answer) {
     role: 'assistant',
     content: text === '' ? null : text,
     ...(refusal !== undefined && { refusal }),
-    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => ({ ...call, index: undefined })) }),
   };
   const choice = { index: 0, message, finish_reason: finishOf(answer) };
   return { object: 'chat.completion', model, choices: [choice], ...usageOf(answer) };

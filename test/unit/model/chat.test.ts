@@ -180,6 +180,29 @@ test.each([false, true])(
   },
 );
 
+test('calls without an id are told apart, and get one', async () => {
+  const calls = ['open', 'close'].map((name) => ({ id: '', name: 'look_up', arguments: { name } }));
+  const chat = await chatOf([{ calls }]);
+  for (const more of [{}, { onDelta: () => undefined }]) {
+    const answer = await chat.converse(user('?'), { signal: never, tools, ...more });
+    expect(answer.calls.map((each) => each.arguments.name)).toEqual(['open', 'close']);
+    expect(new Set(answer.calls.map(({ id }) => id)).size).toBe(2);
+    expect(answer.calls.every(({ id }) => id !== '')).toBe(true);
+  }
+});
+
+test('a name that has no end is cut', async () => {
+  const name = 'x'.repeat(chatLimits.answerBytes - 10);
+  const chat = await chatOf([
+    { match: 'long', answer: { calls: [{ id: 'one', name, arguments: '' }] } },
+    { answer: { calls: [{ id: 'one', name: `${name}${name}`, arguments: '' }] } },
+  ]);
+  const { calls } = await chat.converse(user('long'), { signal: never, tools });
+  expect(calls[0]!.error!.message.length).toBeLessThan(200);
+  const endless = chat.converse(user('?'), { signal: never, tools });
+  await expect(endless).rejects.toMatchObject({ code: 'MODEL_ANSWER_TOO_LARGE' });
+});
+
 const schema = { name: 'verdict', shape: z.object({ ok: z.boolean() }) };
 
 test('an answer by a schema is read; one that is wrong may be put right once', async () => {
