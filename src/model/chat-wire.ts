@@ -1,10 +1,27 @@
-import type { ChatCompletionCreateParams, ChatCompletionMessageParam } from 'openai/resources';
 import { BusError } from '../errors/bus-error.js';
 import { formatOf } from './answer-schema.js';
 import { estimatedTokens } from './budget.js';
-import { chatLimits, type Message, type Usage, type Wanted } from './conversation.js';
+import { chatLimits, type Message, type Tool, type Usage, type Wanted } from './conversation.js';
 
-export type ChatBody = Omit<ChatCompletionCreateParams, 'stream'>;
+/** As OpenAI's endpoint wants it; what is not used here is left out. */
+export interface ChatBody {
+  model: string;
+  messages: WireMessage[];
+  tools?: { type: 'function'; function: Tool }[];
+  response_format?: ReturnType<typeof formatOf>;
+}
+
+type WireMessage =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string }
+  | { role: 'tool'; tool_call_id: string; content: string }
+  | { role: 'assistant'; content: string | null; tool_calls?: WireCall[] };
+
+interface WireCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
 
 /** What is sent, besides whether it is streamed. Throws MODEL_REQUEST_TOO_LARGE. */
 export function bodyOf<T>(
@@ -56,7 +73,7 @@ function countOf(value: unknown): number {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
-function messageParam(message: Message): ChatCompletionMessageParam {
+function messageParam(message: Message): WireMessage {
   switch (message.role) {
     case 'system':
     case 'user':
