@@ -74,6 +74,10 @@ const modelSchema = z.strictObject({
   url: endpointUrl,
   model: z.string().min(1).max(200),
   keyEnv: keyVariable.default('SIGMA_MODEL_KEY'),
+  /** Until an answer begins, of each attempt. */
+  requestMs: z.number().int().min(100).max(3_600_000).optional(),
+  /** Between two parts of an answer that has begun. */
+  silenceMs: z.number().int().min(100).max(3_600_000).optional(),
 });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */

@@ -931,6 +931,42 @@ export const catalogue = {
     exit: 1,
     next: 'Check `model` in config.json and the key in SIGMA_MODEL_KEY.',
   },
+  MODEL_INVALID: {
+    text: 'what the language model {model} answers cannot be used: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Try again, or with another model; check that `model.url` in config.json is an endpoint for chats.',
+  },
+  MODEL_TRUNCATED: {
+    text: 'the answer of the language model {model} ends before its end: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'Ask for less at once, or let the endpoint answer at greater length.',
+  },
+  MODEL_ANSWER_TOO_LARGE: {
+    text: 'the answer of the language model {model} was cut: it has more than {max} {what}',
+    retryable: false,
+    exit: 1,
+    next: 'Ask for less at once.',
+  },
+  MODEL_REQUEST_TOO_LARGE: {
+    text: 'the language model {model} was not asked: {its} {what} exceed the limit of {max}',
+    retryable: false,
+    exit: 1,
+    next: 'Leave out what was said long ago, or shorten it.',
+  },
+  MODEL_CALL_INVALID: {
+    text: 'the call of the tool {tool} was not run: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Call it again, with its arguments as one JSON object.',
+  },
+  MODEL_BUDGET_SPENT: {
+    text: 'the tokens of this task are spent: {spent} of {max}',
+    retryable: false,
+    exit: 1,
+    next: 'Delegate what is left as a task of its own, or grant more tokens.',
+  },
   MODEL_UNGROUNDED: {
     text: 'nothing that the language model said cites a source that it was given: {dropped} sentences dropped',
     retryable: true,

@@ -3,45 +3,54 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { executorLayout } from '../../src/store/layouts.js';
 import { workPrefix } from '../../src/store/keys.js';
-import { ChatServer, type ChatAsked, type ChatReply } from '../support/chat-server.js';
 import { eventually } from '../support/eventually.js';
+import { ModelServer, type ModelRequest, type ModelRule } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
 import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
 import { openTestStore } from '../support/store.js';
 
 const key = 'key-that-nobody-may-see-4711';
 let stage: ReturnType<typeof chainRepository>;
-let server: ChatServer;
+let server: ModelServer;
 let executor: Running;
 const running: Running[] = [];
 /** All that was answered to whoever delegates. */
 const told: string[] = [];
 
-/** By the first word of a task; whatever cites does so by the numbers that it was given. */
-function reply({ user, system }: ChatAsked, before: number): ChatReply {
-  const [, word = ''] = /^Task:\n(\w+)/.exec(user) ?? [];
-  const all = [...user.matchAll(/^\[(\d+)\] O\d (\S+):(\d+)-\d+$/gm)];
-  const honest = all.map(([, n, file, line]) => `It stands in ${file}:${line} [${n}].`).join(' ');
+/** Of the sources that it was given, by their numbers. */
+const each = String.raw`^\[(\d+)\] O\d (\S+):(\d+)-\d+$`;
+const honest = { each, text: 'It stands in $2:$3 [$1].' };
+const busy = { 'retry-after-ms': '1' };
+
+/** By the first word of a task. */
+const script: ModelRule[] = [
   // Nobody told it of any source.
-  if (all.length === 0) return system.includes('Every sentence ends') ? 500 : 'So it is.';
-  switch (word) {
-    case 'Honestly':
-      return honest;
-    case 'Invent':
-      return `It is \`nic_invented\` of nowhere.c:1 [${all.length + 90}]. It sings.`;
-    case 'Mix':
-      return `${honest} It is \`nic_invented\` [${all.length + 90}].`;
-    case 'Patiently':
-      return [429, 500][before] ?? honest;
-    case 'Broken':
-      return 503;
-    case 'Forbidden':
-      return 401;
-    case 'Once':
-      return before === 0 ? null : honest;
-    default:
-      return null;
-  }
+  ...[
+    { system: 'Every sentence ends', answer: { status: 500, headers: busy } },
+    { answer: { text: 'So it is.' } },
+  ].map((rule) => ({ match: String.raw`^Task:\n(?![\s\S]*^\[\d+\] O\d )`, ...rule })),
+  ruleOf('Honestly', honest),
+  ruleOf('Invent', { text: 'It is `nic_invented` of nowhere.c:1 [9999]. It sings.' }),
+  ruleOf('Mix', { ...honest, after: 'It is `nic_invented` [9999].' }),
+  { ...ruleOf('Patiently', { status: 429, headers: busy }), times: 1 },
+  { ...ruleOf('Patiently', { status: 500, headers: busy }), times: 1 },
+  ruleOf('Patiently', honest),
+  ruleOf('Broken', { status: 503, headers: busy }),
+  ruleOf('Forbidden', { status: 401 }),
+  ...['damaged', 'whole'].map((id) => ({
+    ...{ match: `^Once .* for ${id}\\.`, times: 1, answer: { hangs: 'before' as const } },
+  })),
+  ruleOf('Once', honest),
+  { answer: { hangs: 'before' } },
+];
+
+function ruleOf(word: string, answer: ModelRule['answer']): ModelRule {
+  return { match: `^Task:\n${word}\\b`, answer };
+}
+
+/** What was asked of the task that begins with this word, in order. */
+async function askedOf(word: string): Promise<ModelRequest[]> {
+  return (await server.requests()).filter(({ body }) => body.messages[1].content.includes(word));
 }
 
 function start(...args: string[]): Running {
@@ -52,7 +61,7 @@ function start(...args: string[]): Running {
 
 beforeAll(async () => {
   stage = chainRepository();
-  server = await ChatServer.open(reply);
+  server = await ModelServer.open(script);
   const { root, home, plan } = stage;
   expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
   const model = { url: server.url, model: 'small', keyEnv: 'SIGMA_MODEL_KEY' };
@@ -106,9 +115,9 @@ test('what the model says with the sources that it was given is done, every cita
   expect(new Set(review.citations.map((each: any) => each.status))).toEqual(new Set(['valid']));
   expect(view.response.result).toMatch(/^It stands in \S+:\d+ \[1\]\./);
   expect(view.response.usage.tokens).toBe(42);
-  const [asked] = server.with('Honestly');
-  expect(asked).toMatchObject({ model: 'small', authorization: `Bearer ${key}` });
-  expect(asked!.user).toContain('nic_setup_rx_ring');
+  const [asked] = await askedOf('Honestly');
+  expect(asked).toMatchObject({ body: { model: 'small' }, authorization: `Bearer ${key}` });
+  expect(asked!.body.messages[1].content).toContain('nic_setup_rx_ring');
 });
 
 test('an answer with nothing but invented sources is refused with the reason', async () => {
@@ -129,26 +138,24 @@ test('where some are invented, the sentences that cite them are dropped and coun
 
 test('a server that is busy or has failed is asked again, three times in all', async () => {
   expect((await lived('Patiently')).state).toBe('completed');
-  expect(server.with('Patiently')).toHaveLength(3);
+  expect(await askedOf('Patiently')).toHaveLength(3);
   const broken = await lived('Broken');
   expect(broken).toMatchObject({ state: 'failed' });
   expect(broken.response.errors).toMatchObject([{ code: 'MODEL_UNAVAILABLE', retryable: true }]);
-  expect(server.with('Broken')).toHaveLength(3);
+  expect(await askedOf('Broken')).toHaveLength(3);
 });
 
 test('one that refuses is not asked again', async () => {
   const view = await lived('Forbidden');
   expect(view.response).toMatchObject({ status: 'failed', reason: 'MODEL_REFUSED' });
   expect(view.response.errors[0].text).toContain('no: Bearer …');
-  expect(server.with('Forbidden')).toHaveLength(1);
+  expect(await askedOf('Forbidden')).toHaveLength(1);
 });
 
 test('one that hangs ends when the time of the task is over', async () => {
   const view = await lived('Hang', { limits: { timeout_ms: 2_000, attempts_max: 1 } });
   expect(view.state).toBe('timed_out');
-  const asked = server.with('Hang');
-  expect(asked).toHaveLength(1);
-  await eventually(() => expect(server.givenUp).toEqual(asked));
+  await eventually(async () => expect(await askedOf('Hang')).toMatchObject([{ isGivenUp: true }]));
 });
 
 test('a damaged record costs an executor that task alone, and its manager has it done', async () => {
@@ -157,7 +164,7 @@ test('a damaged record costs an executor that task alone, and its manager has it
     lived('Once', { id: 'damaged', limits }),
     lived('Once', { id: 'whole', limits }),
   ];
-  await eventually(() => expect(server.with('Once')).toHaveLength(2), 20_000);
+  await eventually(async () => expect(await askedOf('Once')).toHaveLength(2), 20_000);
   executor.process.kill('SIGKILL');
   await executor.ended;
   const folder = path.join(stage.home, 'executor/executor/store');
@@ -186,8 +193,9 @@ test('a damaged record costs an executor that task alone, and its manager has it
 }, 90_000);
 
 /** The last: everything that was said and kept by then. */
-test('the key of the model stands in no log, no store and no answer', () => {
-  expect(server.asked.every(({ authorization }) => authorization === `Bearer ${key}`)).toBe(true);
+test('the key of the model stands in no log, no store and no answer', async () => {
+  const asked = await server.requests();
+  expect(asked.every(({ authorization }) => authorization === `Bearer ${key}`)).toBe(true);
   const files = readdirSync(stage.home, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
     .map((each) => path.join(each.parentPath, each.name));

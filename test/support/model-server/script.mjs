@@ -1,0 +1,53 @@
+/**
+ * Rules, tried in order; the first that fits answers:
+ *
+ *   match   regular expression on the text of the last user or tool message; absent: fits
+ *   system  the same on the system message
+ *   times   it answers so often, then never again: a list of such rules is a conversation that is replayed
+ *   answer  what is said, see answer.mjs:
+ *     text, calls [{id?, name, arguments: object or text as it is}], refusal, finish
+ *     each       regular expression: `text` once for each match in what was asked, $1 and so on filled in;
+ *                `after` is said after all of them
+ *     repeat     how often `text` is said
+ *     usage      {prompt, completion}; null: none is told; absent: 30 and 12
+ *     status     an error, with `headers`; its text repeats the key that was sent, as some servers do
+ *     raw        a body as it is, with `headers`
+ *     hangs      'before': never answers · 'within': begins, and then says nothing more · 'cut': begins, and breaks off
+ *     parts      how many parts a stream has of each text; by default 3
+ *     sharedIndex  streamed calls all have the index 0
+ */
+export class Script {
+  #rules;
+
+  constructor(rules) {
+    this.#rules = rules.map(({ match = '', system = '', times = Infinity, answer }) => ({
+      match: new RegExp(match, 'm'),
+      system: new RegExp(system, 'm'),
+      left: times,
+      answer,
+    }));
+  }
+
+  answerTo({ messages }) {
+    const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
+    const asked = textOf(last);
+    const told = textOf(messages.find(({ role }) => role === 'system'));
+    const rule = this.#rules.find(
+      ({ match, system, left }) => left > 0 && match.test(asked) && system.test(told),
+    );
+    if (rule === undefined) return { status: 404, headers: {} };
+    rule.left -= 1;
+    return { ...rule.answer, text: saidTo(asked, rule.answer) };
+  }
+}
+
+function textOf(message) {
+  return typeof message?.content === 'string' ? message.content : '';
+}
+
+function saidTo(asked, { text = '', each, repeat = 1, after = '' }) {
+  if (each === undefined) return text.repeat(repeat);
+  const all = [...asked.matchAll(new RegExp(each, 'gm'))];
+  const said = all.map((groups) => text.replace(/\$(\d)/g, (_, at) => groups[Number(at)] ?? ''));
+  return [...said, after].filter(Boolean).join(' ');
+}
