@@ -18,6 +18,7 @@ import {
 } from './advance.js';
 import { Alarms } from './alarms.js';
 import { counted, noNumbers, type TaskNumbers } from './numbers.js';
+import { Doubts } from './doubts.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from './record.js';
 import { TaskIndex, type TaskQuery } from './task-index.js';
@@ -86,12 +87,6 @@ const defaultLimits: BookLimits = {
   finishedMs: finishedMsMax,
 };
 
-interface Doubt {
-  bytes: Buffer;
-  record: TaskRecord;
-  pending: readonly Pending[];
-}
-
 /**
  * All tasks of a manager, durable: an event is stepped, its outcome and what follows from it are on disk in one batch,
  * and only then anything is done. Events of one task come one after the other.
@@ -103,11 +98,9 @@ export class TaskBook implements AsyncDisposable {
   readonly #outbox: Outbox;
   readonly #alarms: Alarms;
   readonly #waiters = new Waiters();
-  /** Of commits that failed: at most those that were under way at once. */
-  readonly #doubts = new Map<string, Doubt>();
+  readonly #doubts: Doubts;
   readonly #closing = new AbortController();
   readonly #limits: BookLimits;
-  #reopened: Disposable | undefined;
   #numbers: TaskNumbers = noNumbers;
   /** Tasks that were counted as finished, of late. */
   readonly #ended = new BoundedMap<string, true>(openTasksMax);
@@ -119,6 +112,7 @@ export class TaskBook implements AsyncDisposable {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
     this.#index = new TaskIndex(this.#limits);
+    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
     const closing = this.#closing.signal;
     this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
     const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
@@ -129,12 +123,6 @@ export class TaskBook implements AsyncDisposable {
   static async open(parts: BookParts): Promise<TaskBook> {
     const book = new TaskBook(parts);
     await book.#read();
-    book.#reopened = parts.store.onReopened(() => {
-      for (const id of book.#doubts.keys())
-        book.#turns
-          .run(id, () => book.#settleDoubt(id))
-          .catch((error: unknown) => parts.onTrouble(id, error));
-    });
     return book;
   }
 
@@ -172,7 +160,7 @@ export class TaskBook implements AsyncDisposable {
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
   async begin(task: DelegatedTask, parent: string): Promise<TaskRecord> {
     return this.#turns.run(task.id, async () => {
-      await this.#settleDoubt(task.id);
+      await this.#doubts.settle(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
         if (known.parent !== parent || JSON.stringify(known.asked) !== JSON.stringify(task))
@@ -294,7 +282,7 @@ export class TaskBook implements AsyncDisposable {
   /** What is under way is finished; the rest waits for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#reopened?.[Symbol.dispose]();
+    this.#doubts[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
@@ -306,7 +294,7 @@ export class TaskBook implements AsyncDisposable {
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
     return this.#turns.run(id, async () => {
-      await this.#settleDoubt(id);
+      await this.#doubts.settle(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
         return await this.#keep(move(record, this.#parts.clock.nowMs()));
@@ -326,24 +314,17 @@ export class TaskBook implements AsyncDisposable {
   async #keep({ record, deeds }: Advanced): Promise<TaskRecord> {
     const { id } = record;
     const pending = this.#outbox.named(id, deeds);
-    const { store } = this.#parts;
-    const bytes = encodeRecord(record);
-    const isServing = store.state === 'serving';
     const isEnd = isOver(record) && !this.#ended.has(id);
     if (isEnd) this.#count(record);
-    const written = store.commit([
-      { type: 'put', key: taskKey(id), value: bytes },
+    await this.#doubts.commit({
+      ...{ id, key: taskKey(id), bytes: encodeRecord(record) },
       // Also when it was counted by a batch that failed.
-      ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
-      ...operationsOf(pending),
-    ]);
-    try {
-      await written;
-    } catch (error) {
-      if (isServing) this.#doubts.set(id, { bytes, record, pending });
-      throw error;
-    }
-    this.#adopt(record, pending);
+      more: [
+        ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
+        ...operationsOf(pending),
+      ],
+      adopt: () => this.#adopt(record, pending),
+    });
     return record;
   }
 
@@ -351,15 +332,6 @@ export class TaskBook implements AsyncDisposable {
   #count(record: TaskRecord): void {
     this.#ended.set(record.id, true);
     this.#numbers = counted(this.#numbers, record);
-  }
-
-  /** What was rejected while it was being written may be on disk all the same: then it is true. */
-  async #settleDoubt(id: string): Promise<void> {
-    const doubt = this.#doubts.get(id);
-    if (doubt === undefined) return;
-    const found = await this.#parts.store.get(taskKey(id));
-    this.#doubts.delete(id);
-    if (found?.equals(doubt.bytes)) this.#adopt(doubt.record, doubt.pending);
   }
 
   #adopt(record: TaskRecord, pending: readonly Pending[]): void {

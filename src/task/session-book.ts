@@ -16,6 +16,7 @@ import { BusError } from '../errors/bus-error.js';
 import { damagedRecord } from '../store/damaged.js';
 import { attendKey, attendPrefix, errandPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
+import { Doubts } from './doubts.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { Waiters } from './waiters.js';
 
@@ -29,12 +30,6 @@ export interface SessionBookParts {
   limits?: Partial<Pick<typeof sessionLimits, 'open' | 'kept'>>;
 }
 
-interface Doubt {
-  bytes: Buffer;
-  record: SessionRecord;
-  pending: readonly Pending<SessionEffect>[];
-}
-
 /** All sessions of a manager, durable as tasks are: see TaskBook. One of each context, the last one. */
 export class SessionBook implements AsyncDisposable {
   readonly #parts: SessionBookParts;
@@ -43,14 +38,13 @@ export class SessionBook implements AsyncDisposable {
   readonly #turns = new KeyedMutex();
   readonly #waiters = new Waiters();
   readonly #outbox: Outbox<SessionEffect>;
-  /** Of commits that failed: at most those that were under way at once. */
-  readonly #doubts = new Map<string, Doubt>();
+  readonly #doubts: Doubts;
   readonly #closing = new AbortController();
-  #reopened: Disposable | undefined;
 
   private constructor(parts: SessionBookParts) {
     this.#parts = parts;
     this.#limits = { ...sessionLimits, ...parts.limits };
+    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
     this.#outbox = new Outbox<SessionEffect>({
       ...parts,
       prefix: errandPrefix,
@@ -74,12 +68,6 @@ export class SessionBook implements AsyncDisposable {
       }
     }
     await book.#outbox.read();
-    book.#reopened = parts.store.onReopened(() => {
-      for (const context of book.#doubts.keys())
-        book.#turns
-          .run(context, () => book.#settleDoubt(context))
-          .catch((error: unknown) => parts.onTrouble(context, error));
-    });
     return book;
   }
 
@@ -123,7 +111,7 @@ export class SessionBook implements AsyncDisposable {
     // Of those that begin at the same time each must see the others.
     return this.#turns.run('', () =>
       this.#turns.run(context, async () => {
-        await this.#settleDoubt(context);
+        await this.#doubts.settle(context);
         const before = this.#sessions.get(context);
         if (before !== undefined && !isSessionOver(before)) {
           const isSame = JSON.stringify(before.asked) === JSON.stringify(asked);
@@ -148,7 +136,7 @@ export class SessionBook implements AsyncDisposable {
     told: (record: SessionRecord) => SessionTold | undefined,
   ): Promise<SessionRecord> {
     return this.#turns.run(context, async () => {
-      await this.#settleDoubt(context);
+      await this.#doubts.settle(context);
       const record = this.get(context);
       const what = told(record);
       if (what === undefined) return record;
@@ -168,7 +156,7 @@ export class SessionBook implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#reopened?.[Symbol.dispose]();
+    this.#doubts[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
@@ -178,32 +166,16 @@ export class SessionBook implements AsyncDisposable {
     { record, effects }: SessionStep,
     more: readonly Operation[],
   ): Promise<SessionRecord> {
-    const { store } = this.#parts;
     const pending = this.#outbox.named(record.id, effects);
-    const bytes = encodeSession(record);
-    const isServing = store.state === 'serving';
-    try {
-      await store.commit([
-        { type: 'put', key: attendKey(record.id), value: bytes },
-        ...operationsOf(pending),
-        ...more,
-      ]);
-    } catch (error) {
-      if (isServing) this.#doubts.set(record.id, { bytes, record, pending });
-      throw error;
-    }
-    for (const { key } of more) this.#sessions.delete(key.slice(attendPrefix.length));
-    this.#adopt(record, pending);
+    await this.#doubts.commit({
+      ...{ id: record.id, key: attendKey(record.id), bytes: encodeSession(record) },
+      more: [...operationsOf(pending), ...more],
+      adopt: () => {
+        for (const { key } of more) this.#sessions.delete(key.slice(attendPrefix.length));
+        this.#adopt(record, pending);
+      },
+    });
     return record;
-  }
-
-  /** What was rejected while it was being written may be on disk all the same: then it is true. */
-  async #settleDoubt(context: string): Promise<void> {
-    const doubt = this.#doubts.get(context);
-    if (doubt === undefined) return;
-    const found = await this.#parts.store.get(attendKey(context));
-    this.#doubts.delete(context);
-    if (found?.equals(doubt.bytes)) this.#adopt(doubt.record, doubt.pending);
   }
 
   #adopt(record: SessionRecord, pending: readonly Pending<SessionEffect>[]): void {

@@ -19,7 +19,7 @@ import { claimsOf, rowsOf } from './gates/claims.mjs';
 import { Ledger } from './gates/ledger.mjs';
 import { judge, Person, Terminal } from './gates/persons.mjs';
 import { Works } from './gates/works.mjs';
-import { agentAt, brokerAt } from './processes.mjs';
+import { agentAt, brokerAt, executorsAt } from './processes.mjs';
 import { numbersFrom, told } from './report.mjs';
 import { Boss, finals } from './tasks/boss.mjs';
 import { harm } from './tasks/harm.mjs';
@@ -54,15 +54,7 @@ writeFileSync(path.join(home, 'attention.yaml'), `gate_expires: ${options.expire
 const children = {
   broker: brokerAt(home),
   manager: agentAt(home, 'manager', ['manager']),
-  ...Object.fromEntries(
-    Array.from({ length: executors }, (_, at) => [
-      `executor-${at}`,
-      agentAt(home, `executor-${at}`, [
-        ...['executor', '--name', `executor-${at}`, '--slots', `${executorSlots}`],
-        ...['--root', folder],
-      ]),
-    ]),
-  ),
+  ...executorsAt(home, folder, executors, executorSlots),
 };
 const works = new Works(folder, below);
 const ledger = new Ledger();

@@ -113,6 +113,13 @@ export function agentAt(home, name, args) {
   );
 }
 
+/** By name: `count` executors whose programs start below `root`. */
+export function executorsAt(home, root, count, slots) {
+  const names = Array.from({ length: count }, (_, at) => `executor-${at}`);
+  const started = (name) => ['executor', '--name', name, '--slots', `${slots}`, '--root', root];
+  return Object.fromEntries(names.map((name) => [name, agentAt(home, name, started(name))]));
+}
+
 /** A script of this folder, given its settings as one argument. */
 export function worker(name, script, settings, onMessage) {
   const file = path.join(import.meta.dirname, script);

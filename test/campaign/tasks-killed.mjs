@@ -16,7 +16,7 @@ import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { chance } from '../bench/lookup/random.mjs';
 import { until } from './agent.mjs';
 import { claim } from './claims.mjs';
-import { agentAt, brokerAt } from './processes.mjs';
+import { agentAt, brokerAt, executorsAt } from './processes.mjs';
 import { numbersFrom, told } from './report.mjs';
 import { Boss, finals, linesOf } from './tasks/boss.mjs';
 import { harm } from './tasks/harm.mjs';
@@ -49,15 +49,7 @@ const children = {
   broker: brokerAt(home),
   manager: agentAt(home, 'manager', ['manager']),
   pgc: agentAt(home, 'pgc', ['pgc', tree]),
-  ...Object.fromEntries(
-    Array.from({ length: executors }, (_, at) => [
-      `executor-${at}`,
-      agentAt(home, `executor-${at}`, [
-        ...['executor', '--name', `executor-${at}`, '--slots', `${executorSlots}`],
-        ...['--root', folder],
-      ]),
-    ]),
-  ),
+  ...executorsAt(home, folder, executors, executorSlots),
 };
 const counts = { frozen: 0, refused: 0 };
 /** By id: what was delegated, and how it ended. */
