@@ -130,6 +130,7 @@ export function runnersOf(
       model === undefined
         ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
         : modelRunner(new Chat(model, { env })),
+    prompt: noRoot,
     agent:
       executor.agent === undefined
         ? 'name its program: `executor.agent` in config.json'

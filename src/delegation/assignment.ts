@@ -11,7 +11,8 @@ export function idsOf(assignment: Assignment): { task: string; attempt: number }
 export function objectionTo({ task, until_ms }: Assignment): string {
   const { action, runner, grounding, limits } = task;
   if (task.task.trim() === '') return 'task.task is empty';
-  if (task.task.length > taskLimits.taskChars) return 'task.task is too long';
+  const charsMax = runner === 'prompt' ? taskLimits.promptChars : taskLimits.taskChars;
+  if (task.task.length > charsMax) return 'task.task is too long';
   if (!runners.includes(runner)) return `task.runner: there is no runner "${runner as string}"`;
   if (runner === 'command' && (action === null || action.argv.length === 0))
     return 'task.action: the runner command needs one';

@@ -1,6 +1,6 @@
 import type { Classification } from '../attention/shapes.js';
 import type { Gathered } from './gathered.js';
-import type { TaskFailure } from './shapes.js';
+import type { Step, TaskFailure } from './shapes.js';
 
 /** What a runner came to. It never throws for what is wrong with the task. */
 export interface Outcome {
@@ -18,12 +18,14 @@ export interface Outcome {
   contextBytes: number;
   /** What stopped it: the reason is GATE_DETECTED. */
   classification: Classification | null;
+  /** Of the runner `prompt`. */
+  steps: Step[];
 }
 
 export function outcome(kind: Outcome['kind'], said: Partial<Omit<Outcome, 'kind'>>): Outcome {
   return {
     ...{ kind, result: '', reason: '', errors: [], question: '', files: [], tokens: 0 },
-    ...{ gathered: null, contextBytes: 0, classification: null },
+    ...{ gathered: null, contextBytes: 0, classification: null, steps: [] },
     ...said,
   };
 }

@@ -70,6 +70,8 @@ export function respond(
     partial: isPartial && result !== '',
     files_modified: outcome?.files ?? [],
     classification: outcome?.classification ?? null,
+    // Of a record of an earlier release there are none.
+    steps: (outcome as Partial<Outcome> | null)?.steps ?? [],
     usage: {
       grounding_ms: gathered.ms,
       elapsed_ms: Math.round(work.elapsedMs),
@@ -87,7 +89,7 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
     ...{ task_id, status: 'failed', result: '', grounding_evidence: null, reason: code },
     errors: [{ code, text: message, retryable }],
     ...{ protocol_version: protocolVersion, clarification_request: '', attempt, partial: false },
-    ...{ files_modified: [], usage: null, classification: null },
+    ...{ files_modified: [], usage: null, classification: null, steps: [] },
   };
 }
 

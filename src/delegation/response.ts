@@ -110,6 +110,17 @@ export const taskResponseSchema = z.object({
   classification: classificationSchema
     .nullish()
     .describe('What stopped it, where the reason is GATE_DETECTED.'),
+  steps: z
+    .array(
+      z.object({
+        at_ms: z.int().min(0).default(0).describe('Unix time.'),
+        what: words.describe('What was done, or the name of the tool that was called.'),
+        text: text(limits.stepChars).default('').describe('In words.'),
+      }),
+    )
+    .max(limits.steps)
+    .default([])
+    .describe('Of the runner prompt: what was done, in order.'),
 });
 
 /** Of a worker that writes JSON. Throws MALFORMED_PAYLOAD, which names the field. */

@@ -123,7 +123,9 @@ const action = z.strictObject({
 /** What may be delegated, as whoever delegates writes it: most of it may be left out. */
 export const delegatedTaskSchema = z.strictObject({
   id: name.max(limits.idChars).optional().describe('Absent: made by the manager.'),
-  task: text(limits.taskChars).min(1).describe('What is to be done, in words.'),
+  task: text(limits.promptChars)
+    .min(1)
+    .describe('What is to be done, in words; of the runner prompt a prompt with its commands.'),
   acceptance_criteria: z
     .array(criterion)
     .max(limits.criteria)
@@ -165,8 +167,18 @@ export const delegatedTaskSchema = z.strictObject({
         .max(limits.attempts.max)
         .default(limits.attempts.default)
         .describe('Attempts that may fail before the task does.'),
+      tokens: z
+        .int()
+        .min(0)
+        .max(limits.tokensMax)
+        .default(0)
+        .describe('Of a language model, for all of it; 0: the usual.'),
     })
-    .default({ timeout_ms: limits.timeoutMs.default, attempts_max: limits.attempts.default })
+    .default({
+      timeout_ms: limits.timeoutMs.default,
+      attempts_max: limits.attempts.default,
+      tokens: 0,
+    })
     .describe('When it is given up.'),
   to: text(limits.idChars)
     .default('')
@@ -185,6 +197,14 @@ export const delegatedTaskSchema = z.strictObject({
     .max(limits.scope)
     .default([])
     .describe('Files and folders that it is meant to change; none: all below the root.'),
+  name: name
+    .max(limits.nameChars)
+    .or(z.literal(''))
+    .default('')
+    .describe('What others call it, in the queue that it stands in; absent: by its id.'),
+  model: text(limits.modelChars)
+    .default('')
+    .describe('Language model, of the runner prompt; absent: the one that is configured.'),
 });
 
 /** A task as somebody wrote it, with all that was left out. Throws TASK_INVALID, which names the field. */
@@ -268,6 +288,7 @@ export function readWireTask(decoded: DelegatedTask): DelegatedTask {
     limits: {
       timeout_ms: bounds?.timeout_ms || undefined,
       attempts_max: bounds?.attempts_max || undefined,
+      tokens: bounds?.tokens || undefined,
     },
   };
   return { ...readTask(written, ''), ...said.data };
@@ -299,8 +320,10 @@ function tooLong(options: string): BusError {
 /** What one field alone cannot say. */
 function checked(task: DelegatedTask): DelegatedTask {
   const { action: its, runner, depends_on, id, grounding: given } = task;
+  if (runner !== 'prompt' && task.task.length > taskLimits.taskChars)
+    throw wrong(`task: ${task.task.length} characters, at most ${taskLimits.taskChars}`);
   if (its === null && runner === 'command') throw wrong('action: the runner command needs one');
-  if (its !== null && (runner === 'answer' || runner === 'model'))
+  if (its !== null && (runner === 'answer' || runner === 'model' || runner === 'prompt'))
     throw wrong(`action: the runner ${runner} runs nothing`);
   if (depends_on.includes(id)) throw wrong('depends_on: a task cannot wait for itself');
   for (const { type, target, options } of given?.analysis_hints ?? []) {

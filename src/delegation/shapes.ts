@@ -34,7 +34,7 @@ export type TaskKind = (typeof taskKinds)[number];
 export const criticalities = ['C1', 'C2', 'C3', 'C4'] as const;
 export type Criticality = (typeof criticalities)[number];
 
-export const runners = ['answer', 'command', 'model', 'agent'] as const;
+export const runners = ['answer', 'command', 'model', 'agent', 'prompt'] as const;
 export type RunnerName = (typeof runners)[number];
 
 export const responseStatuses = ['completed', 'failed', 'blocked', 'needs_clarification'] as const;
@@ -55,6 +55,11 @@ export const evidenceLimits = { citations: 10, contentChars: 500 } as const;
 export const taskLimits = {
   idChars: 96,
   taskChars: 16_000,
+  /** The same, where it is a prompt with commands. */
+  promptChars: 262_144,
+  nameChars: 64,
+  modelChars: 200,
+  tokensMax: 100_000_000,
   contextChars: 64_000,
   criteria: 32,
   criterionChars: 2_000,
@@ -90,6 +95,8 @@ export const responseLimits = {
   warnings: 64,
   errors: 64,
   files: 4_096,
+  steps: 200,
+  stepChars: 500,
   /** Of a code, an overlay, a version, an agent. */
   wordChars: 256,
   pathChars: 4_096,
@@ -157,7 +164,8 @@ export interface DelegatedTask {
   runner: RunnerName;
   action: Action | null;
   depends_on: string[];
-  limits: { timeout_ms: number; attempts_max: number };
+  /** `tokens`: of a language model, for all of it; 0: the usual. */
+  limits: { timeout_ms: number; attempts_max: number; tokens: number };
   /** Agent or alias that shall do it; empty: whoever can. */
   to: string;
   /** PGC agent that is asked; empty: the whole lattice. */
@@ -169,6 +177,10 @@ export interface DelegatedTask {
   session: string;
   /** Files and folders that it is meant to change, from the root; none: all below the root. */
   scope: string[];
+  /** What others call it, in the queue that it stands in; empty: by its id. */
+  name: string;
+  /** Language model, of the runner `prompt`; empty: the one that is configured. */
+  model: string;
 }
 
 export interface EvidenceCitation {
@@ -235,6 +247,15 @@ export interface TaskResponse {
   usage: Usage | null;
   /** What stopped it, where the reason is GATE_DETECTED. */
   classification: Classification | null;
+  /** Of the runner `prompt`: what was done, in order; of a long story the beginning and the end. */
+  steps: Step[];
+}
+
+export interface Step {
+  at_ms: number;
+  /** `read`, `push`, `run`, `content`, `model`, `teardown`, `end`, or the name of a tool that was called. */
+  what: string;
+  text: string;
 }
 
 export interface Assignment {
@@ -247,10 +268,16 @@ export interface Assignment {
   manager: string;
   /** Leave to run what is risky, each once. */
   grants: Grant[];
+  /** Tasks above it: 0 where no other task pushed it. */
+  depth: number;
+  /** Who gets the result. */
+  parent: string;
 }
 
 /** Whether it may change something that outlives it, and must not be done a second time unasked. */
 export function hasEffects({ runner, action }: Pick<DelegatedTask, 'runner' | 'action'>): boolean {
+  // What it pushed and sent is out: begun anew by another executor, it would be pushed and sent again.
+  if (runner === 'prompt') return true;
   if (runner !== 'command' && runner !== 'agent') return false;
   return action === null || (!action.read_only && action.idempotency_key === '');
 }

@@ -192,7 +192,7 @@ export class TaskBook implements AsyncDisposable {
           progress: '',
           notes: [{ at_ms: nowMs, state: 'pending', text: 'delegated' }],
           reactions: [],
-          ...{ gates: [], grants: [], findings: [] },
+          ...{ gates: [], grants: [], findings: [], owner: '', depth: 0, root: '' },
           created_ms: nowMs,
           updated_ms: nowMs,
           finished_ms: 0,

@@ -192,7 +192,17 @@ export class Conductor {
     // Later than at first, where a person was asked meanwhile.
     const until_ms = timers.whole ?? created_ms + task.limits.timeout_ms;
     const leave = grants.filter(({ used_ms }) => used_ms === 0);
-    const whole = { task, attempt, lease_ms: leaseMs, until_ms, manager, grants: leave };
+    const { depth, parent } = record;
+    const whole = {
+      task,
+      attempt,
+      lease_ms: leaseMs,
+      until_ms,
+      manager,
+      grants: leave,
+      depth,
+      parent,
+    };
     try {
       await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
     } catch (error) {

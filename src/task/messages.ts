@@ -44,6 +44,54 @@ export interface TaskChange {
   text: string;
 }
 
+/** A task into a queue: see proto/task.proto. */
+export interface Push {
+  owner: string;
+  task: DelegatedTask;
+  to_parent: boolean;
+}
+
+export interface Run {
+  owner: string;
+  /** 0: all. */
+  count: number;
+  /** 0: as it is. */
+  concurrency: number;
+  /** 0: as it was pushed. */
+  timeout_ms: number;
+  key: string;
+  supervised: boolean;
+}
+
+export interface RunAnswer {
+  started: string[];
+  queued: number;
+  running: number;
+}
+
+export interface QueueRow {
+  id: string;
+  name: string;
+  status: 'queued' | 'running' | 'finished';
+  state: string;
+  created_ms: number;
+  /** 0: not yet. */
+  started_ms: number;
+  finished_ms: number;
+  progress: string;
+  is_delivering: boolean;
+}
+
+export interface QueueAnswer {
+  owner: string;
+  rows: QueueRow[];
+  /** Where the owner is a task itself; else empty. */
+  parent: string;
+  siblings: QueueRow[];
+  concurrency: number;
+  supervised: boolean;
+}
+
 export interface TaskView {
   id: string;
   state: string;
@@ -64,6 +112,10 @@ export interface TaskView {
   progress: string;
   gates: Gate[];
   findings: RiskFinding[];
+  /** Whose queue it stands in; empty: it was delegated. */
+  owner: string;
+  /** Tasks above it. */
+  depth: number;
 }
 
 export interface TasksAnswer {
@@ -122,6 +174,21 @@ export const taskMessages = {
     type: 'task.numbers',
     request: codec<object>(task.TaskNumbersQuery),
     answer: codec<TaskNumbersAnswer>(task.TaskNumbersAnswer),
+  },
+  push: {
+    type: 'task.push',
+    request: codec<Push>(task.Push),
+    answer: codec<TaskView>(task.TaskView),
+  },
+  run: {
+    type: 'task.run',
+    request: codec<Run>(task.Run),
+    answer: codec<RunAnswer>(task.RunAnswer),
+  },
+  queue: {
+    type: 'task.queue',
+    request: codec<{ owner: string }>(task.QueueQuery),
+    answer: codec<QueueAnswer>(task.QueueAnswer),
   },
   finished: { type: 'task.finished', codec: codec<TaskView>(task.TaskView) },
 } as const;

@@ -54,6 +54,12 @@ export interface TaskRecord {
   /** What somebody is asked. */
   asks: string;
   progress: string;
+  /** Whose queue it stands in; empty: it was delegated. */
+  owner: string;
+  /** Tasks above it. */
+  depth: number;
+  /** The first of them; empty: there is none above it. */
+  root: string;
   /** Unix time by name. */
   timers: Partial<Record<TimerName, number>>;
   notes: Note[];
@@ -80,11 +86,21 @@ export function encodeRecord(record: TaskRecord): Buffer {
   return Buffer.from(JSON.stringify(kept));
 }
 
-type Later = 'gates' | 'grants' | 'findings';
+type Later = 'gates' | 'grants' | 'findings' | 'owner' | 'depth' | 'root';
 type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
 
-function withSession(task: Partial<DelegatedTask>): DelegatedTask {
-  return { ...task, session: task.session ?? '', scope: task.scope ?? [] } as DelegatedTask;
+/** Fields that an earlier release did not know. */
+function whole(task: Partial<DelegatedTask>): DelegatedTask {
+  const { limits = { timeout_ms: 0, attempts_max: 0 } } = task;
+  const { session = '', scope = [], name = '', model = '' } = task;
+  return {
+    ...task,
+    session,
+    scope,
+    name,
+    model,
+    limits: { tokens: 0, ...limits },
+  } as DelegatedTask;
 }
 
 /** Throws when it is damaged, or of a version that this one does not know. */
@@ -98,8 +114,11 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
     gates: kept.gates ?? [],
     grants: kept.grants ?? [],
     findings: kept.findings ?? [],
-    task: withSession(kept.task),
-    asked: withSession(kept.asked),
+    owner: kept.owner ?? '',
+    depth: kept.depth ?? 0,
+    root: kept.root ?? '',
+    task: whole(kept.task),
+    asked: whole(kept.asked),
     snapshot: restored(taskMachine, snapshot),
     assignment: assignment && {
       ...assignment,

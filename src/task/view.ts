@@ -8,7 +8,7 @@ import type { TaskRecord } from './record.js';
 export function viewOf(record: TaskRecord): TaskView {
   const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
   const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
-  const { findings } = record;
+  const { findings, owner, depth } = record;
   return {
     id,
     state: stateOf(record),
@@ -29,6 +29,8 @@ export function viewOf(record: TaskRecord): TaskView {
     progress,
     gates: gatesOf(record),
     findings,
+    owner,
+    depth,
   };
 }
 

@@ -187,13 +187,14 @@ test('§2 Request: what is left out has one meaning', () => {
     runner: 'answer',
     action: null,
     depends_on: [],
-    limits: { timeout_ms: 600_000, attempts_max: 3 },
+    limits: { timeout_ms: 600_000, attempts_max: 3, tokens: 0 },
     to: '',
     pgc: '',
     clarifications: [],
     feedback: [],
     session: '',
     scope: [],
+    ...{ name: '', model: '' },
   });
   expect(taskOf({ grounding: {} }).grounding).toEqual({
     strategy: '',
@@ -280,6 +281,7 @@ test('§5 Feature Detection: a response that states no version is a legacy one',
     files_modified: [],
     usage: null,
     classification: null,
+    steps: [],
   });
 });
 

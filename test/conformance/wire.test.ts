@@ -95,11 +95,14 @@ const written = fc.record(
       {
         timeout_ms: fc.integer({ min: 100, max: 86_400_000 }),
         attempts_max: fc.integer({ min: 1, max: 10 }),
+        tokens: fc.integer({ min: 0, max: 1_000_000 }),
       },
       { requiredKeys: [] },
     ),
     to: words,
     pgc: words,
+    model: words,
+    name: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,10}$/),
   },
   { requiredKeys: ['task'] },
 );
@@ -178,6 +181,7 @@ test('an assignment arrives with its token and with times beyond 32 bits', () =>
         digest: { action: 'a'.repeat(64), files: { 'run.sh': 'b'.repeat(64) } },
       },
     ],
+    ...{ depth: 1, parent: 'main-1' },
   };
   expect(ofAssignment.decode(ofAssignment.encode(given))).toEqual(given);
 });

@@ -140,7 +140,8 @@ async function assigned(
   const task = readTask({ id, task: 'x', runner: 'command', action }, id);
   const until_ms = Date.now() + 300_000;
   const manager = by.client.identity.agent;
-  await desk.post({ task, attempt, lease_ms: 2_000, until_ms, manager, grants });
+  const above = { depth: 0, parent: manager };
+  await desk.post({ task, attempt, lease_ms: 2_000, until_ms, manager, grants, ...above });
   let found: TaskResponse | undefined;
   await eventually(() => {
     found = by.responses.find((each) => each.task_id === id && each.attempt === attempt);

@@ -377,7 +377,7 @@ test('a manager that is away is waited for, before the work and after it', async
     lease_ms: 2_000,
     until_ms,
     manager: 'second-desk',
-    grants: [],
+    ...{ grants: [], depth: 0, parent: 'me' },
   });
   // Nobody of that name has ever been there.
   let second = await Desk.open(stage.home, 'second-desk');
@@ -395,7 +395,7 @@ test('what is delivered again after it was done is not done again', async () => 
   const task = { id: 'twice', task: 'x', runner: 'command', action: { argv: node(script) } };
   const assignment = {
     ...{ task: readTask(task, 'twice'), attempt: 1, lease_ms: 2_000 },
-    ...{ until_ms: Date.now() + 60_000, manager: 'desk', grants: [] },
+    ...{ until_ms: Date.now() + 60_000, manager: 'desk', grants: [], depth: 0, parent: 'me' },
   };
   await desk.post(assignment);
   await desk.response('twice');

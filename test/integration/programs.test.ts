@@ -179,7 +179,7 @@ test('what a link cannot send, and never will, is given up', async () => {
   const assignment = {
     ...{ task, attempt: 1, lease_ms: 1, until_ms: 1 },
     manager: 'desk',
-    grants: [],
+    ...{ grants: [], depth: 0, parent: 'me' },
   };
   const link = new ManagerLink(client, silent, assignment);
   expect(await link.respond(malformed('one', 1, 'x'), never)).toBe('given up');

@@ -72,7 +72,7 @@ export class Desk implements AsyncDisposable {
       task: whole,
       ...{ attempt, lease_ms: this.leaseMs, until_ms: Date.now() + 300_000 },
       manager: this.client.identity.agent,
-      grants: [],
+      ...{ grants: [], depth: 0, parent: 'me' },
     });
   }
 

@@ -50,6 +50,7 @@ export const plainAnswer: TaskResponse = {
   files_modified: [],
   usage: null,
   classification: null,
+  steps: [],
 };
 
 /** Nothing is risky. */

@@ -47,7 +47,7 @@ export async function startWorker(
         ...mine,
         ...{ status: 'completed', result: 'done', grounding_evidence: null, reason: '' },
         ...{ errors: [], protocol_version: protocolVersion, clarification_request: '' },
-        ...{ partial: false, files_modified: [], usage: null, classification: null },
+        ...{ partial: false, files_modified: [], usage: null, classification: null, steps: [] },
         ...its,
       };
       return client.post(to, response.type, response.codec.encode(answer));

@@ -43,6 +43,7 @@ function attending(change: Partial<TaskRecord> = {}): TaskRecord {
     ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'somebody' },
     ...{ failed_workers: [], response: null, reviews: [], error: null, asks: '', progress: '' },
     ...{ notes: [], reactions: [], gates: [], grants: [], findings: [] },
+    ...{ owner: '', depth: 0, root: '' },
     ...{ created_ms: nowMs, updated_ms: nowMs, finished_ms: 0 },
   } as const;
   const its = structuredClone(data) as unknown as Parameters<typeof begun>[0];

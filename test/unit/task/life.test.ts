@@ -39,6 +39,7 @@ function first(triesMax: number): Advanced {
     gates: [],
     grants: [],
     findings: [],
+    ...{ owner: '', depth: 0, root: '' },
     created_ms: startMs,
     updated_ms: startMs,
     finished_ms: 0,

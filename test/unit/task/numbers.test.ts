@@ -81,7 +81,7 @@ function ended(state: string, { reviews, strategy, decided, usage }: Ended): Tas
     {
       ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'me' },
       ...{ failed_workers: [], error: null, asks: '', progress: '', reactions: [], reviews },
-      ...{ gates: [], grants: [], findings: [] },
+      ...{ gates: [], grants: [], findings: [], owner: '', depth: 0, root: '' },
       notes: [{ at_ms: nowMs, state: decided === true ? 'deciding' : 'running', text: '' }],
       response: usage === undefined ? cited : { ...cited, usage: usageOf(usage) },
       ...{ created_ms: nowMs, updated_ms: nowMs, finished_ms: nowMs },
@@ -116,7 +116,7 @@ function review(verdict: Review['verdict'], confidence: Review['confidence'], co
 const cited: TaskResponse = {
   ...{ task_id: 'one', status: 'completed', result: 'done', reason: '', errors: [] },
   ...{ protocol_version: '2.0', clarification_request: '', attempt: 1, partial: false },
-  ...{ files_modified: [], usage: null, classification: null },
+  ...{ files_modified: [], usage: null, classification: null, steps: [] },
   grounding_evidence: {
     queries_executed: [],
     overlays_consulted: ['O1', 'O3'],

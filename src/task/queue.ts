@@ -1,0 +1,49 @@
+import type { QueueAnswer, QueueRow } from './messages.js';
+
+/** The view of a queue on the states of a task. */
+export function statusOf(state: string): QueueRow['status'] {
+  if (['queued', 'pending', 'attending'].includes(state)) return 'queued';
+  return ['completed', 'failed', 'halted', 'cancelled', 'timed_out'].includes(state)
+    ? 'finished'
+    : 'running';
+}
+
+/** Whether what it was pushed for may still come: it was started, and its result is not delivered. */
+function isUnderWay({ state, status, is_delivering }: QueueRow): boolean {
+  return status === 'finished' ? is_delivering : state !== 'queued';
+}
+
+export interface Left {
+  /** Somebody may still answer. */
+  isSomebody: boolean;
+  /** Pushed, and not started. */
+  queued: number;
+}
+
+/**
+ * Who could still answer the owner of a queue. `from`: an id, of which alone a message is wanted; empty: of anybody. Whoever
+ * never pushed anything may hear of anybody at any time, and so may whoever has received all that it pushed, unless it is a
+ * task: its siblings and its parent know of it, but owe it nothing.
+ */
+export function leftFor(queue: QueueAnswer, from: string): Left {
+  const { rows, siblings, parent } = queue;
+  const queued = rows.filter(({ state }) => state === 'queued').length;
+  if (from !== '') {
+    const row = [...rows, ...siblings].find(({ id }) => id === from);
+    // Whoever is no task of this queue is looked for by the broker.
+    return { isSomebody: row === undefined || isUnderWay(row), queued };
+  }
+  const isWaiting = parent === '' ? queued > 0 : rows.length > 0;
+  return { isSomebody: !isWaiting || rows.some(isUnderWay), queued };
+}
+
+/** The id behind a name: `parent`, an own task, or one of the same queue; the open one first, then the latest. Else as it is. */
+export function resolved(queue: QueueAnswer, name: string): string {
+  if (name === 'parent' && queue.parent !== '') return queue.parent;
+  for (const rows of [queue.rows, queue.siblings]) {
+    const called = rows.filter((row) => row.id === name || row.name === name).reverse();
+    const found = called.find(({ status }) => status !== 'finished') ?? called[0];
+    if (found !== undefined) return found.id;
+  }
+  return name;
+}
