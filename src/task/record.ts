@@ -91,16 +91,10 @@ type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
 
 /** Fields that an earlier release did not know. */
 function whole(task: Partial<DelegatedTask>): DelegatedTask {
-  const { limits = { timeout_ms: 0, attempts_max: 0 } } = task;
-  const { session = '', scope = [], name = '', model = '' } = task;
-  return {
-    ...task,
-    session,
-    scope,
-    name,
-    model,
-    limits: { tokens: 0, ...limits },
-  } as DelegatedTask;
+  const { limits, session = '', scope = [], name = '', model = '' } = task;
+  // What stands there keeps its place: the same task again is known by its text.
+  const { tokens = 0 } = (limits ?? {}) as Partial<DelegatedTask['limits']>;
+  return { ...task, session, scope, name, model, limits: { ...limits, tokens } } as DelegatedTask;
 }
 
 /** Throws when it is damaged, or of a version that this one does not know. */
