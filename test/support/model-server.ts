@@ -24,6 +24,9 @@ export interface ModelRule {
     hangs?: 'before' | 'within' | 'cut';
     parts?: number;
     sharedIndex?: boolean;
+    delayMs?: number;
+    /** What is said stands in the conversation itself: a line `@turns [answer, …]`. */
+    follows?: boolean;
   };
 }
 

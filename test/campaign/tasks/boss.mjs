@@ -41,6 +41,21 @@ export class Boss {
     return answer.decode(reply.body);
   }
 
+  /** All of them, page by page. */
+  async list({ parent = '', states = [] }) {
+    const { type, request, answer } = taskMessages.list;
+    const tasks = [];
+    for (let after = ''; ;) {
+      const body = request.encode({ states, parent, after, limit: 100 });
+      const options = { deadlineMs, isIdempotent: true };
+      const reply = await this.client.request(`service:${taskService}`, type, body, options);
+      const page = answer.decode(reply.body);
+      tasks.push(...page.tasks);
+      after = page.tasks.at(-1)?.id ?? '';
+      if (!page.more || after === '') return tasks;
+    }
+  }
+
   async change(id, what) {
     const { type, request } = taskMessages.change;
     const body = request.encode({ id, what, text: '' });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const usageDefault = { prompt: 30, completion: 12 };
 const partsDefault = 3;
@@ -20,6 +21,7 @@ export function answerEmbeddings(response, { model, input }) {
 
 export async function answerChat(request, response, body, answer) {
   if (answer.hangs === 'before') return;
+  if (answer.delayMs > 0) await wait(answer.delayMs);
   if (answer.status !== undefined) {
     const error = { message: `no: ${request.headers.authorization ?? ''}` };
     return answerJson(response, { error }, answer.status, answer.headers);

@@ -15,6 +15,8 @@
  *     hangs      'before': never answers · 'within': begins, and then says nothing more · 'cut': begins, and breaks off
  *     parts      how many parts a stream has of each text; by default 3
  *     sharedIndex  streamed calls all have the index 0
+ *     delayMs    it says nothing for so long
+ *     follows    true: what is said stands in the conversation itself, see `turnIn`
  */
 export class Script {
   #rules;
@@ -37,9 +39,31 @@ export class Script {
     );
     if (rule === undefined) return { status: 404, headers: {} };
     rule.left -= 1;
+    if (rule.answer.follows === true) return turnIn(messages);
     return { ...rule.answer, text: saidTo(asked, rule.answer) };
   }
 }
+
+/**
+ * A prompt that says what the model does: a line `@turns [answer, …]` in what the user said. The next answer is the one after
+ * all that were given since, whoever asks how often: it depends on nothing but the conversation. `$last` in its text is the
+ * last result of a tool, `$all` all of them, `$said` what the user said besides.
+ */
+function turnIn(messages) {
+  const at = messages.findLastIndex((each) => each.role === 'user' && turns.test(textOf(each)));
+  const [line, list] = turns.exec(textOf(messages[at])) ?? ['', '[]'];
+  const since = messages.slice(at + 1);
+  const number = since.filter(({ role }) => role === 'assistant').length;
+  const turn = JSON.parse(list)[number] ?? { text: `there is no turn ${number}` };
+  const results = since.filter(({ role }) => role === 'tool').map(textOf);
+  const said = { $last: results.at(-1) ?? '', $all: results.join('\n'), $said: '' };
+  said.$said = textOf(messages[at]).replace(line, '').trim();
+  const text = (turn.text ?? '').replace(/\$(last|all|said)/g, (word) => said[word]);
+  const calls = turn.calls?.map((call, index) => ({ id: `turn-${number}-${index}`, ...call }));
+  return { ...turn, text, ...(calls && { calls }) };
+}
+
+const turns = /^@turns (.*)$/m;
 
 function textOf(message) {
   return typeof message?.content === 'string' ? message.content : '';
