@@ -10,6 +10,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { table } from '../bench/kernel/figures.mjs';
 import { chance } from '../bench/lookup/random.mjs';
@@ -25,7 +26,7 @@ import { harm } from './tasks/harm.mjs';
 import { treeIn } from './tasks/tree.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
-const modelServer = path.resolve(import.meta.dirname, '../support/model-server/main.mjs');
+const modelProgram = path.resolve(import.meta.dirname, '../support/model-server/main.mjs');
 const executors = 2;
 const endMsMax = 240_000;
 const bombDepth = 8;
@@ -38,6 +39,8 @@ const startedMs = performance.now();
 const claims = [];
 const rows = [];
 const killedAll = {};
+/** Where processes are killed, what takes longer may come later. */
+const isCalm = options.kills === 0;
 
 await withoutModel();
 await withModel();
@@ -91,7 +94,7 @@ async function withoutModel() {
   }, 60_000);
   await everyRound('without a model', children, async (round) => {
     const tag = `n${options.seed}-${round}`;
-    const all = workflowsByHand(tag, scriptedName);
+    const all = workflowsByHand(tag, scriptedName, isCalm);
     return Object.fromEntries(
       await Promise.all(
         Object.entries(all).map(async ([name, work]) => {
@@ -111,11 +114,11 @@ async function withoutModel() {
 }
 
 async function withModel() {
-  const server = await modelAt([{ answer: { follows: true } }]);
+  const server = await modelServer();
   const { children, boss, end } = await stack('model', { model: modelOf(server) });
   await everyRound('with a model', children, async (round) => {
     const tag = `m${options.seed}-${round}`;
-    const all = workflows(tag);
+    const all = workflows(tag, isCalm);
     return Object.fromEntries(
       await Promise.all(
         Object.entries(all).map(async ([name, workflow]) => {
@@ -172,7 +175,7 @@ async function cascade(boss) {
 
 /** Each pushes two of its like and starts them. */
 async function forkBomb() {
-  const server = await modelAt([{ answer: { follows: true } }]);
+  const server = await modelServer();
   const limits = { depthMax: bombDepth, treeMax: bombTasks };
   const { boss, end } = await stack('bomb', { model: modelOf(server), prompt: limits });
   let text = 'Go on.';
@@ -229,20 +232,18 @@ async function everyRound(name, children, work) {
 }
 
 async function within(work) {
-  const late = new Promise((resolve) =>
-    setTimeout(resolve, endMsMax, ['not over in time']).unref(),
-  );
+  const late = wait(endMsMax, ['not over in time'], { ref: false });
   return Promise.race([work.catch((error) => [`${error.code ?? ''} ${error.message}`]), late]);
 }
 
-async function modelAt(script) {
-  const child = spawn(process.execPath, [modelServer, '--until-stdin-ends'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+/** Its answers stand in the prompts. */
+async function modelServer() {
+  const script = path.join(temporaryFolder('sigma-queues-script'), 'script.json');
+  writeFileSync(script, JSON.stringify([{ answer: { follows: true } }]));
+  const args = [modelProgram, '--until-stdin-ends', '--script', script];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await once(createInterface(child.stdout), 'line');
-  const { url } = JSON.parse(line);
-  await fetch(new URL('/script', url), { method: 'PUT', body: JSON.stringify(script) });
-  return Object.assign(child, { url });
+  return Object.assign(child, JSON.parse(line));
 }
 
 function modelOf({ url }) {

@@ -17,8 +17,8 @@ export const all = { text: '$all' };
 /** Says this, after a while. */
 export const says = (text, delayMs = 0) => prompt('Work.', [{ text, delayMs }]);
 
-/** The seven workflows of queues; `tag` is in every result, so that none is taken for another's. */
-export function workflows(tag) {
+/** The seven workflows of queues; `tag` is in every result, so that none is taken for another's. `isCalm`: nobody is killed. */
+export function workflows(tag, isCalm) {
   const result = (name) => `<${tag}.${name}>`;
   const worker = (name, delayMs = 0) => push(name, says(result(name), delayMs));
   const five = ['a', 'b', 'c', 'd', 'e'];
@@ -40,7 +40,7 @@ export function workflows(tag) {
         calls(receive(), receive(), receive()),
       ),
       results: ['c', 'b', 'a'].map(result),
-      isOrdered: true,
+      isOrdered: isCalm,
     },
     asynchronous: {
       text: orchestrator(calls(worker('a', 1_500), run(), check()), {
@@ -48,7 +48,7 @@ export function workflows(tag) {
         delayMs: 500,
       }),
       results: [result('a')],
-      isEmptyFirst: true,
+      isEmptyFirst: isCalm,
     },
     batched: {
       text: orchestrator(

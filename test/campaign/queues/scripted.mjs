@@ -1,5 +1,6 @@
 // A worker without a language model, and a process of its own: does prompts that are JSON, `{ delayMs, send: [[to, text]],
 // hear: from, text }`. It keeps nothing: what is done anew is said again under the same ids.
+import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { delegationMessages } from '../../../dist/src/delegation/messages.js';
 import {
