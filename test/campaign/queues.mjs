@@ -4,12 +4,10 @@
 //   npm run campaign:queues -- [--kills N] [--rounds N] [--seed N] [--json]
 //
 // Without kills one round is run of each. Exits with 1 when a claim does not hold.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { table } from '../bench/kernel/figures.mjs';
@@ -18,6 +16,7 @@ import { until } from './agent.mjs';
 import { claim } from './claims.mjs';
 import { agentAt, brokerAt, executorsAt, worker } from './processes.mjs';
 import { workflowsByHand } from './queues/by-hand.mjs';
+import { modelServer } from './queues/model.mjs';
 import { Parent } from './queues/parent.mjs';
 import { calls, prompt, push, receive, run, workflows, wrongWith } from './queues/prompts.mjs';
 import { numbersFrom, told } from './report.mjs';
@@ -26,7 +25,6 @@ import { harm } from './tasks/harm.mjs';
 import { treeIn } from './tasks/tree.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
-const modelProgram = path.resolve(import.meta.dirname, '../support/model-server/main.mjs');
 const executors = 2;
 const endMsMax = 240_000;
 const bombDepth = 8;
@@ -115,7 +113,7 @@ async function withoutModel() {
 
 async function withModel() {
   const server = await modelServer();
-  const { children, boss, end } = await stack('model', { model: modelOf(server) });
+  const { children, boss, end } = await stack('model', { model: server.config });
   await everyRound('with a model', children, async (round) => {
     const tag = `m${options.seed}-${round}`;
     const all = workflows(tag, isCalm);
@@ -134,7 +132,7 @@ async function withModel() {
     twice.map(([id, ends]) => `${id}: ${ends.join(' ')}`),
   );
   await cascade(boss);
-  server.kill();
+  server.end();
   await end();
 }
 
@@ -177,7 +175,7 @@ async function cascade(boss) {
 async function forkBomb() {
   const server = await modelServer();
   const limits = { depthMax: bombDepth, treeMax: bombTasks };
-  const { boss, end } = await stack('bomb', { model: modelOf(server), prompt: limits });
+  const { boss, end } = await stack('bomb', { model: server.config, prompt: limits });
   let text = 'Go on.';
   for (let level = 0; level <= bombDepth; level += 1)
     text = prompt('Go on.', [
@@ -199,7 +197,7 @@ async function forkBomb() {
     ...(over.length < bombTasks / 2 ? [`only ${over.length} tasks: it was no bomb`] : []),
   ]);
   rows.push(['fork bomb', `${over.length} tasks`, `limit ${bombTasks}`]);
-  server.kill();
+  server.end();
   await end();
 }
 
@@ -234,20 +232,6 @@ async function everyRound(name, children, work) {
 async function within(work) {
   const late = wait(endMsMax, ['not over in time'], { ref: false });
   return Promise.race([work.catch((error) => [`${error.code ?? ''} ${error.message}`]), late]);
-}
-
-/** Its answers stand in the prompts. */
-async function modelServer() {
-  const script = path.join(temporaryFolder('sigma-queues-script'), 'script.json');
-  writeFileSync(script, JSON.stringify([{ answer: { follows: true } }]));
-  const args = [modelProgram, '--until-stdin-ends', '--script', script];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface(child.stdout), 'line');
-  return Object.assign(child, JSON.parse(line));
-}
-
-function modelOf({ url }) {
-  return { url, model: 'scripted' };
 }
 
 function add(name, wrong) {
