@@ -33,7 +33,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|delegation|model|pgc|task)|services/mcp)/',
+  zod: '^(src/(attention|config|delegation|model|pgc|task)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/attention/',
   '@modelcontextprotocol': '^services/mcp/',

@@ -16,9 +16,16 @@ let base: Policy | undefined;
 
 /** With what an operator adds; empty: nothing. Throws ATTENTION_POLICY_INVALID, TOO_LARGE. */
 export function loadPolicy(operatorFile = ''): Policy {
-  base ??= parsePolicy(readFileSync(shipped, 'utf8'), 'policy.yaml');
+  base ??= shippedPolicy();
   if (operatorFile === '') return base;
   return mergePolicies(base, parseOperatorPolicy(read(operatorFile), operatorFile));
+}
+
+/** As the build has read and checked it; from its text where it runs from the sources. */
+function shippedPolicy(): Policy {
+  const read = new URL('policy.json', shipped);
+  if (existsSync(read)) return JSON.parse(readFileSync(read, 'utf8')) as Policy;
+  return parsePolicy(readFileSync(shipped, 'utf8'), 'policy.yaml');
 }
 
 /** The one that is in force here: an operator's is named in the settings, or is `attention.yaml` of the home. Throws as above. */

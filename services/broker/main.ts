@@ -13,7 +13,6 @@ import { AuditLog } from '../../src/observe/audit.js';
 import { HealthServer, verdictOn, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { LoopLag } from '../../src/observe/loop-lag.js';
-import { Metrics } from '../../src/observe/metrics.js';
 import { isListening } from '../../src/transport/probe.js';
 import type { StatusAnswer } from '../../src/wire/messages.js';
 import { notifySystemd, untilStopped } from '../process.js';
@@ -87,6 +86,7 @@ async function openHealth(
   trace: Trace,
 ): Promise<HealthServer | undefined> {
   if (config.http === 'off') return undefined;
+  const { Metrics } = await import('../../src/observe/metrics.js');
   const status = (): StatusAnswer => broker.status();
   const { total: acceptLatency } = broker.acceptLatency;
   const metrics = new Metrics({

@@ -105,6 +105,7 @@ async function program(argv: string[]): Promise<Command> {
     // Failures are printed by `main`, in one form.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
+  if (argv[2] === '--version' || argv[2] === '-V') return sigma;
   const wanted = modules.filter(({ names }) => names.includes(argv[2] ?? ''));
   for (const { load } of wanted.length > 0 ? wanted : modules) (await load())(sigma);
   sigma.allowExcessArguments().action(() => {

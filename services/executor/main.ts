@@ -9,7 +9,7 @@ import {
 } from '../../src/delegation/shapes.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { Chat } from '../../src/model/chat.js';
+import type { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
@@ -48,7 +48,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
   const sandbox: Sandbox = root === undefined ? { kind: 'off' } : await openSandbox(config);
   const policy = policyOf(config);
-  const runners = runnersOf(config, options, process.env, sandbox);
+  const runners = await runnersOf(config, options, process.env, sandbox);
   const hasPrograms = runners.has('command') || runners.has('agent');
   if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
   const slots = options.slots ?? config.executor.slots ?? slotsDefault;
@@ -112,12 +112,12 @@ function toldOf(sandbox: Sandbox): { code: string; detail?: string } {
 }
 
 /** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
-export function runnersOf(
+export async function runnersOf(
   { executor, model }: Config,
   { runners: wanted = executor.runners, root = executor.root }: ExecutorOptions,
   env: NodeJS.ProcessEnv,
   sandbox: Sandbox,
-): ReadonlyMap<RunnerName, Runner> {
+): Promise<ReadonlyMap<RunnerName, Runner>> {
   const settings =
     root === undefined
       ? undefined
@@ -129,7 +129,7 @@ export function runnersOf(
     model:
       model === undefined
         ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
-        : modelRunner(new Chat(model, { env })),
+        : modelRunner(await chatWith(model, env)),
     prompt: noRoot,
     agent:
       executor.agent === undefined
@@ -146,4 +146,13 @@ export function runnersOf(
       throw new BusError('NO_RUNNER', { runner: name, detail: runner });
   }
   return found;
+}
+
+/** The package of the endpoint is read by those that have one. */
+async function chatWith(
+  model: NonNullable<Config['model']>,
+  env: NodeJS.ProcessEnv,
+): Promise<Chat> {
+  const { Chat } = await import('../../src/model/chat.js');
+  return new Chat(model, { env });
 }

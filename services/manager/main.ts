@@ -22,8 +22,6 @@ import {
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
-import { samplesContentType, samplesText } from '../../src/observe/samples.js';
-import { samplesOf } from '../../src/task/samples.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
@@ -98,6 +96,8 @@ async function openHealth(
   trace: Trace,
 ): Promise<HealthServer | undefined> {
   if (address === 'off') return undefined;
+  const { samplesContentType, samplesText } = await import('../../src/observe/samples.js');
+  const { samplesOf } = await import('../../src/task/samples.js');
   const metrics = {
     contentType: samplesContentType,
     text: () => samplesText(tasks.desk === undefined ? [] : samplesOf(tasks.desk.numbers())),

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isName } from '../base/ids.js';
+import { lazily } from '../base/zod.js';
 import { BusError } from '../errors/bus-error.js';
 import { asText, curveKey, hexSecret, keysFolder, newSecret, parsed } from './keys.js';
 import { readPrivate, removePrivate, writePrivate } from './private-file.js';
@@ -11,17 +12,19 @@ export const identitiesMax = 1_024;
 
 const suffix = '.json';
 
-const agentKeysShape = z.strictObject({
-  agent: z.string().refine(isName, 'is no name'),
-  role: z.string().refine(isName, 'is no name'),
-  curve_public: curveKey,
-  /** Hex; proves the agent in its greeting. Apart from the CURVE key, which proves only that it may connect. */
-  secret: hexSecret,
-  created: z.string(),
-});
+const agentKeysShape = lazily((z) =>
+  z.strictObject({
+    agent: z.string().refine(isName, 'is no name'),
+    role: z.string().refine(isName, 'is no name'),
+    curve_public: curveKey(z),
+    /** Hex; proves the agent in its greeting. Apart from the CURVE key, which proves only that it may connect. */
+    secret: hexSecret(z),
+    created: z.string(),
+  }),
+);
 
 /** What the broker keeps of an agent that may come over tcp: not its CURVE secret, which only the agent has. */
-export type AgentKeys = Readonly<z.infer<typeof agentKeysShape>>;
+export type AgentKeys = Readonly<z.infer<ReturnType<typeof agentKeysShape>>>;
 
 export function agentsFolder(home: string): string {
   return path.join(keysFolder(home), 'agents');
@@ -69,7 +72,7 @@ export function readAgentKeys(home: string, agent: string): AgentKeys {
   const file = agentFile(home, agent);
   const text = readPrivate(file);
   if (text === undefined) throw new BusError('UNKNOWN_IDENTITY', { agent });
-  const keys = parsed(file, text, agentKeysShape);
+  const keys = parsed(file, text, agentKeysShape());
   if (keys.agent !== agent)
     throw new BusError('KEY_FILE_INVALID', { path: file, detail: `it is of ${keys.agent}` });
   return keys;

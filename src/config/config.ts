@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { parseLoopback } from '../base/loopback.js';
+import { lazily, type Zod } from '../base/zod.js';
 import { BusError } from '../errors/bus-error.js';
 import { isFolder, readIdentity } from './identity.js';
 import { permissionsSchema } from './permissions.js';
@@ -16,115 +17,124 @@ const listenMax = 9;
 /** Symbols of one tree that an endpoint is asked about, at most: a kernel has three quarters of a million. */
 const symbolsLimit = 4_000_000;
 
-const endpointUrl = z
-  .string()
-  .max(2_000)
-  .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host');
+const endpointUrl = (z: Zod) =>
+  z
+    .string()
+    .max(2_000)
+    .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host');
 /** The environment variable that holds a key; the key itself stands nowhere. */
-const keyVariable = z
-  .string()
-  .regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
+const keyVariable = (z: Zod) =>
+  z.string().regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
 
 /** An endpoint that answers `POST {url}/embeddings` as OpenAI's does. */
-const endpointSchema = z.strictObject({
-  url: endpointUrl,
-  model: z.string().min(1).max(200),
-  keyEnv: keyVariable.optional(),
-  symbolsMax: z.number().int().min(1).max(symbolsLimit).optional(),
-});
+const endpointSchema = (z: Zod) =>
+  z.strictObject({
+    url: endpointUrl(z),
+    model: z.string().min(1).max(200),
+    keyEnv: keyVariable(z).optional(),
+    symbolsMax: z.number().int().min(1).max(symbolsLimit).optional(),
+  });
 
 /** No union of zod's: that would say of a wrong endpoint only that it is neither. */
-const embeddingSchema = z.unknown().transform((value, context) => {
-  const its = typeof value === 'object' ? endpointSchema : z.enum(['auto', 'off']);
-  const parsed = its.safeParse(value);
-  if (parsed.success) return parsed.data;
-  for (const { message, path } of parsed.error.issues)
-    context.addIssue({ code: 'custom', message, path });
-  return z.NEVER;
-});
+const embeddingSchema = (z: Zod) =>
+  z.unknown().transform((value, context) => {
+    const its = typeof value === 'object' ? endpointSchema(z) : z.enum(['auto', 'off']);
+    const parsed = its.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { message, path } of parsed.error.issues)
+      context.addIssue({ code: 'custom', message, path });
+    return z.NEVER;
+  });
 
 /** What an executor may do besides answering from the PGC: nothing, unless it is said here. */
-const executorSchema = z.strictObject({
-  /** Programs run in this folder and below it, and nowhere else; without one none is run. */
-  root: z.string().min(1).optional(),
-  /** Which of those that are possible; all of them by default. */
-  runners: z
-    .array(z.enum(['answer', 'command', 'model', 'agent']))
-    .min(1)
-    .readonly()
-    .optional(),
-  /** Tasks at once. */
-  slots: z.number().int().min(1).max(64).optional(),
-  /** The program and arguments of an agent, which reads its prompt from stdin. */
-  agent: z.array(z.string()).min(1).max(64).readonly().optional(),
-  /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
-  agentAttends: z.boolean().optional(),
-  /** `off`: programs may see what the executor is trusted by. */
-  sandbox: z.enum(['on', 'off']).optional(),
-  /** Names of environment variables that programs get besides PATH, HOME and their like. */
-  environment: z
-    .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))
-    .max(64)
-    .readonly()
-    .optional(),
-});
+const executorSchema = (z: Zod) =>
+  z.strictObject({
+    /** Programs run in this folder and below it, and nowhere else; without one none is run. */
+    root: z.string().min(1).optional(),
+    /** Which of those that are possible; all of them by default. */
+    runners: z
+      .array(z.enum(['answer', 'command', 'model', 'agent']))
+      .min(1)
+      .readonly()
+      .optional(),
+    /** Tasks at once. */
+    slots: z.number().int().min(1).max(64).optional(),
+    /** The program and arguments of an agent, which reads its prompt from stdin. */
+    agent: z.array(z.string()).min(1).max(64).readonly().optional(),
+    /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
+    agentAttends: z.boolean().optional(),
+    /** `off`: programs may see what the executor is trusted by. */
+    sandbox: z.enum(['on', 'off']).optional(),
+    /** Names of environment variables that programs get besides PATH, HOME and their like. */
+    environment: z
+      .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))
+      .max(64)
+      .readonly()
+      .optional(),
+  });
 
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
-const modelSchema = z.strictObject({
-  url: endpointUrl,
-  model: z.string().min(1).max(200),
-  keyEnv: keyVariable.default('SIGMA_MODEL_KEY'),
-  /** Until an answer begins, of each attempt. */
-  requestMs: z.number().int().min(100).max(3_600_000).optional(),
-  /** Between two parts of an answer that has begun. */
-  silenceMs: z.number().int().min(100).max(3_600_000).optional(),
-});
+const modelSchema = (z: Zod) =>
+  z.strictObject({
+    url: endpointUrl(z),
+    model: z.string().min(1).max(200),
+    keyEnv: keyVariable(z).default('SIGMA_MODEL_KEY'),
+    /** Until an answer begins, of each attempt. */
+    requestMs: z.number().int().min(100).max(3_600_000).optional(),
+    /** Between two parts of an answer that has begun. */
+    silenceMs: z.number().int().min(100).max(3_600_000).optional(),
+  });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
-const shape = z.strictObject({
-  /** Folder of all state. */
-  home: z.string().min(1),
-  /** Where the broker listens, and where clients look for it: `ipc:///path`, or `tcp://host:port` with keys. */
-  bus: z.string().min(1),
-  /** Where the broker listens besides; topics of `tcp://host:port` are at the next port. */
-  listen: z.array(z.string().min(1)).max(listenMax).readonly(),
-  /** Over tcp: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
-  identity: z.string().min(1).optional(),
-  log: z.enum(levels),
-  heartbeatMs: z.number().int().min(100).max(30_000),
-  drainMs: z.number().int().min(0).max(60_000),
-  /** Where metrics and health are told, `127.0.0.1:9464` for example; never to other machines. */
-  http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
-  /** The same of tasks, told by the manager. */
-  managerHttp: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
-  /** What is written of each message between agents. */
-  audit: z.enum(['off', 'metadata', 'bodies']),
-  auditBytesMax: z
-    .number()
-    .int()
-    .min(64 * 1024)
-    .max(4 * 1024 * 1024 * 1024),
-  auditFilesMax: z.number().int().min(1).max(1_000),
-  /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
-  embedding: embeddingSchema,
-  executor: executorSchema,
-  /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
-  attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
-  /** The language model of the runner `model`; absent: there is none. */
-  model: modelSchema.optional(),
-  /** By role: who may send what to whom, offer, publish, administer, and how fast. */
-  permissions: permissionsSchema,
-});
+const shape = (z: Zod) =>
+  z.strictObject({
+    /** Folder of all state. */
+    home: z.string().min(1),
+    /** Where the broker listens, and where clients look for it: `ipc:///path`, or `tcp://host:port` with keys. */
+    bus: z.string().min(1),
+    /** Where the broker listens besides; topics of `tcp://host:port` are at the next port. */
+    listen: z.array(z.string().min(1)).max(listenMax).readonly(),
+    /** Over tcp: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
+    identity: z.string().min(1).optional(),
+    log: z.enum(levels),
+    heartbeatMs: z.number().int().min(100).max(30_000),
+    drainMs: z.number().int().min(0).max(60_000),
+    /** Where metrics and health are told, `127.0.0.1:9464` for example; never to other machines. */
+    http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+    /** The same of tasks, told by the manager. */
+    managerHttp: z
+      .string()
+      .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+    /** What is written of each message between agents. */
+    audit: z.enum(['off', 'metadata', 'bodies']),
+    auditBytesMax: z
+      .number()
+      .int()
+      .min(64 * 1024)
+      .max(4 * 1024 * 1024 * 1024),
+    auditFilesMax: z.number().int().min(1).max(1_000),
+    /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
+    embedding: embeddingSchema(z),
+    executor: executorSchema(z),
+    /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
+    attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
+    /** The language model of the runner `model`; absent: there is none. */
+    model: modelSchema(z).optional(),
+    /** By role: who may send what to whom, offer, publish, administer, and how fast. */
+    permissions: permissionsSchema(z),
+  });
 
-const schema = shape.superRefine(({ executor, model, embedding }, context) => {
-  const keys = [model?.keyEnv, typeof embedding === 'object' ? embedding.keyEnv : undefined];
-  const named = executor.environment?.find((name) => keys.includes(name));
-  if (named === undefined) return;
-  const message = `${named} holds the key of an endpoint: programs of tasks must not get it`;
-  context.addIssue({ code: 'custom', message, path: ['executor', 'environment'] });
-});
+const schema = lazily((z) =>
+  shape(z).superRefine(({ executor, model, embedding }, context) => {
+    const keys = [model?.keyEnv, typeof embedding === 'object' ? embedding.keyEnv : undefined];
+    const named = executor.environment?.find((name) => keys.includes(name));
+    if (named === undefined) return;
+    const message = `${named} holds the key of an endpoint: programs of tasks must not get it`;
+    context.addIssue({ code: 'custom', message, path: ['executor', 'environment'] });
+  }),
+);
 
-export type Config = Readonly<z.infer<typeof schema>>;
+export type Config = Readonly<z.infer<ReturnType<typeof schema>>>;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -141,6 +151,14 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
   if (flags.home === '') throw new BusError('CONFIG_INVALID', { detail: 'home is empty' });
   const home = path.resolve(flags.home ?? nonEmpty(env.SIGMA_HOME) ?? defaultHome(env));
   const identity = nonEmpty(env.SIGMA_IDENTITY);
+  const given = {
+    ...fromFile(home),
+    ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
+    ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
+    ...defined({ managerHttp: nonEmpty(env.SIGMA_MANAGER_HTTP) }),
+    ...defined({ identity: identity === undefined ? undefined : path.resolve(identity) }),
+    ...defined({ bus: flags.bus, log: flags.log }),
+  };
   const merged: Record<string, unknown> = {
     home,
     log: 'info',
@@ -155,17 +173,16 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     permissions: {},
     embedding: 'auto',
     executor: {},
-    ...fromFile(home),
-    ...defined({ bus: nonEmpty(env.SIGMA_BUS), log: nonEmpty(env.SIGMA_LOG) }),
-    ...defined({ http: nonEmpty(env.SIGMA_HTTP) }),
-    ...defined({ managerHttp: nonEmpty(env.SIGMA_MANAGER_HTTP) }),
-    ...defined({ identity: identity === undefined ? undefined : path.resolve(identity) }),
-    ...defined({ bus: flags.bus, log: flags.log }),
+    ...given,
   };
   merged.embedding = embeddingIn(env, merged.embedding);
   merged.model = modelIn(env, merged.model);
   merged.bus ??= busOf(merged.identity) ?? defaultBus(home);
-  const parsed = schema.safeParse(merged);
+  if (isPlain(merged, Object.keys(given))) {
+    const { model: _, ...plain } = merged;
+    return Object.freeze(plain as Config);
+  }
+  const parsed = schema().safeParse(merged);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const where = issue?.path.join('.') ?? '';
@@ -174,6 +191,19 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     });
   }
   return Object.freeze(parsed.data);
+}
+
+/** Whether nothing is set but what most commands are told. Then there is nothing to check, for which zod would be loaded. */
+function isPlain(merged: Record<string, unknown>, given: readonly string[]): boolean {
+  const { bus, log, embedding, model } = merged;
+  return (
+    given.every((key) => key === 'bus' || key === 'log') &&
+    typeof bus === 'string' &&
+    bus !== '' &&
+    (levels as readonly unknown[]).includes(log) &&
+    (embedding === 'auto' || embedding === 'off') &&
+    model === undefined
+  );
 }
 
 /** Each variable changes what it names; what the file says of the endpoint besides stays. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { lazily, type Zod } from '../base/zod.js';
 import { BusError } from '../errors/bus-error.js';
 import { invalid, readPrivate, writePrivate } from './private-file.js';
 
@@ -20,22 +21,24 @@ export const provenRoles = ['manager', 'operator'] as const;
 export type ProvenRole = (typeof provenRoles)[number];
 
 export const secretBytes = 32;
-export const hexSecret = z.string().regex(/^[0-9a-f]{64}$/, 'is not 32 bytes in hex');
+const hexPattern = /^[0-9a-f]{64}$/;
+export const hexSecret = (z: Zod) => z.string().regex(hexPattern, 'is not 32 bytes in hex');
 /** 32 bytes in Z85 (RFC 32). */
-export const curveKey = z
-  .string()
-  .regex(/^[0-9a-zA-Z.\-:+=^!/*?&<>()[\]{}@%$#]{40}$/, 'is not a CURVE key in Z85');
+export const curveKey = (z: Zod) =>
+  z.string().regex(/^[0-9a-zA-Z.\-:+=^!/*?&<>()[\]{}@%$#]{40}$/, 'is not a CURVE key in Z85');
 
 export interface CurvePair {
   publicKey: string;
   secretKey: string;
 }
 
-const serverShape = z.strictObject({
-  curve_public: curveKey,
-  curve_secret: curveKey,
-  created: z.string(),
-});
+const serverShape = lazily((z) =>
+  z.strictObject({
+    curve_public: curveKey(z),
+    curve_secret: curveKey(z),
+    created: z.string(),
+  }),
+);
 
 export function newSecret(): string {
   return randomBytes(secretBytes).toString('hex');
@@ -73,7 +76,7 @@ export function readServerKeys(home: string): CurvePair | undefined {
   const file = serverFile(home);
   const text = readPrivate(file);
   if (text === undefined) return undefined;
-  const { curve_public, curve_secret } = parsed(file, text, serverShape);
+  const { curve_public, curve_secret } = parsed(file, text, serverShape());
   return { publicKey: curve_public, secretKey: curve_secret };
 }
 
@@ -110,7 +113,7 @@ export function readRoleSecret(home: string, role: ProvenRole): Buffer | undefin
   const file = roleFile(home, role);
   const text = readPrivate(file)?.trim();
   if (text === undefined) return undefined;
-  if (!hexSecret.safeParse(text).success) throw invalid(file, 'it is damaged');
+  if (!hexPattern.test(text)) throw invalid(file, 'it is damaged');
   return Buffer.from(text, 'hex');
 }
 

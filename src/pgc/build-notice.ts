@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import { lazily } from '../base/zod.js';
 import type { IndexPlace } from './manifest.js';
 import { writeAtomically } from './segment-file.js';
 import type { OverlayName } from './shapes.js';
 
-const noticeSchema = z.object({
-  pid: z.number(),
-  /** When that process began, as the system counts: a number of a process is given again. */
-  began: z.string(),
-  /** Overlays by the alias of their shard. */
-  overlays: z.record(z.string(), z.array(z.string())),
-});
+const noticeSchema = lazily((z) =>
+  z.object({
+    pid: z.number(),
+    /** When that process began, as the system counts: a number of a process is given again. */
+    began: z.string(),
+    /** Overlays by the alias of their shard. */
+    overlays: z.record(z.string(), z.array(z.string())),
+  }),
+);
 
 /** Overlays that are being made anew, by the alias of their shard. */
 export type Building = ReadonlyMap<string, ReadonlySet<string>>;
@@ -62,7 +64,7 @@ export class BuildNotice implements AsyncDisposable {
 export async function readBuilding(place: IndexPlace): Promise<Building | undefined> {
   const text = await readFile(pathOf(place), 'utf8').catch(() => '');
   if (text === '') return undefined;
-  const { success, data } = noticeSchema.safeParse(parsed(text));
+  const { success, data } = noticeSchema().safeParse(parsed(text));
   if (!success || !isRunning(data.pid, data.began)) return undefined;
   return new Map(Object.entries(data.overlays).map(([alias, its]) => [alias, new Set(its)]));
 }

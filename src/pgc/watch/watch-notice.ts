@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { lazily } from '../../base/zod.js';
 import { BusError } from '../../errors/bus-error.js';
 import { beganOf, isRunning } from '../build-notice.js';
 import type { IndexPlace } from '../manifest.js';
@@ -9,27 +10,29 @@ import { writeAtomically } from '../segment-file.js';
 const fileName = 'watch.json';
 const treesMax = 1_024;
 
-const noticeSchema = z.object({
-  pid: z.number(),
-  began: z.string(),
-  root: z.string(),
-  /** How changes are noticed. */
-  kind: z.enum(['events', 'poll']),
-  state: z.enum(['watching', 'refreshing', 'failed']),
-  /** Of the last refresh that ended; 0: none has. */
-  refreshed_ms: z.number(),
-  elapsed_ms: z.number(),
-  /** Files whose content was new. */
-  files_mined: z.number(),
-  /** Refreshes that ended well, and others. */
-  refreshes: z.number(),
-  failures: z.number(),
-  /** Code of the last failure, or of what is less than it could be; else empty. */
-  code: z.string(),
-});
+const noticeSchema = lazily((z) =>
+  z.object({
+    pid: z.number(),
+    began: z.string(),
+    root: z.string(),
+    /** How changes are noticed. */
+    kind: z.enum(['events', 'poll']),
+    state: z.enum(['watching', 'refreshing', 'failed']),
+    /** Of the last refresh that ended; 0: none has. */
+    refreshed_ms: z.number(),
+    elapsed_ms: z.number(),
+    /** Files whose content was new. */
+    files_mined: z.number(),
+    /** Refreshes that ended well, and others. */
+    refreshes: z.number(),
+    failures: z.number(),
+    /** Code of the last failure, or of what is less than it could be; else empty. */
+    code: z.string(),
+  }),
+);
 
 /** A watched tree, as `sigma status` shows it. */
-export type Watched = Omit<z.infer<typeof noticeSchema>, 'began'>;
+export type Watched = Omit<z.infer<ReturnType<typeof noticeSchema>>, 'began'>;
 
 /** Tells other processes that a tree is watched, and how that goes; gone with the process. */
 export class WatchNotice implements AsyncDisposable {
@@ -89,11 +92,13 @@ export async function watchedTrees(home: string): Promise<Watched[]> {
 }
 
 /** Undefined when nobody watches: that of a process that was killed does not count. */
-async function readNotice(path: string): Promise<z.infer<typeof noticeSchema> | undefined> {
+async function readNotice(
+  path: string,
+): Promise<z.infer<ReturnType<typeof noticeSchema>> | undefined> {
   const text = await readFile(path, 'utf8').catch(() => '');
   if (text === '') return undefined;
   try {
-    const notice = noticeSchema.parse(JSON.parse(text));
+    const notice = noticeSchema().parse(JSON.parse(text));
     return isRunning(notice.pid, notice.began) ? notice : undefined;
   } catch {
     return undefined;

@@ -118,3 +118,21 @@ test('a language model is configured by the file or the environment, what an exe
   writeFileSync(file, JSON.stringify({ executor: { runners: ['shell'] } }));
   expect(() => loadConfig(home)).toThrow(invalid);
 });
+
+test('what is taken without a check is what the check would give', () => {
+  const home = '/srv/sigma';
+  const plain = loadConfig({ SIGMA_LOG: 'warn' }, { home, bus: 'ipc:///run/bus.sock' });
+  // The default itself, but a setting that is checked.
+  const checked = loadConfig({ SIGMA_LOG: 'warn', SIGMA_HTTP: 'off' }, { home, bus: plain.bus });
+
+  expect(plain).toEqual(checked);
+  expect(Object.isFrozen(plain)).toBe(true);
+});
+
+test.each([
+  ['a level that there is not', { SIGMA_LOG: 'loud' }, {}],
+  ['an empty address', {}, { bus: '' }],
+  ['no way to read code', { SIGMA_EMBEDDING: 'perhaps' }, {}],
+])('%s is refused, where nothing else is set', (_, env, flags) => {
+  expect(() => loadConfig(env, { home: '/srv/sigma', ...flags })).toThrow(invalid);
+});
