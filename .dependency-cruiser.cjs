@@ -16,8 +16,8 @@ const layers = {
   prompt: ['base', 'errors'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'store'],
-  delegation: ['base', 'errors', 'wire', 'machine', 'pgc', 'attention'],
+  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
+  delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
   task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation', 'attention'],
 };
 

@@ -18,7 +18,6 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
-const policy = path.join(root, 'src/attention/classify/policy.yaml');
 const dist = path.join(root, 'dist');
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
@@ -91,11 +90,26 @@ function build() {
   if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next]))
     fail('tsc failed; its output is above.');
   cpSync(generated, path.join(next, 'src/wire/generated'), { recursive: true });
-  cpSync(policy, path.join(next, path.relative(root, policy)));
+  for (const file of readAtRun()) cpSync(path.join(root, file), path.join(next, file));
   writeFileSync(path.join(next, '.stamp'), stamp);
   chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);
   rmSync(dist, { recursive: true, force: true });
   renameSync(next, dist);
+}
+
+/** What the programs read when they run: policies, and the texts that models are told. */
+function readAtRun() {
+  const files = readdirSync(path.join(root, 'src'), { recursive: true });
+  return files
+    .filter((name) => isReadAtRun(path.join('src', name)))
+    .map((name) => path.join('src', name));
+}
+
+function isReadAtRun(file) {
+  return (
+    file.endsWith('.yaml') ||
+    /^src\/(model\/texts|prompt\/personas)\/[^/]+\.md$/.test(file.split(path.sep).join('/'))
+  );
 }
 
 function digestOfSources() {
@@ -109,7 +123,8 @@ function digestOfSources() {
       const full = path.join(folder, entry.name);
       if (full === generated) continue;
       if (entry.isDirectory()) walk(full);
-      else if (/\.(ts|json|proto|mjs|yaml)$/.test(entry.name)) add(full);
+      else if (/\.(ts|json|proto|mjs)$/.test(entry.name) || isReadAtRun(path.relative(root, full)))
+        add(full);
     }
   };
   for (const folder of ['src', 'services', 'proto']) walk(path.join(root, folder));
