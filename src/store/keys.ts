@@ -19,6 +19,7 @@
  *     errand/<context>/<n>               JSON: what is still to be done for it, in order
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
+ *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -66,6 +67,12 @@ export const approvalKey = (session: string, digest: string): string =>
 export const workPrefix = 'work/';
 export const workKey = (task: string, attempt: number): string =>
   `${workPrefix}${task}/${hex64(attempt)}`;
+
+export const historyPrefix = 'history/';
+export const historyOfPrefix = (task: string, attempt: number): string =>
+  `${historyPrefix}${task}/${hex64(attempt)}/`;
+export const historyKey = (task: string, attempt: number, n: number): string =>
+  historyOfPrefix(task, attempt) + hex64(n);
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>
