@@ -207,6 +207,15 @@ export class Broker implements BrokerCore, AsyncDisposable {
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
   }
 
+  async dismiss(agent: string, reason: string): Promise<void> {
+    await this.registry.dismiss(agent);
+    const session = this.sessions.liveOf(agent);
+    if (session !== undefined) this.#door.step(session, { type: 'session.superseded' });
+    this.#door.giveUpOn(agent);
+    this.mailboxes.close([`agent:${agent}`, `reply:${agent}`], reason);
+    this.topics.forget(`presence.${agent}`);
+  }
+
   isProvenRole(role: string): boolean {
     return this.#parts.proofFor({ agent: role, role, isRemote: false }) !== 'none';
   }

@@ -781,6 +781,12 @@ export const catalogue = {
     exit: 1,
     next: 'Push it again if it is still wanted.',
   },
+  AGENT_DISMISSED: {
+    text: 'agent {agent} was dismissed with its task',
+    retryable: false,
+    exit: 1,
+    next: 'See what became of it: `sigma task show {agent}`.',
+  },
   HISTORY_FULL: {
     text: 'the conversation of {task} holds {what}, at most {limit}',
     retryable: false,
