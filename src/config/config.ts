@@ -49,12 +49,14 @@ const executorSchema = z.strictObject({
   root: z.string().min(1).optional(),
   /** Which of those that are possible; all of them by default. */
   runners: z
-    .array(z.enum(['answer', 'command', 'model', 'agent']))
+    .array(z.enum(['answer', 'command', 'model', 'agent', 'prompt']))
     .min(1)
     .readonly()
     .optional(),
   /** Tasks at once. */
   slots: z.number().int().min(1).max(64).optional(),
+  /** Prompts at once, of each depth: those that push others wait for them. */
+  promptSlots: z.number().int().min(1).max(64).optional(),
   /** The program and arguments of an agent, which reads its prompt from stdin. */
   agent: z.array(z.string()).min(1).max(64).readonly().optional(),
   /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
@@ -78,6 +80,8 @@ const modelSchema = z.strictObject({
   requestMs: z.number().int().min(100).max(3_600_000).optional(),
   /** Between two parts of an answer that has begun. */
   silenceMs: z.number().int().min(100).max(3_600_000).optional(),
+  /** Of a prompt that does not say. */
+  tokensPerTask: z.number().int().min(1).max(100_000_000).optional(),
 });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
