@@ -8,9 +8,16 @@ const valueChars = 80;
 /** What may be long, or is for somebody else's eyes: its length says enough. */
 const bodies: ReadonlySet<string> = new Set(['prompt', 'message', 'stdin', 'env', 'context']);
 
+/** The first of them is when the content is looked at. */
+const asking: ReadonlySet<Entry['kind']> = new Set(['answer', 'mishap', 'index']);
+
 /** What was done, in order, for whoever reads the response: of a long story the beginning and the end. */
 export function stepsOf(content: string, entries: readonly Entry[], end?: Step): Step[] {
-  const steps = entries.flatMap((entry) => stepsOfEntry(content, entry));
+  const asked = entries.findIndex(({ kind }) => asking.has(kind));
+  const steps = entries.flatMap((entry, at) => [
+    ...(at === asked ? [{ at_ms: entry.at_ms, what: 'content', text: short(content) }] : []),
+    ...stepsOfEntry(entry),
+  ]);
   if (end !== undefined) steps.push({ ...end, text: short(end.text) });
   if (steps.length <= stepsMax) return steps;
   const half = Math.floor(stepsMax / 2);
@@ -36,12 +43,12 @@ export function shortCall(given: Readonly<Record<string, unknown>>): string {
     .join(' ');
 }
 
-function stepsOfEntry(content: string, entry: Entry): Step[] {
+function stepsOfEntry(entry: Entry): Step[] {
   const { at_ms } = entry;
   const one = (what: string, text: string): Step[] => [{ at_ms, what, text: short(text) }];
   switch (entry.kind) {
     case 'begin':
-      return content === '' ? [] : one('content', content);
+      return [];
     case 'setup':
     case 'teardown': {
       const came = entry.failure === null ? 'ok' : entry.failure.code;
@@ -59,7 +66,7 @@ function stepsOfEntry(content: string, entry: Entry): Step[] {
     case 'result':
       return one(entry.name || 'call', `${entry.told} ${entry.code || 'ok'}`.trim());
     case 'index':
-      return one('content', entry.failure === null ? 'asked of the index' : entry.failure.code);
+      return one('index', entry.failure?.code ?? 'ok');
   }
 }
 
