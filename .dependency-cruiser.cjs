@@ -18,7 +18,7 @@ const layers = {
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
   attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
-  task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation', 'attention'],
+  task: ['base', 'errors', 'wire', 'machine', 'store', 'prompt', 'delegation', 'attention'],
 };
 
 /** One package in one place. */

@@ -71,6 +71,16 @@ const executorSchema = z.strictObject({
     .optional(),
 });
 
+/** How far prompts may push others. */
+const promptSchema = z.strictObject({
+  /** Levels below one that was not pushed by another. */
+  depthMax: z.number().int().min(0).max(16).optional(),
+  /** Open tasks in the queue of one agent. */
+  queueMax: z.number().int().min(1).max(10_000).optional(),
+  /** Tasks below one that was not pushed by another, ever. */
+  treeMax: z.number().int().min(1).max(10_000).optional(),
+});
+
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = z.strictObject({
   url: endpointUrl,
@@ -114,6 +124,7 @@ const shape = z.strictObject({
   executor: executorSchema,
   /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
   attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
+  prompt: promptSchema.optional(),
   /** The language model of the runner `model`; absent: there is none. */
   model: modelSchema.optional(),
   /** By role: who may send what to whom, offer, publish, administer, and how fast. */

@@ -14,6 +14,7 @@
  *     task/<id>                          JSON: the record of a task
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
+ *     queue/<agent>                      JSON: how the tasks that it pushed are started, and the starts that it asked for
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
  *     attend/<context>                   JSON: a session of attention, the last one of its context
  *     errand/<context>/<n>               JSON: what is still to be done for it, in order
@@ -50,6 +51,9 @@ export const taskPrefix = 'task/';
 export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const taskNumbersKey = 'numbers/tasks';
 export const deedPrefix = 'deed/';
+
+export const queuePrefix = 'queue/';
+export const queueKey = (agent: string): string => queuePrefix + agent;
 
 export const todoPrefix = 'todo/';
 export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
