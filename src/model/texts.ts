@@ -6,10 +6,13 @@ import { assert } from '../base/assert.js';
  * version, and answers say which they were made with.
  */
 const versions = {
+  'answer-question': 1,
   'cite-sources': 1,
   fence: 1,
   'gate-instructions': 1,
   'name-places': 1,
+  probe: 1,
+  'read-question': 1,
   'task-rules': 1,
 } as const;
 
