@@ -2,6 +2,7 @@ import { Later, type Message } from '../../src/client/inbox.js';
 import type { Client } from '../../src/client/client.js';
 import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
+import { workClassOf, type WorkClass } from '../../src/delegation/worker-pool.js';
 import { malformed } from '../../src/delegation/respond.js';
 import type { Assignment } from '../../src/delegation/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
@@ -147,7 +148,7 @@ export class Executor {
 
   /** Gives free slots to those who wait for one, in the order of coming within their class. */
   #fill(): void {
-    const taken = new Map<string, number>();
+    const taken = new Map<WorkClass, number>();
     const count = (each: Conversation): number => taken.get(classOf(each.assignment)) ?? 0;
     const take = (each: Conversation): void =>
       void taken.set(classOf(each.assignment), count(each) + 1);
@@ -156,7 +157,7 @@ export class Executor {
       if (this.#isLeaving) return;
       if (each.state !== 'received' || this.#busy.has(each)) continue;
       const { work, prompts } = this.#slots;
-      if (count(each) >= (classOf(each.assignment) === workClass ? work : prompts)) continue;
+      if (count(each) >= (classOf(each.assignment) === 'work' ? work : prompts)) continue;
       take(each);
       this.#busy.add(each);
       void each.tell({ type: 'slot.given' });
@@ -164,11 +165,8 @@ export class Executor {
   }
 }
 
-/** Prompts wait for those that they push: each depth has slots of its own, or those who wait would starve whom they wait for. */
-const workClass = 'work';
-
-function classOf({ task, depth }: Assignment): string {
-  return task.runner === 'prompt' ? `prompt/${depth}` : workClass;
+function classOf({ task, depth }: Assignment): WorkClass {
+  return workClassOf(task.runner, depth);
 }
 
 function keyOf({ task, attempt }: Assignment): string {

@@ -7,7 +7,11 @@ import {
   runnerCapability,
   type RunnerName,
 } from '../../src/delegation/shapes.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import {
+  promptSlotsCapability,
+  promptSlotsDefault,
+  slotsCapability,
+} from '../../src/delegation/worker-pool.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
@@ -32,7 +36,6 @@ import type { Runner } from './runners/runner.js';
 import { assertOutside, wallsOf, type Sandbox } from './sandbox.js';
 
 export const slotsDefault = 4;
-export const promptSlotsDefault = 16;
 const nameDefault = 'executor';
 
 export interface ExecutorOptions {
@@ -109,9 +112,6 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
     await client.close();
   }
 }
-
-/** Of each depth. */
-const promptSlotsCapability = (slots: number): string => `slots:prompt=${slots}`;
 
 /** What others can know of how programs are started here. */
 const sandboxCapability = ({ kind }: Sandbox): string => `sandbox:${kind}`;

@@ -5,6 +5,8 @@ import { filled, textOf } from '../model/texts.js';
 import type { Gathered } from './gathered.js';
 import { evidenceLimits, type DelegatedTask, type EvidenceCitation } from './shapes.js';
 
+export { citedOnly } from '../model/cited.js';
+
 /** What whoever does the work is told, and what it may cite. */
 export interface Prompt {
   text: string;
@@ -68,40 +70,6 @@ export function rulesFor(sources: number): string {
       ? textOf('name-places').text
       : filled('cite-sources', { sources: String(sources) });
   return filled('task-rules', { cite });
-}
-
-/** Only what cites a source that there is; with what it cites. */
-export function citedOnly(
-  text: string,
-  sources: readonly EvidenceCitation[],
-): { text: string; cited: EvidenceCitation[]; dropped: number } {
-  if (sources.length === 0) return { text, cited: [], dropped: 0 };
-  const cited = new Set<EvidenceCitation>();
-  let dropped = 0;
-  const kept = text.split('\n').map((line) => {
-    const sentences = line.split(/(?<=[.!?](?:\s?\[\d+\])*)\s+(?=\S)(?!\[\d)/);
-    return sentences
-      .filter((sentence) => {
-        if (!/\w/.test(sentence)) return true;
-        const numbers = [...sentence.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
-        const valid = numbers.flatMap((number) => sources[number - 1] ?? []);
-        if (valid.length === 0 || valid.length < numbers.length) {
-          dropped += 1;
-          return false;
-        }
-        for (const each of valid) cited.add(each);
-        return true;
-      })
-      .join(' ');
-  });
-  return {
-    text: kept
-      .join('\n')
-      .replace(/\n{3,}/g, '\n\n')
-      .trim(),
-    cited: [...cited],
-    dropped,
-  };
 }
 
 /** The question of one that cannot go on; empty: it does. */

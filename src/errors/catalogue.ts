@@ -1039,6 +1039,18 @@ export const catalogue = {
     exit: 1,
     next: 'Delegate what is left as a task of its own, or grant more tokens.',
   },
+  MODEL_BUSY: {
+    text: 'the language model {model} was not asked: {limit} requests of this process wait for it already',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again later, or with --engine extractive.',
+  },
+  MODEL_NO_TIME: {
+    text: 'the language model {model} has not answered in the {ms} ms that a question had left for it',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again with a longer deadline.',
+  },
   MODEL_UNGROUNDED: {
     text: 'nothing that the language model said cites a source that it was given: {dropped} sentences dropped',
     retryable: true,

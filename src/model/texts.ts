@@ -6,15 +6,18 @@ import { assert } from '../base/assert.js';
  * version, and answers say which they were made with.
  */
 const versions = {
-  agent: 1,
   'agent-ending': 1,
   'agent-last': 1,
+  agent: 1,
+  'answer-question': 1,
   'cite-sources': 1,
   'data-fence': 1,
   fence: 1,
   'gate-instructions': 1,
   'name-places': 1,
   'no-model': 1,
+  probe: 1,
+  'read-question': 1,
   'task-rules': 1,
 } as const;
 

@@ -1,5 +1,6 @@
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { Tool as ModelTool } from '../../../src/model/conversation.js';
+import { engineName } from '../../../src/pgc/shapes.js';
 import { toolOf } from '../../../src/prompt/agent-tools.js';
 import { RemoteQuestions } from '../../cli/connect.js';
 import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
@@ -19,9 +20,13 @@ const tools = new Map<string, Tool<any>>(
   ]),
 );
 
-export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) =>
-  toolOf(each.name, each.description, inputOf(each)),
-);
+/** Sentences of the index alone: whoever asks is a model already. */
+const fixed: ReadonlyMap<string, object> = new Map([[ask.name, { engine: engineName }]]);
+
+export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) => {
+  const known = Object.keys(fixed.get(each.name) ?? {}).map((key) => [key, true] as const);
+  return toolOf(each.name, each.description, inputOf(each).omit(Object.fromEntries(known)));
+});
 
 /** Undefined: there is no such tool. Throws TOOL_INPUT, and what whoever answers says. */
 export async function askIndex(
@@ -37,5 +42,5 @@ export async function askIndex(
     asPerson: () =>
       Promise.reject(new BusError('UNAUTHORISED', { agent: bus.agent, role: 'operator' })),
   };
-  return toldBy(tool, args, { bus: its, signal, tell });
+  return toldBy(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
 }

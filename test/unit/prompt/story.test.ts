@@ -14,7 +14,7 @@ import {
   toolsAt,
 } from '../../../src/prompt/agent-tools.js';
 import type { AgentInput } from '../../../src/prompt/agent.machine.js';
-import { modelPausesMs, pauseAfter } from '../../../src/prompt/model-retry.js';
+import { pauseAfter } from '../../../src/prompt/model-retry.js';
 import {
   afterEntry,
   afterPause,
@@ -119,9 +119,14 @@ test('entries that do not follow from one another are refused', () => {
 });
 
 test('three tries more after what passes by itself, none after what does not, and a wait that is asked for is kept', () => {
-  expect([0, 1, 2, 3].map((tries) => pauseAfter(failure, tries))).toEqual([...modelPausesMs, null]);
+  expect([0, 1, 2, 3].map((tries) => pauseAfter(failure, tries))).toEqual([
+    1_000,
+    4_000,
+    15_000,
+    null,
+  ]);
   expect(pauseAfter({ ...failure, retry_after_ms: 7 }, 2)).toBe(7);
-  expect(pauseAfter({ ...failure, retryable: false }, 0)).toBeNull();
+  expect(pauseAfter({ ...failure, code: 'MODEL_REFUSED' }, 0)).toBeNull();
 });
 
 test('a model sees what was read as calls of its own, then the content, then what was said', () => {
