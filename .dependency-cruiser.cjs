@@ -13,12 +13,12 @@ const layers = {
   broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
   model: ['base', 'errors'],
-  prompt: ['base', 'errors'],
+  prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
-  lattice: ['base', 'errors', 'wire', 'machine', 'store', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'store'],
-  delegation: ['base', 'errors', 'wire', 'machine', 'pgc', 'attention'],
-  task: ['base', 'errors', 'wire', 'machine', 'store', 'delegation', 'attention'],
+  lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
+  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
+  delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
+  task: ['base', 'errors', 'wire', 'machine', 'store', 'prompt', 'delegation', 'attention'],
 };
 
 /** One package in one place. */
@@ -33,7 +33,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|delegation|model|pgc|task)/|src/base/zod\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/attention/',
   '@modelcontextprotocol': '^services/mcp/',

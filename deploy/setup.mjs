@@ -18,7 +18,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
-const policy = path.join(root, 'src/attention/classify/policy.yaml');
 const dist = path.join(root, 'dist');
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
@@ -97,7 +96,8 @@ async function build() {
     path.join(next, 'src/wire/generated/proto.js'),
     codecs.replace(/^\s*\/\*\*[^]*?\*\/\n/gm, ''),
   );
-  await copyPolicy(next);
+  for (const file of readAtRun()) cpSync(path.join(root, file), path.join(next, file));
+  await readPolicy(next);
   writeFileSync(path.join(next, '.stamp'), stamp);
   chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);
   rmSync(dist, { recursive: true, force: true });
@@ -105,13 +105,27 @@ async function build() {
 }
 
 /** Beside the text what it says: to read so much YAML takes every manager and executor a third of a second. */
-async function copyPolicy(next) {
+async function readPolicy(next) {
   const copy = path.join(next, path.relative(root, policy));
-  cpSync(policy, copy);
   const reader = pathToFileURL(path.join(path.dirname(copy), 'policy.js'));
   const { parsePolicy } = await import(reader.href);
   const read = parsePolicy(readFileSync(policy, 'utf8'), path.basename(policy));
   writeFileSync(copy.replace(/yaml$/, 'json'), JSON.stringify(read));
+}
+
+/** What the programs read when they run: policies, and the texts that models are told. */
+function readAtRun() {
+  const files = readdirSync(path.join(root, 'src'), { recursive: true });
+  return files
+    .filter((name) => isReadAtRun(path.join('src', name)))
+    .map((name) => path.join('src', name));
+}
+
+function isReadAtRun(file) {
+  return (
+    file.endsWith('.yaml') ||
+    /^src\/(model\/texts|prompt\/personas)\/[^/]+\.md$/.test(file.split(path.sep).join('/'))
+  );
 }
 
 function digestOfSources() {
@@ -125,7 +139,8 @@ function digestOfSources() {
       const full = path.join(folder, entry.name);
       if (full === generated) continue;
       if (entry.isDirectory()) walk(full);
-      else if (/\.(ts|json|proto|mjs|yaml)$/.test(entry.name)) add(full);
+      else if (/\.(ts|json|proto|mjs)$/.test(entry.name) || isReadAtRun(path.relative(root, full)))
+        add(full);
     }
   };
   for (const folder of ['src', 'services', 'proto']) walk(path.join(root, folder));

@@ -1,7 +1,8 @@
 import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { Lattice } from '../../src/lattice/lattice.js';
-import { LatticeQuestions, type Questions } from '../../src/lattice/questions.js';
+import { ProseQuestions, wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
+import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analysis/analyses.js';
 import { openIndex } from '../../src/pgc/open-index.js';
@@ -9,6 +10,7 @@ import { lazyCardOf } from '../../src/pgc/card.js';
 import { openShards } from '../../src/pgc/open-shards.js';
 import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/vectors/engine.js';
+import { proseOf } from '../prose.js';
 
 /** Runs `work` with the built index of a tree, without a broker. Throws INDEX_*. */
 export async function withIndex<T>(
@@ -22,7 +24,7 @@ export async function withIndex<T>(
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
   const analyses = localAnalyses(config, repo);
-  return await work(new LatticeQuestions(lattice, systemClock, trees, analyses));
+  return await work(new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses));
 }
 
 /** The analyses of a built index, which is opened when the first is asked for. */
@@ -41,10 +43,14 @@ export async function askShard(
   repo: string,
   agent: string,
   request: AskRequest,
+  options: AskingOptions,
 ): Promise<AskAnswer> {
   await using engine = await openEngine(config);
   const { shards } = await openShards(repo, config.home, engine);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
-  return await shard.ask(request);
+  return await proseOf(config).ask(request, options, {
+    by: (its) => shard.ask(its),
+    known: wordsOfShard(shard.index),
+  });
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../../src/config/config.js';
+import { engineName } from '../../src/pgc/shapes.js';
 import { partsMax, type Part } from '../../src/pgc/shard-parts.js';
 
 export interface CommonOptions {
@@ -44,6 +45,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
       throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
+}
+
+export const engineHelp = 'extractive: sentences of the index alone, without the language model';
+export function engine(text: string): string {
+  if (text !== engineName) throw new InvalidArgumentError(`It must be ${engineName}.`);
+  return text;
 }
 
 const unitsMs: Record<string, number> = {

@@ -1,9 +1,10 @@
-import { renumbered, sentenceEnd } from '../../src/lattice/synthesis.js';
+import { renumbered, sentenceEnd, synthesise } from '../../src/lattice/synthesis.js';
 import type {
   AskAnswer,
   Citation,
   Hop,
   LatticeAnswer,
+  ModelMetadata,
   TraceAnswer,
   Via,
 } from '../../src/pgc/shapes.js';
@@ -22,8 +23,15 @@ export function renderAnswer(answer: AskAnswer): string {
     ...answer.overlay_warnings.map((warning) => `note: ${warning}`),
     ...renderErrors(answer.errors),
     '',
-    askedLine(answer.metadata.agents_asked),
+    [askedLine(answer.metadata.agents_asked), ...modelWords(answer.metadata)].join(' · '),
   ].join('\n');
+}
+
+/** What a language model had to do with it. */
+function modelWords({ engine, dropped, tokens = 0 }: Partial<ModelMetadata>): string[] {
+  if (dropped === undefined) return [];
+  const lost = `${dropped} sentence${dropped === 1 ? '' : 's'} without a valid source dropped`;
+  return [engine ?? '', `${tokens} tokens`, ...(dropped === 0 ? [] : [lost])];
 }
 
 function askedLine(agents: number): string {
@@ -43,7 +51,7 @@ export function renderErrors(errors: { code: string; text: string }[]): string[]
 /** The path drawn as a chain, each hop in its own words at its place, and the sources numbered through. */
 export function renderQuery(answer: LatticeAnswer): string {
   const { hops } = answer;
-  const lines = hops.length === 0 ? [wrap(answer.answer)] : [];
+  const lines = hops.length === 0 ? [wrap(answer.answer)] : toldBefore(answer);
   let numbered = 0;
   for (const [at, hop] of hops.entries()) {
     // A chain ends at the last hop, and where a further one begins that no call leads to.
@@ -61,13 +69,19 @@ export function renderQuery(answer: LatticeAnswer): string {
   if (sources.length > 0) lines.push('', 'Sources');
   lines.push(...sources.map((source, at) => renderPlace(source, at + 1)));
   const { actual_hops, max_hops } = answer.safety;
+  const told = answer.metadata === undefined ? [] : modelWords(answer.metadata);
   const partial = answer.partial ? ' · partial: not everybody answered' : '';
   lines.push(
     '',
-    `confidence ${answer.confidence} · ${actual_hops} of at most ${max_hops} agents visited, ${answer.agents_asked} asked in all · ${Math.round(answer.elapsed_ms)} ms${partial}`,
+    `confidence ${answer.confidence} · ${actual_hops} of at most ${max_hops} agents visited, ${answer.agents_asked} asked in all · ${[`${Math.round(answer.elapsed_ms)} ms${partial}`, ...told].join(' · ')}`,
   );
   lines.push(...renderErrors(answer.errors));
   return lines.join('\n');
+}
+
+/** The hops are drawn in their own words; what a model made of all of them stands before them. */
+function toldBefore({ answer, hops }: LatticeAnswer): string[] {
+  return answer === synthesise(hops).answer ? [] : [wrap(answer), ''];
 }
 
 /** The calls that lead from one hop to the next; a line each, with both ends of the last. */

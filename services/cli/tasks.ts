@@ -3,6 +3,10 @@ import type { DelegatedTask } from '../../src/delegation/shapes.js';
 import {
   taskMessages,
   taskService,
+  type Push,
+  type QueueAnswer,
+  type Run,
+  type RunAnswer,
   type TaskChange,
   type TasksAnswer,
   type TasksQuery,
@@ -15,6 +19,8 @@ import { finalStates } from '../../src/task/task.machine.js';
 const waitMs = 20_000;
 const marginMs = 10_000;
 const deadlineMs = 30_000;
+/** A look at a queue is asked for while somebody waits for a message. */
+const queueMs = 5_000;
 /** Missing overlays may be made before a change is answered. */
 const changeMsMax = 180_000;
 /** Rows of one request. */
@@ -85,6 +91,32 @@ export class Tasks {
   /** Throws NO_SUCH_TASK, TASK_STATE. */
   change(change: TaskChange): Promise<TaskView> {
     return this.#ask(taskMessages.change, change, { deadlineMs: changeMsMax });
+  }
+
+  /**
+   * A task into a queue, where it waits to be started. Throws NAME_TAKEN, QUEUE_FULL, TREE_FULL, SPAWN_DEPTH, PARENT_OVER,
+   * QUEUE_NOT_YOURS, and as `delegate`.
+   */
+  push(push: Push, options: Waiting = {}): Promise<TaskView> {
+    return this.#ask(taskMessages.push, push, { ...options, isIdempotent: true });
+  }
+
+  /** Starts what is queued; once under its key. Throws QUEUE_NOT_YOURS. */
+  run(run: Run, options: Waiting = {}): Promise<RunAnswer> {
+    return this.#ask(taskMessages.run, run, { ...options, isIdempotent: true });
+  }
+
+  /** The queue of an agent; empty: of whoever asks. Throws QUEUE_NOT_YOURS. */
+  queue(owner = '', options: Waiting = {}): Promise<QueueAnswer> {
+    return this.#ask(
+      taskMessages.queue,
+      { owner },
+      {
+        ...options,
+        isIdempotent: true,
+        deadlineMs: queueMs,
+      },
+    );
   }
 
   /** The list after a SigmaTaskUpdate. Throws TASK_UPDATE_INVALID, TASK_INVALID, LIST_FULL. */

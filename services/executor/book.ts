@@ -7,7 +7,7 @@ import { workerMachine } from '../../src/delegation/worker.machine.js';
 import type { BusError } from '../../src/errors/bus-error.js';
 import { restored, type StoredSnapshot } from '../../src/machine/step.js';
 import { damagedRecord } from '../../src/store/damaged.js';
-import { workKey, workPrefix } from '../../src/store/keys.js';
+import { historyOfPrefix, historyPrefix, workKey, workPrefix } from '../../src/store/keys.js';
 import type { Operation, Store } from '../../src/store/port.js';
 
 /** One assignment as it stands on disk. */
@@ -50,6 +50,7 @@ export class Book {
         dropped.push({ type: 'del', key });
       }
     }
+    dropped.push(...(await this.#orphans(found)));
     // Not synced: what is found once more is dropped once more.
     if (dropped.length > 0) await this.#store.write(dropped);
     return found;
@@ -61,8 +62,23 @@ export class Book {
     return this.#store.commit([{ type: 'put', key: workKey(task.id, attempt), value }]);
   }
 
-  delete({ task, attempt }: Assignment): Promise<void> {
-    return this.#store.commit([{ type: 'del', key: workKey(task.id, attempt) }]);
+  /** With its history. */
+  async delete({ task, attempt }: Assignment): Promise<void> {
+    const gone: Operation[] = [{ type: 'del', key: workKey(task.id, attempt) }];
+    const prefix = historyOfPrefix(task.id, attempt);
+    for await (const key of this.#store.keys({ prefix })) gone.push({ type: 'del', key });
+    await this.#store.commit(gone);
+  }
+
+  /** Of histories whose assignment is not there any more. */
+  async #orphans(found: readonly Kept[]): Promise<Operation[]> {
+    const kept = new Set(
+      found.map(({ assignment: { task, attempt } }) => historyOfPrefix(task.id, attempt)),
+    );
+    const gone: Operation[] = [];
+    for await (const key of this.#store.keys({ prefix: historyPrefix }))
+      if (!kept.has(key.slice(0, key.lastIndexOf('/') + 1))) gone.push({ type: 'del', key });
+    return gone;
   }
 }
 

@@ -53,11 +53,16 @@ const blocking: ReadonlySet<string> = new Set([
 
 /** The runners that change nothing: to begin them once more does no harm. */
 const harmless = new Set<RunnerName>(['answer', 'model']);
+/** The runner that goes on where it was: what it did stands in its history. */
+const goesOn: RunnerName = 'prompt';
 
 export function newWork(assignment: Assignment): Kept {
   const { runner, action } = assignment.task;
   const isRepeatable =
-    harmless.has(runner) || action?.read_only === true || (action?.idempotency_key ?? '') !== '';
+    harmless.has(runner) ||
+    runner === goesOn ||
+    action?.read_only === true ||
+    (action?.idempotency_key ?? '') !== '';
   const { snapshot } = start(workerMachine, {
     strategy: strategyInForce(assignment.task),
     isOnce: !isRepeatable,
@@ -256,9 +261,10 @@ export class Conversation {
         throw new BusError('NO_RUNNER', { runner: task.runner, detail: 'it is not configured' });
       const attended = await this.#attended(signal, ({ task: placed, approved, unchanged }) =>
         runner({
-          ...{ task: placed, attempt, approved, unchanged },
+          ...{ task: placed, attempt, parent: this.assignment.parent, approved, unchanged },
           ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
-          pgc: strategy === 'none' ? null : this.#pgc(),
+          // An agent asks by itself, whatever its task is grounded by.
+          pgc: strategy === 'none' && task.runner !== goesOn ? null : this.#pgc(),
           signal: this.#stop.signal,
           progress: (summary) => (this.#summary = summary),
         }),
@@ -296,7 +302,8 @@ export class Conversation {
   async #attend(grants: Assignment['grants'], signal: AbortSignal): Promise<Attended> {
     const { attendant } = this.#parts;
     const { task } = this.assignment;
-    if (harmless.has(task.runner) || attendant === undefined)
+    // What an agent wants run it delegates: it is looked at there.
+    if (harmless.has(task.runner) || task.runner === goesOn || attendant === undefined)
       return { kind: 'go', task, approved: [], unchanged: {} };
     const { turn } = this.#snapshot.context;
     this.#summary = 'looking at the risk of it';

@@ -2,6 +2,7 @@ import { Later, type Message } from '../../src/client/inbox.js';
 import type { Client } from '../../src/client/client.js';
 import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
 import { delegationMessages } from '../../src/delegation/messages.js';
+import { workClassOf, type WorkClass } from '../../src/delegation/worker-pool.js';
 import { malformed } from '../../src/delegation/respond.js';
 import type { Assignment } from '../../src/delegation/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
@@ -17,10 +18,17 @@ const endedMax = 4_096;
 /** What is received at once; each is on disk before it is settled. */
 const receivedAtOnce = 16;
 
+export interface ExecutorSlots {
+  /** Tasks at once. */
+  work: number;
+  /** Prompts at once, of each depth. */
+  prompts: number;
+}
+
 /** Takes assignments out of its mailbox, works on as many as it has slots, and drops what is withdrawn. */
 export class Executor {
   readonly #parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>;
-  readonly #slots: number;
+  readonly #slots: ExecutorSlots;
   readonly #client: Client;
   readonly #log: Logger;
   /** By task and attempt, in the order of coming. */
@@ -30,7 +38,7 @@ export class Executor {
   readonly #ended = new Set<string>();
   #isLeaving = false;
 
-  constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: number) {
+  constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: ExecutorSlots) {
     this.#parts = parts;
     this.#slots = slots;
     this.#client = parts.client;
@@ -138,16 +146,27 @@ export class Executor {
     if (this.#busy.delete(conversation)) this.#fill();
   }
 
-  /** Gives free slots to those who wait for one, in the order of coming. */
+  /** Gives free slots to those who wait for one, in the order of coming within their class. */
   #fill(): void {
+    const taken = new Map<WorkClass, number>();
+    const count = (each: Conversation): number => taken.get(classOf(each.assignment)) ?? 0;
+    const take = (each: Conversation): void =>
+      void taken.set(classOf(each.assignment), count(each) + 1);
+    for (const each of this.#busy) take(each);
     for (const each of this.#inHand.values()) {
       if (this.#isLeaving) return;
-      if (this.#busy.size >= this.#slots) return;
       if (each.state !== 'received' || this.#busy.has(each)) continue;
+      const { work, prompts } = this.#slots;
+      if (count(each) >= (classOf(each.assignment) === 'work' ? work : prompts)) continue;
+      take(each);
       this.#busy.add(each);
       void each.tell({ type: 'slot.given' });
     }
   }
+}
+
+function classOf({ task, depth }: Assignment): WorkClass {
+  return workClassOf(task.runner, depth);
 }
 
 function keyOf({ task, attempt }: Assignment): string {

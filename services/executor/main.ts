@@ -7,12 +7,18 @@ import {
   runnerCapability,
   type RunnerName,
 } from '../../src/delegation/shapes.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import {
+  promptSlotsCapability,
+  promptSlotsDefault,
+  slotsCapability,
+} from '../../src/delegation/worker-pool.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
+import type { Store } from '../../src/store/port.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { isTcp } from '../../src/transport/address.js';
 import { policyOf } from '../attention/policy-file.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { Attendant } from './attendant.js';
@@ -25,6 +31,7 @@ import { agentRunner } from './runners/agent.js';
 import { answerRunner } from './runners/answer.js';
 import { commandRunner } from './runners/command.js';
 import { modelRunner } from './runners/model.js';
+import { promptRunner } from './runners/prompt.js';
 import type { Runner } from './runners/runner.js';
 import { assertOutside, wallsOf, type Sandbox } from './sandbox.js';
 
@@ -48,16 +55,19 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
   const sandbox: Sandbox = root === undefined ? { kind: 'off' } : await openSandbox(config);
   const policy = policyOf(config);
-  const runners = await runnersOf(config, options, process.env, sandbox);
-  const hasPrograms = runners.has('command') || runners.has('agent');
-  if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
-  const slots = options.slots ?? config.executor.slots ?? slotsDefault;
+  const slots = {
+    work: options.slots ?? config.executor.slots ?? slotsDefault,
+    prompts: config.executor.promptSlots ?? promptSlotsDefault,
+  };
   // Known before anything is received: a second executor of this name and home ends here.
   await using store = await LevelStore.open(path.join(config.home, 'executor', agent, 'store'), {
     layout: executorLayout,
     clock: systemClock,
     random: Math.random,
   });
+  const runners = await runnersOf(config, options, { env: process.env, sandbox, store });
+  const hasPrograms = runners.has('command') || runners.has('agent');
+  if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
   using works = new OverlayWorks(config, log);
   const client = openClient(config, { agent, role: 'executor', isEphemeral: false }, traceTo(log));
   const executor = new Executor(
@@ -79,7 +89,8 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
         delegationCapability,
         ...[...runners.keys()].map(runnerCapability),
         ...(root === undefined ? [] : [attendCapability]),
-        slotsCapability(slots),
+        slotsCapability(slots.work),
+        ...(runners.has('prompt') ? [promptSlotsCapability(slots.prompts)] : []),
         ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
       ],
       protocol_versions: ['2.0'],
@@ -113,11 +124,12 @@ function toldOf(sandbox: Sandbox): { code: string; detail?: string } {
 
 /** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
 export async function runnersOf(
-  { executor, model }: Config,
-  { runners: wanted = executor.runners, root = executor.root }: ExecutorOptions,
-  env: NodeJS.ProcessEnv,
-  sandbox: Sandbox,
+  config: Config,
+  options: ExecutorOptions,
+  { env, sandbox, store }: { env: NodeJS.ProcessEnv; sandbox: Sandbox; store: Store },
 ): Promise<ReadonlyMap<RunnerName, Runner>> {
+  const { executor, model } = config;
+  const { runners: wanted = executor.runners, root = executor.root } = options;
   const settings =
     root === undefined
       ? undefined
@@ -130,7 +142,9 @@ export async function runnersOf(
       model === undefined
         ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
         : modelRunner(await chatWith(model, env)),
-    prompt: noRoot,
+    prompt: isTcp(config.bus)
+      ? 'over tcp each agent has keys, and the agent of a task has none: start the executor beside the broker'
+      : promptRunner({ config, store, root, env }),
     agent:
       executor.agent === undefined
         ? 'name its program: `executor.agent` in config.json'

@@ -14,7 +14,12 @@ import {
   shardMessages,
   type MessageType,
 } from '../../src/pgc/messages.js';
-import { citationsMax, type AskAnswer, type CallersAnswer } from '../../src/pgc/shapes.js';
+import {
+  citationsMax,
+  engineName,
+  type AskAnswer,
+  type CallersAnswer,
+} from '../../src/pgc/shapes.js';
 import { plainName } from '../../src/pgc/verify.js';
 import type { AgentRecord, AgentView } from '../../src/wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
@@ -67,7 +72,8 @@ export class PgcOnBus implements Pgc {
   }
 
   ask(question: string, overlays: readonly string[]): Promise<AskAnswer> {
-    const request = { question, overlays: [...overlays], top_k: 0 };
+    // What is wanted is evidence: prose would cost a model, and nobody reads it.
+    const request = { question, overlays: [...overlays], top_k: 0, engine: engineName };
     return this.#agent === ''
       ? this.#lattice(latticeMessages.ask, request)
       : this.#shard(shardMessages.ask, request);

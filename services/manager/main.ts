@@ -6,6 +6,8 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { KeptJournals } from '../../src/lattice/kept-journals.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
+import type { Prose } from '../../src/lattice/prose/prose.js';
+import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';
 import type { Trace } from '../../src/base/trace.js';
@@ -22,6 +24,8 @@ import {
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { optionsOf } from '../asking-options.js';
+import { proseOf } from '../prose.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from './remote-analyses.js';
 import { choose, Shards } from './shards.js';
@@ -29,10 +33,6 @@ import { policyOf } from '../attention/policy-file.js';
 import { attentionParts } from './attention.js';
 import { KeptTasks } from './kept-tasks.js';
 import { TaskDesk } from './task-desk.js';
-
-/** A question that names no deadline is answered, as far as it can be, within this. */
-const deadlineMsDefault = 30_000;
-const answerMarginMs = 250;
 
 /** `sigma agent manager`: answers questions over all shards, until it is told to stop. */
 export async function runManager(config: Config): Promise<void> {
@@ -55,7 +55,7 @@ export async function runManager(config: Config): Promise<void> {
     traceTo(log),
   );
   const shards = new Shards(client, log);
-  const desk = new Desk(shards, client, journals);
+  const desk = new Desk(shards, client, journals, proseOf(config));
   desk.serveOn(client);
   const tasks = new KeptTasks({
     open: async () => {
@@ -153,11 +153,13 @@ class Desk {
   readonly #shards: Shards;
   readonly #client: Client;
   readonly #journals: KeptJournals;
+  readonly #prose: Prose;
 
-  constructor(shards: Shards, client: Client, journals: KeptJournals) {
+  constructor(shards: Shards, client: Client, journals: KeptJournals, prose: Prose) {
     this.#shards = shards;
     this.#client = client;
     this.#journals = journals;
+    this.#prose = prose;
   }
 
   serveOn(client: Client): void {
@@ -293,8 +295,9 @@ class Desk {
     throw unknown;
   }
 
-  async #about(rank: (lattice: Lattice) => number): Promise<LatticeQuestions> {
-    return new LatticeQuestions(choose(await this.#shards.lattices(), rank), systemClock);
+  async #about(rank: (lattice: Lattice) => number): Promise<ProseQuestions> {
+    const lattice = choose(await this.#shards.lattices(), rank);
+    return new ProseQuestions(this.#prose, lattice, systemClock);
   }
 }
 
@@ -319,9 +322,3 @@ const byAgent =
     lattice.cards.has(agent) ? 1 : 0;
 
 const bySize = (lattice: Lattice): number => lattice.cards.size;
-
-/** A partial answer must still reach the requester before it stops waiting. */
-function optionsOf(incoming: Incoming): AskingOptions {
-  const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs : deadlineMsDefault;
-  return { deadlineMs: Math.max(leftMs - answerMarginMs, leftMs * 0.8), signal: incoming.signal };
-}

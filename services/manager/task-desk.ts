@@ -19,6 +19,7 @@ import type { Config } from '../../src/config/config.js';
 import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
+import { hasAgent } from '../../src/task/advance.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
@@ -28,6 +29,7 @@ import {
   type TaskNumbersAnswer,
   type TaskView,
 } from '../../src/task/messages.js';
+import { Queues } from '../../src/task/queues.js';
 import { ratesOf } from '../../src/task/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/record.js';
 import {
@@ -41,6 +43,7 @@ import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
+import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from './shards.js';
 import type { UpstreamRules } from '../../src/attention/session/upstream.js';
@@ -71,10 +74,20 @@ export interface TaskDeskParts {
   config: Config;
 }
 
+interface TaskDeskOwn {
+  book: TaskBook;
+  queues: Queues;
+  pool: WorkerPool;
+  overlays: OverlayMaker;
+  gates: GateDesk;
+  attend: AttendDesk;
+}
+
 /** Tasks as the bus asks for them, and workers as the bus knows them. */
 export class TaskDesk implements AsyncDisposable {
   readonly #parts: TaskDeskParts;
   readonly #book: TaskBook;
+  readonly #queues: Queues;
   readonly #pool: WorkerPool;
   readonly #overlays: OverlayMaker;
   readonly #gates: GateDesk;
@@ -85,20 +98,14 @@ export class TaskDesk implements AsyncDisposable {
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
-  private constructor(
-    parts: TaskDeskParts,
-    book: TaskBook,
-    pool: WorkerPool,
-    overlays: OverlayMaker,
-    gates: GateDesk,
-    attend: AttendDesk,
-  ) {
+  private constructor(parts: TaskDeskParts, own: TaskDeskOwn) {
     this.#parts = parts;
-    this.#book = book;
-    this.#pool = pool;
-    this.#overlays = overlays;
-    this.#gates = gates;
-    this.#attend = attend;
+    this.#book = own.book;
+    this.#queues = own.queues;
+    this.#pool = own.pool;
+    this.#overlays = own.overlays;
+    this.#gates = own.gates;
+    this.#attend = own.attend;
   }
 
   /** Throws STORE_UNAVAILABLE. */
@@ -111,11 +118,17 @@ export class TaskDesk implements AsyncDisposable {
       log,
     });
     const gates = new GateDesk({ client, store, log, ...parts.attention });
+    const queues = await Queues.open({
+      store,
+      limits: config.prompt ?? {},
+      onTrouble: (queue, error) => log.warn({ queue, code: asBusError(error).code }, 'queue waits'),
+    });
     const conductor = new Conductor(pool, {
       manager: client.identity.agent,
       ...portsTo(parts, overlays),
       attention: gates.ports,
-      now: () => systemClock.nowMs(),
+      clock: systemClock,
+      queues,
     });
     const attend = new AttendDesk({ ...parts, gates });
     const book: TaskBook = await TaskBook.open({
@@ -128,11 +141,13 @@ export class TaskDesk implements AsyncDisposable {
         gates.noticed(record);
         attend.noticed(record);
       },
+      onForgotten: (owners) => queues.forget(owners),
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
+    queues.conduct(book);
     conductor.conduct(book);
     await attend.conduct(book);
-    return new TaskDesk(parts, book, pool, overlays, gates, attend);
+    return new TaskDesk(parts, { book, queues, pool, overlays, gates, attend });
   }
 
   /** What a monitor is told. */
@@ -161,6 +176,10 @@ export class TaskDesk implements AsyncDisposable {
       });
       await this.look();
       this.#book.resume();
+      await this.#queues.resume();
+      await dismissOrphans(client, this.#book).catch((error: unknown) => {
+        this.#parts.log.warn({ code: asBusError(error).code }, 'agents of no task stay');
+      });
       this.#attend.resume();
     }
     this.#receiving ??= await client.receive((message) => this.#received(message), {
@@ -177,6 +196,7 @@ export class TaskDesk implements AsyncDisposable {
     todos.serveOn(client);
     this.#attend.serveOn(client, { lists, todos });
     this.#gates.serveOn(client, this.#book);
+    new QueueDesk({ client, queues: this.#queues }).serveOn(client);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({
@@ -222,7 +242,10 @@ export class TaskDesk implements AsyncDisposable {
     const task = withStrategy(readWireTask(named));
     if (!isOwnSession(task.session, parent))
       assertMayJoin(task.session, { agent: parent, role: await this.#parts.client.roleOf(parent) });
-    return viewOf(await this.#book.begin(task, parent));
+    assertPrompt(task);
+    return viewOf(
+      await this.#queues.delegate(task, parent, (id) => enrolTask(this.#parts.client, id)),
+    );
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -268,7 +291,7 @@ export class TaskDesk implements AsyncDisposable {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
     assertMayChange(record, request.what, { agent, role });
-    const { event, patch } = changeOf(record, request);
+    const { event, patch } = changeOf(record, request, agent);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
@@ -347,7 +370,7 @@ export class TaskDesk implements AsyncDisposable {
 
 type Ports = Pick<
   ConstructorParameters<typeof Conductor>[1],
-  'assign' | 'withdraw' | 'deliver' | 'verify' | 'generate'
+  'assign' | 'withdraw' | 'deliver' | 'enrol' | 'dismiss' | 'verify' | 'generate'
 >;
 
 function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
@@ -379,8 +402,11 @@ function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Por
       const body = finished.codec.encode(viewOf(record));
       await client.post(`agent:${record.parent}`, finished.type, body, {
         id: `${record.id}-finished`,
+        ...(hasAgent(record) && { from: record.id }),
       });
     },
+    enrol: (id) => enrolTask(client, id),
+    dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
     generate: (made, signal) => overlays.generate(made, signal),
   };

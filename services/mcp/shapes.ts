@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentMax, overlayNames, type Citation } from '../../src/pgc/shapes.js';
+import { contentMax, engineName, overlayNames, type Citation } from '../../src/pgc/shapes.js';
 
 /**
  * What the tools take and give, in the names that the command line prints with `--json`. Answers are open:
@@ -22,6 +22,12 @@ export const symbolInput = text('A name, or path#name where a name has several d
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
 export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
 export const topKInput = z.int().min(1).max(10).default(5).describe('Sources.');
+export const engineInput = z
+  .enum([engineName])
+  .optional()
+  .describe(
+    'extractive: sentences of the index alone, where a language model would tell the answer.',
+  );
 export const groundingInput = z
   .strictObject({
     overlays: z

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { asBusError, BusError, RemoteError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { CodedError } from '../../src/pgc/shapes.js';
-import { answerTokens, charsPerToken, fitted, type Cut } from './bounds.js';
+import { answerTokens, charsPerToken, fitted, type Cut, type Drafted } from './bounds.js';
 import type { Bus } from './bus.js';
 import { Progress } from './progress.js';
 
@@ -28,7 +28,7 @@ export const looks: ToolAnnotations = {
 
 /** What a tool is given besides its arguments. */
 export interface Call {
-  bus: Bus;
+  bus: Pick<Bus, 'client' | 'questions' | 'asPerson'>;
   deadlineMs: number;
   /** Of the answer. */
   charsMax: number;
@@ -97,13 +97,34 @@ const bounded = {
   rest: z.string().describe('How to get what is missing; empty when nothing is.'),
 };
 
+/** All its arguments. */
+export function inputOf<Input extends z.ZodObject>(tool: Tool<Input>): z.ZodObject {
+  return z.strictObject({ ...tool.input.shape, ...common.shape });
+}
+
+/** The same tool for who is no client of this server: what a model reads. Throws TOOL_INPUT, and what the tool throws. */
+export async function toldBy<Input extends z.ZodObject>(
+  tool: Tool<Input>,
+  args: unknown,
+  its: Pick<Call, 'bus' | 'signal' | 'tell'>,
+): Promise<string> {
+  const input = argumentsOf(tool.name, inputOf(tool), args);
+  const answer = await tool.run(input as z.output<Input>, {
+    ...its,
+    deadlineMs: input.timeout_seconds * 1_000,
+    charsMax: input.max_tokens * charsPerToken,
+    responses: undefined,
+  });
+  return bounds(answer, input.max_tokens).text;
+}
+
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
   tool: Tool<Input>,
   parts: { bus: Bus; log: Logger },
 ): void {
-  const input = z.strictObject({ ...tool.input.shape, ...common.shape });
+  const input = inputOf(tool);
   const config = {
     title: tool.title,
     description: tool.description,
@@ -176,28 +197,30 @@ function argumentsOf(
 }
 
 function resultOf<V extends object>(answer: Answer<V>, maxTokens: number): CallToolResult {
+  const { structured, text } = bounds(answer, maxTokens);
+  return { content: [{ type: 'text', text }], structuredContent: structured };
+}
+
+function bounds<V extends object>(answer: Answer<V>, maxTokens: number): Drafted {
   const { value, cut, total, shown, rest, text } = answer;
-  const { structured, text: told } = fitted(
-    value,
-    cut,
-    maxTokens * charsPerToken,
-    (part, isCut) => {
-      const rows = shown(part);
-      const note = isCut || rows !== total ? rest(rows) : '';
-      return {
-        structured: { ...part, truncated: isCut, shown: rows, total, rest: note },
-        text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
-      };
-    },
-  );
-  return { content: [{ type: 'text', text: told }], structuredContent: structured };
+  return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
+    const rows = shown(part);
+    const note = isCut || rows !== total ? rest(rows) : '';
+    return {
+      structured: { ...part, truncated: isCut, shown: rows, total, rest: note },
+      text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+    };
+  });
+}
+
+export function failed(error: unknown): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: failureText(error) }] };
 }
 
 /** One line of JSON: code, text, whether to try again, and what to do next. */
-export function failed(error: unknown): CallToolResult {
+export function failureText(error: unknown): string {
   const coded = asBusError(error);
-  const failure = { ...coded.toFailure(), next: coded.next };
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: failure }) }] };
+  return JSON.stringify({ error: { ...coded.toFailure(), next: coded.next } });
 }
 
 /** An answer that holds nothing but errors is a failure. Throws the first of them. */

@@ -11,7 +11,9 @@ import { ShardSource, type ServedShard, type Share } from '../../src/pgc/shard-s
 import type { Shard } from '../../src/pgc/shard.js';
 import { realRoot } from '../../src/pgc/source-tree.js';
 import { Engine } from '../../src/pgc/vectors/engine.js';
+import type { Prose } from '../../src/lattice/prose/prose.js';
 import { openClient, untilAccepted } from '../process.js';
+import { proseOf } from '../prose.js';
 import { shardBudget } from './host-memory.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
 import { claim } from './take-over.js';
@@ -47,12 +49,14 @@ export class Host {
   #isClaimed = false;
   readonly #closing = new AbortController();
   readonly #told = new Set<string>();
+  readonly #prose: Prose;
 
   constructor(config: Config, folder: string, options: HostOptions, log: Logger) {
     this.#config = config;
     this.#folder = folder;
     this.#options = options;
     this.#log = log;
+    this.#prose = proseOf(config);
     this.#left = new Promise((resolve) => (this.#leave = resolve));
     this.#known = new Promise((resolve) => (this.#tellKnown = resolve));
   }
@@ -223,10 +227,14 @@ export class Host {
     client.onState((state) => {
       if (state === 'closed') this.#onGone(id, client);
     });
-    const hosted = new HostedShard(client, {
-      card: () => this.#withIndex((source) => source.card(alias)),
-      use: (work, signal) => this.#poolOf().use(alias, work, signal),
-    });
+    const hosted = new HostedShard(
+      client,
+      {
+        card: () => this.#withIndex((source) => source.card(alias)),
+        use: (work, signal) => this.#poolOf().use(alias, work, signal),
+      },
+      this.#prose,
+    );
     this.#hosted.set(id, hosted);
     return hosted;
   }

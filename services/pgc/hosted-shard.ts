@@ -3,10 +3,13 @@ import { systemClock } from '../../src/base/clock.js';
 import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { Prose } from '../../src/lattice/prose/prose.js';
+import { wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
 import type { ServedShard } from '../../src/pgc/shard-source.js';
 import type { AgentRecord } from '../../src/wire/messages.js';
+import { optionsOf } from '../asking-options.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
 const scopePathsMax = 16;
@@ -37,6 +40,7 @@ export class HostedShard {
   constructor(
     readonly client: Client,
     access: ShardAccess,
+    prose = new Prose(),
   ) {
     const answer = <Q, A>(
       message: MessageType<Q, A>,
@@ -61,7 +65,21 @@ export class HostedShard {
         return this.#handOver();
       },
     });
-    answer(shardMessages.ask, (its, request) => its.ask(request));
+    const { ask } = shardMessages;
+    client.serve({
+      [ask.type]: (incoming) =>
+        this.#answered(async () => {
+          // Whoever waits for a model keeps no shard open.
+          const its = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
+            access.use(work, incoming.signal);
+          const request = ask.request.decode(incoming.body);
+          const answer = await prose.ask(request, optionsOf(incoming), {
+            by: (wanted) => its((shard) => shard.ask(wanted)),
+            known: (words) => its(async ({ index }) => wordsOfShard(index)(words)),
+          });
+          return ask.answer.encode(answer);
+        }),
+    });
     answer(shardMessages.hop, (its, request) => its.hop(request));
     answer(shardMessages.definitions, async (its, { symbols }) => ({
       definitions: await its.definitions(symbols),

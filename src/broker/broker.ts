@@ -29,6 +29,7 @@ import {
   type StatusAnswer,
 } from '../wire/messages.js';
 import { AcceptLatency } from './accept-latency.js';
+import { taskRole } from './commands/enrol.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
 import { Door, type Claim, type ProofNeeded } from './door.js';
@@ -202,9 +203,19 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isEphemeral,
       nowMs: this.clock.nowMs(),
       isStaying: ({ id, role }) =>
-        this.sessions.liveOf(id) !== undefined || this.isProvenRole(role),
+        // What is told to a task must find it, as long as that is open.
+        this.sessions.liveOf(id) !== undefined || this.isProvenRole(role) || role === taskRole,
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
+  }
+
+  async dismiss(agent: string, reason: string): Promise<void> {
+    await this.registry.dismiss(agent);
+    const session = this.sessions.liveOf(agent);
+    if (session !== undefined) this.#door.step(session, { type: 'session.superseded' });
+    this.#door.giveUpOn(agent);
+    this.mailboxes.close([`agent:${agent}`, `reply:${agent}`], reason);
+    this.topics.forget(`presence.${agent}`);
   }
 
   isProvenRole(role: string): boolean {

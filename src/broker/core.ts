@@ -41,6 +41,11 @@ export interface BrokerCore {
   reject(to: Session, id: string, error: BusError): void;
   /** Into the registry, and out of it whom that displaces. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
   enroll(record: AgentRecord, isEphemeral: boolean): Promise<void>;
+  /**
+   * Out of the registry; whoever is connected under this name is sent away, what waits for it becomes dead letters with this
+   * reason. Throws STORE_UNAVAILABLE.
+   */
+  dismiss(agent: string, reason: string): Promise<void>;
   /** Whether this role must prove itself on this machine; nobody else is called like it. */
   isProvenRole(role: string): boolean;
   announce(change: PresenceEvent['change'], agent: string): void;

@@ -15,6 +15,7 @@ import {
   type Hello,
 } from '../wire/messages.js';
 import { proofOf, proves } from '../wire/proof.js';
+import { taskRole } from './commands/enrol.js';
 import { ownsMailbox } from './commands/settle.js';
 import type { BrokerCore } from './core.js';
 import { checkedHello, newSession } from './greeting.js';
@@ -259,14 +260,22 @@ export class Door {
       );
     }
     if (!wasLast) return;
-    for (const { peer, id } of this.#core.mailboxes.takers.agentLost(session.agent))
-      this.#voice.refuse(peer, id, new BusError('RESPONDER_LOST', { agent: session.agent }));
+    const { registry } = this.#core;
+    // Of a task more may come, told by its manager.
+    const isTask = session.role === taskRole && registry.record(session.agent) !== undefined;
+    if (!isTask) this.giveUpOn(session.agent);
     this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
     // Told before the registry forgets an ephemeral agent, while there still is something to tell.
     this.#core.announce(reason === 'expired' ? 'lost' : 'left', session.agent);
     this.#core.registry.ended(session.agent, this.#core.clock.nowMs());
     if (this.#core.registry.record(session.agent) === undefined)
       this.#core.topics.forget(`presence.${session.agent}`);
+  }
+
+  /** Whoever waited for a message of this agent waits no more. */
+  giveUpOn(agent: string): void {
+    for (const { peer, id } of this.#core.mailboxes.takers.agentLost(agent))
+      this.#voice.refuse(peer, id, new BusError('RESPONDER_LOST', { agent }));
   }
 
   #welcome(session: Session): Buffer {

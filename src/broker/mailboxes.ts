@@ -516,6 +516,13 @@ export class Mailboxes {
     this.#bury(letter, reason || 'TERMINATED');
   }
 
+  /** All that is in these mailboxes, in whosever hands: nobody will ever take it. */
+  close(names: readonly string[], reason: string): void {
+    for (const name of names)
+      for (const letter of [...(this.#mailboxes.get(name)?.letters.values() ?? [])])
+        this.#bury(letter, reason);
+  }
+
   #holdUntil(letter: Letter, untilMs: number): void {
     this.#mailbox(letter.mailbox).giveBack(letter, untilMs > 0);
     if (untilMs > 0) this.#timeline.add(untilMs, letter);
@@ -634,6 +641,12 @@ export class Mailboxes {
   /** Mailboxes that cost memory: with messages, or somebody who takes them. */
   get mailboxCount(): number {
     return this.#mailboxes.size;
+  }
+
+  /** Something in it waits to be taken, or is on its way to the disk. */
+  isUsed(name: string): boolean {
+    const mailbox = this.#mailboxes.get(name);
+    return mailbox !== undefined && mailbox.depth > mailbox.dead;
   }
 
   isKnown(mailbox: string): boolean {

@@ -5,14 +5,17 @@
 export interface RoleRule {
   /**
    * `to`: `agent:<id>`, `service:<name>`, `role:<role of the agent that gets it>`, or `*` for all. Of the types, assignments
-   * of work (`task.assign`, `task.withdraw`) are not met by `*`, only by what names them.
+   * of work and their end (`task.assign`, `task.withdraw`, `task.finished`) are not met by `*`, only by what names them.
    */
   send: readonly { to: string; types: readonly string[] }[];
   /** Services. What the product itself offers (`lattice`, `manager.…`) is not met by `*`, only by its name. */
   offer: readonly string[];
   /** Topics. Below `agent.<id>.` each agent speaks only for itself; `presence.` and `sys.` are the broker's. */
   publish: readonly string[];
-  /** Types of ADMIN frames, and `inbox.read`, `dead.read`, `inbox.take` for the mailboxes of others. */
+  /**
+   * Types of ADMIN frames, `inbox.read`, `dead.read`, `inbox.take` for the mailboxes of others, and `agent.speak` in the
+   * name of agents of the role `task`.
+   */
   administer: readonly string[];
   /** What one session may say in a second; beyond it a frame is refused RATE_LIMITED. */
   framesPerS: number;
@@ -47,10 +50,10 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
    * broker's disk, and a compaction costs everybody time. Both are a human's decision.
    */
   manager: {
-    send: [...sendsAnything, { to: '*', types: ['task.assign', 'task.withdraw'] }],
+    send: [...sendsAnything, { to: '*', types: ['task.assign', 'task.withdraw', 'task.finished'] }],
     offer: ['*', 'lattice', 'lattice.*', 'manager', 'manager.*', 'task', 'task.*', 'tasks'],
     publish: ['*'],
-    administer: ['inbox.*', 'dead.*'],
+    administer: ['inbox.*', 'dead.*', 'agent.*'],
     ...amplePerS,
   },
   /** One run of the command line: it asks and leaves. */

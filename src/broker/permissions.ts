@@ -16,7 +16,12 @@ const reservedServices = [
 ];
 
 /** Work that is done because of who hands it out: whoever could say this could have anything run that nobody judged. */
-const reservedTypes: ReadonlySet<string> = new Set(['task.assign', 'task.withdraw']);
+const reservedTypes: ReadonlySet<string> = new Set([
+  'task.assign',
+  'task.withdraw',
+  // And what is believed because of who says it.
+  'task.finished',
+]);
 
 /** Whom a message is for, once aliases are resolved. */
 export interface Recipient {

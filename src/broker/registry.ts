@@ -122,6 +122,13 @@ export class Registry {
     return forgotten;
   }
 
+  /** Resolves when it is forgotten on disk, too. Throws STORE_UNAVAILABLE; then it stays. */
+  async dismiss(id: string): Promise<void> {
+    if (!this.#entries.has(id)) return;
+    await this.#store.commit([{ type: 'del', key: agentKey(id) }]);
+    this.#forget(id);
+  }
+
   seen(id: string, nowMs: number): void {
     const entry = this.#entries.get(id);
     if (entry !== undefined) entry.lastSeenMs = nowMs;

@@ -1,5 +1,6 @@
 import { Command } from '../wire/frame.js';
 import {
+  agentRecordCodec,
   countAnswerCodec,
   mailboxesAnswerCodec,
   messageAnswerCodec,
@@ -7,6 +8,7 @@ import {
   messagesAdminCodec,
   messagesAnswerCodec,
   messagesQueryCodec,
+  type AgentRecord,
   type MailboxView,
   type MessageAnswer,
   type MessagesAnswer,
@@ -59,6 +61,16 @@ export class Mail {
   /** What waits in a mailbox away for good; as `requeue`. */
   purgeInbox(mailbox: string, seqs: number[] = []): Promise<number> {
     return this.#change('inbox.purge', mailbox, seqs);
+  }
+
+  /** Makes an agent of the role `task` known, which need not be there; known already, it stays as it is. Throws UNAUTHORISED, REGISTRY_FULL. */
+  async enrol(record: AgentRecord): Promise<void> {
+    await this.#ask(Command.ADMIN, 'agent.enrol', agentRecordCodec.encode(record));
+  }
+
+  /** Forgets such an agent; what it did not take becomes dead letters. One that is not known: nothing. Throws UNAUTHORISED. */
+  async dismiss(agent: string): Promise<void> {
+    await this.#ask(Command.ADMIN, 'agent.dismiss', Buffer.from(agent));
   }
 
   async #page(type: string, query: Partial<MessagesQuery>): Promise<MessagesAnswer> {

@@ -146,7 +146,8 @@ export class Poster implements Disposable {
       resolve = onAccepted;
       reject = onRefused;
     });
-    const lane = this.#laneOf(`${to}\0${frame.envelope.order_key}`);
+    // As the broker counts them: what others say behind it does not wait for it.
+    const lane = this.#laneOf(`${frame.envelope.from}\0${to}\0${frame.envelope.order_key}`);
     const post: Post = {
       frame,
       accepted,

@@ -53,12 +53,14 @@ const executorSchema = (z: Zod) =>
     root: z.string().min(1).optional(),
     /** Which of those that are possible; all of them by default. */
     runners: z
-      .array(z.enum(['answer', 'command', 'model', 'agent']))
+      .array(z.enum(['answer', 'command', 'model', 'agent', 'prompt']))
       .min(1)
       .readonly()
       .optional(),
     /** Tasks at once. */
     slots: z.number().int().min(1).max(64).optional(),
+    /** Prompts at once, of each depth: those that push others wait for them. */
+    promptSlots: z.number().int().min(1).max(64).optional(),
     /** The program and arguments of an agent, which reads its prompt from stdin. */
     agent: z.array(z.string()).min(1).max(64).readonly().optional(),
     /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
@@ -73,6 +75,17 @@ const executorSchema = (z: Zod) =>
       .optional(),
   });
 
+/** How far prompts may push others. */
+const promptSchema = (z: Zod) =>
+  z.strictObject({
+    /** Levels below one that was not pushed by another. */
+    depthMax: z.number().int().min(0).max(16).optional(),
+    /** Open tasks in the queue of one agent. */
+    queueMax: z.number().int().min(1).max(10_000).optional(),
+    /** Tasks below one that was not pushed by another, ever. */
+    treeMax: z.number().int().min(1).max(10_000).optional(),
+  });
+
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = (z: Zod) =>
   z.strictObject({
@@ -83,6 +96,8 @@ const modelSchema = (z: Zod) =>
     requestMs: z.number().int().min(100).max(3_600_000).optional(),
     /** Between two parts of an answer that has begun. */
     silenceMs: z.number().int().min(100).max(3_600_000).optional(),
+    /** Of a prompt that does not say. */
+    tokensPerTask: z.number().int().min(1).max(100_000_000).optional(),
   });
 
 /** Unknown keys are refused: a misspelt setting must not be ignored in silence. */
@@ -118,6 +133,7 @@ const shape = (z: Zod) =>
     executor: executorSchema(z),
     /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
+    prompt: promptSchema(z).optional(),
     /** The language model of the runner `model`; absent: there is none. */
     model: modelSchema(z).optional(),
     /** By role: who may send what to whom, offer, publish, administer, and how fast. */

@@ -8,6 +8,18 @@ const slotsDefault = 1;
 const slotsMax = 64;
 const slotsPrefix = 'slots:';
 export const slotsCapability = (slots: number): string => `${slotsPrefix}${slots}`;
+/** Prompts that a worker runs at once, for each depth, when it does not say. */
+export const promptSlotsDefault = 16;
+const promptSlotsPrefix = 'slots:prompt=';
+export const promptSlotsCapability = (slots: number): string => `${promptSlotsPrefix}${slots}`;
+
+/** What competes for the same slots of a worker: `work`, or `prompt/<depth>`. */
+export type WorkClass = 'work' | `prompt/${number}`;
+
+/** A prompt waits for those that it pushed: each depth has slots of its own, so that no parent starves its children. */
+export function workClassOf(runner: RunnerName, depth: number): WorkClass {
+  return runner === 'prompt' ? `prompt/${depth}` : 'work';
+}
 
 export interface Worker {
   id: string;
@@ -16,12 +28,16 @@ export interface Worker {
   isCapable: boolean;
   capabilities: ReadonlySet<string>;
   slots: number;
+  /** Of prompts, for each depth. */
+  promptSlots: number;
 }
 
 /** Who is wanted for a task. */
 export interface Wish {
   task: string;
   runner: RunnerName;
+  /** Tasks above it. */
+  depth?: number;
   /** Agent or alias; empty: whoever can. */
   to: string;
   /** Who failed at it: only where nobody else could do it, and never again by name. */
@@ -41,16 +57,20 @@ export function workersOf(views: readonly AgentView[]): Worker[] {
     .filter(({ state }) => state === 'online')
     .map(({ record: { id, alias, capabilities } }) => {
       const all = new Set(capabilities);
-      const stated = capabilities.find((each) => each.startsWith(slotsPrefix));
-      const slots = Number.parseInt(stated?.slice(slotsPrefix.length) ?? '', 10);
       return {
         id,
         alias,
         isCapable: all.has(delegationCapability),
         capabilities: all,
-        slots: Number.isFinite(slots) ? Math.min(slotsMax, Math.max(1, slots)) : slotsDefault,
+        slots: stated(capabilities, /^slots:(\d+)$/) ?? slotsDefault,
+        promptSlots: stated(capabilities, /^slots:prompt=(\d+)$/) ?? promptSlotsDefault,
       };
     });
+}
+
+function stated(capabilities: readonly string[], form: RegExp): number | undefined {
+  const [number] = capabilities.flatMap((each) => form.exec(each)?.[1] ?? []);
+  return number === undefined ? undefined : Math.min(slotsMax, Math.max(1, Number(number)));
 }
 
 /**
@@ -59,8 +79,8 @@ export function workersOf(views: readonly AgentView[]): Worker[] {
  */
 export class WorkerPool {
   #workers: Worker[] = [];
-  /** Worker by task. */
-  readonly #taken = new Map<string, string>();
+  /** Worker by task, and for what. */
+  readonly #taken = new Map<string, { worker: string; work: WorkClass }>();
   readonly #waiting = new Set<Waiting>();
 
   get waiting(): number {
@@ -73,8 +93,8 @@ export class WorkerPool {
   }
 
   /** A slot that an earlier process had given away. */
-  retake(task: string, worker: string): void {
-    this.#taken.set(task, worker);
+  retake(task: string, worker: string, work: WorkClass = 'work'): void {
+    this.#taken.set(task, { worker, work });
   }
 
   release(task: string): void {
@@ -83,13 +103,13 @@ export class WorkerPool {
 
   /** Whoever has a slot for it already, or is free now; takes the slot. */
   now(wish: Wish): Worker | undefined {
-    const before = this.#taken.get(wish.task);
+    const before = this.#taken.get(wish.task)?.worker;
     const held = this.#workers.find(({ id }) => id === before);
     if (held !== undefined && this.#suits(held, wish) && !wish.failed.includes(held.id))
       return held;
     const isFreed = this.#taken.delete(wish.task);
     const free = this.#best(wish);
-    if (free !== undefined) this.#taken.set(wish.task, free.id);
+    if (free !== undefined) this.#taken.set(wish.task, { worker: free.id, work: workOf(wish) });
     // What it held before may be what another waits for.
     if (isFreed && free?.id !== before) this.#serve();
     return free;
@@ -134,8 +154,14 @@ export class WorkerPool {
   }
 
   #serve(): void {
+    const full = new Set<WorkClass>();
     for (const waiting of [...this.#waiting]) {
-      if (!this.#workers.some((each) => this.#free(each) > 0)) return;
+      const work = workOf(waiting.wish);
+      if (full.has(work)) continue;
+      if (!this.#workers.some((each) => this.#free(each, work) > 0)) {
+        full.add(work);
+        continue;
+      }
       const free = this.now(waiting.wish);
       if (free !== undefined) waiting.take(free);
     }
@@ -146,8 +172,9 @@ export class WorkerPool {
     const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
     // One that failed gets it again only where there is nobody else, busy or not.
     return (fresh.length > 0 ? fresh : suited)
-      .filter((each) => this.#free(each) > 0)
-      .sort((a, b) => this.#free(b) - this.#free(a) || (a.id < b.id ? -1 : 1))[0];
+      .map((worker) => ({ worker, free: this.#free(worker, workOf(wish)) }))
+      .filter(({ free }) => free > 0)
+      .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
   }
 
   #suits({ id, alias, isCapable, capabilities }: Worker, wish: Wish): boolean {
@@ -162,11 +189,16 @@ export class WorkerPool {
     return isCapable && capabilities.has(runnerCapability(runner));
   }
 
-  #free({ id, slots }: Worker): number {
+  #free({ id, slots, promptSlots }: Worker, work: WorkClass): number {
     let taken = 0;
-    for (const worker of this.#taken.values()) if (worker === id) taken += 1;
-    return slots - taken;
+    for (const each of this.#taken.values())
+      if (each.worker === id && each.work === work) taken += 1;
+    return (work === 'work' ? slots : promptSlots) - taken;
   }
+}
+
+function workOf({ runner, depth = 0 }: Wish): WorkClass {
+  return workClassOf(runner, depth);
 }
 
 function isCalled({ id, alias }: Worker, name: string): boolean {

@@ -781,6 +781,12 @@ export const catalogue = {
     exit: 1,
     next: 'Push it again if it is still wanted.',
   },
+  AGENT_DISMISSED: {
+    text: 'agent {agent} was dismissed with its task',
+    retryable: false,
+    exit: 1,
+    next: 'See what became of it: `sigma task show {agent}`.',
+  },
   HISTORY_FULL: {
     text: 'the conversation of {task} holds {what}, at most {limit}',
     retryable: false,
@@ -1032,6 +1038,18 @@ export const catalogue = {
     retryable: false,
     exit: 1,
     next: 'Delegate what is left as a task of its own, or grant more tokens.',
+  },
+  MODEL_BUSY: {
+    text: 'the language model {model} was not asked: {limit} requests of this process wait for it already',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again later, or with --engine extractive.',
+  },
+  MODEL_NO_TIME: {
+    text: 'the language model {model} has not answered in the {ms} ms that a question had left for it',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again with a longer deadline.',
   },
   MODEL_UNGROUNDED: {
     text: 'nothing that the language model said cites a source that it was given: {dropped} sentences dropped',

@@ -1,7 +1,13 @@
 import { BusError } from '../errors/bus-error.js';
 import { hedged } from '../pgc/ask.js';
 import { analyse, withHints } from '../pgc/question.js';
-import type { AskAnswer, AskRequest, Citation, CodedError } from '../pgc/shapes.js';
+import {
+  engineName,
+  type AskAnswer,
+  type AskRequest,
+  type Citation,
+  type CodedError,
+} from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import type { Lattice } from './lattice.js';
 import { probesDefault } from './routing.js';
@@ -26,7 +32,8 @@ export async function ask(
   );
   const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
   const { answers, errors: failed } = await fanOut(ports, signal, (port) =>
-    port.ask(request, signal),
+    // A model tells what all of them found together, once.
+    port.ask({ ...request, engine: engineName }, signal),
   );
   const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
@@ -81,8 +88,16 @@ interface Cited {
 }
 
 /** The sentences whose sources are the best, as far as there is room for all that each of them cites. */
-function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
-  const all = answers.flatMap(citedSentences);
+export function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
+  const told = new Set<Citation>();
+  const all = answers.flatMap((answer) => {
+    // Of sources that another answer has told of there is nothing more to say.
+    const its = citedSentences(answer).filter(
+      ({ numbers }) => ![...numbers.values()].every((source) => told.has(source)),
+    );
+    for (const source of answer.sources) told.add(source);
+    return its;
+  });
   const chosen = new Set<Cited>();
   const room = new Set<Citation>();
   for (const each of [...all].sort((one, other) => nearest(other) - nearest(one))) {

@@ -3,7 +3,7 @@ import { unreachable } from '../base/assert.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, step, type Step } from '../machine/step.js';
 import { placePrior, wantsAsides } from '../pgc/prior.js';
-import { analyse, type Question } from '../pgc/question.js';
+import { analyse, withHints, type Question } from '../pgc/question.js';
 import { isApart } from '../pgc/reach.js';
 import { isOfMeaning } from '../pgc/search.js';
 import { isHeader } from '../pgc/visibility.js';
@@ -89,7 +89,7 @@ class QueryRun {
     this.#findings = new Findings(lattice.unknownShards());
     this.#request = request;
     this.#limits = limits;
-    this.#question = analyse(request.question);
+    this.#question = withHints(analyse(request.question), request.query_hints ?? []);
     this.#maxHops = Math.max(
       1,
       Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
@@ -244,13 +244,14 @@ class QueryRun {
     this.#findings.asked.add(agent);
     const port = this.#lattice.ports.get(agent);
     if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
-    const { question, top_k } = this.#request;
+    const { question, top_k, query_hints = [] } = this.#request;
     const symbols = followed.map(({ definition }) => placeOf(definition));
     const hop = {
       question,
       symbols: [...new Set(symbols)],
       top_k,
       references_max: referencesPerHop,
+      query_hints,
     };
     using patience = this.#patience(agentShare);
     const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);

@@ -7,6 +7,7 @@ import { analyse, queryIntent, withHints, type Question } from './question.js';
 import { isOfMeaning, type Found, type Search } from './search.js';
 import {
   citationsMax,
+  engineName,
   overlayNames,
   type AskAnswer,
   type AskRequest,
@@ -16,7 +17,6 @@ import {
 } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
 
-export const engineName = 'extractive';
 export const topKDefault = 5;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;

@@ -6,7 +6,7 @@ import { resolveSymbol } from './definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from './name-matcher.js';
 import { NamedFolders } from './named-folders.js';
-import { analyse } from './question.js';
+import { analyse, withHints } from './question.js';
 import type { Found, Search } from './search.js';
 import type { CodedError, HopAnswer, HopRequest, OverlayName, Reference, Step } from './shapes.js';
 import type { ShardIndex } from './shard-index.js';
@@ -48,7 +48,7 @@ export async function hop(
   excerpts: Excerpts,
   request: HopRequest,
 ): Promise<Omit<HopAnswer, 'elapsed_ms'>> {
-  const question = analyse(request.question);
+  const question = withHints(analyse(request.question), request.query_hints ?? []);
   const errors: CodedError[] = [];
   const isLed = request.symbols.length > 0;
   const { found: hits, gaps } = isLed

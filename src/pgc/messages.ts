@@ -50,6 +50,26 @@ function messageType<Request extends object, Answer extends object>(
   return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
 }
 
+/** Where no language model was asked, an answer says nothing of one. */
+function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
+  return {
+    encode: (answer) => inner.encode(answer),
+    decode(bytes) {
+      const answer = inner.decode(bytes);
+      // Absent messages decode as null, whatever the types say; an absent list as an empty one.
+      const metadata = answer.metadata as AskAnswer['metadata'] | null;
+      if (metadata?.texts?.length === 0) delete metadata.texts;
+      return answer;
+    },
+  };
+}
+
+const askMessage = (type: string): MessageType<AskRequest, AskAnswer> => ({
+  type,
+  request: codec<AskRequest>(pgc.AskRequest),
+  answer: withoutNothing(codec<AskAnswer>(pgc.AskAnswer)),
+});
+
 /** What one shard answers. */
 export const shardMessages = {
   card: {
@@ -57,7 +77,7 @@ export const shardMessages = {
     request: codec<object>(pgc.SymbolsRequest),
     answer: deflated(packedCards),
   },
-  ask: messageType<AskRequest, AskAnswer>('pgc.ask', pgc.AskRequest, pgc.AskAnswer),
+  ask: askMessage('pgc.ask'),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
   definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
     'pgc.definitions',
@@ -130,7 +150,7 @@ export const latticeMessages = {
     pgc.LatticeQuery,
     pgc.LatticeAnswer,
   ),
-  ask: messageType<AskRequest, AskAnswer>('lattice.ask', pgc.AskRequest, pgc.AskAnswer),
+  ask: askMessage('lattice.ask'),
   locate: messageType<LocateRequest, LocateAnswer>(
     'lattice.locate',
     pgc.LocateRequest,

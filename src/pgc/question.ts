@@ -16,7 +16,15 @@ const messageCharsMin = 10;
 /** Lines that are compared with the strings of the code. */
 const messagesMax = 200;
 
-export type Intent = 'definition' | 'usage' | 'mechanism' | 'location' | 'comparison' | 'general';
+export const intentNames = [
+  'definition',
+  'usage',
+  'mechanism',
+  'location',
+  'comparison',
+  'general',
+] as const;
+export type Intent = (typeof intentNames)[number];
 
 /** One thing the question speaks of, in all the ways the index may spell it. */
 export interface Concept {

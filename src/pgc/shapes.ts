@@ -6,6 +6,9 @@
 export type OverlayName = 'O1' | 'O2' | 'O3' | 'O4' | 'O5' | 'O6' | 'O7';
 export const overlayNames: readonly OverlayName[] = ['O1', 'O2', 'O3', 'O4', 'O5', 'O6', 'O7'];
 
+/** Of answers that are made without a language model; a request that names it wants no other. */
+export const engineName = 'extractive';
+
 /** Limits of the delegation protocol. */
 export const citationsMax = 10;
 export const contentMax = 500;
@@ -44,6 +47,8 @@ export interface AskRequest {
   top_k: number;
   /** Words, names and paths that say where to look; they are no part of the question. */
   query_hints?: string[];
+  /** Empty: with a language model, where the answerer has one. Anything else: sentences of the index alone. */
+  engine?: string;
 }
 
 export interface QueryIntent {
@@ -69,7 +74,17 @@ export interface AskAnswer {
     cached: boolean;
     /** Shards that were asked. */
     agents_asked: number;
-  };
+  } & Partial<Omit<ModelMetadata, 'engine'>>;
+}
+
+/** What a language model had to do with an answer. */
+export interface ModelMetadata {
+  engine: string;
+  /** Sentences of it that cite no source that it was given. */
+  dropped: number;
+  tokens: number;
+  /** What it was told, as `name.vN`. */
+  texts: string[];
 }
 
 export interface HopRequest {
@@ -78,6 +93,8 @@ export interface HopRequest {
   symbols: string[];
   top_k: number;
   references_max: number;
+  /** As in AskRequest. */
+  query_hints?: string[];
 }
 
 /** One symbol on a path; `call_site` (`path:line`) is where the one before it calls it, empty for the first. */
@@ -281,6 +298,9 @@ export interface LatticeQuery {
   from: string;
   max_hops: number;
   top_k: number;
+  /** As in AskRequest. */
+  engine?: string;
+  query_hints?: string[];
 }
 
 /** How far a query has come. */
@@ -303,6 +323,9 @@ export interface LatticeAnswer {
   elapsed_ms: number;
   /** Of the tree, absolute, on the machine that hosts it. */
   root: string;
+  /** As a language model read the question; absent: none did. */
+  query_intent?: QueryIntent;
+  metadata?: ModelMetadata;
 }
 
 export interface TraceAnswer {

@@ -37,7 +37,7 @@ const wholeTo = (max: number): Option => ({
 });
 const name: Option = {
   what: `lower case letters, digits, and within "_" and "-", at most ${limits.nameChars}`,
-  isValid: isName,
+  isValid: (value) => value.length <= limits.nameChars && isName(value),
 };
 const model: Option = {
   what: `the name of a model, at most ${limits.modelChars} characters`,

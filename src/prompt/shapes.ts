@@ -14,7 +14,8 @@ export const promptLimits = {
   /** Of what `/push` queues: as much as a task may say. */
   pushedChars: 16_000,
   pathChars: 4_096,
-  nameChars: 96,
+  /** As of a task. */
+  nameChars: 64,
   modelChars: 200,
   /** One day. */
   timeoutSeconds: 86_400,

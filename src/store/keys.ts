@@ -14,11 +14,13 @@
  *     task/<id>                          JSON: the record of a task
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
+ *     queue/<agent>                      JSON: how the tasks that it pushed are started, and the starts that it asked for
  *     todo/<list>/<id>                   JSON: one entry of the list that an agent keeps
  *     attend/<context>                   JSON: a session of attention, the last one of its context
  *     errand/<context>/<n>               JSON: what is still to be done for it, in order
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
+ *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -50,6 +52,9 @@ export const taskKey = (id: string): string => `${taskPrefix}${id}`;
 export const taskNumbersKey = 'numbers/tasks';
 export const deedPrefix = 'deed/';
 
+export const queuePrefix = 'queue/';
+export const queueKey = (agent: string): string => queuePrefix + agent;
+
 export const todoPrefix = 'todo/';
 export const todoListPrefix = (list: string): string => `${todoPrefix}${list}/`;
 export const todoKey = (list: string, id: string): string => todoListPrefix(list) + id;
@@ -66,6 +71,12 @@ export const approvalKey = (session: string, digest: string): string =>
 export const workPrefix = 'work/';
 export const workKey = (task: string, attempt: number): string =>
   `${workPrefix}${task}/${hex64(attempt)}`;
+
+export const historyPrefix = 'history/';
+export const historyOfPrefix = (task: string, attempt: number): string =>
+  `${historyPrefix}${task}/${hex64(attempt)}/`;
+export const historyKey = (task: string, attempt: number, n: number): string =>
+  historyOfPrefix(task, attempt) + hex64(n);
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

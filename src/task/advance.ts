@@ -8,6 +8,7 @@ import { hasEffects, type TaskFailure } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { isErrorCode } from '../errors/catalogue.js';
 import { start, stateName, step } from '../machine/step.js';
+import { reactionTo, retryPauseMs } from '../prompt/supervise.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
 
@@ -17,7 +18,9 @@ export type Deed =
       TaskEffect,
       { type: 'timer.arm' | 'timer.clear' | 'assignment.begin' | 'assignment.end' }
     >
-  | Extract<AssignmentEffect, { type: 'assignment.send' | 'withdrawal.send' }>;
+  | Extract<AssignmentEffect, { type: 'assignment.send' | 'withdrawal.send' }>
+  /** It has a mailbox of its own. */
+  | { type: 'agent.enrol' };
 
 export interface Advanced {
   record: TaskRecord;
@@ -29,7 +32,7 @@ type TaskData = Omit<TaskRecord, 'snapshot' | 'revision' | 'attempt' | 'assignme
 /** A task in its first state. */
 export function begun(
   data: TaskData,
-  input: { timeoutMs: number; triesMax: number; decisionMs: number },
+  input: { timeoutMs: number; triesMax: number; decisionMs: number; isQueued?: boolean },
 ): Advanced {
   const { snapshot, effects } = start(taskMachine, input);
   const record: TaskRecord = {
@@ -40,7 +43,13 @@ export function begun(
     assignment: null,
     timers: {},
   };
-  return settled(record, effects, data.created_ms);
+  const first = settled(record, effects, data.created_ms);
+  return hasAgent(record) ? { ...first, deeds: [{ type: 'agent.enrol' }, ...first.deeds] } : first;
+}
+
+/** Whether it is an agent of its own on the bus, called by its id: so is what others receive from by name. */
+export function hasAgent({ owner, task }: Pick<TaskRecord, 'owner' | 'task'>): boolean {
+  return owner !== '' || task.runner === 'prompt';
 }
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
@@ -129,6 +138,8 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
     current = after.record;
     deeds.push(...after.deeds);
   }
+  if (current.started_ms === 0 && !unstarted.includes(stateOf(current)) && !isOver(current))
+    current = { ...current, started_ms: nowMs };
   const isEnd = isOver(current) && current.finished_ms === 0;
   return { record: isEnd ? ended(current, nowMs) : current, deeds };
 }
@@ -140,7 +151,9 @@ function ended(record: TaskRecord, nowMs: number): TaskRecord {
   // What was wrong with an attempt is not why its time was over, or why it was cancelled.
   const isOther = state === 'timed_out' || state === 'cancelled';
   const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
-  return { ...record, finished_ms: nowMs, error: isTold ? record.error : endOf(record) };
+  // Whoever cancelled it may have said more.
+  const isSame = record.error?.code === reason;
+  return { ...record, finished_ms: nowMs, error: isTold || isSame ? record.error : endOf(record) };
 }
 
 function endOf({ id, snapshot, assignment }: TaskRecord): TaskFailure {
@@ -152,6 +165,9 @@ function endOf({ id, snapshot, assignment }: TaskRecord): TaskFailure {
     ? { ...failureOf('CANCELLED'), text: reason }
     : known;
 }
+
+/** States in which nobody was looked for yet. */
+const unstarted: readonly string[] = ['queued', 'pending', 'attending'];
 
 /** States in which a worker may have it. Whoever has it in another one is told to stop. */
 const withWorker: readonly string[] = ['assigned', 'running'];
@@ -183,7 +199,7 @@ function settledAssignment(
       case 'task.tell': {
         const told = toldTo(current, effect);
         if (told === undefined) break;
-        const after = advance(withFailure(current, told), told, nowMs);
+        const after = advance(withFailure(current, told, nowMs), told, nowMs);
         current = { ...after.record, revision: current.revision };
         deeds.push(...after.deeds);
         break;
@@ -196,8 +212,11 @@ function settledAssignment(
 }
 
 /** Who failed at it is not the next to try, as long as there are others; unless the task names whom it wants. */
-function withFailure(record: TaskRecord, { type }: TaskEvent): TaskRecord {
+function withFailure(record: TaskRecord, event: TaskEvent, nowMs: number): TaskRecord {
+  const { type } = event;
   const { assignment, task, failed_workers } = record;
+  if (type === 'worker.failed' && event.isRetried === true)
+    return { ...record, not_before_ms: nowMs + retryPauseMs(record.snapshot.context.tries) };
   const hasFailed = type === 'worker.failed' || type === 'worker.lost';
   if (!hasFailed || assignment === null || task.to !== '') return record;
   return { ...record, failed_workers: [...new Set([...failed_workers, assignment.worker])] };
@@ -208,7 +227,7 @@ function withFailure(record: TaskRecord, { type }: TaskEvent): TaskRecord {
  * itself: not where a worker was lost that had begun, nor where it failed.
  */
 function toldTo(
-  { response, snapshot, task }: TaskRecord,
+  { response, snapshot, task, is_supervised }: TaskRecord,
   effect: Extract<AssignmentEffect, { type: 'task.tell' }>,
 ): TaskEvent | undefined {
   const event = ((): TaskEvent => {
@@ -230,6 +249,12 @@ function toldTo(
           ? { type: 'worker.gated', reason }
           : { type: 'worker.blocked', reason };
       default:
+        if (is_supervised && response !== null) {
+          const [first] = response.errors;
+          const failure = { code: first?.code ?? reason };
+          const isRetried = reactionTo(failure, snapshot.context.tries) === 'retry';
+          return { type: 'worker.failed', reason, isFinal: !isRetried, isRetried };
+        }
         return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
     }
   })();

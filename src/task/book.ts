@@ -51,8 +51,17 @@ export type Patch = Partial<
     | 'grants'
     | 'findings'
     | 'notes'
+    | 'is_supervised'
   >
 >;
+
+/** Where a task stands: in whose queue, and below which others. */
+export interface Place {
+  owner: string;
+  parent: string;
+  depth: number;
+  root: string;
+}
 
 /** What happened to a task, and what it changes beside the state. */
 export interface Told {
@@ -71,6 +80,8 @@ export interface BookParts {
   perform: (record: TaskRecord, deed: Deed) => Promise<void>;
   /** After each change of a record. */
   onKept: (record: TaskRecord) => void;
+  /** Of these queues some tasks that were over are known no more. */
+  onForgotten?: (owners: string[]) => void;
   onTrouble: (id: string, error: unknown) => void;
   limits?: Partial<BookLimits>;
 }
@@ -105,6 +116,8 @@ export class TaskBook implements AsyncDisposable {
   /** Tasks that were counted as finished, of late. */
   readonly #ended = new BoundedMap<string, true>(openTasksMax);
   #isResumed = false;
+  /** Of the last task that was accepted. */
+  #order = 0;
   /** Tasks that are on their way to the disk. */
   #beginning = 0;
 
@@ -158,12 +171,15 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
-  async begin(task: DelegatedTask, parent: string): Promise<TaskRecord> {
+  async begin(task: DelegatedTask, at: string | Place): Promise<TaskRecord> {
+    const place = typeof at === 'string' ? { owner: '', parent: at, depth: 0, root: '' } : at;
+    const { owner, parent } = place;
     return this.#turns.run(task.id, async () => {
       await this.#doubts.settle(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
-        if (known.parent !== parent || JSON.stringify(known.asked) !== JSON.stringify(task))
+        const isSame = known.parent === parent && known.owner === owner;
+        if (!isSame || JSON.stringify(known.asked) !== JSON.stringify(task))
           throw new BusError('TASK_EXISTS', { task: task.id });
         return known;
       }
@@ -176,6 +192,11 @@ export class TaskBook implements AsyncDisposable {
         if (!this.#index.has(each)) throw new BusError('NO_SUCH_TASK', { task: each });
       const nowMs = this.#parts.clock.nowMs();
       const { timeout_ms, attempts_max } = task.limits;
+      const isQueued = owner !== '';
+      const note = isQueued
+        ? { at_ms: nowMs, state: 'queued', text: 'pushed' }
+        : { at_ms: nowMs, state: 'pending', text: 'delegated' };
+      this.#order += 1;
       const first = begun(
         {
           kind: 'task',
@@ -183,21 +204,22 @@ export class TaskBook implements AsyncDisposable {
           id: task.id,
           task,
           asked: task,
-          parent,
+          ...place,
           failed_workers: [],
           response: null,
           reviews: [],
           error: null,
           asks: '',
           progress: '',
-          notes: [{ at_ms: nowMs, state: 'pending', text: 'delegated' }],
+          notes: [note],
           reactions: [],
-          ...{ gates: [], grants: [], findings: [], owner: '', depth: 0, root: '' },
+          ...{ gates: [], grants: [], findings: [] },
+          ...{ order: this.#order, started_ms: 0, is_supervised: false, not_before_ms: 0 },
           created_ms: nowMs,
           updated_ms: nowMs,
           finished_ms: 0,
         },
-        { timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs },
+        { timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs, isQueued },
       );
       this.#beginning += 1;
       try {
@@ -222,6 +244,16 @@ export class TaskBook implements AsyncDisposable {
 
   stateOf(id: string): string | undefined {
     return this.#index.stateOf(id);
+  }
+
+  /** What is known of all tasks without a look at the disk. */
+  get lines(): Pick<TaskIndex, 'line' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+    return this.#index;
+  }
+
+  /** It is over, and not all is done about that. */
+  isDelivering(id: string): boolean {
+    return this.#outbox.has(id) && this.#index.openOne(id) === undefined;
   }
 
   /** One event of a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
@@ -382,7 +414,8 @@ export class TaskBook implements AsyncDisposable {
     const isNeeded = (id: string): boolean => this.#outbox.has(id);
     const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
-    const gone = old.map((id): Operation => ({ type: 'del', key: taskKey(id) }));
+    const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
+    this.#parts.onForgotten?.(old.map(({ owner }) => owner));
     void this.#parts.store.write(gone).catch(() => undefined);
   }
 
@@ -404,6 +437,7 @@ export class TaskBook implements AsyncDisposable {
         onTrouble(key.slice(taskPrefix.length), damagedRecord(key, error));
       }
     }
+    this.#order = records.reduce((last, { order }) => Math.max(last, order), 0);
     await this.#outbox.read();
     const nowMs = clock.nowMs();
     this.#index.load(records.map((record) => withGrace(record, nowMs)));

@@ -1,3 +1,4 @@
+import { failureOf } from '../delegation/respond.js';
 import { taskLimits } from '../delegation/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
@@ -24,6 +25,7 @@ export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChang
 export function changeOf(
   record: TaskRecord,
   { what, text }: Pick<TaskChange, 'what' | 'text'>,
+  by: string,
 ): { event: TaskEvent; patch: Patch } {
   const { id, task } = record;
   if (!possibleChanges(record).includes(what))
@@ -33,7 +35,7 @@ export function changeOf(
     throw new BusError('TOO_LARGE', { what: 'the text', bytes: text.length, limit });
   switch (what) {
     case 'cancel':
-      return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
+      return cancelled(text, by);
     case 'answer':
       if (text.trim() === '') throw new BusError('USAGE', { detail: 'the answer is empty' });
       return { event: { type: 'clarification.given' }, patch: answered(record, text) };
@@ -63,6 +65,20 @@ export function changeOf(
         patch: what === 'done' ? { ...unblocked } : { asks: '' },
       };
   }
+}
+
+/** `KILLED`, and why behind it: who did that is told with it. Any other text is why, in words. */
+function cancelled(text: string, by: string): { event: TaskEvent; patch: Patch } {
+  const killed = /^KILLED(?:: *(.*))?$/s.exec(text);
+  if (killed === null)
+    return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
+  const { code, text: told, retryable } = failureOf('KILLED', { by });
+  const why = killed[1] ?? '';
+  const said = why === '' ? told : `${told}: ${why}`;
+  return {
+    event: { type: 'task.cancelled', reason: code },
+    patch: { error: { code, text: said, retryable } },
+  };
 }
 
 const unblocked: Patch = { asks: '', error: null, progress: '' };

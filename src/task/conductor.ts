@@ -1,3 +1,5 @@
+import type { Clock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { leaseMs } from '../delegation/manager.machine.js';
 import { reasonOf, reviewResponse } from '../delegation/evidence.js';
@@ -10,8 +12,8 @@ import type {
   TaskResponse,
 } from '../delegation/shapes.js';
 import { evidenceLimits, hasEffects, taskLimits } from '../delegation/shapes.js';
-import type { Wish, WorkerPool } from '../delegation/worker-pool.js';
-import { isOver, stateOf, type Deed } from './advance.js';
+import { workClassOf, type Wish, type WorkerPool } from '../delegation/worker-pool.js';
+import { hasAgent, isOver, stateOf, type Deed } from './advance.js';
 import {
   attended,
   sessionEndedBy,
@@ -19,6 +21,7 @@ import {
   type AttentionPorts,
 } from './attention-station.js';
 import type { Patch, TaskBook } from './book.js';
+import type { Queues } from './queues.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
 import type { TaskEvent } from './task.machine.js';
@@ -34,12 +37,15 @@ export interface ConductorPorts {
   /** Of this manager, as workers address it. */
   manager: string;
   attention: AttentionPorts;
-  /** Unix time. */
-  now: () => number;
+  clock: Clock;
+  queues: Pick<Queues, 'turn' | 'noticed' | 'ended'>;
+  /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
+  enrol: (id: string) => Promise<void>;
+  dismiss: (id: string) => Promise<void>;
   /** Durable, and stored once under its id. Throws what the broker refuses. */
   assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
-  /** To whoever delegated it. */
+  /** To whoever gets the result; in the name of its own agent, where it has one. Stored once, however often it is told. */
   deliver: (record: TaskRecord) => Promise<void>;
   /** In their order, each decided in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
@@ -63,8 +69,9 @@ export class Conductor {
   /** The book needs whoever performs before it can be opened. */
   conduct(book: TaskBook): void {
     this.#book = book;
-    for (const { id, assignment } of book.open())
-      if (assignment?.snapshot.status === 'active') this.#pool.retake(id, assignment.worker);
+    for (const { id, assignment, task, depth } of book.open())
+      if (assignment?.snapshot.status === 'active')
+        this.#pool.retake(id, assignment.worker, workClassOf(task.runner, depth));
   }
 
   /** After each change of a record. */
@@ -72,11 +79,15 @@ export class Conductor {
     // Nobody is kept waiting for a task about which a person is asked.
     const isIdle = !openStates.has(stateOf(record)) || record.snapshot.context.isGated;
     if (isIdle) this.#pool.release(record.id);
+    this.#ports.queues.noticed(record);
   }
 
   readonly perform = async (record: TaskRecord, deed: Deed): Promise<void> => {
     const { id } = record;
     switch (deed.type) {
+      case 'agent.enrol':
+        // Where it is over already, its end does it once more.
+        return isOver(record) ? undefined : this.#ports.enrol(id).catch(unlessRefused);
       case 'turn.await':
         return this.#while(record, 'pending', (signal) => this.#awaitTurn(record, signal));
       case 'task.attend':
@@ -150,6 +161,10 @@ export class Conductor {
       return;
     }
     const record = await book.get(id);
+    const { clock, queues } = this.#ports;
+    await queues.turn(record, signal);
+    await pause(clock, Math.max(0, record.not_before_ms - clock.nowMs()), signal);
+    if (signal.aborted) return;
     const wish = wishOf(record);
     if (!this.#pool.isPossible(wish)) {
       const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
@@ -164,13 +179,18 @@ export class Conductor {
   async #finish(record: TaskRecord): Promise<void> {
     const ended = sessionEndedBy(record, this.#ports.attention);
     if (ended !== undefined) await withdrawSession(this.#of(), ended);
-    await this.#ports.deliver(record).catch(unlessGone);
+    const { queues, deliver, enrol, dismiss } = this.#ports;
+    await queues.ended(record);
+    // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
+    if (hasAgent(record)) await enrol(record.id).catch(unlessRefused);
+    await deliver(record).catch(unlessGone);
+    if (hasAgent(record)) await dismiss(record.id).catch(unlessRefused);
   }
 
   async #attend(record: TaskRecord): Promise<void> {
     if (stateOf(record) !== 'attending') return;
-    const { attention, now } = this.#ports;
-    const told = await attended(record, attention, now());
+    const { attention, clock } = this.#ports;
+    const told = await attended(record, attention, clock.nowMs());
     if (told !== undefined) await this.#tell(record, 'attending', told.event, told.patch);
   }
 
@@ -331,9 +351,10 @@ export function relaxed(task: DelegatedTask): DelegatedTask {
   return { ...task, grounding };
 }
 
-export function wishOf({ id, task, failed_workers, grants }: TaskRecord): Wish {
+export function wishOf({ id, task, failed_workers, grants, depth }: TaskRecord): Wish {
   const hasLeave = grants.some(({ used_ms }) => used_ms === 0);
-  return { task: id, runner: task.runner, to: task.to, failed: failed_workers, hasLeave };
+  const { runner, to } = task;
+  return { task: id, runner, depth, to, failed: failed_workers, hasLeave };
 }
 
 /** What an answer to a blocked or clarifying task looks like as a patch: see TaskChange. */
@@ -381,6 +402,11 @@ function failureOf(error: BusError): TaskFailure {
 function unlessGone(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'UNKNOWN_AGENT' && code !== 'NO_MAILBOX') throw error;
+}
+
+/** What is refused for good is not tried for ever. */
+function unlessRefused(error: unknown): void {
+  if (asBusError(error).retryable) throw error;
 }
 
 /** Somebody else was faster. */

@@ -60,6 +60,14 @@ export interface TaskRecord {
   depth: number;
   /** The first of them; empty: there is none above it. */
   root: string;
+  /** Counts tasks in the order in which they were accepted. */
+  order: number;
+  /** When a worker was looked for at first; 0: not yet. */
+  started_ms: number;
+  /** What passes by itself is tried again, what does not ends its whole queue. */
+  is_supervised: boolean;
+  /** A pause between two tries; 0: none. */
+  not_before_ms: number;
   /** Unix time by name. */
   timers: Partial<Record<TimerName, number>>;
   notes: Note[];
@@ -86,7 +94,9 @@ export function encodeRecord(record: TaskRecord): Buffer {
   return Buffer.from(JSON.stringify(kept));
 }
 
-type Later = 'gates' | 'grants' | 'findings' | 'owner' | 'depth' | 'root';
+type Later =
+  | ('gates' | 'grants' | 'findings')
+  | ('owner' | 'depth' | 'root' | 'order' | 'started_ms' | 'is_supervised' | 'not_before_ms');
 type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
 
 /** Fields that an earlier release did not know. */
@@ -111,6 +121,10 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
     owner: kept.owner ?? '',
     depth: kept.depth ?? 0,
     root: kept.root ?? '',
+    order: kept.order ?? 0,
+    started_ms: kept.started_ms ?? 0,
+    is_supervised: kept.is_supervised ?? false,
+    not_before_ms: kept.not_before_ms ?? 0,
     task: whole(kept.task),
     asked: whole(kept.asked),
     snapshot: restored(taskMachine, snapshot),

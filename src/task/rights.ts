@@ -17,15 +17,17 @@ export function isDecider(role: string): boolean {
 }
 
 /**
- * Whoever delegated a task may change it, and so may operators and the command line. But nobody judges their own work: who
+ * Whoever delegated a task may change it, and so may operators and the command line; whoever pushed it may end it. But nobody judges their own work: who
  * has the assignment may at most cancel what they delegated to themselves. Throws TASK_NOT_YOURS.
  */
 export function assertMayChange(
-  { id, parent, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'assignment'>,
+  { id, parent, owner, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'owner' | 'assignment'>,
   what: TaskChangeName,
   { agent, role }: Asker,
 ): void {
-  const isOwn = agent === parent && (what === 'cancel' || assignment?.worker !== agent);
+  const isEnd = what === 'cancel';
+  const isOwn =
+    (agent === parent && (isEnd || assignment?.worker !== agent)) || (isEnd && agent === owner);
   if (!isOwn && !isDecider(role)) throw new BusError('TASK_NOT_YOURS', { agent, what, task: id });
 }
 
@@ -35,6 +37,12 @@ export function isConcerned(
   { agent, role }: Asker,
 ): boolean {
   return agent === parent || agent === assignment?.worker || isDecider(role);
+}
+
+/** A queue is that of the agent after which it is named; operators see to all of them. Throws QUEUE_NOT_YOURS. */
+export function assertMayQueue(owner: string, { agent, role }: Asker): void {
+  if (agent !== owner && role !== 'operator')
+    throw new BusError('QUEUE_NOT_YOURS', { owner, agent });
 }
 
 /** A list is kept by the agent after which it is named. Throws TASK_NOT_YOURS. */

@@ -1,10 +1,14 @@
 import { assertEvent, assign, setup } from 'xstate';
+import { retriesMax } from '../prompt/supervise.js';
 
 export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
 export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';
 /** Of a gate only what is done about it counts here. */
 export type GateOutcome = 'granted' | 'modified' | 'halted' | 'withdrawn';
-export type TimerName = 'lease' | 'whole' | 'decision' | 'block' | 'gate';
+export type TimerName = 'lease' | 'whole' | 'decision' | 'block' | 'gate' | 'queue';
+
+/** How long a task may stand in a queue without being started. */
+export const queuedMsMax = 7 * 24 * 3_600_000;
 
 export interface TaskInput {
   timeoutMs: number;
@@ -12,9 +16,13 @@ export interface TaskInput {
   triesMax: number;
   /** How long a person may take over a decision or a block. */
   decisionMs: number;
+  /** It waits to be started. */
+  isQueued?: boolean;
 }
 
 export type TaskEvent =
+  /** `timeoutMs`: 0: as it was pushed. */
+  | { type: 'task.released'; timeoutMs: number }
   /** All that it depends on is completed, and somebody is free to do it. */
   | { type: 'task.ready' }
   | { type: 'dependency.failed'; reason: string }
@@ -26,8 +34,8 @@ export type TaskEvent =
   | { type: 'worker.absent'; reason: string }
   | { type: 'worker.accepted' }
   | { type: 'worker.completed' }
-  /** `isFinal`: what it did must not be done again. */
-  | { type: 'worker.failed'; reason: string; isFinal?: boolean }
+  /** `isFinal`: what it did must not be done again. `isRetried`: it is, whatever became of it before. */
+  | { type: 'worker.failed'; reason: string; isFinal?: boolean; isRetried?: boolean }
   | { type: 'worker.blocked'; reason: string }
   | { type: 'worker.gated'; reason: string }
   | { type: 'worker.asked' }
@@ -75,10 +83,13 @@ const task = setup({
     emitted: {} as TaskEffect,
   },
   guards: {
+    isQueued: ({ context }) => context.isQueued === true,
     isAttended: ({ context }) => context.isAttended,
-    triesLeft: ({ context, event }) =>
-      context.tries + 1 < context.triesMax &&
-      !(event.type === 'worker.failed' && event.isFinal === true),
+    triesLeft: ({ context, event }) => {
+      const { isFinal = false, isRetried = false } = event.type === 'worker.failed' ? event : {};
+      if (isRetried) return context.tries < retriesMax;
+      return context.tries + 1 < context.triesMax && !isFinal;
+    },
     isAccepted: ({ event }) =>
       event.type === 'review.done' && (event.verdict === 'accepted' || event.verdict === 'warned'),
     isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',
@@ -98,6 +109,11 @@ const task = setup({
     rememberSilence: assign({ reason: 'DECISION_EXPIRED' }),
     rememberUnjudged: assign({ reason: 'GATE_EXPIRED' }),
     rememberTimeout: assign({ reason: 'TASK_TIMED_OUT' }),
+    rememberNeglect: assign({ reason: 'QUEUE_EXPIRED' }),
+    takeTime: assign({
+      timeoutMs: ({ context, event }) =>
+        event.type === 'task.released' && event.timeoutMs > 0 ? event.timeoutMs : context.timeoutMs,
+    }),
     rememberRefusal: assign({ reason: 'REFUSED' }),
     forgetReason: assign({ reason: '' }),
     countTry: assign({ tries: ({ context }) => context.tries + 1 }),
@@ -109,11 +125,16 @@ const task = setup({
   },
 });
 
+function delayOf(timer: TimerName, { timeoutMs, decisionMs }: TaskContext): number {
+  if (timer === 'queue') return queuedMsMax;
+  return timer === 'whole' ? timeoutMs : decisionMs;
+}
+
 const arm = (timer: TimerName): ReturnType<typeof task.emit> =>
   task.emit(({ context }) => ({
     type: 'timer.arm',
     timer,
-    delayMs: timer === 'whole' ? context.timeoutMs : context.decisionMs,
+    delayMs: delayOf(timer, context),
   }));
 const armGate = task.emit(({ event }) => {
   assertEvent(event, 'attention.gated');
@@ -155,14 +176,29 @@ const answers = {
 } as const;
 
 /**
- * The life of a task, from `pending` to one of five ends. It knows no worker, no network and no clock: who does the work,
+ * The life of a task, from `pending`, or `queued` before it, to one of five ends. It knows no worker, no network and no clock: who does the work,
  * for how long and with which leases is the matter of an assignment (delegation.manager), whose outcome arrives as an event.
  */
 export const taskMachine = task.createMachine({
   id: 'task',
   context: ({ input }) => ({ ...input, tries: 0, isAttended: false, isGated: false, reason: '' }),
-  initial: 'open',
+  initial: 'begun',
   states: {
+    begun: { always: [{ guard: 'isQueued', target: 'queued' }, { target: 'open' }] },
+    /** In a queue, until its owner starts it. */
+    queued: {
+      entry: arm('queue'),
+      exit: clear('queue'),
+      on: {
+        'task.released': { target: 'open', actions: 'takeTime' },
+        'task.cancelled': { target: 'cancelled', actions: 'rememberReason' },
+        'timer.due': {
+          guard: { type: 'isTimer', params: { timer: 'queue' } },
+          target: 'timed_out',
+          actions: 'rememberNeglect',
+        },
+      },
+    },
     open: {
       initial: 'pending',
       entry: arm('whole'),

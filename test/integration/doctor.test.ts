@@ -38,6 +38,7 @@ test('where all is in place nothing is broken, and the indexes are listed', asyn
     'settings: ok',
     'home: ok',
     'search by meaning: ok',
+    'language model: ok',
     'sandbox: ok',
   ]);
   expect(json.indexes).toEqual([

@@ -87,7 +87,7 @@ test('one whose script is another than the one that was judged is not started', 
   const runner = commandRunner({ root: folder, environment: [], env: process.env, sandbox });
   const started = (unchanged: Record<string, string>): ReturnType<Runner> =>
     runner({
-      ...{ task, attempt: 1, gathered: null, pgc: null, conflicts: [], earlier: '' },
+      ...{ task, attempt: 1, parent: '', gathered: null, pgc: null, conflicts: [], earlier: '' },
       ...{ unchanged, signal: never, progress: nothing },
     });
   const changed = { code: 'ACTION_CHANGED' };
@@ -118,7 +118,8 @@ test('one that closes its streams and lives on is waited for; of the guard it ge
 function turn(action: Record<string, unknown>): Parameters<Runner>[0] {
   return {
     ...{ task: readTask({ id: 'one', task: 'x', action }, 'one'), attempt: 1, gathered: null },
-    ...{ pgc: null, conflicts: [], earlier: '', signal: never, progress: () => undefined },
+    ...{ pgc: null, parent: '', conflicts: [], earlier: '', signal: never },
+    progress: () => undefined,
   };
 }
 

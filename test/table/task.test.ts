@@ -30,8 +30,10 @@ test('delegation.manager', async () => {
 test('task', async () => {
   const table = transitionTable(
     taskMachine,
-    { timeoutMs: 1_000, triesMax: 2, decisionMs: 1_000 },
+    { timeoutMs: 1_000, triesMax: 2, decisionMs: 1_000, isQueued: true },
     [
+      { type: 'task.released', timeoutMs: 0 },
+      { type: 'task.released', timeoutMs: 500 },
       { type: 'task.ready' },
       { type: 'dependency.failed', reason: 'DEPENDENCY_FAILED' },
       { type: 'attention.passed' },
@@ -46,6 +48,8 @@ test('task', async () => {
       { type: 'worker.accepted' },
       { type: 'worker.completed' },
       { type: 'worker.failed', reason: 'ACTION_FAILED' },
+      { type: 'worker.failed', reason: 'ACTION_FAILED', isFinal: true },
+      { type: 'worker.failed', reason: 'DEADLINE_EXCEEDED', isRetried: true },
       { type: 'worker.blocked', reason: 'PGC_FAILED' },
       { type: 'worker.gated', reason: 'GATE_DETECTED' },
       { type: 'worker.asked' },
@@ -67,6 +71,7 @@ test('task', async () => {
       { type: 'timer.due', timer: 'decision' },
       { type: 'timer.due', timer: 'block' },
       { type: 'timer.due', timer: 'gate' },
+      { type: 'timer.due', timer: 'queue' },
       { type: 'task.cancelled', reason: 'CANCELLED' },
     ],
     (snapshot) => {

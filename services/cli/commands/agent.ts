@@ -40,7 +40,7 @@ export function addAgentCommands(sigma: Command): void {
     .option('--part <part>', 'for pgc: serve one part of the shards, like 2/4', part)
     .option('--shards-of <aliases>', 'for pgc: serve these shards only, like net,mm', list)
     .option('--name <agent>', 'for executor: its name on the bus (default: executor)')
-    .option('--runners <names>', 'for executor: which of answer,command,model,agent', list)
+    .option('--runners <names>', 'for executor: which of answer,command,model,agent,prompt', list)
     .option('--slots <n>', 'for executor: tasks at once (default: 4)', wholeNumber(1, 64))
     .option('--root <dir>', 'for executor: programs run in this folder and below it')
     .option('--take-over', 'for pgc: take the shards over from whoever serves them now')

@@ -8,6 +8,8 @@ import { askAgent, withClient, withQuestions } from '../connect.js';
 import {
   configOf,
   duration,
+  engine,
+  engineHelp,
   gathered,
   list,
   wholeNumber,
@@ -28,6 +30,7 @@ interface AskOptions extends CommonOptions {
   overlays?: string[];
   hint?: string[];
   topK: number;
+  engine?: string;
   agent?: string;
   repo?: string;
   deadline: number;
@@ -40,6 +43,7 @@ export function addAskCommands(sigma: Command): void {
     .option('--overlays <names>', 'only these, for example O1,O3', list)
     .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
+    .option('--engine <name>', engineHelp, engine)
     .option('--agent <alias>', 'ask one shard')
     .option('--repo <dir>', 'ask the built index of this tree, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
@@ -52,6 +56,7 @@ export function addAskCommands(sigma: Command): void {
     .option('--overlays <names>', 'only these, for example O1,O3', list)
     .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
+    .option('--engine <name>', engineHelp, engine)
     .option('--timeout <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(
       async (
@@ -81,14 +86,15 @@ async function textOf(question: string): Promise<string> {
  */
 function requestOf(
   text: string,
-  options: { overlays?: string[]; hint?: string[]; topK: number },
+  options: { overlays?: string[]; hint?: string[]; topK: number; engine?: string },
 ): AskRequest {
   const question = text.trim().slice(0, sentCharsMax);
   analyse(question);
   const overlays = (options.overlays ?? []).map((each) => each.toUpperCase());
   const unknown = overlays.find((each) => !(overlayNames as readonly string[]).includes(each));
   if (unknown !== undefined) throw new BusError('UNKNOWN_OVERLAY', { overlay: unknown });
-  return { question, overlays, top_k: options.topK, query_hints: options.hint ?? [] };
+  const { topK: top_k, hint: query_hints = [], engine: named = '' } = options;
+  return { question, overlays, top_k, query_hints, engine: named };
 }
 
 async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer> {
@@ -104,7 +110,7 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
   if (repo === undefined)
     return withClient(config, (client) => askAgent(client, agent, request, deadline));
   const { askShard } = await import('../local.js');
-  return askShard(config, repo, agent, request);
+  return askShard(config, repo, agent, request, { deadlineMs: deadline });
 }
 
 function report(options: CommonOptions, answer: AskAnswer): void {

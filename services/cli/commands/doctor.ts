@@ -16,6 +16,8 @@ import { print, printable, table } from '../output.js';
 const indexesMax = 100;
 /** For one text, the start of the model or the way to an endpoint included. */
 const probeMs = 60_000;
+/** For one word of a language model. */
+const modelMs = 20_000;
 const nodeMin = [20, 19] as const;
 
 /** `absent`: something that one can do without. */
@@ -62,7 +64,8 @@ async function examined(
   await using engine = await Engine.open({
     ...{ home: config.home, settings: config.embedding, env: process.env },
   });
-  checks.push(await engineCheck(engine, config), await sandboxCheck(config));
+  checks.push(await engineCheck(engine, config), await modelCheck(config));
+  checks.push(await sandboxCheck(config));
   const fingerprint = engine.embedder?.fingerprint ?? tableFingerprint;
   const { indexes, problems } = await indexesIn(config.home, fingerprint);
   return { checks: [...checks, ...problems], indexes };
@@ -127,6 +130,23 @@ async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check
     const { message, next } = asBusError(error);
     // Whoever names an endpoint wants it; the bundled model is a help where it runs.
     return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
+  }
+}
+
+/** Whoever names one wants it: it is asked for one word. */
+async function modelCheck({ model }: Config): Promise<Check> {
+  const name = 'language model';
+  if (model === undefined)
+    return ok(name, 'none is configured: answers are sentences of the index');
+  try {
+    const { Chat } = await import('../../../src/model/chat.js');
+    const { textOf } = await import('../../../src/model/texts.js');
+    const options = { env: process.env, retries: 0, answerMs: modelMs };
+    const chat = new Chat({ ...model, requestMs: modelMs }, options);
+    await chat.ask(textOf('probe').text, 'ok?', new AbortController().signal);
+    return ok(name, `${model.model} at ${model.url} answers`);
+  } catch (error) {
+    return broken(name, error);
   }
 }
 

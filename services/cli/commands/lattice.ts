@@ -4,7 +4,15 @@ import { planFolder } from '../../../src/pgc/plan-folder.js';
 import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import { withQuestions } from '../connect.js';
 import { renderPlan, renderPlanTree } from '../render-plan.js';
-import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  configOf,
+  duration,
+  engine,
+  engineHelp,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { print, usage, withError } from '../output.js';
 import { renderDot, renderTopology, selected } from '../render-topology.js';
 import { renderQuery } from '../render.js';
@@ -83,13 +91,15 @@ export function addLatticeCommands(sigma: Command): void {
       maxHopsDefault,
     )
     .option('--top-k <n>', 'citations of each hop', wholeNumber(1, sourcesMax), 5)
+    .option('--engine <name>', engineHelp, engine)
     .action(
       async (
         question: string,
-        its: LatticeOptions & { from: string; maxHops: number; topK: number },
+        its: LatticeOptions & { from: string; maxHops: number; topK: number; engine?: string },
       ) => {
         if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
-        const request = { question, from: its.from, max_hops: its.maxHops, top_k: its.topK };
+        const { from, maxHops: max_hops, topK: top_k, engine: named = '' } = its;
+        const request = { question, from, max_hops, top_k, engine: named };
         const answer = await withQuestions(configOf(its), its.repo, (questions) =>
           questions.query(request, { deadlineMs: its.deadline }),
         );

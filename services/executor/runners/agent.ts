@@ -42,7 +42,7 @@ export function agentRunner(
     const prompt = promptOf(task, { ...turn, mark });
     const words = [
       rulesFor(prompt.sources.length),
-      attends ? '' : gateInstructions,
+      attends ? '' : gateInstructions(),
       prompt.text,
       ...(turn.approved ?? []).map(approvedWords),
     ];

@@ -8,6 +8,8 @@ import type { DelegatedTask } from '../../../src/delegation/shapes.js';
 export interface Turn {
   task: DelegatedTask;
   attempt: number;
+  /** Who gets its result. */
+  parent: string;
   /** Null: nothing was gathered beforehand. */
   gathered: Gathered | null;
   /** Null: the PGC must not be asked. */

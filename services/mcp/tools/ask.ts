@@ -5,6 +5,7 @@ import type {
   AskRequest,
   CodedError,
   LatticeAnswer,
+  ModelMetadata,
   QueryProgress,
 } from '../../../src/pgc/shapes.js';
 import { askAgent } from '../../cli/connect.js';
@@ -13,6 +14,7 @@ import {
   agentInput,
   citationOf,
   citationOutput,
+  engineInput,
   errorLines,
   failureOutput,
   groundingInput,
@@ -28,7 +30,9 @@ const maxHops = { default: 6, limit: 32 };
 
 type Cited = z.output<typeof citationOutput>;
 
-interface Asked {
+type ByModel = Partial<ModelMetadata>;
+
+interface Asked extends ByModel {
   answer: string;
   intent: string;
   sources: Cited[];
@@ -36,6 +40,19 @@ interface Asked {
   errors: CodedError[];
   index_version: string;
   elapsed_ms: number;
+}
+
+/** Only where a language model was asked. */
+function byModel({ engine, dropped, tokens, texts }: ByModel = {}): ByModel {
+  if (dropped === undefined) return {};
+  return { engine: engine ?? '', dropped, tokens: tokens ?? 0, texts: texts ?? [] };
+}
+
+function modelLine({ engine = '', dropped, tokens = 0 }: ByModel): string[] {
+  if (dropped === undefined) return [];
+  return [
+    `engine: ${engine}, ${tokens} tokens, ${dropped} sentences without a valid source dropped`,
+  ];
 }
 
 const askedOutput = z.looseObject({
@@ -52,6 +69,7 @@ const askInput = z.strictObject({
   question: questionInput,
   grounding: groundingInput,
   top_k: topKInput,
+  engine: engineInput,
 });
 
 const queryInput = askInput.extend({ agent: agentInput });
@@ -92,13 +110,14 @@ interface AskArguments {
   question: string;
   grounding: { overlays: string[]; query_hints: string[] };
   top_k: number;
+  engine?: string | undefined;
 }
 
 /** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
-function requestOf({ question, grounding, top_k }: AskArguments): AskRequest {
+function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): AskRequest {
   analyse(question);
   const { overlays, query_hints } = grounding;
-  return { question, overlays, top_k, query_hints };
+  return { question, overlays, top_k, query_hints, engine };
 }
 
 function asked(found: AskAnswer): Answer<Asked> {
@@ -115,6 +134,7 @@ function asked(found: AskAnswer): Answer<Asked> {
       errors,
       index_version: metadata.index_version,
       elapsed_ms: metadata.elapsed_ms,
+      ...byModel(metadata),
     },
     cut: listsOf<Asked>('sources', 'overlay_warnings', 'errors'),
     total: sources.length,
@@ -126,6 +146,7 @@ function asked(found: AskAnswer): Answer<Asked> {
         ...(value.sources.length > 0 ? ['Sources:'] : []),
         ...value.sources.map((each, at) => sourceLine(each, at + 1)),
         ...value.overlay_warnings.map((each) => `note: ${each}`),
+        ...modelLine(value),
         ...errorLines(value.errors),
       ].join('\n'),
   };
@@ -152,6 +173,7 @@ const latticeInput = z.strictObject({
     .default(maxHops.default)
     .describe('Agents visited at most.'),
   top_k: z.int().min(1).max(10).default(3).describe('Citations of each hop.'),
+  engine: engineInput,
 });
 
 interface LatticeHop {
@@ -163,7 +185,7 @@ interface LatticeHop {
   elapsed_ms: number;
 }
 
-interface Routed {
+interface Routed extends ByModel {
   answer: string;
   confidence: string;
   query_path: string[];
@@ -207,11 +229,11 @@ export const queryLattice: Tool<typeof latticeInput> = {
   doing: 'asking from shard to shard',
   async run(request, { bus, deadlineMs, signal, tell }) {
     const questions = await bus.questions();
-    const { question, from, max_hops, top_k } = request;
+    const { question, from, max_hops, top_k, engine = '' } = request;
     const onProgress = ({ visited, agents_asked }: QueryProgress): void =>
       tell([...visited, `${agents_asked} agents asked`].join(' · '));
     const found = await questions.query(
-      { question, from, max_hops, top_k },
+      { question, from, max_hops, top_k, engine },
       { deadlineMs, signal, onProgress },
     );
     return routed(unlessEmpty(found, found.hops.length === 0));
@@ -232,6 +254,7 @@ function routed(found: LatticeAnswer): Answer<Routed> {
   const { elapsed_ms } = found;
   const value: Routed = {
     ...{ answer, confidence, query_path, hops, safety, agents_asked, partial, errors, elapsed_ms },
+    ...byModel(found.metadata),
   };
   return {
     value,
@@ -259,7 +282,8 @@ const hopRows: Cut<Routed> = {
   }),
 };
 
-function textOf({ answer, confidence, query_path, hops, partial, errors }: Routed): string {
+function textOf(value: Routed): string {
+  const { answer, confidence, query_path, hops, partial, errors } = value;
   let number = 0;
   return [
     answer,
@@ -268,6 +292,7 @@ function textOf({ answer, confidence, query_path, hops, partial, errors }: Route
       via === null ? agent : `${agent} via ${via.symbol}: ${via.from} → ${via.to}`,
       ...citations.map((each) => sourceLine(each, (number += 1))),
     ]),
+    ...modelLine(value),
     ...errorLines(errors),
   ].join('\n');
 }

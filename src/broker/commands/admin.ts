@@ -8,6 +8,7 @@ import {
 } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Letter } from '../mailbox.js';
+import { dismiss, enrol } from './enrol.js';
 
 /** What changes the messages of others, or the store. */
 export const admin: CommandRun = async (core, session, frame) => {
@@ -22,6 +23,8 @@ export const admin: CommandRun = async (core, session, frame) => {
 };
 
 const actions = new Map<string, (core: BrokerCore, body: Buffer) => Promise<Buffer>>([
+  ['agent.enrol', enrol],
+  ['agent.dismiss', dismiss],
   [
     'dead.requeue',
     async (core, body) => {

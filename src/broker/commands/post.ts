@@ -3,6 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../sessions.js';
+import { overReason, taskRole } from './enrol.js';
 import { mailboxFor } from './recipient.js';
 import { checkStored, textCharsMax } from './texts.js';
 
@@ -42,7 +43,10 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
     // Asked first: what was accepted stays accepted, whatever has become of its recipient.
     const earlier = core.mailboxes.earlier(from, id);
     const mailbox = earlier === undefined ? mailboxFor(core, session, frame, from) : '';
+    const isForTask = isOfTask(core, mailbox);
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
+    // Dismissed while it was on its way to the disk.
+    if (isForTask && !isOfTask(core, mailbox)) core.mailboxes.close([mailbox], overReason);
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);
@@ -52,9 +56,14 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
   }
 }
 
+function isOfTask(core: BrokerCore, mailbox: string): boolean {
+  return core.registry.record(mailbox.replace(/^agent:/, ''))?.role === taskRole;
+}
+
 /**
  * The agent that this message is from. A session speaks for itself; an administrator may also speak for an
- * agent of the operators, as one of several command lines that share its mailbox. Throws UNAUTHORISED.
+ * agent of the operators, as one of several command lines that share its mailbox, and a manager for the agent of a task,
+ * which may be over before what it came to is told. Throws UNAUTHORISED.
  */
 export function speaker(core: BrokerCore, session: Session, frame: Frame): string {
   const { from } = frame.envelope;
@@ -65,13 +74,19 @@ export function speaker(core: BrokerCore, session: Session, frame: Frame): strin
 export function actingFor(core: BrokerCore, session: Session, agent: string): string {
   const owner = core.sessions.liveOf(agent)?.role ?? core.registry.record(agent)?.role;
   const isOperators = owner === undefined || owner === session.role;
-  if (!session.rights.mayAdminister('inbox.take') || !isOperators || !isName(agent))
+  const may =
+    owner === taskRole
+      ? session.rights.mayAdminister('agent.speak')
+      : isOperators && session.rights.mayAdminister('inbox.take');
+  if (!may || !isName(agent))
     throw new BusError('UNAUTHORISED', { agent: session.agent, role: agent.slice(0, 120) });
   return agent;
 }
 
 /** Whoever has a mailbox is listed, and can be written to while it is away. */
 export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
+  // Those are made known, and forgotten, by their manager.
+  if (session.role === taskRole) return;
   if (core.registry.record(agent) !== undefined) return;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
   const record = { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] };

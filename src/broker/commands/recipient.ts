@@ -95,7 +95,7 @@ function registeredAgent(core: BrokerCore, name: string): string {
   const live = core.sessions.liveOf(name);
   if (live?.isEphemeral === true) throw new BusError('NO_MAILBOX', { agent: name });
   if (live !== undefined || core.registry.record(name) !== undefined) return name;
-  if (core.mailboxes.isKnown(`agent:${name}`)) return name;
+  if (core.mailboxes.isUsed(`agent:${name}`)) return name;
   const ids = core.registry.withAlias(name);
   const online = ids.filter((id) => core.sessions.liveOf(id) !== undefined);
   const [only, ...others] = online.length > 0 ? online : ids;

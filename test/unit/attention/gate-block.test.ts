@@ -130,7 +130,7 @@ describe('no block', () => {
     const quoted = `${mark}\n${whole}\n${mark}\nDone.`;
     expect(gateIn(quoted, { given: [], mark })).toBeUndefined();
     expect(
-      gateIn(`${gateInstructions}\nDone.`, { given: [gateInstructions], mark }),
+      gateIn(`${gateInstructions()}\nDone.`, { given: [gateInstructions()], mark }),
     ).toBeUndefined();
     // Its own word beside it still counts; so does what a quotation that never ends would hide.
     expect(gateIn(`${quoted}\n${short}`, { given: [], mark })).toMatchObject({ flaw: '' });

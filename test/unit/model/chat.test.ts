@@ -429,7 +429,7 @@ test('the runner fences its sources, and keeps only what cites them', async () =
   const outcome = await run({
     ...{ task: readTask({ task: 'What does it do?' }, 'one'), attempt: 1, pgc: null },
     gathered: { ...nothingGathered, citations: [source] },
-    ...{ conflicts: [], earlier: '', signal: never, progress: () => undefined },
+    ...{ parent: '', conflicts: [], earlier: '', signal: never, progress: () => undefined },
   });
   expect(outcome).toMatchObject({ kind: 'finished', result: 'It opens [1].', tokens: 42 });
   expect(outcome.gathered).toMatchObject({

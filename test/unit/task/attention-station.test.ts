@@ -43,7 +43,15 @@ function attending(change: Partial<TaskRecord> = {}): TaskRecord {
     ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'somebody' },
     ...{ failed_workers: [], response: null, reviews: [], error: null, asks: '', progress: '' },
     ...{ notes: [], reactions: [], gates: [], grants: [], findings: [] },
-    ...{ owner: '', depth: 0, root: '' },
+    ...{
+      owner: '',
+      depth: 0,
+      root: '',
+      order: 0,
+      started_ms: 0,
+      is_supervised: false,
+      not_before_ms: 0,
+    },
     ...{ created_ms: nowMs, updated_ms: nowMs, finished_ms: 0 },
   } as const;
   const its = structuredClone(data) as unknown as Parameters<typeof begun>[0];

@@ -1,0 +1,260 @@
+import { newId } from '../../../src/base/ids.js';
+import { readTask } from '../../../src/delegation/schema.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { fencedData } from '../../../src/model/fenced.js';
+import { deedId, type DeedPlace } from '../../../src/prompt/agent-ids.js';
+import { shortCall } from '../../../src/prompt/agent-steps.js';
+import {
+  agentTools,
+  argumentsFor,
+  checkInput,
+  delegateInput,
+  isAgentTool,
+  pushInput,
+  readInput,
+  receiveInput,
+  runInput,
+  sendInput,
+  type AgentToolName,
+} from '../../../src/prompt/agent-tools.js';
+import { readEntries, type FilePort, type ToolResult } from '../../../src/prompt/history.js';
+import type { SaidCall, TakenMessage } from '../../../src/prompt/story.js';
+import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/messages.js';
+import { resultMessage } from '../../../src/task/result-message.js';
+import { resolved } from '../../../src/task/queue.js';
+import type { MessageAnswer } from '../../../src/wire/messages.js';
+import { bodyOf } from '../../cli/commands/mail.js';
+import { receiveOne } from '../../mail/receive.js';
+import { failureText } from '../../mcp/tool.js';
+import type { AgentBus } from './agent-bus.js';
+import { askIndex } from './index-tools.js';
+import { pushParsed, run } from './pushing.js';
+
+/** Of the text of one message that a model sees. */
+const messageCharsMax = 64 * 1024;
+const inboxRows = 50;
+
+/** What came of a call. */
+export interface Called {
+  /** As the model reads it. */
+  text: string;
+  /** Empty: it went well. */
+  code: string;
+  /** It was not run, because of what the model said. */
+  isInvalid: boolean;
+  message: TakenMessage | null;
+}
+
+export interface CallsParts {
+  bus: AgentBus;
+  files: FilePort;
+  /** Of a push that names none. */
+  model: string;
+  /** Messages that stand in the history already, by number. */
+  isTaken: (message: { seq: number; id: string }) => boolean;
+  signal: AbortSignal;
+  progress: (summary: string) => void;
+}
+
+type Said = string | { text: string; message: TakenMessage };
+
+const invalid: ReadonlySet<string> = new Set(['MODEL_CALL_INVALID', 'TOOL_INPUT']);
+
+/** Does what a model calls. Whatever goes wrong with it is an answer; nothing that others wrote is more than data in it. */
+export class AgentCalls {
+  readonly #parts: CallsParts;
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws only when nobody waits any more. */
+  async call(call: SaidCall, place: DeedPlace): Promise<Called> {
+    this.#parts.progress(`${call.name} ${shortCall(call.arguments)}`.slice(0, 200));
+    try {
+      if (call.invalid !== '')
+        throw new BusError('MODEL_CALL_INVALID', { tool: call.name, detail: call.invalid });
+      const said = await this.#said(call, place);
+      const { text, message } = typeof said === 'string' ? { text: said, message: null } : said;
+      return { text, code: '', isInvalid: false, message };
+    } catch (error) {
+      if (this.#parts.signal.aborted) throw error;
+      const { code } = asBusError(error);
+      return { text: failureText(error), code, isInvalid: invalid.has(code), message: null };
+    }
+  }
+
+  /** As a call would say it, of a file that the prompt names. */
+  async read(path: string): Promise<{ text: string; result: ToolResult }> {
+    const [, result] = await readEntries(path, this.#parts.files);
+    if (!result.is_error) return { text: fence(`the file ${named(path)}`, result.text), result };
+    return { text: failureText(new BusError(result.code, { path })), result };
+  }
+
+  async #said({ name, arguments: given }: SaidCall, place: DeedPlace): Promise<Said> {
+    const { bus, signal, progress } = this.#parts;
+    if (isAgentTool(name)) return this.#own(name, given, place);
+    const told = await askIndex(name, given, { bus, signal, tell: progress });
+    if (told !== undefined) return fence(`what the index says (${name})`, told);
+    throw new BusError('MODEL_CALL_INVALID', { tool: name, detail: 'there is no such tool' });
+  }
+
+  #own(name: AgentToolName, given: unknown, place: DeedPlace): Promise<Said> {
+    const { bus } = this.#parts;
+    switch (name) {
+      case 'push': {
+        const its = argumentsFor(name, pushInput, given);
+        const { name: called = '', prompt, model = this.#parts.model } = its;
+        const timeoutMs = (its.timeout_seconds ?? 0) * 1_000;
+        const id = deedId(called || 'task', place);
+        return pushParsed(bus, { name: called, prompt, model, timeoutMs, id, toParent: false });
+      }
+      case 'run': {
+        const { count = 0, concurrency = 0 } = argumentsFor(name, runInput, given);
+        return run(bus, deedId('run', place), { count, concurrency, timeoutMs: 0 });
+      }
+      case 'check': {
+        const { from = '', lifo } = argumentsFor(name, checkInput, given);
+        return this.#receive(from, lifo, 0);
+      }
+      case 'receive': {
+        const { from = '', lifo, wait_seconds } = argumentsFor(name, receiveInput, given);
+        return this.#receive(from, lifo, wait_seconds * 1_000);
+      }
+      case 'send': {
+        const { to, message } = argumentsFor(name, sendInput, given);
+        return this.#send(to, message, deedId('message', place));
+      }
+      case 'queue':
+        argumentsFor(name, agentTools.queue.input, given);
+        return this.#queue();
+      case 'inbox':
+        argumentsFor(name, agentTools.inbox.input, given);
+        return this.#inbox();
+      case 'read':
+        return this.#read(argumentsFor(name, readInput, given).path);
+      case 'delegate':
+        return this.#delegate(argumentsFor(name, delegateInput, given), deedId('work', place));
+    }
+  }
+
+  async #receive(from: string, lifo: boolean, waitMs: number): Promise<Said> {
+    const { bus, signal } = this.#parts;
+    const client = await bus.client();
+    const untilMs = performance.now() + waitMs;
+    for (;;) {
+      const leftMs = Math.max(0, untilMs - performance.now());
+      const taken = await receiveOne(client, {
+        ...{ agent: bus.agent, from, lifo, waitMs: leftMs, signal },
+        queueOf: () => bus.queueNow(),
+      });
+      const { seq, id, from: sender } = taken.view;
+      // It was read, and its settling was lost.
+      if (this.#parts.isTaken({ seq, id })) bus.settle([seq]);
+      else
+        return {
+          text: this.#shown(taken, await this.#known()),
+          message: { seq, id, from: sender },
+        };
+    }
+  }
+
+  #shown({ view, body: bytes }: MessageAnswer, queue: QueueAnswer | undefined): string {
+    const body = readable(view.type, bytes);
+    const cut =
+      body.length <= messageCharsMax ? '' : `\n… ${body.length - messageCharsMax} more characters`;
+    const what = `a message from ${whoIs(view.from, queue)} of the type ${named(view.type)}`;
+    return fence(what, body.slice(0, messageCharsMax) + cut);
+  }
+
+  async #send(to: string, message: string, id: string): Promise<string> {
+    const { bus } = this.#parts;
+    const queue = await this.#known();
+    const agent = queue === undefined ? to : resolved(queue, to);
+    await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
+    return `Stored for ${agent}.`;
+  }
+
+  async #queue(): Promise<string> {
+    const { rows, siblings, parent } = await this.#parts.bus.queue();
+    const { agent } = this.#parts.bus;
+    return [
+      rows.length === 0 ? 'Nothing stands in your queue.' : 'Your queue:',
+      ...rows.map(rowLine),
+      ...(parent === '' ? [] : [`Beside you, in the queue of ${parent}:`]),
+      ...siblings.filter(({ id }) => id !== agent).map(rowLine),
+    ].join('\n');
+  }
+
+  async #inbox(): Promise<string> {
+    const { bus } = this.#parts;
+    const client = await bus.client();
+    const page = await client.mail.inbox({ mailbox: `agent:${bus.agent}`, limit: inboxRows });
+    const messages = page.messages.filter((each) => !this.#parts.isTaken(each));
+    if (messages.length === 0) return 'Your inbox is empty.';
+    const queue = await this.#known();
+    const lines = messages.map(({ from, type, bytes, stored_ms }) => {
+      const ago = Math.max(0, Math.round((Date.now() - stored_ms) / 1_000));
+      return `- from ${whoIs(from, queue)}: ${named(type)}, ${bytes} bytes, ${ago} s ago`;
+    });
+    return [`${messages.length} wait, oldest first:`, ...lines].join('\n');
+  }
+
+  async #read(path: string): Promise<string> {
+    const { text, result } = await this.read(path);
+    if (result.is_error) throw new BusError(result.code, { path });
+    return text;
+  }
+
+  async #delegate(given: object, id: string): Promise<string> {
+    const task = readTask(given, id);
+    // A prompt of a prompt stands in a queue, which says how many and how deep.
+    if (task.runner === 'prompt')
+      throw new BusError('TOOL_INPUT', { tool: 'delegate', detail: 'runner: push a prompt' });
+    const view = await this.#parts.bus.ask(taskMessages.delegate, task);
+    return `Task ${view.id} is ${view.state}; its result comes into your inbox.`;
+  }
+
+  /** Undefined: no manager says what is in the queue; then names stand for themselves. */
+  async #known(): Promise<QueueAnswer | undefined> {
+    try {
+      return await this.#parts.bus.queueNow();
+    } catch (error) {
+      if (this.#parts.signal.aborted) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** The result of a task as its reader needs it; anything else as it came. */
+function readable(type: string, bytes: Uint8Array): string {
+  const { finished } = taskMessages;
+  if (type === finished.type)
+    try {
+      return JSON.stringify(resultMessage(finished.codec.decode(bytes)), undefined, 1);
+    } catch {
+      // It only bears the name of one.
+    }
+  return bodyOf({ type, body: Buffer.from(bytes) }).body;
+}
+
+/** Under a mark that nobody can know beforehand. */
+function fence(what: string, data: string): string {
+  return fencedData(newId('data'), what, data);
+}
+
+/** Of what others chose, beside our own words. */
+function named(text: string): string {
+  const plain = text.replace(/[^\w./@: -]/g, '?');
+  return plain.length <= 200 ? plain : `${plain.slice(0, 199)}…`;
+}
+
+function whoIs(id: string, queue: QueueAnswer | undefined): string {
+  const row = [...(queue?.rows ?? []), ...(queue?.siblings ?? [])].find((each) => each.id === id);
+  if (row !== undefined) return row.name === '' ? id : `${row.name} (${id})`;
+  return id === queue?.parent ? `parent (${id})` : id;
+}
+
+function rowLine({ id, name, status, state }: QueueRow): string {
+  return `- ${name || id}: ${status} (${state})${name === '' ? '' : `, id ${id}`}`;
+}

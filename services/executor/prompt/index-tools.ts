@@ -1,0 +1,50 @@
+import { BusError } from '../../../src/errors/bus-error.js';
+import type { Tool as ModelTool } from '../../../src/model/conversation.js';
+import { engineName } from '../../../src/pgc/shapes.js';
+import { toolOf } from '../../../src/prompt/agent-tools.js';
+import { RemoteQuestions } from '../../cli/connect.js';
+import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
+import { blastRadius, locate } from '../../mcp/tools/analysis.js';
+import { ask } from '../../mcp/tools/ask.js';
+import { callees, callers, trace } from '../../mcp/tools/graph.js';
+import { verifyCitations } from '../../mcp/tools/verify.js';
+import type { AgentBus } from './agent-bus.js';
+
+/** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */
+// Each has arguments of its own, which it checks itself.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+const tools = new Map<string, Tool<any>>(
+  [ask, callers, callees, trace, blastRadius, locate, verifyCitations].map((each) => [
+    each.name,
+    each,
+  ]),
+);
+
+/** Sentences of the index alone: whoever asks is a model already. */
+const fixed: ReadonlyMap<string, object> = new Map([[ask.name, { engine: engineName }]]);
+
+export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) => {
+  const known = Object.keys(fixed.get(each.name) ?? {}).map((key) => [key, true] as const);
+  return toolOf(
+    each.name,
+    each.description,
+    inputOf(each).omit(Object.fromEntries(known) as Record<string, true>),
+  );
+});
+
+/** Undefined: there is no such tool. Throws TOOL_INPUT, and what whoever answers says. */
+export async function askIndex(
+  name: string,
+  args: Record<string, unknown>,
+  { bus, signal, tell }: { bus: AgentBus; signal: AbortSignal; tell: (doing: string) => void },
+): Promise<string | undefined> {
+  const tool = tools.get(name);
+  if (tool === undefined) return undefined;
+  const its = {
+    client: () => bus.client(),
+    questions: async () => new RemoteQuestions(await bus.client()),
+    asPerson: () =>
+      Promise.reject(new BusError('UNAUTHORISED', { agent: bus.agent, role: 'operator' })),
+  };
+  return toldBy(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
+}

@@ -1,0 +1,42 @@
+import { isName } from '../../base/ids.js';
+import { BusError } from '../../errors/bus-error.js';
+import { agentRecordCodec } from '../../wire/messages.js';
+import type { BrokerCore } from '../core.js';
+
+/** The agents of tasks: they have a mailbox before anybody connects as them, and lose it when their task is over. */
+export const taskRole = 'task';
+
+/** Why what waited for one becomes dead letters. */
+export const overReason = 'AGENT_DISMISSED';
+
+const none = Buffer.alloc(0);
+
+/** Throws UNAUTHORISED for a name that somebody else has, INVALID_NAME, TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
+export async function enrol(core: BrokerCore, body: Buffer): Promise<Buffer> {
+  const record = agentRecordCodec.decode(body);
+  const { id } = record;
+  if (!isName(id)) throw new BusError('INVALID_NAME', { name: id.slice(0, 120), what: 'agent id' });
+  const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
+  if ((owner !== undefined && owner !== taskRole) || isCalled(core, id))
+    throw new BusError('UNAUTHORISED', { agent: id, role: taskRole });
+  if (core.registry.record(id) !== undefined) return none;
+  await core.enroll({ ...record, alias: '', role: taskRole }, false);
+  core.announce('updated', id);
+  return none;
+}
+
+/** Throws UNAUTHORISED for any other agent. */
+export async function dismiss(core: BrokerCore, body: Buffer): Promise<Buffer> {
+  const id = body.toString();
+  const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
+  if (owner === undefined) return none;
+  if (owner !== taskRole)
+    throw new BusError('UNAUTHORISED', { agent: id.slice(0, 120), role: taskRole });
+  await core.dismiss(id, overReason);
+  return none;
+}
+
+/** Others go by this name: what is meant for them would come here. */
+function isCalled(core: BrokerCore, name: string): boolean {
+  return core.isProvenRole(name) || core.registry.withAlias(name).some((id) => id !== name);
+}

@@ -1,0 +1,52 @@
+import type { TermIndex } from '../../pgc/term-index.js';
+import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
+import type { Journal } from '../journal.js';
+import type { Lattice } from '../lattice.js';
+import { LatticeQuestions, type AskingOptions } from '../questions.js';
+import type { Prose } from './prose.js';
+import { termOf, type KnownWords } from './reading.js';
+
+/** Answers from a lattice, told by a language model where there is one. */
+export class ProseQuestions extends LatticeQuestions {
+  readonly #prose: Prose;
+
+  constructor(prose: Prose, ...parts: ConstructorParameters<typeof LatticeQuestions>) {
+    super(...parts);
+    this.#prose = prose;
+  }
+
+  override ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+    return this.#prose.ask(request, options, {
+      by: (its, within) => super.ask(its, within),
+      known: wordsIn(this.lattice),
+    });
+  }
+
+  override query(
+    request: LatticeQuery,
+    { journal, ...options }: AskingOptions & { journal?: Journal },
+  ): Promise<LatticeAnswer> {
+    return this.#prose.query(request, options, {
+      // What a model adds is not the same the next time: only what was asked is gone on with.
+      by: (its, within) =>
+        super.query(its, { ...within, ...(its === request && journal && { journal }) }),
+      known: wordsIn(this.lattice),
+    });
+  }
+}
+
+function wordsIn({ names, directory }: Lattice): KnownWords {
+  const stands = (term: string | undefined): boolean =>
+    term !== undefined && names.documentsWith(term).some((documents) => documents > 0);
+  return (words) =>
+    words.filter((word) => stands(termOf(word)) || directory.ownersOf(word).length > 0);
+}
+
+/** Of one shard. */
+export function wordsOfShard(index: TermIndex): KnownWords {
+  return (words) =>
+    words.filter((word) => {
+      const term = termOf(word);
+      return term !== undefined && index.documentFrequency(term) > 0;
+    });
+}

@@ -1,0 +1,15 @@
+import { filled } from './texts.js';
+
+/**
+ * Data that is no instruction, with the words that say so. `mark`: random, of this prompt alone; whatever the data
+ * holds, the fence ends where it ends.
+ */
+export function fenced(mark: string, data: string): string {
+  // Not removed without a trace: what stands around a mark could be one when it is gone.
+  return filled('fence', { mark, data: data.replaceAll(mark, '…') });
+}
+
+/** The same of whatever a tool gave an agent; `what` says in our own words what it is. */
+export function fencedData(mark: string, what: string, data: string): string {
+  return filled('data-fence', { mark, what, data: data.replaceAll(mark, '…') });
+}
