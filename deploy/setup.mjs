@@ -18,6 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
+const policy = path.join(root, 'src/attention/classify/policy.yaml');
 const dist = path.join(root, 'dist');
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
