@@ -2,6 +2,8 @@
 // executors from the PGC alone, or by a scripted worker where something is to be sent, heard or waited for.
 
 const question = (number) => `What does part_${number}_start call?`;
+/** Not by the scripted one. */
+const executor = (number) => ({ to: `executor-${number % 2}` });
 /** Says that no model is configured, and cites the file. */
 const answers = (number) => new RegExp(`no language model[^]*part_${number}\\.c`, 'i');
 
@@ -11,14 +13,15 @@ export function workflowsByHand(tag, worker, isCalm) {
   const says = (its) => JSON.stringify({ text: `<${tag}>`, ...its });
   const word = (name) => `<${tag}.${name}>`;
   const five = [1, 2, 3, 4, 5];
-  const pushFive = (parent) => inOrder(five, (each) => parent.push(`q${each}`, question(each)));
+  const pushFive = (parent) =>
+    inOrder(five, (each) => parent.push(`q${each}`, question(each), executor(each)));
   const receiveAll = (parent, count) =>
     inOrder(Array.from({ length: count }), () => parent.receive());
   return {
     async sequential(parent) {
       const heard = [];
       for (const each of [1, 2]) {
-        await parent.push(`q${each}`, question(each));
+        await parent.push(`q${each}`, question(each), executor(each));
         await parent.run();
         heard.push(await parent.receive());
       }
