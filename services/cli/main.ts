@@ -53,6 +53,11 @@ const modules: CommandModule[] = [
     names: ['delegate'],
     load: async () => (await import('./commands/delegate.js')).addDelegateCommand,
   },
+  { names: ['run'], load: async () => (await import('./commands/run.js')).addRunCommand },
+  {
+    names: ['push', 'queue', 'kill'],
+    load: async () => (await import('./commands/queue.js')).addQueueCommands,
+  },
   { names: ['gate'], load: async () => (await import('./commands/gate.js')).addGateCommands },
   { names: ['task'], load: async () => (await import('./commands/task.js')).addTaskCommands },
   {

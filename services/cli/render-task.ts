@@ -164,7 +164,7 @@ function age(sinceMs: number): string {
   return spanOf(Date.now() - sinceMs);
 }
 
-function spanOf(ms: number): string {
+export function spanOf(ms: number): string {
   const seconds = Math.max(0, ms / 1_000);
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;

@@ -2,7 +2,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import { newId } from '../../src/base/ids.js';
 import { readWireTask } from '../../src/delegation/schema.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask, RunnerName } from '../../src/delegation/shapes.js';
 import { withStrategy } from '../../src/delegation/strategy.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { parsePrompt } from '../../src/prompt/parse.js';
@@ -44,11 +44,12 @@ export class QueueDesk {
     });
   }
 
-  async #pushed({ owner: named, task: asked, to_parent }: Push, from: string): Promise<TaskView> {
-    const owner = await this.#ownerFor(named, from);
-    const { id, runner } = asked;
-    const given = { ...asked, id: id || newId('task'), runner: runner || 'prompt' };
-    const task = withStrategy(readWireTask(given as DelegatedTask));
+  async #pushed({ owner: whose, task: asked, to_parent }: Push, from: string): Promise<TaskView> {
+    const owner = await this.#ownerFor(whose, from);
+    // As it came: what is absent is empty.
+    const runner = asked.runner as RunnerName | '';
+    const id = asked.id || newId('task');
+    const task = withStrategy(readWireTask({ ...asked, id, runner: runner || 'prompt' }));
     assertPrompt(task);
     if (!isOwnSession(task.session, owner))
       assertMayJoin(task.session, { agent: from, role: await this.#client.roleOf(from) });

@@ -134,7 +134,7 @@ const shape = (z: Zod) =>
     /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
     prompt: promptSchema(z).optional(),
-    /** The language model of the runner `model`; absent: there is none. */
+    /** The language model of questions about code and of the runners `model` and `prompt`; absent: there is none. */
     model: modelSchema(z).optional(),
     /** By role: who may send what to whom, offer, publish, administer, and how fast. */
     permissions: permissionsSchema(z),

@@ -56,9 +56,9 @@ function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
     encode: (answer) => inner.encode(answer),
     decode(bytes) {
       const answer = inner.decode(bytes);
-      // Absent messages decode as null, whatever the types say; an absent list as an empty one.
+      // Absent messages decode as null, whatever the types say, and absent lists as empty ones.
       const metadata = answer.metadata as AskAnswer['metadata'] | null;
-      if (metadata?.texts?.length === 0) delete metadata.texts;
+      if (metadata?.dropped === undefined) delete metadata?.texts;
       return answer;
     },
   };

@@ -223,7 +223,7 @@ test('delegated in the name of an agent, that agent gets the result as a message
   expect([code, json.parent, json.state]).toEqual([0, 'ann', 'completed']);
   const mail = await run('receive', '--as', 'ann', '--wait', '10s', '--json');
   expect(mail.json.message).toMatchObject({ type: 'task.finished', from: 'manager' });
-  expect(JSON.parse(mail.json.message.body)).toMatchObject({ id: json.id, state: 'completed' });
+  expect(JSON.parse(mail.json.message.body)).toMatchObject({ from: json.id, success: true });
   // Another task of this name was delegated by somebody else.
   const twice = await run(...args, '--id', 'in-words');
   expect([twice.code, twice.json.error.code]).toEqual([1, 'TASK_EXISTS']);

@@ -65,14 +65,18 @@ export class Desk implements AsyncDisposable {
 
   async assign(
     task: Record<string, unknown>,
-    { attempt = 1, change = {} }: { attempt?: number; change?: Partial<DelegatedTask> } = {},
+    {
+      attempt = 1,
+      depth = 0,
+      change = {},
+    }: { attempt?: number; depth?: number; change?: Partial<DelegatedTask> } = {},
   ): Promise<void> {
     const whole = { ...withStrategy(readTask(task, 'unnamed')), ...change };
     await this.post({
       task: whole,
       ...{ attempt, lease_ms: this.leaseMs, until_ms: Date.now() + 300_000 },
       manager: this.client.identity.agent,
-      ...{ grants: [], depth: 0, parent: 'me' },
+      ...{ grants: [], depth, parent: 'me' },
     });
   }
 

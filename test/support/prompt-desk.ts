@@ -32,7 +32,7 @@ export class PromptDesk {
   /** By the agent that asks. */
   readonly queues = new Map<string, Partial<QueueAnswer>>();
   /** Called when something is asked, before it is answered. */
-  onAsked: (type: string, from: string) => void | Promise<void> = () => undefined;
+  onAsked: (type: string, from: string, name: string) => void | Promise<void> = () => undefined;
 
   private constructor(readonly desk: Desk) {}
 
@@ -43,7 +43,7 @@ export class PromptDesk {
       [push.type]: async ({ body, from }) => {
         const asked = push.request.decode(body);
         its.pushes.push({ from, push: asked });
-        await its.onAsked(push.type, from);
+        await its.onAsked(push.type, from, asked.task.name);
         const refused = its.refusals.get(asked.task.name);
         if (refused !== undefined) throw refused;
         const { task } = asked;
@@ -51,18 +51,18 @@ export class PromptDesk {
       },
       [run.type]: async ({ body, from }) => {
         its.runs.push({ from, run: run.request.decode(body) });
-        await its.onAsked(run.type, from);
+        await its.onAsked(run.type, from, '');
         const ids = its.queued(from).map(({ task }) => task.id);
         return run.answer.encode({ started: ids, queued: 0, running: ids.length });
       },
       [queue.type]: async ({ from }) => {
-        await its.onAsked(queue.type, from);
+        await its.onAsked(queue.type, from, '');
         return queue.answer.encode(its.#queueOf(from));
       },
       [delegate.type]: async ({ body, from }) => {
         const task = delegate.request.decode(body);
         its.delegated.push({ from, task });
-        await its.onAsked(delegate.type, from);
+        await its.onAsked(delegate.type, from, task.name);
         return delegate.answer.encode({
           ...none,
           id: task.id,

@@ -2,14 +2,17 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages } from '../../../src/task/messages.js';
+import { taskMessages, type QueueAnswer } from '../../../src/task/messages.js';
+import { resultMessage } from '../../../src/task/result-message.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../identity.js';
+import { receiveOne } from '../../mail/receive.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable, printableText, table } from '../output.js';
+import { Tasks } from '../tasks.js';
 
 /** Messages that one `check --all` takes, and rows that one `inbox` shows. */
 const messagesMax = 500;
@@ -97,11 +100,11 @@ export function addMailCommands(sigma: Command): void {
     });
 
   withTaking(sigma.command('receive'))
-    .description('take one message, waiting for it')
+    .description('take one message, waiting for it as long as somebody is left who could send one')
     .option('--wait <duration>', 'at most so long', duration)
     .action(async (options: TakeOptions) => {
       await taking(options, async (client, mailbox) => {
-        const taken = await client.take({ ...want(options, mailbox), deadlineMs: waitOf(options) });
+        const taken = await takenOne(client, options, mailbox, waitOf(options));
         print({ json: options.json === true }, { message: shown(taken) }, () => rendered(taken));
         client.settle([taken.view.seq]);
       });
@@ -188,7 +191,7 @@ function withAs(command: Command): Command {
 
 function withTaking(command: Command): Command {
   return withAs(command)
-    .option('--from <agent>', 'only from this agent; ends when it is gone')
+    .option('--from <agent>', 'only from this agent, or task of the queue; ends when it is gone')
     .option('--lifo', 'the newest instead of the oldest')
     .option('--reply <id>', 'only the answer to this message');
 }
@@ -220,20 +223,35 @@ function waitOf(options: TakeOptions): number {
   return options.wait ?? defaultWaitMs;
 }
 
+/** An answer is waited for as long as it takes; any other message as long as somebody is left who could send one. */
+function takenOne(
+  client: Client,
+  options: TakeOptions,
+  mailbox: string,
+  waitMs: number,
+): Promise<MessageAnswer> {
+  if (options.reply !== undefined)
+    return client.take({ ...want(options, mailbox), deadlineMs: waitMs });
+  const { from = '', lifo = false } = options;
+  const agent = actor(options);
+  const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue(agent);
+  return receiveOne(client, { agent, mailbox, from, lifo, waitMs, queueOf });
+}
+
 async function nextOf(
   client: Client,
   options: TakeOptions,
   mailbox: string,
 ): Promise<MessageAnswer | undefined> {
   try {
-    return await client.take({ ...want(options, mailbox), deadlineMs: 0 });
+    return await takenOne(client, options, mailbox, 0);
   } catch (error) {
     if (error instanceof BusError && error.code === 'INBOX_EMPTY') return undefined;
     throw error;
   }
 }
 
-/** As text where it is text; the result of a task as the JSON of it. */
+/** As text where it is text; what a task came to as the JSON of a ResultMessage. */
 export function bodyOf(message: { type?: string; body: Uint8Array }): {
   body: string;
   encoding: string;
@@ -245,12 +263,12 @@ export function bodyOf(message: { type?: string; body: Uint8Array }): {
     : { body: bytes.toString('base64'), encoding: 'base64' };
 }
 
-/** Undefined also for what only bears the name of it: anybody may send such a thing. */
+/** Undefined also for what only bears the name of it. */
 function finishedIn({ type, body }: { type?: string; body: Uint8Array }): Buffer | undefined {
   const { finished } = taskMessages;
   if (type !== finished.type) return undefined;
   try {
-    return Buffer.from(JSON.stringify(finished.codec.decode(body)));
+    return Buffer.from(JSON.stringify(resultMessage(finished.codec.decode(body))));
   } catch {
     return undefined;
   }

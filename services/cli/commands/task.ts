@@ -14,7 +14,7 @@ import { Tasks, tasksListedMax } from '../tasks.js';
 
 /** What asks is named first, then what goes on, then what is over. */
 const states = [
-  ...['deciding', 'clarifying', 'blocked', 'pending', 'attending', 'assigned', 'running'],
+  ...['deciding', 'clarifying', 'blocked', 'queued', 'pending', 'attending', 'assigned', 'running'],
   ...['reviewing', 'revising', 'completed', 'failed', 'halted', 'cancelled', 'timed_out'],
 ];
 

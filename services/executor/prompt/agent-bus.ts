@@ -7,7 +7,7 @@ import { taskMessages, taskService, type QueueAnswer } from '../../../src/task/m
 
 const readyMsMax = 5_000;
 const askMsMax = 30_000;
-const lookMsMax = 5_000;
+const lookMsMax = 10_000;
 /** While the manager or the broker is away. */
 const patience = { baseMs: 200, capMs: 5_000 } as const;
 /** Whoever answers may be starting anew; asked again under the same ids, nothing is done twice. */

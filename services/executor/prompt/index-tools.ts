@@ -24,12 +24,11 @@ const tools = new Map<string, Tool<any>>(
 const fixed: ReadonlyMap<string, object> = new Map([[ask.name, { engine: engineName }]]);
 
 export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) => {
-  const known = Object.keys(fixed.get(each.name) ?? {}).map((key) => [key, true] as const);
-  return toolOf(
-    each.name,
-    each.description,
-    inputOf(each).omit(Object.fromEntries(known) as Record<string, true>),
-  );
+  const tool = toolOf(each.name, each.description, inputOf(each));
+  const given = Object.entries(tool.parameters.properties as Record<string, unknown>);
+  const known = fixed.get(each.name) ?? {};
+  const properties = Object.fromEntries(given.filter(([key]) => !Object.hasOwn(known, key)));
+  return { ...tool, parameters: { ...tool.parameters, properties } };
 });
 
 /** Undefined: there is no such tool. Throws TOOL_INPUT, and what whoever answers says. */

@@ -23,8 +23,9 @@ export function joined(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
   };
 }
 
-/** The way that begins where the question is more surely at home. */
+/** The way that begins where the question is more surely at home, unless somebody is missing on it alone. */
 export function better(plain: LatticeAnswer, hinted: LatticeAnswer): LatticeAnswer {
+  if (hinted.partial && !plain.partial) return plain;
   return entryOf(hinted) > entryOf(plain) ? hinted : plain;
 }
 

@@ -19,6 +19,10 @@ import { tell, type Told } from './telling.js';
 /** After one of these the model is not asked a second time for the same question. */
 const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);
 
+/** A search for what the model adds may take this share of the time that is left, and does not begin with less than that. */
+const searchShare = 1 / 2;
+const searchMsMin = 250;
+
 /** Who answers without a model. */
 export interface Extractive<Request, Answer> {
   by: (request: Request, options: AskingOptions) => Promise<Answer>;
@@ -142,7 +146,7 @@ async function spoken<Request extends AskRequest | LatticeQuery, Answer>(
   return { ...account, found };
 }
 
-/** With what the search finds by what the model read out of the question; a search that fails adds nothing. */
+/** With what the search finds by what the model read out of the question; one that fails, or has no time, adds nothing. */
 async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   read: QueryIntent,
@@ -151,11 +155,16 @@ async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   { by, known, join }: Kind<Request, Answer>,
 ): Promise<Answer> {
   const given = request.query_hints ?? [];
-  const query_hints = await hintsBy(read, given, known);
-  if (query_hints.length === given.length) return plain;
-  const options = { deadlineMs: use.leftMs, ...use.cancelled };
-  const hinted = await attempt(by({ ...request, query_hints }, options));
-  return 'error' in hinted ? plain : join(plain, hinted.value);
+  const deadlineMs = use.leftMs * searchShare;
+  if (deadlineMs < searchMsMin) return plain;
+  const search = async (): Promise<Answer> => {
+    const query_hints = await hintsBy(read, given, known);
+    if (query_hints.length === given.length) return plain;
+    const hinted = await by({ ...request, query_hints }, { deadlineMs, ...use.cancelled });
+    return join(plain, hinted);
+  };
+  const found = await attempt(search());
+  return 'error' in found ? plain : found.value;
 }
 
 function accountOf(read: Attempt<QueryIntent>, told: Attempt<Told> | undefined): Account {

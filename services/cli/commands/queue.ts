@@ -1,0 +1,150 @@
+import type { Command } from 'commander';
+import { newId } from '../../../src/base/ids.js';
+import type { Client } from '../../../src/client/client.js';
+import { taskLimits } from '../../../src/delegation/shapes.js';
+import { promptLimits } from '../../../src/prompt/shapes.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
+import { resolved } from '../../../src/task/queue.js';
+import { remoteIdentity } from '../../identity.js';
+import { withClient } from '../connect.js';
+import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, printable, table } from '../output.js';
+import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
+import { spanOf } from '../render-task.js';
+import { Tasks } from '../tasks.js';
+
+interface AsOptions extends CommonOptions {
+  as?: string;
+}
+
+interface RunOptions extends AsOptions {
+  concurrency?: number;
+  timeout?: number;
+  supervised?: boolean;
+  key?: string;
+}
+
+/** `push`, `queue`, `queue run` and `kill`: prompts that wait until they are started. */
+export function addQueueCommands(sigma: Command): void {
+  withAs(
+    sigma
+      .command('push')
+      .argument('[prompt]', 'a file, - for standard input, or the prompt itself'),
+  )
+    .description('put a prompt into a queue, where it waits until it is started')
+    .option('--name <name>', 'what others call it: `sigma receive --from NAME`')
+    .option('--model <model>', 'language model; the one that is configured, when absent')
+    .option('--timeout <duration>', 'for all of it, from its start on (10m)', longDuration)
+    .option('--tokens <n>', 'of the language model', wholeNumber(1, taskLimits.tokensMax))
+    .option('--id <id>', 'pushed again under the same id, it is one task')
+    .action(
+      async (given: string | undefined, options: AsOptions & PromptOptions & { id?: string }) => {
+        const task = await promptTask(given, options, options.id ?? newId('task'));
+        await withQueue(options, async (tasks, owner) => {
+          const view = await tasks.push({ owner, task, to_parent: false });
+          print({ json: options.json === true }, view, () => {
+            const called = view.task.name === '' ? '' : ` (${printable(view.task.name)})`;
+            return `queued as ${printable(view.id)}${called}; start it: sigma queue run`;
+          });
+        });
+      },
+    );
+
+  const queue = withAs(sigma.command('queue'))
+    .description('what was pushed: queued, running, finished')
+    .option('--all', 'also what is finished')
+    .action(async (options: AsOptions & { all?: boolean }) => {
+      await withQueue(options, async (tasks, owner) => {
+        const whole = await tasks.queue(owner);
+        const rows = whole.rows.filter(
+          ({ status, is_delivering }) =>
+            options.all === true || status !== 'finished' || is_delivering,
+        );
+        print({ json: options.json === true }, { ...whole, rows }, () =>
+          listed({ ...whole, rows }),
+        );
+      });
+    });
+
+  withAs(
+    queue
+      .command('run')
+      .argument(
+        '[n]',
+        'so many at most, oldest first; all, when absent',
+        wholeNumber(1, promptLimits.count),
+      ),
+  )
+    .description('start what is queued')
+    .option(
+      '--concurrency <n>',
+      'so many at a time, from now on',
+      wholeNumber(1, promptLimits.concurrency),
+    )
+    .option('--timeout <duration>', 'for each of them', longDuration)
+    .option('--supervised', 'try again what passes by itself; end all when one fails for good')
+    .option('--key <key>', 'said again under the same key, nothing more is started')
+    .action(async (count: number | undefined, options: RunOptions) => {
+      const { concurrency = 0, timeout: timeout_ms = 0, supervised = false } = options;
+      const key = options.key ?? newId('run');
+      await withQueue(options, async (tasks, owner) => {
+        const asked = { owner, count: count ?? 0, concurrency, timeout_ms, key, supervised };
+        const answer = await tasks.run(asked);
+        print({ json: options.json === true }, answer, () => {
+          const { started, queued, running } = answer;
+          const ids = started.map((id) => `  ${printable(id)}`);
+          return [`${started.length} started, ${running} under way, ${queued} queued`, ...ids].join(
+            '\n',
+          );
+        });
+      });
+    });
+
+  withAs(sigma.command('kill').argument('<task>', 'its name in the queue, or its id'))
+    .description('end a task and all that it pushed or delegated')
+    .option('--why <text>', 'why', '')
+    .action(async (name: string, options: AsOptions & { why: string }) => {
+      await withQueue(options, async (tasks, owner) => {
+        const id = resolved(await tasks.queue(owner), name);
+        const text = options.why === '' ? 'KILLED' : `KILLED: ${options.why}`;
+        const view = await tasks.change({ id, what: 'cancel', text });
+        print(
+          { json: options.json === true },
+          view,
+          () => `${printable(id)}: ${printable(view.state)}`,
+        );
+      });
+    });
+}
+
+function withAs(command: Command): Command {
+  return withCommon(command).option('--as <agent>', 'whose queue it is (operator)');
+}
+
+/** On this machine it is the operator's, unless told otherwise; over tcp that of the agent of the identity. */
+async function withQueue(
+  options: AsOptions,
+  work: (tasks: Tasks, owner: string, client: Client) => Promise<void>,
+): Promise<void> {
+  const config = configOf(options);
+  const owner = options.as ?? remoteIdentity(config)?.agent ?? operatorAgent;
+  await withClient(config, (client) => work(new Tasks(client), owner, client), 'operator');
+}
+
+function listed({ owner, rows, concurrency, supervised }: QueueAnswer): string {
+  const bounds = [
+    ...(concurrency > 0 ? [`${concurrency} at a time`] : []),
+    ...(supervised ? ['supervised'] : []),
+  ];
+  const head = `Queue of ${printable(owner)}${bounds.length > 0 ? ` (${bounds.join(', ')})` : ''}`;
+  if (rows.length === 0) return `${head}: nothing.`;
+  const titles = ['NAME', 'STATUS', 'STATE', 'SINCE', 'ID', 'PROGRESS'];
+  return `${head}\n${table([titles, ...rows.map(rowOf)])}`;
+}
+
+function rowOf(row: QueueRow): string[] {
+  const { name, status, state, created_ms, started_ms, finished_ms, id, progress } = row;
+  const sinceMs = finished_ms || started_ms || created_ms;
+  const shown = row.is_delivering ? `${status} (its result is on its way)` : status;
+  return [name || '-', shown, state, spanOf(Date.now() - sinceMs), id, progress].map(printable);
+}

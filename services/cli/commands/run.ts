@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Client } from '../../../src/client/client.js';
+import { taskLimits } from '../../../src/delegation/shapes.js';
+import { promptLimits } from '../../../src/prompt/shapes.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { receiveOne } from '../../mail/receive.js';
+import { remoteIdentity } from '../../identity.js';
+import { withClient } from '../connect.js';
+import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, printable } from '../output.js';
+import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
+import { followed, goesOn, printOutcome } from '../task-outcome.js';
+import { isOver, Tasks } from '../tasks.js';
+
+const mainName = 'main';
+/** Its result is stored right after its end. */
+const resultMs = 10_000;
+
+interface RunOptions extends CommonOptions, PromptOptions {
+  concurrency?: number;
+  wait?: boolean;
+}
+
+/** `run`: a prompt, now. */
+export function addRunCommand(sigma: Command): void {
+  withCommon(
+    sigma.command('run').argument('[prompt]', 'a file, - for standard input, or the prompt itself'),
+  )
+    .description('run a prompt: its /read, /push and /run, its content, what it leaves to be done')
+    .option('--name <name>', 'what it is called', mainName)
+    .option('--model <model>', 'language model; the one that is configured, when absent')
+    .option('--timeout <duration>', 'for all of it (10m)', longDuration)
+    .option('--tokens <n>', 'of the language model', wholeNumber(1, taskLimits.tokensMax))
+    .option(
+      '--concurrency <n>',
+      'of what it pushes, so many at a time',
+      wholeNumber(1, promptLimits.concurrency),
+    )
+    .option('--to <agent>', 'which executor shall run it')
+    .option('--wait', 'follow it until it is over or asks something (default on a terminal)')
+    .option('--no-wait', 'return as soon as the manager has it')
+    .option('--as <agent>', 'in whose name: that agent gets the result as a message')
+    .action((given: string | undefined, options: RunOptions) => run(given, options));
+}
+
+async function run(given: string | undefined, options: RunOptions): Promise<void> {
+  const { json, wait = process.stdout.isTTY, concurrency, name = mainName } = options;
+  const config = configOf(options);
+  const id = `${name}-${randomBytes(4).toString('hex')}`;
+  const task = await promptTask(given, options, id);
+  const owner = options.as ?? remoteIdentity(config)?.agent ?? operatorAgent;
+  const known = { isAccepted: false };
+  const accepted = (): void => void (known.isAccepted = true);
+  try {
+    await withClient(
+      config,
+      async (client) => {
+        const tasks = new Tasks(client);
+        // Before it can push anything.
+        if (concurrency !== undefined) await tasks.run({ ...setting, owner: id, concurrency });
+        const view =
+          client.identity.agent === owner
+            ? await tasks.delegate(task)
+            : await tasks.delegateAs(owner, task, accepted);
+        accepted();
+        if (!wait)
+          return print({ json: json === true }, view, () => `runs as ${printable(view.id)}`);
+        const now = await followed(client, view);
+        if (isOver(now)) await takeResult(client, owner, id);
+        printOutcome(options, now);
+      },
+      'operator',
+    );
+  } catch (error) {
+    throw known.isAccepted ? goesOn(error, id) : error;
+  }
+}
+
+const setting = { count: 0, timeout_ms: 0, key: '', supervised: false };
+
+/** What was read here need not be read again in the mailbox. */
+async function takeResult(client: Client, agent: string, id: string): Promise<void> {
+  const own = { agent, from: id, lifo: true, waitMs: resultMs };
+  const queueOf = (): ReturnType<Tasks['queue']> => new Tasks(client).queue(agent);
+  try {
+    const { view } = await receiveOne(client, { ...own, queueOf });
+    client.settle([view.seq]);
+  } catch (error) {
+    // It stays there, or somebody else has it already.
+    if (!(error instanceof BusError)) throw error;
+  }
+}

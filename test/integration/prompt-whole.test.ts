@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { ModelServer } from '../support/model-server.js';
+import { chainRepository } from '../support/repository.js';
+import { sigma, startSigma, type Running } from '../support/sigma.js';
+
+/** Every process as it is: broker, index, manager, an executor without a model, then one with a model. */
+let stage: ReturnType<typeof chainRepository>;
+let server: ModelServer;
+let executor: Running;
+const running: Running[] = [];
+
+function start(...args: string[]): Running {
+  const its = startSigma(stage.home, args);
+  running.push(its);
+  return its;
+}
+
+async function serving(env: Record<string, string> = {}): Promise<void> {
+  Object.assign(process.env, env);
+  executor = start('agent', 'executor', '--root', stage.root, '--runners', 'prompt,answer,command');
+  for (const each of Object.keys(env)) delete process.env[each];
+  await eventually(() => expect(executor.output()).toContain('"serving"'), 20_000);
+}
+
+beforeAll(async () => {
+  stage = chainRepository();
+  const { root, home, plan } = stage;
+  writeFileSync(path.join(root, 'GUIDE.md'), 'Rings are for descriptors.\n');
+  server = await ModelServer.open();
+  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
+  start('bus');
+  start('agent', 'pgc', root);
+  start('agent', 'manager');
+  await serving();
+  await eventually(async () => {
+    const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
+    expect(json.callers).toHaveLength(3);
+  }, 50_000);
+}, 90_000);
+
+afterAll(async () => {
+  for (const each of running.reverse()) {
+    each.process.kill('SIGTERM');
+    await each.ended;
+  }
+  await server[Symbol.asyncDispose]();
+  stage.remove();
+});
+
+async function prompted(id: string, task: string): Promise<any> {
+  const document = { id, task, runner: 'prompt' };
+  const args = ['delegate', '-', '--wait', '--json'];
+  return (await sigma(stage.home, args, { input: JSON.stringify(document) })).json;
+}
+
+test('without a model the index answers, says so, and names its places and what was read', async () => {
+  const view = await prompted('plain', '/read GUIDE.md\nWho calls nic_log?');
+  expect(view).toMatchObject({ state: 'completed', response: { usage: { tokens: 0 } } });
+  const { result, steps } = view.response;
+  expect(result).toMatch(/^No language model is configured here/);
+  expect(result).toContain('Read beforehand: GUIDE.md.');
+  expect(result).toMatch(/nic_log is called at 3 places/);
+  expect(result).toContain('drivers/nic/nic_main.c:');
+  expect(steps.map(({ what }: any) => what)).toEqual(['read', 'content', 'index', 'end']);
+  const asked = await prompted('plain-2', 'How is the ring of received frames allocated?');
+  expect(asked.state).toBe('completed');
+  expect(asked.response.result).toMatch(/\w+\.[ch]:\d+/);
+}, 60_000);
+
+test('with one, a prompt pushes others, has them run, takes their results and asks the index', async () => {
+  executor.process.kill('SIGTERM');
+  await executor.ended;
+  await server.play([
+    { match: '^Part (one|two)\\.$', times: 2, answer: { each: 'Part (\\w+)', text: 'Found $1.' } },
+    {
+      match: '^Do both parts\\.$',
+      answer: {
+        calls: [
+          { name: 'push', arguments: { name: 'two', prompt: 'Part two.' } },
+          { name: 'run' },
+          { name: 'callers', arguments: { symbol: 'nic_log' } },
+          { name: 'receive', arguments: { from: 'two' } },
+          { name: 'receive', arguments: { from: 'one' } },
+          { name: 'receive', arguments: { wait_seconds: 60 } },
+        ],
+      },
+    },
+    { match: 'NOBODY_LEFT', answer: { text: 'Both parts are done.' } },
+  ]);
+  await serving({ SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'small' });
+  const view = await prompted(
+    'both',
+    '/push name=one "Part one."\n/run\nDo both parts.\n/push name=later "Part three."',
+  );
+  expect(view).toMatchObject({ state: 'completed', response: { result: 'Both parts are done.' } });
+  const request = (await server.requests()).find(({ body }) => body.messages.length > 10)!;
+  const told = request.body.messages.slice(-6).map(({ content }: any) => content as string);
+  expect(told[2]).toContain('nic_log is called at 3 places');
+  expect(told[3]).toMatch(/message from two \(two-\w+\)[^]*"result": "Found two\."/);
+  expect(told[4]).toMatch(/message from one \(one-\w+\)[^]*"result": "Found one\."/);
+  const { json } = await sigma(stage.home, ['task', 'list', '--json']);
+  const tasks = json.tasks.map(({ state, depth, task }: any) => `${task.name} ${state} ${depth}`);
+  expect(tasks).toEqual(
+    expect.arrayContaining(['one completed 1', 'two completed 1', 'later queued 0']),
+  );
+}, 90_000);
+
+test('a program that an agent wants run waits for a person, whatever anybody writes to it', async () => {
+  const doomed = path.join(stage.root, 'doomed');
+  writeFileSync(doomed, 'still here');
+  await server.play([
+    {
+      match: '^Clean up\\.$',
+      answer: {
+        calls: [
+          {
+            name: 'delegate',
+            arguments: { task: 'Remove it.', action: { argv: ['rm', '-rf', 'doomed', 'drivers'] } },
+          },
+          { name: 'receive', arguments: { wait_seconds: 2 } },
+        ],
+      },
+    },
+    { match: 'INBOX_EMPTY|NOBODY_LEFT', answer: { text: 'It waits.' } },
+  ]);
+  const view = await prompted('cleaner', 'Clean up.');
+  expect(view).toMatchObject({ state: 'completed', response: { result: 'It waits.' } });
+  const { json } = await sigma(stage.home, ['task', 'list', '--json']);
+  const work = json.tasks.find(({ parent }: any) => parent === 'cleaner');
+  expect(work.gates.length).toBeGreaterThan(0);
+  expect(work.gates.every(({ state }: any) => state !== 'approved')).toBe(true);
+  expect([existsSync(doomed), readFileSync(doomed, 'utf8')]).toEqual([true, 'still here']);
+}, 60_000);
