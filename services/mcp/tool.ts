@@ -26,9 +26,12 @@ export const looks: ToolAnnotations = {
   openWorldHint: false,
 };
 
+/** What most tools need of the bus: as much as whoever runs them outside of a server has. */
+export type AskingBus = Pick<Bus, 'client' | 'questions'>;
+
 /** What a tool is given besides its arguments. */
-export interface Call {
-  bus: Pick<Bus, 'client' | 'questions' | 'asPerson'>;
+export interface Call<B extends AskingBus = AskingBus> {
+  bus: B;
   deadlineMs: number;
   /** Of the answer. */
   charsMax: number;
@@ -60,7 +63,7 @@ export interface Answer<V extends object> {
   text: (value: V) => string;
 }
 
-export interface Tool<Input extends z.ZodObject> {
+export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus> {
   name: string;
   title: string;
   description: string;
@@ -72,7 +75,7 @@ export interface Tool<Input extends z.ZodObject> {
   doing: string;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  run(input: z.output<Input>, call: Call): Promise<Answer<any>>;
+  run(input: z.output<Input>, call: Call<B>): Promise<Answer<any>>;
 }
 
 const common = z.strictObject({
@@ -121,7 +124,7 @@ export async function toldBy<Input extends z.ZodObject>(
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
-  tool: Tool<Input>,
+  tool: Tool<Input, Bus>,
   parts: { bus: Bus; log: Logger },
 ): void {
   const input = inputOf(tool);
@@ -147,7 +150,7 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
 }
 
 async function answered<Input extends z.ZodObject>(
-  tool: Tool<Input>,
+  tool: Tool<Input, Bus>,
   schema: z.ZodObject,
   args: unknown,
   context: ServerContext,

@@ -1,4 +1,3 @@
-import { BusError } from '../../../src/errors/bus-error.js';
 import type { Tool as ModelTool } from '../../../src/model/conversation.js';
 import { engineName } from '../../../src/pgc/shapes.js';
 import { toolOf } from '../../../src/prompt/agent-tools.js';
@@ -42,8 +41,6 @@ export async function askIndex(
   const its = {
     client: () => bus.client(),
     questions: async () => new RemoteQuestions(await bus.client()),
-    asPerson: () =>
-      Promise.reject(new BusError('UNAUTHORISED', { agent: bus.agent, role: 'operator' })),
   };
   return toldBy(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
 }

@@ -7,6 +7,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../cli/attends.js';
 import { renderQuestion, sessionLine } from '../../cli/render-attend.js';
 import { listsOf } from '../bounds.js';
+import type { Bus } from '../bus.js';
 import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
@@ -71,7 +72,7 @@ interface Attended {
 }
 
 /** `attend`: the outer protocol around tasks. */
-export const attend: Tool<typeof input> = {
+export const attend: Tool<typeof input, Bus> = {
   name: 'attend',
   title: 'Attend an intent',
   description:
@@ -113,7 +114,7 @@ export const attend: Tool<typeof input> = {
 async function answered(
   attends: Attends,
   { context, question, choice, text }: Pick<AttendWord, 'context' | 'question' | 'choice' | 'text'>,
-  { bus, responses, signal }: Call,
+  { bus, responses, signal }: Call<Bus>,
 ): Promise<SessionView> {
   const view = await attends.show(context, { signal });
   const asked = view.question;
@@ -152,7 +153,7 @@ function waited(
   attends: Attends,
   view: SessionView,
   isWaited: boolean,
-  call: Call,
+  call: Call<Bus>,
 ): Promise<SessionView> {
   if (!isWaited) return Promise.resolve(view);
   const withinMs = Math.max(0, call.deadlineMs - marginMs);

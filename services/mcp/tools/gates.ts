@@ -5,6 +5,7 @@ import { Gates } from '../../cli/gates.js';
 import { renderGate } from '../../cli/render-gate.js';
 import { listsOf } from '../bounds.js';
 import { nameCharsMax } from '../shapes.js';
+import type { Bus } from '../bus.js';
 import { looks, PersonNeeded, type Answer, type Tool } from '../tool.js';
 
 const listMax = 100;
@@ -78,7 +79,7 @@ const form = z.object({
  * `judge_gate`: has the person before this client judge; a model decides nothing here. The answer comes by elicitation, and
  * only for the action that was shown.
  */
-export const judgeGate: Tool<typeof judgeInput> = {
+export const judgeGate: Tool<typeof judgeInput, Bus> = {
   name: 'judge_gate',
   title: 'Have a person judge a risky action',
   description:
