@@ -35,11 +35,14 @@ export class ProseQuestions extends LatticeQuestions {
   }
 }
 
-function wordsIn({ names, directory }: Lattice): KnownWords {
-  const stands = (term: string | undefined): boolean =>
-    term !== undefined && names.documentsWith(term).some((documents) => documents > 0);
-  return (words) =>
-    words.filter((word) => stands(termOf(word)) || directory.ownersOf(word).length > 0);
+/** The tables of a lattice are made when a word is looked up, and not before. */
+function wordsIn(lattice: Lattice): KnownWords {
+  return (words) => {
+    const { names, directory } = lattice;
+    const stands = (term: string | undefined): boolean =>
+      term !== undefined && names.documentsWith(term).some((documents) => documents > 0);
+    return words.filter((word) => stands(termOf(word)) || directory.ownersOf(word).length > 0);
+  };
 }
 
 /** Of one shard. */
