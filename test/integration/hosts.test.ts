@@ -99,8 +99,8 @@ test('shards move between two hosts under load: no question is lost, none is ans
         } catch (error) {
           outcomes.lost.push(asBusError(error).code);
         }
-        // One process has all of these askers.
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        // One process has all of these askers, and the hosts have to start beside it.
+        await new Promise((resolve) => setTimeout(resolve, 4));
       }
     }),
   );

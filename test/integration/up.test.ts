@@ -234,7 +234,8 @@ test('up that is stopped while it starts ends with 130 and leaves nothing behind
   await eventually(() => expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]));
 });
 
-test.each([[['agent', 'manager']], [['agent', 'pgc']], [['agent', 'executor']]])(
+// Two of them are five seconds without a broker before they say so: they wait together.
+test.concurrent.each([[['agent', 'manager']], [['agent', 'pgc']], [['agent', 'executor']]])(
   'sigma %j without a broker ends when it is told to',
   async (args) => {
     const whole = args[1] === 'pgc' ? [...args, repository.root] : args;

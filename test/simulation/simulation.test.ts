@@ -7,7 +7,7 @@ import { Process, SimulatedTime } from './time.js';
 import { World } from './world.js';
 
 /** What a part of `npm test` may cost; `npm run campaign:simulation` runs a thousand. */
-const seeds = 40;
+const seeds = 16;
 
 describe('simulated worlds', () => {
   test('through crashes, power cuts, full disks and a bad network, nothing accepted is lost, doubled or out of order', async () => {
