@@ -176,13 +176,11 @@ async function forkBomb() {
   const server = await modelServer();
   const limits = { depthMax: bombDepth, treeMax: bombTasks };
   const { boss, end } = await stack('bomb', { model: server.config, prompt: limits });
-  let text = 'Go on.';
-  for (let level = 0; level <= bombDepth; level += 1)
-    text = prompt('Go on.', [
-      calls(push(`l${level}`, text), push(`r${level}`, text), run()),
-      calls(receive({ wait_seconds: 30 }), receive({ wait_seconds: 30 })),
-      { text: 'done' },
-    ]);
+  const text = prompt('Go on.', [
+    calls(push('left', '$self'), push('right', '$self'), run()),
+    calls(receive({ wait_seconds: 30 }), receive({ wait_seconds: 30 })),
+    { text: 'done' },
+  ]);
   const id = `bomb-${options.seed}`;
   await boss.delegate({ id, task: text, runner: 'prompt', criticality: 'C1' });
   await until(() => boss.delivered.has(id), endMsMax);

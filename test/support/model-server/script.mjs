@@ -47,7 +47,7 @@ export class Script {
 /**
  * A prompt that says what the model does: a line `@turns [answer, …]` in what the user said. The next answer is the one after
  * all that were given since, whoever asks how often: it depends on nothing but the conversation. `$last` in its text is the
- * last result of a tool, `$all` all of them, `$said` what the user said besides.
+ * last result of a tool, `$all` all of them, `$said` what the user said besides; an argument `$self` is all that the user said.
  */
 function turnIn(messages) {
   const at = messages.findLastIndex((each) => each.role === 'user' && turns.test(textOf(each)));
@@ -59,8 +59,20 @@ function turnIn(messages) {
   const said = { $last: results.at(-1) ?? '', $all: results.join('\n'), $said: '' };
   said.$said = textOf(messages[at]).replace(line, '').trim();
   const text = (turn.text ?? '').replace(/\$(last|all|said)/g, (word) => said[word]);
-  const calls = turn.calls?.map((call, index) => ({ id: `turn-${number}-${index}`, ...call }));
+  const calls = turn.calls?.map((call, index) => ({
+    ...{ id: `turn-${number}-${index}`, ...call },
+    arguments: withSelf(call.arguments, textOf(messages[at])),
+  }));
   return { ...turn, text, ...(calls && { calls }) };
+}
+
+function withSelf(given, self) {
+  if (typeof given !== 'object') return given;
+  const filled = Object.entries(given).map(([key, value]) => [
+    key,
+    value === '$self' ? self : value,
+  ]);
+  return Object.fromEntries(filled);
 }
 
 const turns = /^@turns (.*)$/m;
