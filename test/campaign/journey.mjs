@@ -97,13 +97,11 @@ function orchestrator() {
     task: 'Name every caller of encodeFrame.',
     kind: 'question',
     grounding: { strategy: 'pgc_first', query_hints: ['Who calls encodeFrame?'] },
-    wait: false,
   };
   const cleaning = {
     task: 'Remove the old build.',
     runner: 'command',
     action: { argv: ['rm', '-rf', 'build/old'] },
-    wait: false,
   };
   const content = prompt('Report on this code base by the document above.', [
     calls(receive(), receive(), receive()),
@@ -133,7 +131,7 @@ function claimed() {
     ),
     claim(
       'each of their results came once',
-      ['frames', 'mail', 'gates'].every((name) => result.split(`"name":"${name}"`).length === 2),
+      ['frames', 'mail', 'gates'].every((name) => result.split(`"name": "${name}"`).length === 2),
       result.slice(0, 2_000),
     ),
     claim(
