@@ -4,7 +4,11 @@ import { answer } from '../../../src/delegation/answer.js';
 import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { failureOf } from '../../../src/delegation/respond.js';
-import type { DelegatedTask, TaskFailure } from '../../../src/delegation/shapes.js';
+import {
+  responseLimits,
+  type DelegatedTask,
+  type TaskFailure,
+} from '../../../src/delegation/shapes.js';
 import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
 import { Budget, type BudgetLevel } from '../../../src/model/budget.js';
 import type { Chat } from '../../../src/model/chat.js';
@@ -277,7 +281,9 @@ export class AgentLoop {
     const said = streamed.trim() !== '' ? streamed : lastTextIn(entries);
     const done = doneLines(steps);
     const result = [said, done === '' ? '' : `Done until then:\n${done}`];
-    const errors: TaskFailure[] = [{ code, text, retryable }];
+    const errors: TaskFailure[] = [
+      { code, text: text.slice(0, responseLimits.textChars), retryable },
+    ];
     return outcome('failed', {
       ...{ result: result.filter(Boolean).join('\n\n'), reason: code, errors, steps },
       ...this.#cost(),
