@@ -26,9 +26,12 @@ export const looks: ToolAnnotations = {
   openWorldHint: false,
 };
 
+/** What most tools need of the bus: as much as whoever runs them outside of a server has. */
+export type AskingBus = Pick<Bus, 'client' | 'questions'>;
+
 /** What a tool is given besides its arguments. */
-export interface Call {
-  bus: Pick<Bus, 'client' | 'questions' | 'asPerson'>;
+export interface Call<B extends AskingBus = Bus> {
+  bus: B;
   deadlineMs: number;
   /** Of the answer. */
   charsMax: number;
@@ -60,7 +63,7 @@ export interface Answer<V extends object> {
   text: (value: V) => string;
 }
 
-export interface Tool<Input extends z.ZodObject> {
+export interface Tool<Input extends z.ZodObject, B extends AskingBus = Bus> {
   name: string;
   title: string;
   description: string;
@@ -72,7 +75,7 @@ export interface Tool<Input extends z.ZodObject> {
   doing: string;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  run(input: z.output<Input>, call: Call): Promise<Answer<any>>;
+  run(input: z.output<Input>, call: Call<B>): Promise<Answer<any>>;
 }
 
 const common = z.strictObject({
@@ -98,15 +101,15 @@ const bounded = {
 };
 
 /** All its arguments. */
-export function inputOf<Input extends z.ZodObject>(tool: Tool<Input>): z.ZodObject {
+export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
   return z.strictObject({ ...tool.input.shape, ...common.shape });
 }
 
 /** The same tool for who is no client of this server: what a model reads. Throws TOOL_INPUT, and what the tool throws. */
-export async function toldBy<Input extends z.ZodObject>(
-  tool: Tool<Input>,
+export async function toldBy<Input extends z.ZodObject, B extends AskingBus>(
+  tool: Tool<Input, B>,
   args: unknown,
-  its: Pick<Call, 'bus' | 'signal' | 'tell'>,
+  its: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
   const input = argumentsOf(tool.name, inputOf(tool), args);
   const answer = await tool.run(input as z.output<Input>, {

@@ -118,6 +118,7 @@ const tools = [
   'delegate_task',
   'task_status',
   'sigma_task_update',
+  ...['run', 'push', 'queue', 'queue_run', 'inbox', 'send', 'receive', 'check', 'kill'],
   'list_gates',
   'judge_gate',
   'attend',

@@ -19,9 +19,10 @@ function start(...args: string[]): Running {
 }
 
 async function serving(env: Record<string, string> = {}): Promise<void> {
-  Object.assign(process.env, env);
+  const { SIGMA_MODEL_BASE_URL: _url, SIGMA_MODEL: _model, ...before } = process.env;
+  process.env = { ...before, ...env };
   executor = start('agent', 'executor', '--root', stage.root, '--runners', 'prompt,answer,command');
-  for (const each of Object.keys(env)) delete process.env[each];
+  process.env = before;
   await eventually(() => expect(executor.output()).toContain('"serving"'), 20_000);
 }
 

@@ -9,6 +9,7 @@ import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../
 import { print, printable, usage } from '../output.js';
 import { renderTask, renderTasks, renderTodos, waysOn } from '../render-task.js';
 import { isAccepted, renderForReview } from '../review-task.js';
+import { renderStory, storyOf } from '../story.js';
 import { followed, goesOn, printOutcome } from '../task-outcome.js';
 import { Tasks, tasksListedMax } from '../tasks.js';
 
@@ -58,7 +59,14 @@ export function addTaskCommands(sigma: Command): void {
   withCommon(task.command('show').argument('<id>'))
     .description('one task: its state, result, review, and what may be said to it')
     .option('--wait', 'follow it until it is over or asks something')
-    .action(async (id: string, options: CommonOptions & { wait?: boolean }) => {
+    .option('--story', 'what happened, in order, with all that it pushed or delegated')
+    .action(async (id: string, options: CommonOptions & { wait?: boolean; story?: boolean }) => {
+      if (options.story === true && options.wait === true)
+        throw usage('--story tells what happened, --wait waits: one of them');
+      if (options.story === true) {
+        const story = await withTasks(options, (tasks) => storyOf(tasks, id));
+        return print({ json: options.json === true }, story, () => renderStory(story));
+      }
       if (options.wait !== true) {
         const view = await withTasks(options, (tasks) => tasks.show(id));
         return print({ json: options.json === true }, view, () => renderTask(view));

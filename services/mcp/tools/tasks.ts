@@ -25,7 +25,7 @@ const cited = z.looseObject({
   similarity: z.number(),
 });
 
-const taskOutput = z.looseObject({
+export const taskOutput = z.looseObject({
   id: z.string(),
   state: z.string().describe('completed, failed, halted, cancelled and timed_out are the ends.'),
   is_over: z.boolean(),
@@ -195,13 +195,17 @@ export const sigmaTaskUpdate: Tool<typeof updateInput> = {
 };
 
 /** As long as the call has; the task goes on whatever becomes of it. */
-function waited(tasks: Tasks, view: TaskView, call: Call): Promise<TaskView> {
+export function waited(
+  tasks: Tasks,
+  view: TaskView,
+  call: Pick<Call, 'deadlineMs' | 'signal' | 'tell'>,
+): Promise<TaskView> {
   const withinMs = Math.max(0, call.deadlineMs - marginMs);
   const { signal } = call;
   return tasks.follow(view, (now) => call.tell(stepLine(now)), { withinMs, signal });
 }
 
-function taskAnswer(view: TaskView): Answer<TaskAnswer> {
+export function taskAnswer(view: TaskView): Answer<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;
   const review = view.reviews.at(-1);
   const evidence = response?.grounding_evidence;
