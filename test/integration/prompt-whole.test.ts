@@ -100,8 +100,8 @@ test('with one, a prompt pushes others, has them run, takes their results and as
   const request = (await server.requests()).find(({ body }) => body.messages.length > 10)!;
   const told = request.body.messages.slice(-6).map(({ content }: any) => content as string);
   expect(told[2]).toContain('nic_log is called at 3 places');
-  expect(told[3]).toMatch(/message from two \(two-\w+\)[^]*"result": "Found two\."/);
-  expect(told[4]).toMatch(/message from one \(one-\w+\)[^]*"result": "Found one\."/);
+  expect(told[3]).toMatch(/message from two \(two-\w+\)[^]*"result":"Found two\."/);
+  expect(told[4]).toMatch(/message from one \(one-\w+\)[^]*"result":"Found one\."/);
   const { json } = await sigma(stage.home, ['task', 'list', '--json']);
   const tasks = json.tasks.map(({ state, depth, task }: any) => `${task.name} ${state} ${depth}`);
   expect(tasks).toEqual(
