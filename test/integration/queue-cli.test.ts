@@ -77,6 +77,7 @@ test('pushed, looked at, started, received by its name; then nobody is left', as
   expect(stdout).toMatch(/Queue of operator\n.*NAME.*\na .*queued/);
   expect((await run('queue', 'run', '1', '--concurrency', '2')).json).toMatchObject({ queued: 1 });
   const { json } = await run('receive', '--from', 'a', '--wait', '20s');
+  expect(json.error).toBeUndefined();
   expect(JSON.parse(json.message.body)).toEqual({
     ...{ from: first.json.id, name: 'a', success: true, result: 'did the prompt of a' },
   });

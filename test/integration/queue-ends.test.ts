@@ -8,7 +8,7 @@ import {
   type DelegatedTask,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
+import { asBusError } from '../../src/errors/bus-error.js';
 import { taskMessages } from '../../src/task/messages.js';
 import { resultMessage } from '../../src/task/result-message.js';
 import { QueueHand } from '../support/queue-hand.js';
@@ -65,7 +65,7 @@ async function work({ id, task, name }: DelegatedTask): Promise<Partial<TaskResp
         const its = new QueueHand(client);
         const codes: string[] = [];
         for (const at of ['l', 'r'])
-          await its.push(`${at}`, 'bomb').catch((error: BusError) => codes.push(error.code));
+          await its.push(at, 'bomb').catch((error: unknown) => codes.push(asBusError(error).code));
         await its.run();
         // As an orchestrator does: until nobody is left.
         const queueOf = its.queue;

@@ -68,11 +68,11 @@ export class TaskStage {
   #asker: Client | undefined;
   #manager: Manager | undefined;
 
-  readonly #prompt: NonNullable<Config['prompt']>;
+  readonly #prompt: Config['prompt'];
 
   /** `prompt`: how far tasks may push tasks. */
   constructor(attention: Partial<AttentionParts> = {}, prompt: Config['prompt'] = {}) {
-    this.#prompt = prompt ?? {};
+    this.#prompt = prompt;
     this.#attention = { ...silent, ...attention };
   }
 

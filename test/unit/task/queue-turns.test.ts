@@ -50,7 +50,7 @@ test('whatever comes, no more than the limit are let go, the oldest first, and n
             }
             break;
           case 'withdraw':
-            before.length > 0 && waiting.get(before[each.pick % before.length] ?? '')?.abort();
+            waiting.get(before[each.pick % Math.max(1, before.length)] ?? '')?.abort();
             break;
           case 'limit':
             limit = each.to;
