@@ -6,7 +6,7 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { KeptJournals } from '../../src/lattice/kept-journals.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
-import type { Prose } from '../../src/lattice/prose/prose.js';
+import type { Prose } from '../../src/lattice/prose/port.js';
 import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
 import type { Analyses } from '../../src/pgc/analysis/analyses.js';

@@ -11,7 +11,7 @@ import { ShardSource, type ServedShard, type Share } from '../../src/pgc/shard-s
 import type { Shard } from '../../src/pgc/shard.js';
 import { realRoot } from '../../src/pgc/source-tree.js';
 import { Engine } from '../../src/pgc/vectors/engine.js';
-import type { Prose } from '../../src/lattice/prose/prose.js';
+import type { Prose } from '../../src/lattice/prose/port.js';
 import { openClient, untilAccepted } from '../process.js';
 import { proseOf } from '../prose.js';
 import { shardBudget } from './host-memory.js';

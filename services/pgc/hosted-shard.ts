@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { within } from '../../src/base/within.js';
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { Prose } from '../../src/lattice/prose/prose.js';
+import { noProse } from '../../src/lattice/prose/port.js';
 import { wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
 import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
@@ -40,7 +40,7 @@ export class HostedShard {
   constructor(
     readonly client: Client,
     access: ShardAccess,
-    prose = new Prose(),
+    prose = noProse,
   ) {
     const answer = <Q, A>(
       message: MessageType<Q, A>,

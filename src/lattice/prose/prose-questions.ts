@@ -1,10 +1,10 @@
+import { wordsOf } from '../../pgc/miners/words.js';
 import type { TermIndex } from '../../pgc/term-index.js';
 import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
 import type { Journal } from '../journal.js';
 import type { Lattice } from '../lattice.js';
 import { LatticeQuestions, type AskingOptions } from '../questions.js';
-import type { Prose } from './prose.js';
-import { termOf, type KnownWords } from './reading.js';
+import type { KnownWords, Prose } from './port.js';
 
 /** Answers from a lattice, told by a language model where there is one. */
 export class ProseQuestions extends LatticeQuestions {
@@ -35,11 +35,14 @@ export class ProseQuestions extends LatticeQuestions {
   }
 }
 
-function wordsIn({ names, directory }: Lattice): KnownWords {
-  const stands = (term: string | undefined): boolean =>
-    term !== undefined && names.documentsWith(term).some((documents) => documents > 0);
-  return (words) =>
-    words.filter((word) => stands(termOf(word)) || directory.ownersOf(word).length > 0);
+/** The tables of a lattice are made when a word is looked up, and not before. */
+function wordsIn(lattice: Lattice): KnownWords {
+  return (words) => {
+    const { names, directory } = lattice;
+    const stands = (term: string | undefined): boolean =>
+      term !== undefined && names.documentsWith(term).some((documents) => documents > 0);
+    return words.filter((word) => stands(termOf(word)) || directory.ownersOf(word).length > 0);
+  };
 }
 
 /** Of one shard. */
@@ -49,4 +52,10 @@ export function wordsOfShard(index: TermIndex): KnownWords {
       const term = termOf(word);
       return term !== undefined && index.documentFrequency(term) > 0;
     });
+}
+
+/** The term by which an index knows a word as a whole; undefined: it is none. */
+function termOf(word: string): string | undefined {
+  const terms = wordsOf(word);
+  return terms.find((each) => each === word.toLowerCase()) ?? terms[0];
 }

@@ -13,7 +13,8 @@ import {
 import type { AskingOptions } from '../questions.js';
 import { better, joined } from './both.js';
 import { ModelUse, type QuestionModel } from './model-use.js';
-import { hintsBy, readQuestion, type KnownWords } from './reading.js';
+import type { Extractive, Prose } from './port.js';
+import { hintsBy, readQuestion } from './reading.js';
 import { tell, type Told } from './telling.js';
 
 /** After one of these the model is not asked a second time for the same question. */
@@ -22,12 +23,6 @@ const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);
 /** A search for what the model adds may take this share of the time that is left, and does not begin with less than that. */
 const searchShare = 1 / 2;
 const searchMsMin = 250;
-
-/** Who answers without a model. */
-export interface Extractive<Request, Answer> {
-  by: (request: Request, options: AskingOptions) => Promise<Answer>;
-  known: KnownWords;
-}
 
 type Attempt<T> = { value: T } | { error: BusError };
 
@@ -41,26 +36,24 @@ interface Account {
 }
 
 /**
- * Answers in the words of a language model, where there is one and the request does not decline it: it reads the question
+ * Answers in the words of a language model, where the request does not decline it: it reads the question
  * before the search, and tells afterwards what the sources say. Sources are what the index gives; without the model, or when
  * it fails, the answer is the extractive one.
  */
-export class Prose {
-  readonly #model: QuestionModel | undefined;
+export class ModelProse implements Prose {
+  readonly #model: QuestionModel;
 
-  constructor(model?: QuestionModel) {
+  constructor(model: QuestionModel) {
     this.#model = model;
   }
 
-  /** Throws as `by` does. */
   async ask(
     request: AskRequest,
     options: AskingOptions,
     { by, known }: Extractive<AskRequest, AskAnswer>,
   ): Promise<AskAnswer> {
-    const model = this.#modelFor(request);
-    if (model === undefined) return by(request, options);
-    using use = new ModelUse(model, options);
+    if (declines(request)) return by(request, options);
+    using use = new ModelUse(this.#model, options);
     const its = await spoken(use, request, options, {
       by,
       known,
@@ -82,15 +75,13 @@ export class Prose {
     };
   }
 
-  /** Throws as `by` does. */
   async query(
     request: LatticeQuery,
     options: AskingOptions,
     { by, known }: Extractive<LatticeQuery, LatticeAnswer>,
   ): Promise<LatticeAnswer> {
-    const model = this.#modelFor(request);
-    if (model === undefined) return by(request, options);
-    using use = new ModelUse(model, options);
+    if (declines(request)) return by(request, options);
+    using use = new ModelUse(this.#model, options);
     const its = await spoken(use, request, options, {
       by,
       known,
@@ -110,10 +101,10 @@ export class Prose {
       metadata: metadataOf(use, its, engineName),
     };
   }
+}
 
-  #modelFor({ engine = '' }: { engine?: string }): QuestionModel | undefined {
-    return engine === '' ? this.#model : undefined;
-  }
+function declines({ engine = '' }: { engine?: string }): boolean {
+  return engine !== '';
 }
 
 /** Both kinds of questions go the same way. */

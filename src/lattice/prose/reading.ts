@@ -3,9 +3,9 @@ import { isText } from '../../base/text.js';
 import { assert } from '../../base/assert.js';
 import { filled } from '../../model/texts.js';
 import { hintCharsMax, hintsMax, intentNames, questionCharsMax } from '../../pgc/question.js';
-import { wordsOf } from '../../pgc/miners/words.js';
 import type { QueryIntent } from '../../pgc/shapes.js';
 import type { ModelUse } from './model-use.js';
+import type { KnownWords } from './port.js';
 
 /** Of the time that a question has: most of it belongs to its answer. */
 const readingShare = 1 / 3;
@@ -46,11 +46,6 @@ export async function readQuestion(use: ModelUse, question: string): Promise<Que
   };
 }
 
-/** Those of some words that stand anywhere in what is searched. */
-export type KnownWords = (
-  words: readonly string[],
-) => readonly string[] | Promise<readonly string[]>;
-
 /**
  * What it adds to the hints of a request, at most `hintsMax` in all. A word that is nowhere is left out: it could only make what is
  * found look less likely.
@@ -71,12 +66,6 @@ export async function hintsBy(
     )
     .filter(Boolean);
   return [...new Set([...given, ...added])].slice(0, Math.max(hintsMax, given.length));
-}
-
-/** The term by which an index knows a word as a whole; undefined: it is none. */
-export function termOf(word: string): string | undefined {
-  const terms = wordsOf(word);
-  return terms.find((each) => each === word.toLowerCase()) ?? terms[0];
 }
 
 function short(text: string, charsMax: number): string {

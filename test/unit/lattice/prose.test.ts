@@ -4,7 +4,8 @@ import { newId } from '../../../src/base/ids.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { QuestionModel } from '../../../src/lattice/prose/model-use.js';
 import { ProseQuestions } from '../../../src/lattice/prose/prose-questions.js';
-import { Prose } from '../../../src/lattice/prose/prose.js';
+import { noProse, type Prose } from '../../../src/lattice/prose/port.js';
+import { ModelProse } from '../../../src/lattice/prose/prose.js';
 import { Chat } from '../../../src/model/chat.js';
 import { cardOf } from '../../../src/pgc/card.js';
 import type { AskRequest } from '../../../src/pgc/shapes.js';
@@ -58,8 +59,8 @@ function modelAt(url: string): QuestionModel {
 beforeAll(async () => {
   tree = await chainTree({ ...chainFiles, 'drivers/nic/nic_stranger.c': stranger });
   server = await ModelServer.open();
-  plain = questionsOf(new Prose());
-  told = questionsOf(new Prose(modelAt(server.url)));
+  plain = questionsOf(noProse);
+  told = questionsOf(new ModelProse(modelAt(server.url)));
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -282,7 +283,7 @@ describe('where the model is of no use the answer is that of the index, and says
 
   test('no more than four requests are on their way, and no more than 64 wait', async () => {
     await server.play([{ answer: { hangs: 'before' } }]);
-    const model = questionsOf(new Prose(modelAt(server.url)));
+    const model = questionsOf(new ModelProse(modelAt(server.url)));
     const over = new AbortController();
     const waiting = Array.from({ length: 68 }, () =>
       model.ask(request, { deadlineMs, signal: over.signal }).catch(() => undefined),
