@@ -101,15 +101,15 @@ const bounded = {
 };
 
 /** All its arguments. */
-export function inputOf<Input extends z.ZodObject>(tool: Tool<Input>): z.ZodObject {
+export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
   return z.strictObject({ ...tool.input.shape, ...common.shape });
 }
 
 /** The same tool for who is no client of this server: what a model reads. Throws TOOL_INPUT, and what the tool throws. */
-export async function toldBy<Input extends z.ZodObject>(
-  tool: Tool<Input>,
+export async function toldBy<Input extends z.ZodObject, B extends AskingBus>(
+  tool: Tool<Input, B>,
   args: unknown,
-  its: Pick<Call, 'bus' | 'signal' | 'tell'>,
+  its: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
   const input = argumentsOf(tool.name, inputOf(tool), args);
   const answer = await tool.run(input as z.output<Input>, {

@@ -78,6 +78,7 @@ function shortValue(key: string, value: unknown): string {
 }
 
 function short(text: string): string {
-  const plain = redactedText(text);
+  // One line, in which nothing is longer as JSON than as it stands.
+  const plain = redactedText(text).replace(/[\p{Cc}\s]+/gu, ' ');
   return plain.length <= stepChars ? plain : `${plain.slice(0, stepChars - 1)}…`;
 }

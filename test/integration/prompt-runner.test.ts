@@ -130,7 +130,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
   expect(told[3]).toBe('Your inbox is empty.');
   expect(told[4]).toContain('"code":"INBOX_EMPTY"');
   expect((await sent(1)).at(-1).content).toMatch(
-    /stands a message from prep \(prep-\w+\)[^]*"success": true,\n "result": "prepared"/,
+    /stands a message from prep \(prep-\w+\)[^]*"success":true,"result":"prepared"/,
   );
   expect(steps(response)).toEqual([
     'read: path=sigma:personas/worker.md ok',

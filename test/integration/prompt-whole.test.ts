@@ -19,9 +19,10 @@ function start(...args: string[]): Running {
 }
 
 async function serving(env: Record<string, string> = {}): Promise<void> {
-  Object.assign(process.env, env);
+  const { SIGMA_MODEL_BASE_URL: _url, SIGMA_MODEL: _model, ...before } = process.env;
+  process.env = { ...before, ...env };
   executor = start('agent', 'executor', '--root', stage.root, '--runners', 'prompt,answer,command');
-  for (const each of Object.keys(env)) delete process.env[each];
+  process.env = before;
   await eventually(() => expect(executor.output()).toContain('"serving"'), 20_000);
 }
 
@@ -99,8 +100,8 @@ test('with one, a prompt pushes others, has them run, takes their results and as
   const request = (await server.requests()).find(({ body }) => body.messages.length > 10)!;
   const told = request.body.messages.slice(-6).map(({ content }: any) => content as string);
   expect(told[2]).toContain('nic_log is called at 3 places');
-  expect(told[3]).toMatch(/message from two \(two-\w+\)[^]*"result": "Found two\."/);
-  expect(told[4]).toMatch(/message from one \(one-\w+\)[^]*"result": "Found one\."/);
+  expect(told[3]).toMatch(/message from two \(two-\w+\)[^]*"result":"Found two\."/);
+  expect(told[4]).toMatch(/message from one \(one-\w+\)[^]*"result":"Found one\."/);
   const { json } = await sigma(stage.home, ['task', 'list', '--json']);
   const tasks = json.tasks.map(({ state, depth, task }: any) => `${task.name} ${state} ${depth}`);
   expect(tasks).toEqual(

@@ -5,7 +5,7 @@ import { Shards } from '../../services/manager/shards.js';
 import { TaskDesk } from '../../services/manager/task-desk.js';
 import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
-import { loadConfig } from '../../src/config/config.js';
+import { loadConfig, type Config } from '../../src/config/config.js';
 import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
 import { readTask } from '../../src/delegation/schema.js';
 import {
@@ -68,7 +68,11 @@ export class TaskStage {
   #asker: Client | undefined;
   #manager: Manager | undefined;
 
-  constructor(attention: Partial<AttentionParts> = {}) {
+  readonly #prompt: Config['prompt'];
+
+  /** `prompt`: how far tasks may push tasks. */
+  constructor(attention: Partial<AttentionParts> = {}, prompt: Config['prompt'] = {}) {
+    this.#prompt = prompt;
     this.#attention = { ...silent, ...attention };
   }
 
@@ -97,7 +101,7 @@ export class TaskStage {
 
   async startManager(): Promise<void> {
     const home = this.#folder.path;
-    const config = loadConfig({}, { home });
+    const config = { ...loadConfig({}, { home }), prompt: this.#prompt };
     const log = openLog(config, { service: 'manager' });
     const client = await this.bus.client('manager', { role: 'manager' });
     await client.register(recordOf('manager'));

@@ -8,6 +8,7 @@ import {
   runnerCapability,
   type DelegatedTask,
   type EvidenceCitation,
+  type RunnerName,
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
@@ -21,6 +22,7 @@ export async function startWorker(
   home: string,
   agent: string,
   work: (task: DelegatedTask, client: Client) => Promise<Answer>,
+  runners: RunnerName[] = ['answer'],
 ): Promise<Client> {
   const client = Client.connect({
     link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
@@ -31,7 +33,7 @@ export async function startWorker(
   await client.ready({ withinMs: 5_000 });
   await client.register({
     ...{ alias: agent, model: '', project: '', scope: [], overlays: {} },
-    capabilities: [delegationCapability, runnerCapability('answer'), slotsCapability(8)],
+    capabilities: [delegationCapability, ...runners.map(runnerCapability), slotsCapability(8)],
     protocol_versions: [protocolVersion],
   });
   const { assign, claim, response } = delegationMessages;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
 import { taskLimits } from '../../../src/delegation/shapes.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/shapes.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
@@ -40,7 +41,8 @@ export function addQueueCommands(sigma: Command): void {
     .action(
       async (given: string | undefined, options: AsOptions & PromptOptions & { id?: string }) => {
         const task = await promptTask(given, options, options.id ?? newId('task'));
-        await withQueue(options, async (tasks, owner) => {
+        await withQueue(options, async (tasks, owner, client) => {
+          await makeKnown(client, owner);
           const view = await tasks.push({ owner, task, to_parent: false });
           print({ json: options.json === true }, view, () => {
             const called = view.task.name === '' ? '' : ` (${printable(view.task.name)})`;
@@ -129,6 +131,14 @@ async function withQueue(
   const config = configOf(options);
   const owner = options.as ?? remoteIdentity(config)?.agent ?? operatorAgent;
   await withClient(config, (client) => work(new Tasks(client), owner, client), 'operator');
+}
+
+/** What a task comes to goes to a mailbox: one that nobody ever looked into is made by looking for what cannot be there. */
+async function makeKnown(client: Client, owner: string): Promise<void> {
+  const nothing = { mailbox: `agent:${owner}`, correlation: newId('none'), deadlineMs: 0 };
+  await client.take(nothing).catch((error: unknown) => {
+    if (!(error instanceof BusError) || error.code !== 'INBOX_EMPTY') throw error;
+  });
 }
 
 function listed({ owner, rows, concurrency, supervised }: QueueAnswer): string {

@@ -20,7 +20,6 @@ import {
 import { readEntries, type FilePort, type ToolResult } from '../../../src/prompt/history.js';
 import type { SaidCall, TakenMessage } from '../../../src/prompt/story.js';
 import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/messages.js';
-import { resultMessage } from '../../../src/task/result-message.js';
 import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
@@ -160,7 +159,7 @@ export class AgentCalls {
   }
 
   #shown({ view, body: bytes }: MessageAnswer, queue: QueueAnswer | undefined): string {
-    const body = readable(view.type, bytes);
+    const { body } = bodyOf({ type: view.type, body: bytes });
     const cut =
       body.length <= messageCharsMax ? '' : `\n… ${body.length - messageCharsMax} more characters`;
     const what = `a message from ${whoIs(view.from, queue)} of the type ${named(view.type)}`;
@@ -224,18 +223,6 @@ export class AgentCalls {
       return undefined;
     }
   }
-}
-
-/** The result of a task as its reader needs it; anything else as it came. */
-function readable(type: string, bytes: Uint8Array): string {
-  const { finished } = taskMessages;
-  if (type === finished.type)
-    try {
-      return JSON.stringify(resultMessage(finished.codec.decode(bytes)), undefined, 1);
-    } catch {
-      // It only bears the name of one.
-    }
-  return bodyOf({ type, body: Buffer.from(bytes) }).body;
 }
 
 /** Under a mark that nobody can know beforehand. */

@@ -4,7 +4,13 @@ import { answer } from '../../../src/delegation/answer.js';
 import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
 import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
 import { failureOf } from '../../../src/delegation/respond.js';
-import type { DelegatedTask, TaskFailure } from '../../../src/delegation/shapes.js';
+import {
+  evidenceLimits,
+  responseLimits,
+  type DelegatedTask,
+  type TaskFailure,
+} from '../../../src/delegation/shapes.js';
+import { withStrategy } from '../../../src/delegation/strategy.js';
 import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
 import { Budget, type BudgetLevel } from '../../../src/model/budget.js';
 import type { Chat } from '../../../src/model/chat.js';
@@ -235,7 +241,10 @@ export class AgentLoop {
     const { task, prompt, pgc, gathered, history, progress } = this.#parts;
     progress('asking the index');
     try {
-      const said = await answer({ ...task, task: prompt.content }, gathered, pgc);
+      // A prompt says of itself how it is grounded; the index is asked, whatever it says.
+      const kind = task.kind || 'question';
+      const question = withStrategy({ ...task, kind, task: prompt.content });
+      const said = await answer(question, gathered, pgc);
       const [failed] = said.errors;
       if (said.kind === 'failed' && failed !== undefined)
         return { kind: 'index', text: '', gathered: said.gathered, failure: failed };
@@ -248,6 +257,7 @@ export class AgentLoop {
         textOf('no-model').text,
         read.length === 0 ? '' : `Read beforehand: ${read.join(', ')}.`,
         said.kind === 'asked' ? said.question : said.result,
+        sourceLines(said.gathered),
       ];
       return {
         ...{ kind: 'index', text: text.filter(Boolean).join('\n\n') },
@@ -277,7 +287,9 @@ export class AgentLoop {
     const said = streamed.trim() !== '' ? streamed : lastTextIn(entries);
     const done = doneLines(steps);
     const result = [said, done === '' ? '' : `Done until then:\n${done}`];
-    const errors: TaskFailure[] = [{ code, text, retryable }];
+    const errors: TaskFailure[] = [
+      { code, text: text.slice(0, responseLimits.textChars), retryable },
+    ];
     return outcome('failed', {
       ...{ result: result.filter(Boolean).join('\n\n'), reason: code, errors, steps },
       ...this.#cost(),
@@ -324,6 +336,15 @@ export class AgentLoop {
       signal.removeEventListener('abort', stop);
     }
   }
+}
+
+function sourceLines(gathered: Gathered | null): string {
+  const citations = (gathered?.citations ?? []).slice(0, evidenceLimits.citations);
+  const lines = citations.map(
+    ({ file_path, line_start, line_end, overlay }) =>
+      `- ${file_path}:${line_start}-${line_end} (${overlay})`,
+  );
+  return lines.length === 0 ? '' : ['Sources:', ...lines].join('\n');
 }
 
 /** As it is said again in the conversation: endpoints refuse names that are none. */

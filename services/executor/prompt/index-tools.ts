@@ -2,7 +2,7 @@ import type { Tool as ModelTool } from '../../../src/model/conversation.js';
 import { engineName } from '../../../src/pgc/shapes.js';
 import { toolOf } from '../../../src/prompt/agent-tools.js';
 import { RemoteQuestions } from '../../cli/connect.js';
-import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
+import { inputOf, toldBy, type AskingBus, type Tool } from '../../mcp/tool.js';
 import { blastRadius, locate } from '../../mcp/tools/analysis.js';
 import { ask } from '../../mcp/tools/ask.js';
 import { callees, callers, trace } from '../../mcp/tools/graph.js';
@@ -12,7 +12,7 @@ import type { AgentBus } from './agent-bus.js';
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */
 // Each has arguments of its own, which it checks itself.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-const tools = new Map<string, Tool<any>>(
+const tools = new Map<string, Tool<any, AskingBus>>(
   [ask, callers, callees, trace, blastRadius, locate, verifyCitations].map((each) => [
     each.name,
     each,

@@ -36,16 +36,14 @@ const answered = (calls: string[], text = ''): Entry => ({
   ...{ at_ms: 1, kind: 'answer', text, tokens: 10, isLast: false },
   calls: calls.map((name, at) => ({ id: `c${at}`, name, arguments: { at }, invalid: '' })),
 });
-const resulted = (name: string, more: object = {}): Entry =>
-  ({
-    ...{ at_ms: 1, kind: 'result', callId: 'c0', name, told: '', text: `of ${name}` },
-    ...{ code: '', isInvalid: false, message: null, ...more },
-  }) as Entry;
-const setup = (name: 'read' | 'push' | 'run', more: object = {}): Entry =>
-  ({
-    ...{ at_ms: 1, kind: 'setup', name, arguments: { path: 'a.md' }, text: 'came', failure: null },
-    ...more,
-  }) as Entry;
+const resulted = (name: string, more: object = {}): Entry => ({
+  ...{ at_ms: 1, kind: 'result', callId: 'c0', name, told: '', text: `of ${name}` },
+  ...{ code: '', isInvalid: false, message: null, ...more },
+});
+const setup = (name: 'read' | 'push' | 'run', more: object = {}): Entry => ({
+  ...{ at_ms: 1, kind: 'setup', name, arguments: { path: 'a.md' }, text: 'came', failure: null },
+  ...more,
+});
 
 /** What may come of what is due. */
 function cameOf(now: Now, choice: number): Entry | undefined {
