@@ -48,8 +48,12 @@ export function begun(
 }
 
 /** Whether it is an agent of its own on the bus, called by its id: so is what others receive from by name. */
-export function hasAgent({ owner, task }: Pick<TaskRecord, 'owner' | 'task'>): boolean {
-  return owner !== '' || task.runner === 'prompt';
+export function hasAgent({
+  owner,
+  root,
+  task,
+}: Pick<TaskRecord, 'owner' | 'root' | 'task'>): boolean {
+  return owner !== '' || root !== '' || task.runner === 'prompt';
 }
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */

@@ -183,7 +183,7 @@ export class Conductor {
     await queues.ended(record);
     // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
     if (hasAgent(record)) await enrol(record.id).catch(unlessRefused);
-    await deliver(record).catch(unlessGone);
+    if (!queues.isOver(record.parent)) await deliver(record).catch(unlessGone);
     if (hasAgent(record)) await dismiss(record.id).catch(unlessRefused);
   }
 

@@ -97,7 +97,7 @@ export class Queues {
     for (const { runs } of this.#settings.values())
       for (const run of runs) await this.#release(run);
     for (const { id, owner, parent } of this.#of().open())
-      if (this.#isOver(owner) || this.#isOver(parent))
+      if (this.isOver(owner) || this.isOver(parent))
         await this.#cancel(id, 'PARENT_OVER', { parent });
   }
 
@@ -147,13 +147,16 @@ export class Queues {
     });
   }
 
+  /** Of a task also what it delegated: it waits for that as well. */
   view(owner: string): QueueAnswer {
     const { concurrency, supervised } = this.#settings.get(owner) ?? noSettings;
     const line = this.#lineOfAgent(owner);
-    const siblings = line === undefined || line.owner === '' ? [] : this.#rows(line.owner);
+    const { lines } = this.#of();
+    const isQueued = line !== undefined && line.owner !== '';
+    const siblings = isQueued ? this.#rows(lines.queueOf(line.owner)) : [];
     return {
       owner,
-      rows: this.#rows(owner),
+      rows: this.#rows(line === undefined ? lines.queueOf(owner) : lines.childrenOf(owner)),
       parent: line?.parent ?? '',
       siblings: siblings.filter(({ id }) => id !== owner),
       ...{ concurrency, supervised },
@@ -208,10 +211,10 @@ export class Queues {
       if (known !== undefined)
         return book.begin(task, { owner, parent, depth: known.depth, root: known.root });
       const at = place();
-      if (hasAgent({ owner: at.owner, task })) await enrol(task.id);
+      if (hasAgent({ ...at, task })) await enrol(task.id);
       const record = await book.begin(task, at);
       // It ended while this one was on its way to the disk: then nobody else cancels it.
-      if (!this.#isOver(at.parent) && !this.#isOver(at.owner)) return record;
+      if (!this.isOver(at.parent) && !this.isOver(at.owner)) return record;
       await this.#cancel(task.id, 'PARENT_OVER', { parent: at.parent });
       throw new BusError('PARENT_OVER', { parent: at.parent });
     });
@@ -221,10 +224,10 @@ export class Queues {
   #placeIn(asker: string, isToParent: boolean): Place {
     const task = this.#lineOfAgent(asker);
     if (task === undefined) return { owner: asker, parent: asker, depth: 0, root: '' };
-    if (this.#isOver(asker)) throw new BusError('PARENT_OVER', { parent: asker });
+    if (this.isOver(asker)) throw new BusError('PARENT_OVER', { parent: asker });
     if (isToParent) {
       const { parent, depth, root } = task;
-      if (this.#isOver(parent)) throw new BusError('PARENT_OVER', { parent });
+      if (this.isOver(parent)) throw new BusError('PARENT_OVER', { parent });
       if (this.#lineOfAgent(parent) === undefined)
         return { owner: parent, parent, depth: 0, root: '' };
       this.#checkTree(root);
@@ -305,10 +308,8 @@ export class Queues {
       .catch(unlessOver);
   }
 
-  #rows(owner: string): QueueRow[] {
-    const rows = this.#of()
-      .lines.queueOf(owner)
-      .map((line) => this.#rowOf(line));
+  #rows(lines: readonly Line[]): QueueRow[] {
+    const rows = lines.map((line) => this.#rowOf(line));
     const over = rows.filter(({ status }) => status === 'finished');
     const dropped = new Set(over.slice(0, Math.max(0, over.length - overRowsMax)));
     return rows.filter((row) => !dropped.has(row));
@@ -326,10 +327,12 @@ export class Queues {
   /** The task whose agent is called so. */
   #lineOfAgent(agent: string): Line | undefined {
     const line = this.#of().lines.line(agent);
-    return line !== undefined && (line.runner === 'prompt' || line.owner !== '') ? line : undefined;
+    const isOne = line?.runner === 'prompt' || Boolean(line?.owner) || Boolean(line?.root);
+    return isOne ? line : undefined;
   }
 
-  #isOver(agent: string): boolean {
+  /** Whether it is a task that is over: nobody hears what it is told. */
+  isOver(agent: string): boolean {
     const line = this.#lineOfAgent(agent);
     return line !== undefined && statusOf(line.state) === 'finished';
   }

@@ -124,6 +124,10 @@ const tools = [
   'attend',
 ];
 
+/** What changes something; the rest only looks. */
+const writes =
+  /^(send|mark|delegate|sigma|judge)_|^(attend|run|push|queue_run|send|receive|check|kill)$/;
+
 test.each(transports)(
   '%s: every tool is listed with its schemas and what it does',
   async (name) => {
@@ -132,9 +136,7 @@ test.each(transports)(
     for (const each of listed) {
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
-      expect(each.annotations?.readOnlyHint, each.name).toBe(
-        !/^(send|mark|delegate|sigma|judge)_|^(attend|run|push|queue_run|send|receive|check|kill)$/.test(each.name),
-      );
+      expect(each.annotations?.readOnlyHint, each.name).toBe(!writes.test(each.name));
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
   },

@@ -8,6 +8,7 @@ import {
   type RunnerName,
 } from '../../../src/delegation/shapes.js';
 import {
+  promptSlotsCapability,
   slotsCapability,
   WorkerPool,
   workersOf,
@@ -314,4 +315,23 @@ test('whatever comes, nobody waits for a slot that is free, and slots are never 
     }),
     { numRuns: 200 },
   );
+});
+
+test('prompts of one depth have slots of their own: parents never starve what they wait for', () => {
+  const capabilities = [
+    delegationCapability,
+    slotsCapability(1),
+    promptSlotsCapability(1),
+    ...(['answer', 'prompt'] as const).map(runnerCapability),
+  ];
+  const [worker] = workersOf([viewOf('a', capabilities)]);
+  const pool = poolOf(worker as Worker);
+  const prompt = (task: string, depth: number): Wish => wish(task, { runner: 'prompt', depth });
+  expect(pool.now(wish('work'))?.id).toBe('a');
+  expect(pool.now(prompt('top', 0))?.id).toBe('a');
+  expect(pool.now(prompt('top-2', 0))).toBeUndefined();
+  expect(pool.now(prompt('child', 1))?.id).toBe('a');
+  expect(pool.now(wish('work-2'))).toBeUndefined();
+  pool.release('top');
+  expect(pool.now(prompt('top-2', 0))?.id).toBe('a');
 });

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { reactionTo, retriesMax, retryPauseMs } from '../../../src/prompt/supervise.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
+import { leftFor, resolved } from '../../../src/task/queue.js';
+import { resultMessage } from '../../../src/task/result-message.js';
+import { responseOf, taskOf } from '../../support/delegation.js';
+
+function row(id: string, state: string, more: Partial<QueueRow> = {}): QueueRow {
+  const status = state === 'completed' ? 'finished' : state === 'queued' ? 'queued' : 'running';
+  return {
+    ...{ id, name: `name-${id}`, status, state, created_ms: 1, started_ms: 0, finished_ms: 0 },
+    ...{ progress: '', is_delivering: false },
+    ...more,
+  };
+}
+const queue = (rows: QueueRow[], more: Partial<QueueAnswer> = {}): QueueAnswer => ({
+  ...{ owner: 'me', rows, parent: '', siblings: [], concurrency: 0, supervised: false },
+  ...more,
+});
+
+test.each<[string, QueueAnswer, string, boolean, number]>([
+  ['nothing was ever pushed: anybody may write', queue([]), '', true, 0],
+  ['only queued', queue([row('a', 'queued')]), '', false, 1],
+  ['one is started', queue([row('a', 'queued'), row('b', 'pending')]), '', true, 1],
+  ['all came, nothing is queued: anybody may write', queue([row('a', 'completed')]), '', true, 0],
+  [
+    'its result is on its way',
+    queue([row('a', 'queued'), row('b', 'completed', { is_delivering: true })]),
+    '',
+    true,
+    1,
+  ],
+  ['a task whose own have all come', queue([row('a', 'completed')], { parent: 'p' }), '', false, 0],
+  ['of one that has come', queue([row('a', 'completed')]), 'a', false, 0],
+  ['of one that is queued', queue([row('a', 'queued')]), 'a', false, 1],
+  ['of somebody else', queue([row('a', 'queued')]), 'stranger', true, 1],
+  ['of a sibling', queue([], { parent: 'p', siblings: [row('s', 'running')] }), 's', true, 0],
+])('who could still answer: %s', (_, its, from, isSomebody, queued) => {
+  expect(leftFor(its, from)).toEqual({ isSomebody, queued });
+});
+
+test('a name is that of an open task before one that is over, and `parent` where there is one', () => {
+  const rows = [
+    row('one', 'completed', { name: 'x' }),
+    row('two', 'queued', { name: 'x' }),
+    row('three', 'completed', { name: 'x' }),
+  ];
+  expect(resolved(queue(rows), 'x')).toBe('two');
+  expect(resolved(queue(rows.slice(0, 1)), 'x')).toBe('one');
+  expect(resolved(queue([]), 'parent')).toBe('parent');
+  expect(resolved(queue([], { parent: 'top' }), 'parent')).toBe('top');
+  expect(resolved(queue([]), 'somebody')).toBe('somebody');
+});
+
+test('what a failure tells: its code, and what was done by then', () => {
+  const task = taskOf();
+  const response = { ...responseOf(), result: 'half' };
+  const error = { code: 'ACTION_FAILED', text: 'it failed', retryable: false };
+  const view = { id: task.id, state: 'failed', task, response, error };
+  expect(resultMessage(view)).toEqual({
+    ...{ from: task.id, name: '', success: false, error, partial_output: 'half' },
+  });
+  expect(resultMessage({ ...view, state: 'completed', error: null })).toEqual({
+    ...{ from: task.id, name: '', success: true, result: 'half' },
+  });
+});
+
+test('a supervised queue tries again what the catalogue calls worth it, three times, ever later', () => {
+  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, 0)).toBe('retry');
+  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, retriesMax - 1)).toBe('retry');
+  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, retriesMax)).toBe('abort');
+  expect(reactionTo({ code: 'ACTION_FAILED' }, 0)).toBe('abort');
+  expect(reactionTo({ code: 'SOMETHING_ELSE' }, 0)).toBe('abort');
+  expect([0, 1, 2].map(retryPauseMs)).toEqual([1_000, 4_000, 15_000]);
+});
