@@ -133,7 +133,9 @@ test.each(transports)(
       expect(each.inputSchema.properties).toHaveProperty('max_tokens');
       expect(each.outputSchema?.properties).toHaveProperty('truncated');
       expect(each.annotations?.readOnlyHint, each.name).toBe(
-        !/^(send|mark|delegate|sigma|judge)_|^(attend|run|push|queue_run|send|receive|check|kill)$/.test(each.name),
+        !/^(send|mark|delegate|sigma|judge)_|^(attend|run|push|queue_run|send|receive|check|kill)$/.test(
+          each.name,
+        ),
       );
     }
     expect(on(name).getInstructions()).toMatch(/^Sigma Bus/);
