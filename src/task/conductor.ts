@@ -38,7 +38,7 @@ export interface ConductorPorts {
   manager: string;
   attention: AttentionPorts;
   clock: Clock;
-  queues: Pick<Queues, 'turn' | 'noticed' | 'ended'>;
+  queues: Pick<Queues, 'turn' | 'noticed' | 'ended' | 'isOver'>;
   /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
   enrol: (id: string) => Promise<void>;
   dismiss: (id: string) => Promise<void>;

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary.js';
 
 /**
  * Texts that want to be more than data, each by every way in which a text reaches an agent: a file that its prompt reads, one
- * that its model reads, a message, the result of a task, a code comment, an error that repeats a name. The model says always
+ * with a code comment, a message, the result of a task. The model says always
  * the same, so what reaches the manager and the model is what the product itself makes of them.
  */
 const attempts = JSON.parse(
