@@ -44,6 +44,8 @@ export interface ExecutorOptions {
   runners?: readonly RunnerName[] | undefined;
   slots?: number | undefined;
   root?: string | undefined;
+  /** Where prompts read files; by default below the root. */
+  reads?: string | undefined;
 }
 
 /** `sigma agent executor`: does the tasks that a manager assigns to it, until it is told to stop. */
@@ -144,7 +146,7 @@ export async function runnersOf(
         : modelRunner(await chatWith(model, env)),
     prompt: isTcp(config.bus)
       ? 'over tcp each agent has keys, and the agent of a task has none: start the executor beside the broker'
-      : promptRunner({ config, store, root, env }),
+      : promptRunner({ config, store, root: options.reads ?? executor.reads ?? root, env }),
     agent:
       executor.agent === undefined
         ? 'name its program: `executor.agent` in config.json'

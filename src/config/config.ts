@@ -51,6 +51,8 @@ const executorSchema = (z: Zod) =>
   z.strictObject({
     /** Programs run in this folder and below it, and nowhere else; without one none is run. */
     root: z.string().min(1).optional(),
+    /** Prompts read files in this folder and below it; without one, below `root`. */
+    reads: z.string().min(1).optional(),
     /** Which of those that are possible; all of them by default. */
     runners: z
       .array(z.enum(['answer', 'command', 'model', 'agent', 'prompt']))

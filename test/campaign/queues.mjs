@@ -178,7 +178,7 @@ async function forkBomb() {
   const { boss, end } = await stack('bomb', { model: server.config, prompt: limits });
   const text = prompt('Go on.', [
     calls(push('left', '$self'), push('right', '$self'), run()),
-    calls(receive({ wait_seconds: 30 }), receive({ wait_seconds: 30 })),
+    calls(receive({ wait_seconds: 5 }), receive({ wait_seconds: 5 })),
     { text: 'done' },
   ]);
   const id = `bomb-${options.seed}`;

@@ -18,6 +18,7 @@ interface AgentOptions extends CommonOptions {
   runners?: string[];
   slots?: number;
   root?: string;
+  reads?: string;
   memory?: number;
   part?: { part: number; of: number };
   shardsOf?: string[];
@@ -43,11 +44,18 @@ export function addAgentCommands(sigma: Command): void {
     .option('--runners <names>', 'for executor: which of answer,command,model,agent,prompt', list)
     .option('--slots <n>', 'for executor: tasks at once (default: 4)', wholeNumber(1, 64))
     .option('--root <dir>', 'for executor: programs run in this folder and below it')
+    .option('--reads <dir>', 'for executor: /read of prompts is confined to it (default: --root)')
     .option('--take-over', 'for pgc: take the shards over from whoever serves them now')
     .action(async (role: string, repo: string | undefined, options: AgentOptions) => {
-      const ofExecutor = [options.name, options.runners, options.slots, options.root];
+      const ofExecutor = [
+        options.name,
+        options.runners,
+        options.slots,
+        options.root,
+        options.reads,
+      ];
       if (role !== 'executor' && ofExecutor.some((each) => each !== undefined))
-        throw usage('--name, --runners, --slots and --root are for executor');
+        throw usage('--name, --runners, --slots, --root and --reads are for executor');
       switch (role) {
         case 'pgc': {
           const { runPgc } = await import('../../pgc/main.js');
@@ -62,12 +70,13 @@ export function addAgentCommands(sigma: Command): void {
           return runManager(configOf(options));
         }
         case 'executor': {
-          const { memory, part: share, shardsOf, takeOver, name, slots, root } = options;
+          const { memory, part: share, shardsOf, takeOver, name, slots, root, reads } = options;
           if (repo !== undefined) throw usage('the executor takes no folder; see --root');
           if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
             throw usage('--memory, --part, --shards-of and --take-over are for pgc');
           const { runExecutor } = await import('../../executor/main.js');
-          const its = { name, slots, root: root === undefined ? undefined : resolve(root) };
+          const below = (dir: string | undefined) => (dir === undefined ? undefined : resolve(dir));
+          const its = { name, slots, root: below(root), reads: below(reads) };
           return runExecutor(configOf(options), { ...its, runners: runnersOf(options.runners) });
         }
         default:

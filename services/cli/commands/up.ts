@@ -103,7 +103,10 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
     }
     await whenAnswering(config, root, report, over.signal);
     if (!(await hasExecutor(config)))
-      supervisor.start('executor', ['agent', 'executor', ...argumentsOf(config)]);
+      supervisor.start('executor', [
+        ...['agent', 'executor', '--reads', config.executor.reads ?? config.executor.root ?? root],
+        ...argumentsOf(config),
+      ]);
     // Last: it looks at everything once more, and need not keep the first question waiting.
     if (options.watch === true)
       supervisor.start('watch', ['index', repo, '--watch', ...argumentsOf(config)]);

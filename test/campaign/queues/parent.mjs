@@ -1,8 +1,12 @@
 // Whoever pushes, starts and receives without a language model: an agent on the bus, by the same functions as `sigma`.
+import { setTimeout as wait } from 'node:timers/promises';
 import { receiveOne } from '../../../dist/services/mail/receive.js';
 import { readTask } from '../../../dist/src/delegation/schema.js';
 import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
+
+/** Before a wait that somebody's death ended is begun anew. */
+const againMs = 200;
 
 export class Parent {
   static async of(home, name) {
@@ -58,6 +62,7 @@ export class Parent {
         if (error.code === 'NOBODY_LEFT' || error.code === 'INBOX_EMPTY')
           return `${error.code}: ${error.message}`;
         if (error.retryable !== true) throw error;
+        await wait(againMs);
       }
     }
   }
