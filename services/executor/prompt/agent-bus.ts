@@ -63,7 +63,7 @@ export class AgentBus implements AsyncDisposable {
   async ask<Q, A>(message: Bodied<Q, A>, request: Q): Promise<A> {
     const body = message.request.encode(request);
     const options = { deadlineMs: askMsMax, isIdempotent: true, signal: this.#signal };
-    return this.#patiently(async (client) => {
+    return this.patiently(async (client) => {
       const reply = await client.request(`service:${taskService}`, message.type, body, options);
       return message.answer.decode(reply.body);
     });
@@ -71,7 +71,7 @@ export class AgentBus implements AsyncDisposable {
 
   /** Stored once, however often it is posted under its id. */
   post(to: string, type: string, body: Buffer, id: string): Promise<void> {
-    return this.#patiently(async (client) => {
+    return this.patiently(async (client) => {
       await client.post(to, type, body, { id, deadlineMs: askMsMax });
     });
   }
@@ -91,16 +91,8 @@ export class AgentBus implements AsyncDisposable {
     );
   }
 
-  /** Of messages whose texts stand on disk. What does not arrive comes again, and is known then. */
-  settle(seqs: number[]): void {
-    if (seqs.length > 0) this.#client?.settle(seqs);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client?.close();
-  }
-
-  async #patiently<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  /** Again, as long as what it fails of passes by itself. Throws CANCELLED, and what else it fails of. */
+  async patiently<T>(work: (client: Client) => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries += 1) {
       try {
         return await work(await this.client());
@@ -110,5 +102,14 @@ export class AgentBus implements AsyncDisposable {
       const ms = patience.baseMs + backoffMs(patience, tries, Math.random());
       await pause(systemClock, ms, this.#signal);
     }
+  }
+
+  /** Of messages whose texts stand on disk. What does not arrive comes again, and is known then. */
+  settle(seqs: number[]): void {
+    if (seqs.length > 0) this.#client?.settle(seqs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client?.close();
   }
 }

@@ -139,14 +139,16 @@ export class AgentCalls {
 
   async #receive(from: string, lifo: boolean, waitMs: number): Promise<Said> {
     const { bus, signal } = this.#parts;
-    const client = await bus.client();
     const untilMs = performance.now() + waitMs;
+    // Who is meant by a name, only the manager knows: it is waited for.
+    const queueOf = () => (from === '' ? bus.queueNow() : bus.queue());
     for (;;) {
-      const leftMs = Math.max(0, untilMs - performance.now());
-      const taken = await receiveOne(client, {
-        ...{ agent: bus.agent, from, lifo, waitMs: leftMs, signal },
-        queueOf: () => bus.queueNow(),
-      });
+      const taken = await bus.patiently((client) =>
+        receiveOne(client, {
+          ...{ agent: bus.agent, from, lifo, signal, queueOf },
+          waitMs: Math.max(0, untilMs - performance.now()),
+        }),
+      );
       const { seq, id, from: sender } = taken.view;
       // It was read, and its settling was lost.
       if (this.#parts.isTaken({ seq, id })) bus.settle([seq]);
@@ -168,8 +170,7 @@ export class AgentCalls {
 
   async #send(to: string, message: string, id: string): Promise<string> {
     const { bus } = this.#parts;
-    const queue = await this.#known();
-    const agent = queue === undefined ? to : resolved(queue, to);
+    const agent = resolved(await bus.queue(), to);
     await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
     return `Stored for ${agent}.`;
   }
