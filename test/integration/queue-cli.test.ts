@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.js';
+import { systemClock } from '../../src/base/clock.js';
+import { Client } from '../../src/client/client.js';
+import { loadConfig } from '../../src/config/config.js';
+import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient } from '../support/mcp.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
@@ -17,6 +20,19 @@ let manager: Running;
 let worker: Client;
 let mcp: McpClient;
 const held = new Map<string, () => void>();
+
+/** What a prompt may say before its end: in its own name, to who runs it. */
+async function tellAs(agent: string): Promise<void> {
+  const client = Client.connect({
+    link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
+    identity: { agent, role: 'task', isEphemeral: false },
+    clock: systemClock,
+    random: Math.random,
+  });
+  await client.ready({ withinMs: 5_000 });
+  await client.post('agent:operator', 'text', Buffer.from('so far'));
+  await client.close();
+}
 
 const startManager = async (): Promise<Running> => {
   const running = startSigma(home, ['agent', 'manager']);
@@ -36,7 +52,8 @@ beforeAll(async () => {
   worker = await startWorker(
     home,
     'worker',
-    async ({ task, name }) => {
+    async ({ id, task, name }) => {
+      if (task.startsWith('progress')) await tellAs(id);
       if (task.includes('hold')) await new Promise<void>((resolve) => held.set(name, resolve));
       return { result: `did ${task}` };
     },
@@ -98,6 +115,51 @@ test('run follows a prompt to its end, and leaves nothing in the mailbox', async
   expect(story.json.results).toMatchObject([{ success: true, result: 'did say it' }]);
   const told = await sigma(home, ['task', 'show', done.json.id, '--story']);
   expect(told.stdout).toMatch(/\+0\.0 s {2}main {2}delegated by operator: say it/);
+});
+
+test('what is run without a queue is waited for, received and killed by its name, too', async () => {
+  const running = await run('run', 'hold the run', '--no-wait', '--name', 'alone');
+  const queued = await run('push', 'not started', '--name', 'idle');
+  await eventually(() => expect(held.has('alone')).toBe(true), 20_000);
+  expect((await run('receive', '--wait', '2s')).json.error.code).toBe('INBOX_EMPTY');
+  expect((await run('queue')).json.rows).toMatchObject([
+    { id: running.json.id, name: 'alone', status: 'running' },
+    { name: 'idle', status: 'queued' },
+  ]);
+  held.get('alone')?.();
+  const { json } = await run('receive', '--from', 'alone', '--wait', '20s');
+  expect(JSON.parse(json.message.body)).toMatchObject({ from: running.json.id, success: true });
+  expect((await run('receive', '--wait', '20s')).json.error.code).toBe('NOBODY_LEFT');
+  await run('run', 'hold the other', '--no-wait', '--name', 'other');
+  expect((await run('kill', 'other')).json.state).toBe('cancelled');
+  await run('kill', queued.json.id);
+  await run('receive', '--from', 'other', '--wait', '20s');
+  await run('receive', '--from', queued.json.id, '--wait', '20s');
+});
+
+test('what run tells before its result stays in the mailbox of its parent', async () => {
+  const numbers = [1, 2, 3, 4, 5, 6];
+  for (const number of numbers) {
+    const done = await run('run', `progress ${number}`, '--wait', '--name', 'teller');
+    expect(done.json.state).toBe('completed');
+  }
+  const { messages } = (await run('check', '--all')).json;
+  expect(messages.map(({ body }: any) => body)).toEqual(numbers.map(() => 'so far'));
+});
+
+test('--as before a subcommand is about that agent, not about the operator', async () => {
+  const mine = await run('push', 'of the operator', '--name', 'mine');
+  expect((await run('queue', '--as', 'bob', 'run')).json.started).toEqual([]);
+  expect((await run('queue', '--as', 'bob', 'run', '--as', 'operator', '1')).json.started).toEqual([
+    mine.json.id,
+  ]);
+  await run('receive', '--from', 'mine', '--wait', '20s');
+});
+
+test('a prompt can be pushed for an agent that is no operator', async () => {
+  const { json } = await run('push', 'of the worker', '--as', 'worker');
+  expect(json).toMatchObject({ state: 'queued', owner: 'worker' });
+  expect((await run('kill', json.id, '--as', 'worker')).json.state).toBe('cancelled');
 });
 
 test('kill ends it by its name, and says who did', async () => {
