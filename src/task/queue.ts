@@ -43,6 +43,8 @@ export function leftFor(queue: QueueAnswer, from: string): Left {
  * Throws AMBIGUOUS_ALIAS where several open ones are called so: prompts that never stood in a queue may be.
  */
 export function resolved(queue: QueueAnswer, name: string): string {
+  // Many have no name: whoever names nobody means none of those.
+  if (name === '') return '';
   if (name === 'parent' && queue.parent !== '') return queue.parent;
   for (const rows of [queue.rows, queue.siblings]) {
     if (rows.some(({ id }) => id === name)) return name;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
+import { takeResult } from '../../services/cli/commands/run.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
@@ -21,17 +22,13 @@ let worker: Client;
 let mcp: McpClient;
 const held = new Map<string, () => void>();
 
-/** What a prompt may say before its end: in its own name, to who runs it. */
-async function tellAs(agent: string): Promise<void> {
-  const client = Client.connect({
+function connected(agent: string, role: string): Client {
+  return Client.connect({
     link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
-    identity: { agent, role: 'task', isEphemeral: false },
+    identity: { agent, role, isEphemeral: false },
     clock: systemClock,
     random: Math.random,
   });
-  await client.ready({ withinMs: 5_000 });
-  await client.post('agent:operator', 'text', Buffer.from('so far'));
-  await client.close();
 }
 
 const startManager = async (): Promise<Running> => {
@@ -52,8 +49,7 @@ beforeAll(async () => {
   worker = await startWorker(
     home,
     'worker',
-    async ({ id, task, name }) => {
-      if (task.startsWith('progress')) await tellAs(id);
+    async ({ task, name }) => {
       if (task.includes('hold')) await new Promise<void>((resolve) => held.set(name, resolve));
       return { result: `did ${task}` };
     },
@@ -137,14 +133,32 @@ test('what is run without a queue is waited for, received and killed by its name
   await run('receive', '--from', queued.json.id, '--wait', '20s');
 });
 
-test('what run tells before its result stays in the mailbox of its parent', async () => {
-  const numbers = [1, 2, 3, 4, 5, 6];
-  for (const number of numbers) {
-    const done = await run('run', `progress ${number}`, '--wait', '--name', 'teller');
-    expect(done.json.state).toBe('completed');
-  }
-  const { messages } = (await run('check', '--all')).json;
-  expect(messages.map(({ body }: any) => body)).toEqual(numbers.map(() => 'so far'));
+test('what a run told before its result stays in the mailbox of its parent', async () => {
+  const reader = connected('reader', 'client');
+  await reader.ready({ withinMs: 5_000 });
+  await worker.post('agent:reader', 'text', Buffer.from('so far'));
+  await takeResult(reader, 'reader', 'worker', 1_000);
+  await reader.close();
+  const again = connected('reader', 'client');
+  await again.ready({ withinMs: 5_000 });
+  const { body } = await again.take({ from: 'worker', deadlineMs: 5_000 });
+  expect(body.toString()).toBe('so far');
+  await again.close();
+});
+
+test('of several without a name, whichever is over first is received first', async () => {
+  const quick = await run('push', 'quick');
+  await run('push', 'hold me', '--name', '');
+  await run('push', 'never started');
+  await run('queue', 'run', '2');
+  const { json } = await run('receive', '--wait', '20s');
+  expect(json.message.from).toBe(quick.json.id);
+  await eventually(() => expect(held.has('')).toBe(true), 20_000);
+  expect((await run('receive', '--wait', '2s')).json.error.code).toBe('INBOX_EMPTY');
+  held.get('')?.();
+  expect((await run('receive', '--wait', '20s')).json.message.type).toBe('task.finished');
+  await run('queue', 'run');
+  expect((await run('receive', '--wait', '20s')).json.message.type).toBe('task.finished');
 });
 
 test('--as before a subcommand is about that agent, not about the operator', async () => {

@@ -81,10 +81,15 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
 const setting = { count: 0, timeout_ms: 0, key: '', supervised: false };
 
 /** What was read here need not be read again in the mailbox; what else it told its parent was not. */
-async function takeResult(client: Client, agent: string, id: string): Promise<void> {
+export async function takeResult(
+  client: Client,
+  agent: string,
+  id: string,
+  withinMs = resultMs,
+): Promise<void> {
   const own = { agent, from: id, lifo: true };
   const queueOf = (): ReturnType<Tasks['queue']> => new Tasks(client).queue(agent);
-  const untilMs = performance.now() + resultMs;
+  const untilMs = performance.now() + withinMs;
   const others: number[] = [];
   try {
     for (;;) {

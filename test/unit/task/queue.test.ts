@@ -50,6 +50,7 @@ test('a name is that of an open task before one that is over, and `parent` where
   expect(resolved(queue([]), 'parent')).toBe('parent');
   expect(resolved(queue([], { parent: 'top' }), 'parent')).toBe('top');
   expect(resolved(queue([]), 'somebody')).toBe('somebody');
+  expect(resolved(queue([row('unnamed', 'running', { name: '' })]), '')).toBe('');
 });
 
 test('a name that several open tasks bear is nobody in particular; an id is its own task', () => {
