@@ -25,6 +25,13 @@ export function withCommon(command: Command): Command {
     .option('--log <level>', 'silent, error, warn, info or debug');
 }
 
+/** What stands before a subcommand holds for it, unless it says otherwise itself: `queue --as bob run` is about bob. */
+export function handingOn(command: Command): Command {
+  return command.hook('preSubcommand', (its, subcommand) => {
+    for (const [name, value] of Object.entries(its.opts())) subcommand.setOptionValue(name, value);
+  });
+}
+
 export function configOf(options: CommonOptions): Config {
   return loadConfig(process.env, {
     ...(options.home === undefined ? {} : { home: options.home }),

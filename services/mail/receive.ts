@@ -40,14 +40,19 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
     client.take({ mailbox, from, lifo, deadlineMs, ...(signal === undefined ? {} : { signal }) });
   // What is called `name` only the queue knows; of anybody it need not be asked while something is there.
   let queue = name === '' ? undefined : await known(receiving);
+  let sender = name;
+  // Found once, it is the same to the end: another one may be called so meanwhile.
+  const find = (): void => {
+    if (queue !== undefined && sender === name) sender = resolved(queue, name);
+  };
   for (;;) {
-    const from = queue === undefined ? name : resolved(queue, name);
-    const found = await unlessEmpty(take(from, 0));
+    find();
+    const found = await unlessEmpty(take(sender, 0));
     if (found !== undefined) return found;
     if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
     // A manager that is away for a moment takes back nothing of what it said.
     queue = (await known(receiving)) ?? queue;
-    const sender = queue === undefined ? name : resolved(queue, name);
+    find();
     const left = queue === undefined ? undefined : leftFor(queue, sender);
     if (left?.isSomebody === false) {
       // A result is stored before its task counts as delivered: one that came meanwhile is there now.

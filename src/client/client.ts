@@ -324,6 +324,11 @@ export class Client implements AsyncDisposable {
     return this.#settle(Command.ACK, { seqs, delay_ms: 0, reason: '', untouched: false });
   }
 
+  /** Messages that were taken, and not begun: they are there again, as if nobody had taken them. */
+  giveBack(seqs: number[]): boolean {
+    return this.#settle(Command.NACK, { seqs, delay_ms: 0, reason: '', untouched: true });
+  }
+
   /** Takes durable messages out of a mailbox, own by default, until disposed of; again after every reconnect. */
   receive(handle: MessageHandler, options: ReceiveOptions = {}): Promise<AsyncDisposable> {
     return this.#inbox.receive(handle, options);
@@ -525,8 +530,7 @@ export class Client implements AsyncDisposable {
     if (frame.command !== Command.ANSWER || !this.#takes.has(correlation)) return;
     // Whoever wanted a message has given up, or has one: this one was never begun.
     const { view } = messageAnswerCodec.decode(frame.body);
-    const seqs = [view.seq];
-    this.#settle(Command.NACK, { seqs, delay_ms: 0, reason: '', untouched: true });
+    this.giveBack([view.seq]);
   }
 
   /** While we greet, something may be missing before it. Whatever our HELLO did not name comes again. */

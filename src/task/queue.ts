@@ -1,3 +1,4 @@
+import { BusError } from '../errors/bus-error.js';
 import type { QueueAnswer, QueueRow } from './messages.js';
 
 /** The view of a queue on the states of a task. */
@@ -37,12 +38,24 @@ export function leftFor(queue: QueueAnswer, from: string): Left {
   return { isSomebody: !isWaiting || rows.some(isUnderWay), queued };
 }
 
-/** The id behind a name: `parent`, an own task, or one of the same queue; the open one first, then the latest. Else as it is. */
+/**
+ * The id behind a name: `parent`, an own task, or one of the same queue; the open one first, then the latest. Else as it is.
+ * Throws AMBIGUOUS_ALIAS where several open ones are called so: prompts that never stood in a queue may be.
+ */
 export function resolved(queue: QueueAnswer, name: string): string {
+  // Many have no name: whoever names nobody means none of those.
+  if (name === '') return '';
   if (name === 'parent' && queue.parent !== '') return queue.parent;
   for (const rows of [queue.rows, queue.siblings]) {
-    const called = rows.filter((row) => row.id === name || row.name === name).reverse();
-    const found = called.find(({ status }) => status !== 'finished') ?? called[0];
+    if (rows.some(({ id }) => id === name)) return name;
+    const called = rows.filter((row) => row.name === name).reverse();
+    const open = called.filter(({ status }) => status !== 'finished');
+    if (open.length > 1)
+      throw new BusError('AMBIGUOUS_ALIAS', {
+        alias: name,
+        agents: open.map(({ id }) => id).join(', '),
+      });
+    const found = open[0] ?? called[0];
     if (found !== undefined) return found.id;
   }
   return name;

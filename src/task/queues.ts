@@ -27,6 +27,8 @@ const runsMax = 64;
 const queuesMax = 10_000;
 /** Rows of a queue that are over, the latest. */
 const overRowsMax = 200;
+/** Rows of what was delegated by the owner of a queue and never stood in it, the latest. */
+const delegatedRowsMax = 200;
 
 /** What was asked for by one start: done again, it is the same. */
 interface KeptRun {
@@ -147,7 +149,7 @@ export class Queues {
     });
   }
 
-  /** Of a task also what it delegated: it waits for that as well. */
+  /** Also what the owner delegated: that is waited for as well. */
   view(owner: string): QueueAnswer {
     const { concurrency, supervised } = this.#settings.get(owner) ?? noSettings;
     const line = this.#lineOfAgent(owner);
@@ -156,7 +158,7 @@ export class Queues {
     const siblings = isQueued ? this.#rows(lines.queueOf(line.owner)) : [];
     return {
       owner,
-      rows: this.#rows(line === undefined ? lines.queueOf(owner) : lines.childrenOf(owner)),
+      rows: this.#rows(line === undefined ? this.#linesOf(owner) : lines.childrenOf(owner)),
       parent: line?.parent ?? '',
       siblings: siblings.filter(({ id }) => id !== owner),
       ...{ concurrency, supervised },
@@ -322,6 +324,19 @@ export class Queues {
       progress: book.lines.openOne(id)?.progress ?? '',
       is_delivering: book.isDelivering(id),
     };
+  }
+
+  /** Of an agent that is no task: its queue, the latest that it delegated and waits for, and prompts that are over. */
+  #linesOf(owner: string): Line[] {
+    const book = this.#of();
+    const { lines } = book;
+    const isOpen = ({ state }: Line): boolean => statusOf(state) !== 'finished';
+    const others = lines.childrenOf(owner).filter((line) => line.owner !== owner);
+    const open = others.filter(isOpen).slice(-delegatedRowsMax);
+    const over = others.filter(
+      (line) => !isOpen(line) && (line.runner === 'prompt' || book.isDelivering(line.id)),
+    );
+    return [...lines.queueOf(owner), ...over, ...open].sort((a, b) => a.order - b.order);
   }
 
   /** The task whose agent is called so. */

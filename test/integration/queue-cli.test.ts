@@ -2,7 +2,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.js';
+import { systemClock } from '../../src/base/clock.js';
+import { takeResult } from '../../services/cli/commands/run.js';
+import { Client } from '../../src/client/client.js';
+import { loadConfig } from '../../src/config/config.js';
+import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient } from '../support/mcp.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
@@ -17,6 +21,15 @@ let manager: Running;
 let worker: Client;
 let mcp: McpClient;
 const held = new Map<string, () => void>();
+
+function connected(agent: string, role: string): Client {
+  return Client.connect({
+    link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
+    identity: { agent, role, isEphemeral: false },
+    clock: systemClock,
+    random: Math.random,
+  });
+}
 
 const startManager = async (): Promise<Running> => {
   const running = startSigma(home, ['agent', 'manager']);
@@ -98,6 +111,69 @@ test('run follows a prompt to its end, and leaves nothing in the mailbox', async
   expect(story.json.results).toMatchObject([{ success: true, result: 'did say it' }]);
   const told = await sigma(home, ['task', 'show', done.json.id, '--story']);
   expect(told.stdout).toMatch(/\+0\.0 s {2}main {2}delegated by operator: say it/);
+});
+
+test('what is run without a queue is waited for, received and killed by its name, too', async () => {
+  const running = await run('run', 'hold the run', '--no-wait', '--name', 'alone');
+  const queued = await run('push', 'not started', '--name', 'idle');
+  await eventually(() => expect(held.has('alone')).toBe(true), 20_000);
+  expect((await run('receive', '--wait', '2s')).json.error.code).toBe('INBOX_EMPTY');
+  expect((await run('queue')).json.rows).toMatchObject([
+    { id: running.json.id, name: 'alone', status: 'running' },
+    { name: 'idle', status: 'queued' },
+  ]);
+  held.get('alone')?.();
+  const { json } = await run('receive', '--from', 'alone', '--wait', '20s');
+  expect(JSON.parse(json.message.body)).toMatchObject({ from: running.json.id, success: true });
+  expect((await run('receive', '--wait', '20s')).json.error.code).toBe('NOBODY_LEFT');
+  await run('run', 'hold the other', '--no-wait', '--name', 'other');
+  expect((await run('kill', 'other')).json.state).toBe('cancelled');
+  await run('kill', queued.json.id);
+  await run('receive', '--from', 'other', '--wait', '20s');
+  await run('receive', '--from', queued.json.id, '--wait', '20s');
+});
+
+test('what a run told before its result stays in the mailbox of its parent', async () => {
+  const reader = connected('reader', 'client');
+  await reader.ready({ withinMs: 5_000 });
+  await worker.post('agent:reader', 'text', Buffer.from('so far'));
+  await takeResult(reader, 'reader', 'worker', 1_000);
+  await reader.close();
+  const again = connected('reader', 'client');
+  await again.ready({ withinMs: 5_000 });
+  const { body } = await again.take({ from: 'worker', deadlineMs: 5_000 });
+  expect(body.toString()).toBe('so far');
+  await again.close();
+});
+
+test('of several without a name, whichever is over first is received first', async () => {
+  const quick = await run('push', 'quick');
+  await run('push', 'hold me', '--name', '');
+  await run('push', 'never started');
+  await run('queue', 'run', '2');
+  const { json } = await run('receive', '--wait', '20s');
+  expect(json.message.from).toBe(quick.json.id);
+  await eventually(() => expect(held.has('')).toBe(true), 20_000);
+  expect((await run('receive', '--wait', '2s')).json.error.code).toBe('INBOX_EMPTY');
+  held.get('')?.();
+  expect((await run('receive', '--wait', '20s')).json.message.type).toBe('task.finished');
+  await run('queue', 'run');
+  expect((await run('receive', '--wait', '20s')).json.message.type).toBe('task.finished');
+});
+
+test('--as before a subcommand is about that agent, not about the operator', async () => {
+  const mine = await run('push', 'of the operator', '--name', 'mine');
+  expect((await run('queue', '--as', 'bob', 'run')).json.started).toEqual([]);
+  expect((await run('queue', '--as', 'bob', 'run', '--as', 'operator', '1')).json.started).toEqual([
+    mine.json.id,
+  ]);
+  await run('receive', '--from', 'mine', '--wait', '20s');
+});
+
+test('a prompt can be pushed for an agent that is no operator', async () => {
+  const { json } = await run('push', 'of the worker', '--as', 'worker');
+  expect(json).toMatchObject({ state: 'queued', owner: 'worker' });
+  expect((await run('kill', json.id, '--as', 'worker')).json.state).toBe('cancelled');
 });
 
 test('kill ends it by its name, and says who did', async () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/attention/shapes.js';
 import { withClient } from '../connect.js';
 import { Gates, gatesListedMax } from '../gates.js';
-import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { configOf, handingOn, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render-gate.js';
 
@@ -23,7 +23,7 @@ const said: Readonly<Record<Judgement, string>> = {
 
 /** `gate [list|show|approve|dismiss|modify|halt|withdraw|approvals|missed]`. */
 export function addGateCommands(sigma: Command): void {
-  const gate = withCommon(sigma.command('gate')).description(
+  const gate = handingOn(withCommon(sigma.command('gate'))).description(
     'risky actions that wait for a judgement; on a terminal one after the other',
   );
   gate.action(walk);

@@ -8,7 +8,14 @@ import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
-import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  configOf,
+  handingOn,
+  longDuration,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { print, printable, table } from '../output.js';
 import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
 import { spanOf } from '../render-task.js';
@@ -52,7 +59,7 @@ export function addQueueCommands(sigma: Command): void {
       },
     );
 
-  const queue = withAs(sigma.command('queue'))
+  const queue = handingOn(withAs(sigma.command('queue')))
     .description('what was pushed: queued, running, finished')
     .option('--all', 'also what is finished')
     .action(async (options: AsOptions & { all?: boolean }) => {
@@ -137,7 +144,10 @@ async function withQueue(
 async function makeKnown(client: Client, owner: string): Promise<void> {
   const nothing = { mailbox: `agent:${owner}`, correlation: newId('none'), deadlineMs: 0 };
   await client.take(nothing).catch((error: unknown) => {
-    if (!(error instanceof BusError) || error.code !== 'INBOX_EMPTY') throw error;
+    // What only its agent may look into is there already.
+    const isKnown =
+      error instanceof BusError && ['INBOX_EMPTY', 'UNAUTHORISED'].includes(error.code);
+    if (!isKnown) throw error;
   });
 }
 

@@ -4,6 +4,7 @@ import type { Client } from '../../../src/client/client.js';
 import { taskLimits } from '../../../src/delegation/shapes.js';
 import { promptLimits } from '../../../src/prompt/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { taskMessages } from '../../../src/task/messages.js';
 import { receiveOne } from '../../mail/receive.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
@@ -79,15 +80,29 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
 
 const setting = { count: 0, timeout_ms: 0, key: '', supervised: false };
 
-/** What was read here need not be read again in the mailbox. */
-async function takeResult(client: Client, agent: string, id: string): Promise<void> {
-  const own = { agent, from: id, lifo: true, waitMs: resultMs };
+/** What was read here need not be read again in the mailbox; what else it told its parent was not. */
+export async function takeResult(
+  client: Client,
+  agent: string,
+  id: string,
+  withinMs = resultMs,
+): Promise<void> {
+  const own = { agent, from: id, lifo: true };
   const queueOf = (): ReturnType<Tasks['queue']> => new Tasks(client).queue(agent);
+  const untilMs = performance.now() + withinMs;
+  const others: number[] = [];
   try {
-    const { view } = await receiveOne(client, { ...own, queueOf });
-    client.settle([view.seq]);
+    for (;;) {
+      const waitMs = Math.max(0, Math.floor(untilMs - performance.now()));
+      const { view } = await receiveOne(client, { ...own, waitMs, queueOf });
+      if (view.type === taskMessages.finished.type) return void client.settle([view.seq]);
+      // Kept until the result is found, which is stored after it; then it is there again.
+      others.push(view.seq);
+    }
   } catch (error) {
     // It stays there, or somebody else has it already.
     if (!(error instanceof BusError)) throw error;
+  } finally {
+    client.giveBack(others);
   }
 }

@@ -50,6 +50,21 @@ test('a name is that of an open task before one that is over, and `parent` where
   expect(resolved(queue([]), 'parent')).toBe('parent');
   expect(resolved(queue([], { parent: 'top' }), 'parent')).toBe('top');
   expect(resolved(queue([]), 'somebody')).toBe('somebody');
+  expect(resolved(queue([row('unnamed', 'running', { name: '' })]), '')).toBe('');
+});
+
+test('a name that several open tasks bear is nobody in particular; an id is its own task', () => {
+  const rows = [
+    row('one', 'running', { name: 'main' }),
+    row('two', 'running', { name: 'main' }),
+    row('three', 'completed', { name: 'x' }),
+    row('four', 'running', { name: 'three' }),
+  ];
+  expect(() => resolved(queue(rows), 'main')).toThrow(
+    expect.objectContaining({ code: 'AMBIGUOUS_ALIAS' }),
+  );
+  expect(resolved(queue(rows), 'two')).toBe('two');
+  expect(resolved(queue(rows), 'three')).toBe('three');
 });
 
 test('what a failure tells: its code, and what was done by then', () => {
