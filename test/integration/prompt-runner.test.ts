@@ -268,7 +268,7 @@ describe('what a model calls', () => {
       }
       // Twice of three times nobody answers.
       if (type === taskMessages.queue.type && (looks += 1) % 3 !== 0)
-        throw new BusError('RESPONDER_LOST', { agent: 'manager' });
+        throw new BusError('STORE_UNAVAILABLE', { path: 'its', detail: 'full' });
     };
     await desk.assign('named', 'Do it.');
     expect((await desk.desk.response('named', 30_000)).result).toBe('Done.');
