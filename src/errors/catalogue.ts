@@ -764,7 +764,7 @@ export const catalogue = {
     next: 'Start what is queued, or go on without an answer.',
   },
   PARENT_OVER: {
-    text: 'the task that pushed it is over: {parent}',
+    text: 'the task that pushed it is over, or begins anew: {parent}',
     retryable: false,
     exit: 1,
     next: 'Push it from a task that waits for its results.',

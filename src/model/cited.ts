@@ -2,6 +2,9 @@
 const betweenSentences =
   /(?<=[.!?](?:\s?\[\d+\])*)(?<!\b(?:e\.g|i\.e|cf|vs)\.)\s+(?=\S)(?!\[\d)|(?<=[。！？](?:\s?\[\d+\])*)(?=\S)(?!\s?\[\d)/u;
 
+/** Where a line breaks amid a sentence: half of one may say the opposite of the whole. */
+const withinSentence = /(?<=[^\s.!?:;|\]。！？])[ \t]*\r?\n[ \t]*(?=[\p{Ll}`([])(?!```)/gu;
+
 /** Only what cites a source that there is, by its number from 1; with what it cites. One that is undefined was not told. */
 export function citedOnly<Source extends object>(
   text: string,
@@ -10,22 +13,25 @@ export function citedOnly<Source extends object>(
   if (sources.length === 0) return { text, cited: [], dropped: 0 };
   const cited = new Set<Source>();
   let dropped = 0;
-  const kept = text.split('\n').map((line) => {
-    const sentences = line.split(betweenSentences);
-    return sentences
-      .filter((sentence) => {
-        if (!/[\p{L}\p{N}]/u.test(sentence)) return true;
-        const numbers = [...sentence.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
-        const valid = numbers.flatMap((number) => sources[number - 1] ?? []);
-        if (valid.length === 0 || valid.length < numbers.length) {
-          dropped += 1;
-          return false;
-        }
-        for (const each of valid) cited.add(each);
-        return true;
-      })
-      .join(' ');
-  });
+  const kept = text
+    .replace(withinSentence, ' ')
+    .split('\n')
+    .map((line) => {
+      const sentences = line.split(betweenSentences);
+      return sentences
+        .filter((sentence) => {
+          if (!/[\p{L}\p{N}]/u.test(sentence)) return true;
+          const numbers = [...sentence.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
+          const valid = numbers.flatMap((number) => sources[number - 1] ?? []);
+          if (valid.length === 0 || valid.length < numbers.length) {
+            dropped += 1;
+            return false;
+          }
+          for (const each of valid) cited.add(each);
+          return true;
+        })
+        .join(' ');
+    });
   return {
     text: kept
       .join('\n')

@@ -1,5 +1,5 @@
 import { responseLimits, type Step } from '../delegation/shapes.js';
-import { redactedText } from '../observe/redaction.js';
+import { censored, isSecret, redactedText } from '../observe/redaction.js';
 import type { Entry } from './story.js';
 
 const { steps: stepsMax, stepChars } = responseLimits;
@@ -71,10 +71,18 @@ function stepsOfEntry(entry: Entry): Step[] {
 }
 
 function shortValue(key: string, value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (bodies.has(key)) return `(${text.length} characters)`;
+  const its = plainValue(key, value);
+  const text = typeof its === 'string' ? its : JSON.stringify(its, plainValue);
   const plain = redactedText(text).replace(/\s+/g, ' ');
   return plain.length <= valueChars ? plain : `${plain.slice(0, valueChars - 1)}…`;
+}
+
+/** Wherever it stands: what a program is given is part of an action. */
+function plainValue(key: string, value: unknown): unknown {
+  if (isSecret(key, value)) return censored;
+  if (!bodies.has(key)) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `(${text.length} characters)`;
 }
 
 function short(text: string): string {

@@ -38,7 +38,7 @@ export interface ConductorPorts {
   manager: string;
   attention: AttentionPorts;
   clock: Clock;
-  queues: Pick<Queues, 'turn' | 'noticed' | 'ended' | 'isOver'>;
+  queues: Pick<Queues, 'turn' | 'noticed' | 'begunAnew' | 'ended' | 'isOver'>;
   /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
   enrol: (id: string) => Promise<void>;
   dismiss: (id: string) => Promise<void>;
@@ -183,7 +183,9 @@ export class Conductor {
     await queues.ended(record);
     // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
     if (hasAgent(record)) await enrol(record.id).catch(unlessRefused);
-    if (!queues.isOver(record.parent)) await deliver(record).catch(unlessGone);
+    // The attempt that pushed it may be over alone: the next one has not heard of it.
+    const isWanted = !queues.isOver(record.parent) && record.error?.code !== 'PARENT_OVER';
+    if (isWanted) await deliver(record).catch(unlessGone);
     if (hasAgent(record)) await dismiss(record.id).catch(unlessRefused);
   }
 
@@ -196,6 +198,7 @@ export class Conductor {
 
   async #choose(record: TaskRecord): Promise<void> {
     if (record.assignment?.snapshot.status === 'active') return;
+    await this.#ports.queues.begunAnew(record);
     const worker = this.#pool.now(wishOf(record));
     const event: TaskEvent =
       worker === undefined

@@ -180,13 +180,15 @@ export class Queues {
   async ended(record: TaskRecord): Promise<void> {
     const { lines } = this.#of();
     const { id, owner, is_supervised } = record;
-    const isOpen = ({ state }: Line): boolean => statusOf(state) !== 'finished';
-    if (hasAgent(record))
-      for (const child of lines.childrenOf(id).filter(isOpen))
-        await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
+    await this.#endBelow(record);
     if (!is_supervised || !['failed', 'halted', 'timed_out'].includes(stateOf(record))) return;
     for (const other of lines.queueOf(owner).filter(isOpen))
       await this.#cancel(other.id, 'SIBLING_FAILED', { task: id });
+  }
+
+  /** Before one more attempt, which knows nothing of those before: what they began and nobody waits for ends. */
+  async begunAnew(record: TaskRecord): Promise<void> {
+    if (record.attempt > 0) await this.#endBelow(record);
   }
 
   /** The last tasks of these owners are known no more. */
@@ -298,6 +300,13 @@ export class Queues {
     this.#turns.serve(owner);
   }
 
+  async #endBelow(record: TaskRecord): Promise<void> {
+    const { id } = record;
+    if (!hasAgent(record)) return;
+    for (const child of this.#of().lines.childrenOf(id).filter(isOpen))
+      await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
+  }
+
   #isUnused(owner: string): boolean {
     return this.#of().lines.queueOf(owner).length === 0;
   }
@@ -364,6 +373,10 @@ function hadTurn(record: TaskRecord): boolean {
   if (record.owner === '' || state === 'queued') return false;
   const { isAttended } = record.snapshot.context;
   return state !== 'pending' || isAttended || record.attempt > 0;
+}
+
+function isOpen({ state }: Line): boolean {
+  return statusOf(state) !== 'finished';
 }
 
 /** It ended by itself meanwhile. */

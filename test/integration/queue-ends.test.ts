@@ -59,6 +59,20 @@ async function work({ id, task, name }: DelegatedTask): Promise<Partial<TaskResp
         await its.run();
       });
       return new Promise(() => undefined);
+    // One below it; fails in passing at first, and waits for what it pushed then.
+    case 'relay': {
+      const isFirst = begun.get(name) === 1;
+      return asTask(id, async (client) => {
+        const its = new QueueHand(client);
+        const below = await its.push('below', isFirst ? 'hold below' : 'quick');
+        await its.run();
+        if (isFirst) return failedWith('DEADLINE_EXCEEDED');
+        const next = { agent: id, from: '', lifo: false, waitMs: 20_000, queueOf: its.queue };
+        const taken = await receiveOne(client, next);
+        client.settle([taken.view.seq]);
+        return { result: taken.view.from === below.id ? 'its own' : taken.view.from };
+      });
+    }
     // Two more of its kind, and it does not wait for them.
     case 'bomb': {
       const refused = await asTask(id, async (client) => {
@@ -207,6 +221,14 @@ test('a queue that is supervised tries again what passes by itself, and ends wit
     'waits SIBLING_FAILED',
   ]);
   expect((await tasks.show(waits)).error?.text).toContain('failed for good');
+});
+
+test('one that is tried again finds nothing of what it pushed before, neither open nor in its inbox', async () => {
+  const { id } = await hand.push('relay', 'relay');
+  await hand.run({ supervised: true });
+  expect(await result()).toMatchObject({ name: 'relay', said: 'its own' });
+  expect(begun.get('relay')).toBe(2);
+  expect((await statesBelow(id)).sort()).toEqual(['cancelled', 'completed']);
 });
 
 test('a queue is full at its limit', async () => {

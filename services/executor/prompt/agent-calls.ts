@@ -1,6 +1,6 @@
 import { newId } from '../../../src/base/ids.js';
 import { readTask } from '../../../src/delegation/schema.js';
-import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { asBusError, BusError, RemoteError } from '../../../src/errors/bus-error.js';
 import { fencedData } from '../../../src/model/fenced.js';
 import { deedId, type DeedPlace } from '../../../src/prompt/agent-ids.js';
 import { shortCall } from '../../../src/prompt/agent-steps.js';
@@ -29,7 +29,7 @@ import type { AgentBus } from './agent-bus.js';
 import { askIndex } from './index-tools.js';
 import { pushParsed, run } from './pushing.js';
 
-/** Of the text of one message that a model sees. */
+/** Of the text of one message, or one error of somebody else, that a model sees. */
 const messageCharsMax = 64 * 1024;
 const inboxRows = 50;
 
@@ -79,7 +79,8 @@ export class AgentCalls {
     } catch (error) {
       if (this.#parts.signal.aborted) throw error;
       const { code } = asBusError(error);
-      return { text: failureText(error), code, isInvalid: invalid.has(code), message: null };
+      const text = failed(call.name, error);
+      return { text, code, isInvalid: invalid.has(code), message: null };
     }
   }
 
@@ -140,8 +141,13 @@ export class AgentCalls {
   async #receive(from: string, lifo: boolean, waitMs: number): Promise<Said> {
     const { bus, signal } = this.#parts;
     const untilMs = performance.now() + waitMs;
-    // Who is meant by a name, only the manager knows: it is waited for.
-    const queueOf = () => (from === '' ? bus.queueNow() : bus.queue());
+    // Whose name it is only the manager says: another agent may be called so.
+    let isUnknown = from !== '';
+    const queueOf = async (): Promise<QueueAnswer> => {
+      const queue = await (isUnknown ? bus.queue() : bus.queueNow());
+      isUnknown = false;
+      return queue;
+    };
     for (;;) {
       const taken = await bus.patiently((client) =>
         receiveOne(client, {
@@ -162,14 +168,13 @@ export class AgentCalls {
 
   #shown({ view, body: bytes }: MessageAnswer, queue: QueueAnswer | undefined): string {
     const { body } = bodyOf({ type: view.type, body: bytes });
-    const cut =
-      body.length <= messageCharsMax ? '' : `\n… ${body.length - messageCharsMax} more characters`;
     const what = `a message from ${whoIs(view.from, queue)} of the type ${named(view.type)}`;
-    return fence(what, body.slice(0, messageCharsMax) + cut);
+    return fence(what, cut(body));
   }
 
   async #send(to: string, message: string, id: string): Promise<string> {
     const { bus } = this.#parts;
+    // Waited for, too: under a name that nobody resolves it could be stored for a stranger.
     const agent = resolved(await bus.queue(), to);
     await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
     return `Stored for ${agent}.`;
@@ -224,6 +229,18 @@ export class AgentCalls {
       return undefined;
     }
   }
+}
+
+/** What a shard says has gone wrong is its own text, and no shorter than it likes. */
+function failed(tool: string, error: unknown): string {
+  const text = failureText(error);
+  if (isAgentTool(tool) || !(error instanceof RemoteError)) return text;
+  return fence(`an error that the index gives (${tool})`, cut(text));
+}
+
+function cut(text: string): string {
+  const over = text.length - messageCharsMax;
+  return over <= 0 ? text : `${text.slice(0, messageCharsMax)}\n… ${over} more characters`;
 }
 
 /** Under a mark that nobody can know beforehand. */

@@ -20,3 +20,12 @@ test('a sentence needs a source in any script', () => {
   );
   expect([text, dropped]).toEqual(['Это так [1].\n环形缓冲区在此[3]。 是的。[1]', 2]);
 });
+
+test('half of a sentence is never told for the whole of it, wherever its line breaks', () => {
+  const told =
+    'It is not true that\n`ring_free` frees it. It is freed\nby the card\n[1].\n\n- One [1]\n- two\nNext [3]';
+  const { text, dropped } = citedOnly(told, sources);
+  expect([text, dropped]).toEqual(['It is freed by the card [1].\n\n- One [1]\n\nNext [3]', 2]);
+  const { text: whole } = citedOnly('It is not true that\n`ring_free` frees it [1].', sources);
+  expect(whole).toBe('It is not true that `ring_free` frees it [1].');
+});
