@@ -152,10 +152,8 @@ export class AgentLoop {
   ): Promise<Happened> {
     if (command === undefined) throw new BusError('INTERNAL', { detail: `no command ${at}` });
     const { calls, progress } = this.#parts;
-    const { command: name, line: _line, column: _column, ...given } = command;
-    const shown = Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== '' && value !== 0),
-    );
+    const { command: name } = command;
+    const shown = asToolOf(command);
     const its = { kind, name, arguments: shown } as const;
     progress(`${name} ${shortCall(shown)}`.slice(0, 200));
     if (command.command === 'read') {
@@ -360,4 +358,13 @@ function failureIn(entries: readonly Entry[], code: string): Failure {
   if (code !== 'MODEL_CALL_INVALID' || last?.kind !== 'result') return failureOf(code);
   const detail = 'as all that it called in several answers in a row';
   return new BusError('MODEL_CALL_INVALID', { tool: last.name, detail }).toFailure();
+}
+
+/** The arguments with which a model would call the tool of that name. */
+function asToolOf(command: Command): Record<string, unknown> {
+  const { command: _command, line: _line, column: _column, ...given } = command;
+  const named = Object.entries(given).map(([key, value]): [string, unknown] =>
+    key === 'timeoutMs' ? ['timeout_seconds', Number(value) / 1_000] : [key, value],
+  );
+  return Object.fromEntries(named.filter(([, value]) => value !== '' && value !== 0));
 }
