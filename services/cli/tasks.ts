@@ -13,7 +13,7 @@ import {
   type TaskView,
 } from '../../src/task/messages.js';
 import type { TodoListView } from '../../src/task/sigma-task-update.js';
-import { finalStates } from '../../src/task/task.machine.js';
+import { isFinal } from '../../src/task/states.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;
@@ -164,7 +164,7 @@ export class Tasks {
 }
 
 export function isOver({ state }: Pick<TaskView, 'state'>): boolean {
-  return (finalStates as readonly string[]).includes(state);
+  return isFinal(state);
 }
 
 /** It goes on only when somebody says something. */

@@ -1,12 +1,11 @@
 import { BusError } from '../errors/bus-error.js';
 import type { QueueAnswer, QueueRow } from './messages.js';
+import { isFinal } from './states.js';
 
 /** The view of a queue on the states of a task. */
 export function statusOf(state: string): QueueRow['status'] {
   if (['queued', 'pending', 'attending'].includes(state)) return 'queued';
-  return ['completed', 'failed', 'halted', 'cancelled', 'timed_out'].includes(state)
-    ? 'finished'
-    : 'running';
+  return isFinal(state) ? 'finished' : 'running';
 }
 
 /** Whether what it was pushed for may still come: it was started, and its result is not delivered. */

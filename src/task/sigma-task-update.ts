@@ -7,7 +7,7 @@ import { evidenceSchema } from '../delegation/response.js';
 import { delegatedTaskSchema, groundingSchema, readTask } from '../delegation/schema.js';
 import { taskLimits, type DelegatedTask, type GroundingEvidence } from '../delegation/shapes.js';
 import type { TaskView } from './messages.js';
-import { finalStates } from './task.machine.js';
+import { isFinal } from './states.js';
 
 export const todoStatuses = ['pending', 'in_progress', 'delegated', 'completed'] as const;
 export type TodoStatus = (typeof todoStatuses)[number];
@@ -337,10 +337,6 @@ export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> 
   if (state === 'completed') return 'completed';
   // It failed or was ended: the work is still to be done.
   return isFinal(state) ? 'pending' : 'delegated';
-}
-
-function isFinal(state: string): boolean {
-  return (finalStates as readonly string[]).includes(state);
 }
 
 /** The entry with what came of its task. One that still goes on stays as it is. */

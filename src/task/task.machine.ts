@@ -1,4 +1,5 @@
 import { assertEvent, assign, setup } from 'xstate';
+import type { FinalState } from './states.js';
 import { retriesMax } from '../prompt/supervise.js';
 
 export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
@@ -62,9 +63,6 @@ export type TaskEffect =
   | { type: 'timer.arm'; timer: TimerName; delayMs: number }
   | { type: 'timer.clear'; timer: TimerName }
   | { type: 'task.finish'; outcome: FinalState; reason: string };
-
-export const finalStates = ['completed', 'failed', 'halted', 'cancelled', 'timed_out'] as const;
-export type FinalState = (typeof finalStates)[number];
 
 interface TaskContext extends TaskInput {
   /** Attempts that failed so far. */

@@ -14,7 +14,8 @@ import {
 } from '../../../src/task/advance.js';
 import { decodeRecord, encodeRecord, recordLimits } from '../../../src/task/record.js';
 import type { TaskRecord } from '../../../src/task/record.js';
-import { finalStates, type TaskEvent, type TimerName } from '../../../src/task/task.machine.js';
+import { isFinal } from '../../../src/task/states.js';
+import type { TaskEvent, TimerName } from '../../../src/task/task.machine.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
 const startMs = 1_000_000;
@@ -297,7 +298,7 @@ test('a final state is never left, has its time and no timer, and is told once',
         expect(finishes).toBe(isOver(record) ? 1 : 0);
         if (isOver(before)) expect(record).toBe(before);
         expect(record.finished_ms > 0).toBe(isOver(record));
-        expect((finalStates as readonly string[]).includes(stateOf(record))).toBe(isOver(record));
+        expect(isFinal(stateOf(record))).toBe(isOver(record));
         if (isOver(record)) expect(record.timers).toEqual({});
         for (const { outcome } of of(deeds, 'task.finish')) expect(outcome).toBe(stateOf(record));
       });

@@ -1,0 +1,7 @@
+/** In which a task is over. Apart from the machine, so that whoever only looks at tasks need not load it. */
+export const finalStates = ['completed', 'failed', 'halted', 'cancelled', 'timed_out'] as const;
+export type FinalState = (typeof finalStates)[number];
+
+export function isFinal(state: string): state is FinalState {
+  return (finalStates as readonly string[]).includes(state);
+}
