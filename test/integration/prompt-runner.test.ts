@@ -136,7 +136,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
   );
   expect(steps(response)).toEqual([
     'read: path=sigma:personas/worker.md ok',
-    'push: prompt=(10 characters) name=prep timeoutMs=60000 ok',
+    'push: prompt=(10 characters) name=prep timeout_seconds=60 ok',
     'run: count=1 ok',
     'content: Do the work.',
     'model: 42 tokens, 1 calls',
