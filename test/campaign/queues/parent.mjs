@@ -13,6 +13,8 @@ export class Parent {
     const parent = new Parent();
     parent.name = name;
     parent.keys = 0;
+    /** Messages that were read: one whose settling was lost with the broker comes again, under its number. */
+    parent.read = new Set();
     parent.client = connectTo(home, name);
     await parent.client.ready({ withinMs: 30_000 });
     await untilTaken(() => parent.client.register(recordOf(name)));
@@ -56,7 +58,10 @@ export class Parent {
         const taken = await receiveOne(this.client, {
           ...{ agent: this.name, from, lifo: false, waitMs, queueOf },
         });
-        this.client.settle([taken.view.seq]);
+        const { seq } = taken.view;
+        this.client.settle([seq]);
+        if (this.read.has(seq)) continue;
+        this.read.add(seq);
         return textOf(taken);
       } catch (error) {
         if (error.code === 'NOBODY_LEFT' || error.code === 'INBOX_EMPTY')
