@@ -5,8 +5,6 @@ import { filled, textOf } from '../model/texts.js';
 import type { Gathered } from './gathered.js';
 import { evidenceLimits, type DelegatedTask, type EvidenceCitation } from './shapes.js';
 
-export { citedOnly } from '../model/cited.js';
-
 /** What whoever does the work is told, and what it may cite. */
 export interface Prompt {
   text: string;

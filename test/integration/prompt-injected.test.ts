@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRequest } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { startSigma, type Running } from '../support/sigma.js';
+import { ended, startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /**
@@ -57,12 +57,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await desk[Symbol.asyncDispose]();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
-  await server[Symbol.asyncDispose]();
+  await ended([desk, server], running);
   folder.remove();
 });
 

@@ -7,7 +7,7 @@ import type { LevelStore } from '../../src/store/level-store.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRequest, type ModelRule } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { startSigma, type Running } from '../support/sigma.js';
+import { ended, startSigma, type Running } from '../support/sigma.js';
 import { openTestStore } from '../support/store.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -85,12 +85,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await desk[Symbol.asyncDispose]();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
-  await server[Symbol.asyncDispose]();
+  await ended([desk, server], running);
   folder.remove();
 });
 

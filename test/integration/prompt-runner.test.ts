@@ -9,7 +9,7 @@ import { taskMessages } from '../../src/task/messages.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRule } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { startSigma, type Running } from '../support/sigma.js';
+import { ended, startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** One executor, one broker, one server of models; the manager's side is by hand. */
@@ -44,12 +44,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await desk[Symbol.asyncDispose]();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
-  await server[Symbol.asyncDispose]();
+  await ended([desk, server], running);
   folder.remove();
 });
 

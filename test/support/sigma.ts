@@ -76,3 +76,16 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** In the order in which they lean on each other: what asks them, the processes from the last to the first, what is left. */
+export async function ended(
+  [asking, ...left]: [AsyncDisposable, ...AsyncDisposable[]],
+  running: readonly Running[],
+): Promise<void> {
+  await asking[Symbol.asyncDispose]();
+  for (const each of [...running].reverse()) {
+    each.process.kill('SIGTERM');
+    await each.ended;
+  }
+  for (const each of left) await each[Symbol.asyncDispose]();
+}

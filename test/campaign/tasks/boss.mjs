@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readTask } from '../../../dist/src/delegation/schema.js';
 import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
+import { finalStates } from '../../../dist/src/task/states.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
 
 const deadlineMs = 5_000;
 
-export const finals = new Set(['completed', 'failed', 'halted', 'cancelled', 'timed_out']);
+export const finals = new Set(finalStates);
 
 /** Delegates, hears how it ended, and says what is to be done about what does not go on. */
 export class Boss {

@@ -10,7 +10,8 @@ import {
 } from '../../../src/delegation/gathered.js';
 import { ground } from '../../../src/delegation/ground.js';
 import { askedForName, namesIn } from '../../../src/delegation/names.js';
-import { citedOnly, promptOf, questionIn } from '../../../src/delegation/prompt.js';
+import { promptOf, questionIn } from '../../../src/delegation/prompt.js';
+import { citedOnly } from '../../../src/model/cited.js';
 import { malformed, respond, withoutConflicts } from '../../../src/delegation/respond.js';
 import { readTask } from '../../../src/delegation/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/shapes.js';
