@@ -18,7 +18,18 @@ const layers = {
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
   attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
-  task: ['base', 'errors', 'wire', 'machine', 'store', 'prompt', 'delegation', 'attention'],
+  critic: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc', 'lattice', 'delegation'],
+  task: [
+    'base',
+    'errors',
+    'wire',
+    'machine',
+    'store',
+    'prompt',
+    'delegation',
+    'attention',
+    'critic',
+  ],
 };
 
 /** One package in one place. */
@@ -33,9 +44,9 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
-  yaml: '^src/attention/',
+  yaml: '^src/(attention|critic)/',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',

@@ -19,6 +19,9 @@ export const tasksLayout: Layout = { name: 'tasks', version: 1, migrations: [] }
 /** What an executor has in its hands. */
 export const executorLayout: Layout = { name: 'executor', version: 1, migrations: [] };
 
+/** Reviews of a critic: pipelines under way with what each mode said, and the history of each artifact. */
+export const criticLayout: Layout = { name: 'critic', version: 1, migrations: [] };
+
 /**
  * Version 2 says when an agent's record was stored. An agent of version 1 was seen at some time before
  * its migration; that time is the best there is, and all of them share it.

@@ -1,0 +1,62 @@
+import type { Ground } from './ground.js';
+import type { Artifact, ContextVector, ModeReport } from './shapes.js';
+import type { ModeName } from './strategies.js';
+
+/** A criterion by which the work of a mode is judged. Weights of one mode are 1 together. */
+export interface Weighted {
+  name: string;
+  weight: number;
+}
+
+export interface SectionSpec {
+  title: string;
+  isRequired: boolean;
+}
+
+/** A file of rules that an artifact must follow. */
+export interface RuleFile {
+  path: string;
+  text: string;
+}
+
+/** What a mode is given. */
+export interface ModeInput {
+  artifact: Artifact;
+  context: ContextVector;
+  iteration: number;
+  /** Of the modes before it, in their order. The judge's own earlier scores are never among them. */
+  before: readonly ModeReport[];
+  /** Undefined: nothing is known of any code; what needs it is said to be undone. */
+  ground: Ground | undefined;
+  rules: readonly RuleFile[];
+  isSinglePass: boolean;
+  /** Ends with MODE_TIMED_OUT, or CANCELLED. */
+  signal: AbortSignal;
+  /** Kept whenever something is found: what is told of a mode that is cut by its time. */
+  partial(found: Partial<Examined>): void;
+}
+
+/** What a mode found; the rest of its report is written by whoever runs it. */
+export type Examined = Pick<
+  ModeReport,
+  'sections' | 'findings' | 'score' | 'unable' | 'abort' | 'dropped'
+>;
+
+/** One way to look at an artifact: what it asks, and what it does without a model. */
+export interface Mode {
+  name: ModeName;
+  /** In a line. */
+  description: string;
+  criteria: readonly Weighted[];
+  /** In the order in which they are written. */
+  sections: readonly SectionSpec[];
+  /** What a model is asked in this mode, in words of its own; see `src/model/texts`. */
+  text: string;
+  /**
+   * By rules alone, deterministic: the same input gives the same findings. What it cannot do without a model, or without
+   * an index, stands in `unable`; it says nothing that it cannot show.
+   */
+  examine(input: ModeInput): Promise<Examined>;
+  /** What is wrong with the words of a model in this mode, beside its missing sections; a complaint each. */
+  check?(examined: Examined, input: ModeInput): string[];
+}
