@@ -255,3 +255,61 @@ export interface Critique {
   begun_ms: number;
   elapsed_ms: number;
 }
+
+/** What somebody wants reviewed. Words of dimensions are as they were given: the selection reads them. */
+export interface CritiqueRequest {
+  /** Empty: made by the critic. The same id again is the same review: it goes on where it was. */
+  id: string;
+  artifact: Pick<Artifact, 'path' | 'text'>;
+  /** Tree that it is about, as a path of this machine; empty: whichever index knows the file, or none. */
+  root: string;
+  /** Named explicitly; empty: chosen by the context, or `standard` where there is none. */
+  modes: ModeName[];
+  strict_order: boolean;
+  /** There is an adversarial context, or a mode that belongs to one: the gate is that of it. */
+  is_adversarial: boolean;
+  context: Partial<Record<keyof ContextVector, string>>;
+  /** The artifact is formally reopened: approved and baselined ones are then reviewed as a whole. */
+  is_revision: boolean;
+  iteration: number;
+  /** Of the iteration before; goes into the trend, never to the judge. */
+  previous_score?: number;
+  /** Absent: that of the gate. */
+  threshold?: number;
+  iterations_max?: number;
+  /** Tokens of a model for all of it; 0: by the budget of the context. */
+  tokens: number;
+  /** Files of rules, already read. */
+  rules: { path: string; text: string }[];
+  /** Criteria that somebody asked for beside those of the modes, in words. */
+  criteria: string;
+  ps_id: string;
+  entry_id: string;
+  /** Agent that made the artifact. */
+  generator: string;
+}
+
+/** One iteration of an artifact, as the document's `quality_tracking` has it; what is ours beside it comes last. */
+export interface TrackedIteration {
+  iteration: number;
+  /** Null: it was not scored, as where it was created. */
+  score: number | null;
+  modes_applied: ModeName[];
+  improvement_areas: string[];
+  /** Against the scored iteration before; null: there is none. */
+  improvement_delta: number | null;
+  threshold_met: boolean;
+  notes: string;
+  digest: string;
+  critique: string;
+  /** Ids of findings that were open then, worst first. */
+  findings: string[];
+  flags: Flag[];
+  at_ms: number;
+}
+
+export interface QualityTracking {
+  artifact: string;
+  threshold: number;
+  iterations: TrackedIteration[];
+}
