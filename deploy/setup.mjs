@@ -20,6 +20,8 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
 const policy = path.join(root, 'src/attention/classify/policy.yaml');
 const dist = path.join(root, 'dist');
+/** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
+const compiler = 'node_modules/typescript-native/bin/tsc';
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
 
@@ -88,7 +90,7 @@ async function build() {
   const stamp = digestOfSources();
   const next = path.join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
-  if (!runBin('tsc', ['-p', 'tsconfig.json', '--outDir', next]))
+  if (!runNode(compiler, ['-p', 'tsconfig.json', '--outDir', next]))
     fail('tsc failed; its output is above.');
   // Without its comments, a third of what every process reads when it starts.
   const codecs = readFileSync(path.join(generated, 'proto.js'), 'utf8');
@@ -151,7 +153,11 @@ function digestOfSources() {
 }
 
 function runBin(name, args) {
-  return run(process.execPath, [path.join(root, 'node_modules/.bin', name), ...args]);
+  return runNode(path.join('node_modules/.bin', name), args);
+}
+
+function runNode(script, args) {
+  return run(process.execPath, [path.join(root, script), ...args]);
 }
 
 function run(command, args, { quiet = false } = {}) {

@@ -4,7 +4,7 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { usage } from './output.js';
 
 /** What sets colours in a terminal: left in, it becomes part of the word behind it. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const colours = /(?:\u001b\[|\u009b)[0-9;?]{0,40}[A-Za-z]/g;
 
 /** Of a file, or of standard input for `-`. Throws USAGE for one that cannot be read. */

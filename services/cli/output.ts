@@ -48,14 +48,14 @@ const reordering = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** What others have written, as one line: a terminal must not obey it. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
 
 /** The same of a text of several lines. In a pipe it stays as it is. */
 export function printableText(text: string): string {
   if (!process.stdout.isTTY) return text;
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
 

@@ -5,7 +5,7 @@ export const charsPerToken = 4;
 
 /** Characters that a text counts for. One that is not ASCII is a token of its own, or more than one. */
 export function charsIn(text: string): number {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   const others = text.match(/[^\u0000-\u007f]/g)?.length ?? 0;
   return text.length + (charsPerToken - 1) * others;
 }

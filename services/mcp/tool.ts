@@ -74,7 +74,7 @@ export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus
   /** While it runs, for those who wait. */
   doing: string;
   // Each has an answer of its own, and hands it on together with what to do with it.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any
   run(input: z.output<Input>, call: Call<B>): Promise<Answer<any>>;
 }
 

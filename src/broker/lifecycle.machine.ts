@@ -7,7 +7,9 @@ export type LifecycleEvent =
   | { type: 'drain.timed_out' };
 
 export type LifecycleEffect =
-  { type: 'traffic.open' } | { type: 'traffic.refuse' } | { type: 'goodbye.broadcast' };
+  | { type: 'traffic.open' }
+  | { type: 'traffic.refuse' }
+  | { type: 'goodbye.broadcast' };
 
 /**
  * The broker as a whole: opening → serving → draining → closed. `draining` refuses new requests and lets

@@ -14,7 +14,12 @@ import { lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
 
 export type ReadRefusal =
-  'outside the root' | 'symbolic link' | 'absent' | 'not a file' | 'too large' | 'unreadable';
+  | 'outside the root'
+  | 'symbolic link'
+  | 'absent'
+  | 'not a file'
+  | 'too large'
+  | 'unreadable';
 export type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
 
 // Non-blocking: opening a named pipe would wait for a writer.

@@ -44,7 +44,8 @@ export class ShardFiles {
   readonly #order: ShardOrder;
   readonly #overlays: OverlayWriters;
   readonly #whole:
-    { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter } | undefined;
+    | { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter }
+    | undefined;
   readonly #terms = new ShardTerms();
   readonly #abbreviations = new AbbreviationMiner();
   readonly #languages: ManifestShard['languages'] = {};

@@ -35,7 +35,8 @@ export interface Frame {
 /** Where a frame failed. A bad head makes the rest of its part unreadable; the others cost one frame. */
 export type Corruption = 'head' | 'version' | 'length' | 'envelope' | 'body';
 export type Decoded =
-  { ok: true; frame: Frame } | { ok: false; corruption: Corruption; id: string; version: number };
+  | { ok: true; frame: Frame }
+  | { ok: false; corruption: Corruption; id: string; version: number };
 
 const emptyBody = Buffer.alloc(0);
 

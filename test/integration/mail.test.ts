@@ -104,7 +104,7 @@ describe('messages from the command line', () => {
     let dead: any[] = [];
     while (dead.length === 0) dead = (await json('dead', 'list')).messages;
     await receiving[Symbol.asyncDispose]();
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     expect((await run('dead', 'list')).stdout.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f]/);
     await json('dead', 'purge', String(seq));
   });

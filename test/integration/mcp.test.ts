@@ -386,7 +386,7 @@ test('the prompt tells an agent to look round, to ask the owners and to check', 
     name: 'discover-then-delegate',
     arguments: { goal: 'find the leak' },
   });
-  const { text } = messages[0]?.content as { text: string };
+  const { text } = messages[0]!.content as { text: string };
   for (const each of ['find the leak', 'list_agents', 'delegate_task', 'verify_citations'])
     expect(text).toContain(each);
 });

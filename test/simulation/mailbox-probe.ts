@@ -26,7 +26,7 @@ function install(): void {
   if (isInstalled) return;
   isInstalled = true;
   // Called below with the `this` of the caller.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
+  // oxlint-disable-next-line typescript/unbound-method
   const { lease, drop } = Mailbox.prototype;
   Mailbox.prototype.lease = function (this: Mailbox, consumer, untilMs) {
     const letter = lease.call(this, consumer, untilMs);

@@ -11,7 +11,7 @@ import type { AgentBus } from './agent-bus.js';
 
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */
 // Each has arguments of its own, which it checks itself.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 const tools = new Map<string, Tool<any>>(
   [ask, callers, callees, trace, blastRadius, locate, verifyCitations].map((each) => [
     each.name,

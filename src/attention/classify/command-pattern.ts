@@ -24,7 +24,8 @@ export interface CommandPattern {
 }
 
 type Token =
-  { kind: 'flag'; alternatives: FlagAlternative[] } | { kind: 'some'; expression: RegExp };
+  | { kind: 'flag'; alternatives: FlagAlternative[] }
+  | { kind: 'some'; expression: RegExp };
 
 interface FlagAlternative {
   flag: RegExp;

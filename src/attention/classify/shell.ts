@@ -29,7 +29,10 @@ export interface Word {
 }
 
 export type Input =
-  { kind: 'none' } | { kind: 'text'; word: Word } | { kind: 'file'; path: Word } | Piped;
+  | { kind: 'none' }
+  | { kind: 'text'; word: Word }
+  | { kind: 'file'; path: Word }
+  | Piped;
 /** What the commands before it in a pipeline say; `output` answers undefined where that is not known. */
 export interface Piped {
   kind: 'pipe';

@@ -24,7 +24,7 @@ export function checkStored(envelope: Envelope): void {
 }
 
 /** Control characters: a terminal that shows them obeys them. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const controls = new RegExp(control, 'g');
 

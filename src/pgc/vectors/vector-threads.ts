@@ -4,7 +4,8 @@ import { isErrorCode } from '../../errors/catalogue.js';
 import type { VectorOrder, Vectors } from './shard-vectors.js';
 
 export type VectorAnswer =
-  { vectors: Vectors } | { failure: { code: string; data: ErrorData; message: string } };
+  | { vectors: Vectors }
+  | { failure: { code: string; data: ErrorData; message: string } };
 
 /** Threads that make vectors with the table of a home, which each of them reads. */
 export class VectorThreads implements AsyncDisposable {

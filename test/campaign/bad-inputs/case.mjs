@@ -172,7 +172,7 @@ function shortened(text) {
   const lines = text
     .trimEnd()
     .split('\n')
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '?').trimEnd())
     .map((line) => (line.length > shownCharsMax ? `${line.slice(0, shownCharsMax)}…` : line));
   if (lines.length <= shownLinesMax) return lines.join('\n');

@@ -112,7 +112,7 @@ async function namesWithNewlines(at) {
   const called = await at.sigma('callers', 'sentinel_count', '--repo', at.root);
   const rows = called.stdout.trim().split('\n');
   at.claim('each caller is one line', rows.length === 8, called.stdout);
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   at.claim('no terminal is told anything', !/[\u001b\t]/.test(called.stdout), called.stdout);
 }
 

@@ -1,5 +1,5 @@
-import { format, resolveConfig } from 'prettier';
 import { fileURLToPath } from 'node:url';
+import { format } from 'oxfmt';
 import { expect, test } from 'vitest';
 import {
   delegatedTaskJsonSchema,
@@ -15,9 +15,8 @@ const documents: [file: string, schema: object][] = [
 /** Made anew by `npx vitest run -u` of this file. */
 test.each(documents)('proto/%s.schema.json is what the program reads', async (name, schema) => {
   const file = fileURLToPath(new URL(`../../../proto/${name}.schema.json`, import.meta.url));
-  const style = await resolveConfig(file);
-  const text = await format(JSON.stringify(schema), { ...style, parser: 'json' });
-  await expect(text).toMatchFileSnapshot(file);
+  const { code } = await format(file, JSON.stringify(schema), { printWidth: 100 });
+  await expect(code).toMatchFileSnapshot(file);
 });
 
 test.each([...documents, ['sigma-task-update', todoUpdateJsonSchema()]] as const)(

@@ -296,7 +296,7 @@ describe('limits', () => {
   });
 
   test('no colour code is in any answer', async () => {
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     expect(JSON.stringify(await blastRadius(tree, 'dev_put'))).not.toMatch(/\u001b|\\u001b/);
   });
 });
