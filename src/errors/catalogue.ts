@@ -714,6 +714,44 @@ export const catalogue = {
     next: 'Configure it at the executor, or choose another runner.',
   },
 
+  // --- reviews of artifacts
+  ARTIFACT_UNREVIEWED: {
+    text: 'no critique of {artifact} is known',
+    retryable: false,
+    exit: 1,
+    next: 'See `sigma critic history` for those that are, or review it: `sigma critic --artifact FILE`.',
+  },
+  NOTHING_TO_RATIFY: {
+    text: 'nobody is asked about {artifact}: it is {state}',
+    retryable: false,
+    exit: 1,
+    next: 'See `sigma critic history ARTIFACT`.',
+  },
+  CRITIQUE_SUPERSEDED: {
+    text: 'the critique {critique} of {artifact} is not the last one any more',
+    retryable: false,
+    exit: 1,
+    next: 'Look at what was found since: `sigma critic history ARTIFACT`.',
+  },
+  CRITIQUE_CONDITIONAL: {
+    text: 'the result is accepted by a person only: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See each critique with `sigma task show TASK --story`.',
+  },
+  CRITIQUE_REFUSED: {
+    text: 'the result does not stand up to its critique: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See each critique with `sigma task show TASK --story`.',
+  },
+  CRITIQUE_MISSING: {
+    text: 'the result was not reviewed: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Start a critic: `sigma up`, or `sigma agent critic`.',
+  },
+
   // --- prompts
   PROMPT_INVALID: {
     text: 'the prompt is not valid: {detail}',
