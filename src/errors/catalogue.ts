@@ -1115,6 +1115,12 @@ export const catalogue = {
     exit: 1,
     next: 'Review a smaller artifact, or apply this mode alone.',
   },
+  MODE_INTERRUPTED: {
+    text: 'the critic ended {times} times while it was in the mode {mode}, which is not begun again',
+    retryable: false,
+    exit: 1,
+    next: 'See its log; review a smaller artifact, or without this mode.',
+  },
   MODE_UNAVAILABLE: {
     text: 'this critic has no mode {mode}',
     retryable: false,
