@@ -21,6 +21,7 @@
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
+ *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its path
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -77,6 +78,9 @@ export const historyOfPrefix = (task: string, attempt: number): string =>
   `${historyPrefix}${task}/${hex64(attempt)}/`;
 export const historyKey = (task: string, attempt: number, n: number): string =>
   historyOfPrefix(task, attempt) + hex64(n);
+
+export const trendPrefix = 'trend/';
+export const trendKey = (digest: string): string => trendPrefix + digest;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>
