@@ -97,7 +97,8 @@ async function serves(client: Client): Promise<boolean> {
   return services.some(({ name }) => name === criticService);
 }
 
-class RemoteCritic implements CriticPort {
+/** The one on the bus. */
+export class RemoteCritic implements CriticPort {
   readonly #client: Client;
 
   constructor(client: Client) {

@@ -27,7 +27,8 @@ const serversMax = 16;
 export class Bus implements AsyncDisposable {
   readonly #config: Config;
   readonly #log: Logger;
-  readonly #folder: string;
+  /** The project this server works for, without links. */
+  readonly folder: string;
   readonly #as: string | undefined;
   readonly #ended = new AbortController();
   #client: Client | undefined;
@@ -38,7 +39,7 @@ export class Bus implements AsyncDisposable {
   constructor(parts: { config: Config; log: Logger; folder: string; as: string | undefined }) {
     this.#config = parts.config;
     this.#log = parts.log;
-    this.#folder = realpathSync(parts.folder);
+    this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
     void this.#attend();
   }
@@ -120,7 +121,7 @@ export class Bus implements AsyncDisposable {
       await client.register({
         alias: agent,
         model: '',
-        project: path.basename(this.#folder),
+        project: path.basename(this.folder),
         scope: [],
         overlays: {},
         capabilities: ['mcp'],
@@ -145,7 +146,7 @@ export class Bus implements AsyncDisposable {
 
   /** The same for every server of this folder, unless an earlier one is at work under it. */
   async #freeName(): Promise<string> {
-    const digest = createHash('sha256').update(this.#folder).digest('hex').slice(0, 12);
+    const digest = createHash('sha256').update(this.folder).digest('hex').slice(0, 12);
     const names = Array.from({ length: serversMax }, (_, at) =>
       at === 0 ? `mcp-${digest}` : `mcp-${digest}-${at + 1}`,
     );

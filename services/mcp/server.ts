@@ -9,6 +9,7 @@ import { addTool } from './tool.js';
 import { listAgents } from './tools/agents.js';
 import { blastRadius, locate, securityBlastRadius } from './tools/analysis.js';
 import { attend } from './tools/attend.js';
+import { critique, critiqueHistory } from './tools/critique.js';
 import { ask, queryAgent, queryLattice } from './tools/ask.js';
 import { judgeGate, listGates } from './tools/gates.js';
 import { callees, callers, trace } from './tools/graph.js';
@@ -52,6 +53,8 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, listGates, parts);
   addTool(server, judgeGate, parts);
   addTool(server, attend, parts);
+  addTool(server, critique, parts);
+  addTool(server, critiqueHistory, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

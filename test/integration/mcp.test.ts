@@ -122,11 +122,13 @@ const tools = [
   'list_gates',
   'judge_gate',
   'attend',
+  'critique',
+  'critique_history',
 ];
 
 /** What changes something; the rest only looks. */
 const writes =
-  /^(send|mark|delegate|sigma|judge)_|^(attend|run|push|queue_run|send|receive|check|kill)$/;
+  /^(send|mark|delegate|sigma|judge)_|^(attend|critique|run|push|queue_run|send|receive|check|kill)$/;
 
 test.each(transports)(
   '%s: every tool is listed with its schemas and what it does',
