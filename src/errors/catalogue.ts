@@ -1133,6 +1133,86 @@ export const catalogue = {
     exit: 1,
     next: 'Ask again; see the log of that agent.',
   },
+
+  // --- critic: reviews
+  REVIEW_INVALID: {
+    text: 'the review is refused: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct it: see `sigma critic --help`.',
+  },
+  REVIEW_CHANGED: {
+    text: 'review {id} was begun with another text or other wishes',
+    retryable: false,
+    exit: 1,
+    next: 'Ask under another id, or leave the id out.',
+  },
+  REVIEW_BUSY: {
+    text: 'the critic has {limit} reviews under way or waiting already',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again when some of them are over: `sigma critic list`.',
+  },
+  REVIEW_TIMED_OUT: {
+    text: 'the time for the whole review was over',
+    retryable: true,
+    exit: 1,
+    next: 'Give it more time, or review with fewer modes.',
+  },
+  MODE_TIMED_OUT: {
+    text: 'the mode {mode} took longer than {ms} ms; what it had found until then is kept',
+    retryable: true,
+    exit: 1,
+    next: 'Review a smaller artifact, or apply this mode alone.',
+  },
+  MODE_INTERRUPTED: {
+    text: 'the critic ended {times} times while it was in the mode {mode}, which is not begun again',
+    retryable: false,
+    exit: 1,
+    next: 'See its log; review a smaller artifact, or without this mode.',
+  },
+  MODE_UNAVAILABLE: {
+    text: 'this critic has no mode {mode}',
+    retryable: false,
+    exit: 1,
+    next: 'Leave it out, or use a newer version.',
+  },
+  GOVERNANCE_VIOLATION: {
+    text: 'the artifact breaks a rule of governance at {criticality}',
+    retryable: false,
+    exit: 1,
+    next: 'A person has to look at it before anything goes on.',
+  },
+  HARD_RULE_CONTRADICTED: {
+    text: 'the artifact contradicts a rule that must not be broken',
+    retryable: false,
+    exit: 1,
+    next: 'Correct what the finding names: the artifact cannot pass as it is.',
+  },
+  NO_SUCH_ARTIFACT: {
+    text: 'nothing is known of a review of {artifact}',
+    retryable: false,
+    exit: 1,
+    next: 'See what is: `sigma critic list`.',
+  },
+  RATIFY_NOT_YOURS: {
+    text: '{agent} may not judge a review',
+    retryable: false,
+    exit: 1,
+    next: 'A person decides, as an operator.',
+  },
+  ORCHESTRATION_INVALID: {
+    text: 'the orchestration is refused: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the file at the line that is named.',
+  },
+  CRITIC_ELSEWHERE: {
+    text: 'a critic of this home holds its reviews at {path}',
+    retryable: true,
+    exit: 1,
+    next: 'Ask it over the bus (`sigma up`), or wait until it has ended.',
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof catalogue;

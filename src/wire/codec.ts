@@ -54,3 +54,4 @@ export const pgc = sigma.pgc;
 export const delegation = sigma.delegation;
 export const task = sigma.task;
 export const attention = sigma.attention;
+export const critic = sigma.critic;
