@@ -714,24 +714,12 @@ export const catalogue = {
     next: 'Configure it at the executor, or choose another runner.',
   },
 
-  // --- reviews of artifacts
-  ARTIFACT_UNREVIEWED: {
-    text: 'no critique of {artifact} is known',
-    retryable: false,
-    exit: 1,
-    next: 'See `sigma critic history` for those that are, or review it: `sigma critic --artifact FILE`.',
-  },
-  NOTHING_TO_RATIFY: {
+  // --- critiques of the results of tasks
+  RATIFY_STATE: {
     text: 'nobody is asked about {artifact}: it is {state}',
     retryable: false,
     exit: 1,
-    next: 'See `sigma critic history ARTIFACT`.',
-  },
-  CRITIQUE_SUPERSEDED: {
-    text: 'the critique {critique} of {artifact} is not the last one any more',
-    retryable: false,
-    exit: 1,
-    next: 'Look at what was found since: `sigma critic history ARTIFACT`.',
+    next: 'See what was found: `sigma critic history ARTIFACT`.',
   },
   CRITIQUE_CONDITIONAL: {
     text: 'the result is accepted by a person only: {detail}',
