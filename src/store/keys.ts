@@ -21,6 +21,7 @@
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
+ *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its path
  *     review/<id>                        JSON: a review, under way or over: what it is of, and where its pipeline stands
  *     reviewed/<id>                      JSON: what it was asked, while it is under way
  *     report/<id>/<n>                    JSON: what its nth mode said, while it is under way
@@ -82,6 +83,8 @@ export const historyOfPrefix = (task: string, attempt: number): string =>
 export const historyKey = (task: string, attempt: number, n: number): string =>
   historyOfPrefix(task, attempt) + hex64(n);
 
+export const trendPrefix = 'trend/';
+export const trendKey = (digest: string): string => trendPrefix + digest;
 export const reviewPrefix = 'review/';
 export const reviewKey = (id: string): string => reviewPrefix + id;
 export const reviewedKey = (id: string): string => `reviewed/${id}`;
