@@ -764,6 +764,32 @@ export const catalogue = {
     next: 'Configure it at the executor, or choose another runner.',
   },
 
+  // --- critiques of the results of tasks
+  RATIFY_STATE: {
+    text: 'nobody is asked about {artifact}: it is {state}',
+    retryable: false,
+    exit: 1,
+    next: 'See what was found: `sigma critic history ARTIFACT`.',
+  },
+  CRITIQUE_CONDITIONAL: {
+    text: 'the result is accepted by a person only: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See each critique with `sigma task show TASK --story`.',
+  },
+  CRITIQUE_REFUSED: {
+    text: 'the result does not stand up to its critique: {detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See each critique with `sigma task show TASK --story`.',
+  },
+  CRITIQUE_MISSING: {
+    text: 'the result was not reviewed: {detail}',
+    retryable: true,
+    exit: 1,
+    next: 'Start a critic: `sigma up`, or `sigma agent critic`.',
+  },
+
   // --- prompts
   PROMPT_INVALID: {
     text: 'the prompt is not valid: {detail}',

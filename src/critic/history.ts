@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
+import { KeyedMutex } from '../base/keyed-mutex.js';
+import { BusError } from '../errors/bus-error.js';
+import { damagedRecord } from '../store/damaged.js';
+import { trendKey, trendPrefix } from '../store/keys.js';
+import type { Operation, Store } from '../store/port.js';
+import { ratificationMs } from './cycle.machine.js';
+import { standingAfter, type Standing } from './cycle.js';
+import { roundOf, type Round } from './cycle-verdict.js';
+import { ceilingFlags, flagHealthOf, type FlagHealth } from './leniency.js';
+import type { ArtifactHistory, CriticRow, Ratification } from './messages.js';
+import {
+  criticLimits,
+  qualityGate,
+  type Criticality,
+  type Critique,
+  type CritiqueRequest,
+  type TrackedIteration,
+} from './shapes.js';
+import { trackedAfter } from './tracking.js';
+
+export const historyLimits = {
+  /** At it the one that was judged longest ago makes room. */
+  artifacts: 1_000,
+  /** Of one artifact; the oldest make room, and are counted. */
+  iterations: criticLimits.iterations,
+  ratifications: 64,
+  textChars: 2_000,
+  nameChars: 200,
+} as const;
+
+type KeptIteration = TrackedIteration &
+  Pick<Round, 'verdict' | 'is_hard' | 'needs_person' | 'disputed'>;
+
+/** As it lies on disk. */
+interface Kept {
+  version: 1;
+  artifact: string;
+  criticality: Criticality;
+  threshold: number;
+  /** Somebody named it: then C1 is gated, too. */
+  is_threshold_given: boolean;
+  is_adversarial: boolean;
+  iterations_max: number;
+  iterations: KeptIteration[];
+  /** Oldest ones that are not kept any more. */
+  dropped: number;
+  ratifications: Ratification[];
+  updated_ms: number;
+}
+
+/** One line of the list of artifacts. */
+export type HistoryLine = Omit<CriticRow, 'done' | 'total'>;
+
+/** What is asked beside the critique itself. */
+export type AskedFor = Pick<CritiqueRequest, 'is_adversarial' | 'threshold' | 'iterations_max'>;
+
+interface HistoryParts {
+  store: Store;
+  clock: Pick<Clock, 'nowMs'>;
+  onTrouble: (key: string, error: unknown) => void;
+  limits?: Partial<Record<'artifacts' | 'iterations', number>>;
+}
+
+/** How artifacts fare from critique to critique, durable; one entry for each path. */
+export class History {
+  readonly #parts: HistoryParts;
+  readonly #turns = new KeyedMutex();
+  readonly #lines = new Map<string, HistoryLine & { scored: number; flagged: number }>();
+
+  private constructor(parts: HistoryParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws STORE_UNAVAILABLE. What is damaged is told, and left as it is. */
+  static async open(parts: HistoryParts): Promise<History> {
+    const history = new History(parts);
+    for await (const [key, bytes] of parts.store.entries({ prefix: trendPrefix })) {
+      try {
+        history.#remember(decoded(bytes));
+      } catch (error) {
+        parts.onTrouble(key, damagedRecord(key, error));
+      }
+    }
+    return history;
+  }
+
+  /**
+   * With one more critique; on disk when this resolves, and once, however often it is told. Returns where the artifact
+   * stands. Throws STORE_UNAVAILABLE.
+   */
+  add(critique: Critique, asked: AskedFor, disputed: string[] = []): Promise<ArtifactHistory> {
+    return this.#turns.run('', async () => {
+      const before = await this.#read(critique.artifact);
+      if (before?.iterations.some((each) => each.critique === critique.id) === true)
+        return this.#told(before);
+      // Told again after the oldest ones made room: it was one of them.
+      const first = before?.iterations[0]?.at_ms ?? 0;
+      const isOld = critique.begun_ms + critique.elapsed_ms < first;
+      if (before !== undefined && before.dropped > 0 && isOld) return this.#told(before);
+      const kept = this.#with(before, critique, asked, disputed);
+      const gone = before === undefined ? this.#crowded() : [];
+      await this.#parts.store.commit([
+        ...gone.map((artifact): Operation => ({ type: 'del', key: keyOf(artifact) })),
+        written(kept),
+      ]);
+      for (const artifact of gone) this.#lines.delete(artifact);
+      this.#remember(kept);
+      return this.#told(kept);
+    });
+  }
+
+  /** Throws NO_SUCH_ARTIFACT, STORE_UNAVAILABLE. */
+  async of(artifact: string): Promise<ArtifactHistory> {
+    return this.#told(await this.#known(artifact));
+  }
+
+  /** Those of which something is known, the latest first. */
+  list(): HistoryLine[] {
+    return [...this.#lines.values()]
+      .sort((a, b) => b.at_ms - a.at_ms)
+      .map(({ scored: _, flagged: __, ...line }) => line);
+  }
+
+  /** Whether leniency is flagged as often as it should be, over all that is kept. */
+  health(): FlagHealth {
+    const lines = [...this.#lines.values()];
+    const sum = (count: (line: { scored: number; flagged: number }) => number): number =>
+      lines.reduce((total, line) => total + count(line), 0);
+    return flagHealthOf(
+      sum(({ scored }) => scored),
+      sum(({ flagged }) => flagged),
+    );
+  }
+
+  /** The iteration of the next critique: creation is the first. */
+  nextIteration(artifact: string): number {
+    return (this.#lines.get(artifact)?.iteration ?? 1) + 1;
+  }
+
+  /**
+   * What a person says about the last critique, once. Throws NO_SUCH_ARTIFACT, RATIFY_STATE, TOO_LARGE,
+   * STORE_UNAVAILABLE.
+   */
+  ratify(
+    artifact: string,
+    said: Pick<Ratification, 'judgement' | 'by' | 'text'>,
+  ): Promise<ArtifactHistory> {
+    const { textChars: limit } = historyLimits;
+    if (said.text.length > limit)
+      throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
+    return this.#turns.run('', async () => {
+      const before = await this.#known(artifact);
+      const critique = before.iterations.at(-1)?.critique ?? '';
+      const { state } = this.#standing(before);
+      if (!isAsking(state)) throw new BusError('RATIFY_STATE', { artifact, state });
+      const by = said.by.slice(0, historyLimits.nameChars);
+      const at_ms = this.#parts.clock.nowMs();
+      const { judgement, text } = said;
+      const ratifications = [...before.ratifications, { judgement, by, text, at_ms, critique }];
+      const kept: Kept = {
+        ...before,
+        ratifications: ratifications.slice(-historyLimits.ratifications),
+        updated_ms: at_ms,
+      };
+      await this.#parts.store.commit([written(kept)]);
+      this.#remember(kept);
+      return this.#told(kept);
+    });
+  }
+
+  #with(before: Kept | undefined, critique: Critique, asked: AskedFor, disputed: string[]): Kept {
+    const earlier = before?.iterations ?? [];
+    const { verdict, is_hard, needs_person } = roundOf(critique);
+    const tracked = trackedAfter(earlier, critique);
+    const flags = [...tracked.flags, ...this.#ceiling(critique)];
+    const next = { ...tracked, flags, verdict, is_hard, needs_person, disputed };
+    const most = this.#parts.limits?.iterations ?? historyLimits.iterations;
+    const iterations = [...earlier, next].slice(-most);
+    return {
+      version: 1,
+      artifact: critique.artifact,
+      criticality: critique.selection.criticality,
+      threshold: critique.threshold,
+      is_threshold_given: asked.threshold !== undefined,
+      is_adversarial: asked.is_adversarial,
+      iterations_max: asked.iterations_max ?? qualityGate.iterationsMax,
+      iterations,
+      dropped: (before?.dropped ?? 0) + earlier.length + 1 - iterations.length,
+      ratifications: before?.ratifications ?? [],
+      updated_ms: this.#parts.clock.nowMs(),
+    };
+  }
+
+  /** Over several artifacts: their last scores, this one behind them. */
+  #ceiling({ artifact, score }: Critique): TrackedIteration['flags'] {
+    if (score === null) return [];
+    const others = [...this.#lines.values()]
+      .filter((line) => line.artifact !== artifact && line.score !== null)
+      .sort((a, b) => a.at_ms - b.at_ms);
+    return ceilingFlags([...others.map((line) => line.score ?? 0), score]);
+  }
+
+  #standing(kept: Kept): Standing {
+    const { criticality, threshold, is_threshold_given, is_adversarial, iterations_max } = kept;
+    const judged = new Map(kept.ratifications.map((each) => [each.critique, each.judgement]));
+    const rounds = kept.iterations.map((each) => ({
+      ...each,
+      judged: judged.get(each.critique) ?? ('' as const),
+    }));
+    const isGated = criticality !== 'C1' || is_threshold_given;
+    const atMs = kept.iterations.at(-1)?.at_ms ?? 0;
+    return standingAfter(
+      rounds,
+      {
+        ...{ criticality, isAdversarial: is_adversarial, iterationsMax: iterations_max },
+        ...(isGated && { threshold }),
+      },
+      this.#parts.clock.nowMs() > atMs + ratificationMs,
+    );
+  }
+
+  #told(kept: Kept): ArtifactHistory {
+    const { artifact, threshold, iterations, ratifications } = kept;
+    const { state, text } = this.#standing(kept);
+    return {
+      tracking: { artifact, threshold, iterations: iterations.map(trackedOnly) },
+      state,
+      why: text,
+      needs_person: isAsking(state),
+      ratifications,
+    };
+  }
+
+  #remember(kept: Kept): void {
+    const { artifact, iterations, threshold, updated_ms: at_ms } = kept;
+    const { state, iteration } = this.#standing(kept);
+    const last = iterations.at(-1);
+    this.#lines.set(artifact, {
+      ...{ artifact, iteration, score: last?.score ?? null, threshold, state },
+      ...{ needs_person: isAsking(state), at_ms, critique: last?.critique ?? '' },
+      scored: iterations.filter(({ score }) => score !== null).length,
+      flagged: iterations.filter(({ flags }) => flags.some(isOfLeniency)).length,
+    });
+  }
+
+  /** What has to go before another artifact begins. */
+  #crowded(): string[] {
+    const most = this.#parts.limits?.artifacts ?? historyLimits.artifacts;
+    const over = this.#lines.size + 1 - most;
+    if (over <= 0) return [];
+    return [...this.#lines.values()]
+      .sort((a, b) => a.at_ms - b.at_ms)
+      .slice(0, over)
+      .map(({ artifact }) => artifact);
+  }
+
+  async #known(artifact: string): Promise<Kept> {
+    const kept = await this.#read(artifact);
+    if (kept === undefined) throw new BusError('NO_SUCH_ARTIFACT', { artifact });
+    return kept;
+  }
+
+  /** A damaged one counts as none: the next critique begins it anew. */
+  async #read(artifact: string): Promise<Kept | undefined> {
+    const key = keyOf(artifact);
+    const bytes = await this.#parts.store.get(key);
+    if (bytes === undefined) return undefined;
+    try {
+      return decoded(bytes);
+    } catch (error) {
+      this.#parts.onTrouble(key, damagedRecord(key, error));
+      return undefined;
+    }
+  }
+}
+
+function isAsking(state: string): boolean {
+  return state === 'ratifying' || state === 'escalated';
+}
+
+function isOfLeniency({ code }: { code: string }): boolean {
+  return code.startsWith('LENIENCY_');
+}
+
+function trackedOnly({
+  verdict: _,
+  is_hard: __,
+  needs_person: ___,
+  disputed: ____,
+  ...tracked
+}: KeptIteration): TrackedIteration {
+  return tracked;
+}
+
+function keyOf(artifact: string): string {
+  return trendKey(createHash('sha256').update(artifact).digest('hex').slice(0, 32));
+}
+
+function written(kept: Kept): Operation {
+  return { type: 'put', key: keyOf(kept.artifact), value: Buffer.from(JSON.stringify(kept)) };
+}
+
+/** Throws when it is damaged, or of a version that this one does not know. */
+function decoded(bytes: Buffer): Kept {
+  const kept = JSON.parse(bytes.toString()) as Kept;
+  if ((kept.version as number) !== 1 || !Array.isArray(kept.iterations))
+    throw new Error(`a history of version ${String(kept.version)}`);
+  return kept;
+}
