@@ -49,9 +49,11 @@ export function renderSelection(selection: Selection, artifact: string, threshol
     ...(error === '' ? [] : [line(error)]),
     line(names.length === 0 ? 'no modes' : `${names.join(' -> ')}, about ${tokens} tokens`),
     '',
-    ...steps.flatMap(({ step, text, modes: left }) => [
+    ...steps.flatMap(({ step, text, modes: left }, at) => [
       wrap(printable(`${step.padEnd(12)} ${text}`), '  '),
-      ...(left.length === 0 ? [] : [wrap(left.join(', '), ' '.repeat(15))]),
+      ...(left.join() === (steps[at - 1]?.modes ?? []).join()
+        ? []
+        : [wrap(`= ${left.join(', ') || 'none'}`, ' '.repeat(15))]),
     ]),
     ...flagLines(flags),
   ].join('\n');

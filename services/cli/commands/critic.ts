@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from '../critic-request.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printable } from '../output.js';
+import { FailureWith, print, printable } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -87,8 +87,9 @@ async function review(options: CriticOptions): Promise<void> {
   const { refusalOf } = await import('../../../src/critic/select/course.js');
   const refused = refusalOf(selection);
   const form = { json: options.json === true };
-  if (refused !== undefined) throw refused;
-  warn([...warnings, ...selection.flags]);
+  if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
+  // On a terminal they stand in the answer.
+  warn(process.stdout.isTTY && !form.json ? warnings : [...warnings, ...selection.flags]);
   if (options.explain === true) {
     const threshold = await thresholdOf(request);
     const { renderSelection } = await import('../render-critic.js');
