@@ -1,0 +1,61 @@
+import { blobId } from '../../pgc/blob.js';
+import type { Ground } from '../ground.js';
+import { criticLimits, type Evidence } from '../shapes.js';
+
+/** Lines of one piece of evidence. */
+const linesMax = 8;
+
+/** Quotes the tree as it stands; each file is read once. Without a ground there is nothing to quote. */
+export class Quotes {
+  readonly #texts = new Map<string, Promise<string | undefined>>();
+
+  constructor(readonly ground: Ground | undefined) {}
+
+  /** Undefined: there are no such lines. */
+  async at(
+    path: string,
+    line_start: number,
+    line_end = line_start,
+    symbol = '',
+  ): Promise<Evidence | undefined> {
+    const text = await this.#text(path);
+    if (text === undefined || line_start < 1) return undefined;
+    const lines = text.split('\n');
+    const end = Math.min(line_end, line_start + linesMax - 1, lines.length);
+    const content = lines
+      .slice(line_start - 1, end)
+      .join('\n')
+      .replace(/\r/g, '')
+      .slice(0, criticLimits.contentChars);
+    if (content.trim() === '') return undefined;
+    return { file_path: path, line_start, line_end: end, content, blob: blobOf(text), symbol };
+  }
+
+  /** Those of them that can be quoted, at most as many as a finding may have. */
+  async all(places: readonly { path: string; line: number; line_end?: number; symbol?: string }[]): Promise<Evidence[]> {
+    const found: Evidence[] = [];
+    for (const { path, line, line_end, symbol } of places.slice(0, criticLimits.evidence)) {
+      const evidence = await this.at(path, line, line_end ?? line, symbol ?? '');
+      if (evidence !== undefined) found.push(evidence);
+    }
+    return found;
+  }
+
+  #text(path: string): Promise<string | undefined> {
+    const { ground } = this;
+    if (ground === undefined) return Promise.resolve(undefined);
+    let text = this.#texts.get(path);
+    if (text === undefined) this.#texts.set(path, (text = ground.read(path)));
+    return text;
+  }
+}
+
+/** Empty where the bytes are no UTF-8: what was read is not what the blob holds. */
+function blobOf(text: string): string {
+  return text.includes('\ufffd') ? '' : blobId(Buffer.from(text));
+}
+
+/** A place as people write it. */
+export function placed(path: string, line: number): string {
+  return `\`${path}:${line}\``;
+}
