@@ -51,7 +51,8 @@ export const aboutEffect: Readonly<
   memory: {
     does: 'allocates memory',
     fails: 'there is no memory',
-    words: /\b(?:out of memory|OOM|ENOMEM|no memory|allocation fail\w*|memory pressure|exhaust\w*)\b/i,
+    words:
+      /\b(?:out of memory|OOM|ENOMEM|no memory|allocation fail\w*|memory pressure|exhaust\w*)\b/i,
   },
   lock: {
     does: 'takes locks',
@@ -85,7 +86,8 @@ export const aboutEffect: Readonly<
   environment: {
     does: 'reads the environment',
     fails: 'a variable is missing, empty or wrong',
-    words: /\b(?:unset|default\w*|missing|empty|required|environment|variables?|configur\w*|settings?)\b/i,
+    words:
+      /\b(?:unset|default\w*|missing|empty|required|environment|variables?|configur\w*|settings?)\b/i,
   },
   arguments: {
     does: 'reads the arguments of its command line',
@@ -133,7 +135,8 @@ const calls: Readonly<Record<CodeFamily, Table>> = {
     arguments: /(?<![.\w>])getopt(?:_long\w*)?\s*\(|\bargv\s*\[/g,
   },
   go: {
-    network: /\b(?:net\.(?:Dial\w*|Listen\w*)|http\.(?:Get|Post|Head|PostForm|ListenAndServe\w*))\s*\(/g,
+    network:
+      /\b(?:net\.(?:Dial\w*|Listen\w*)|http\.(?:Get|Post|Head|PostForm|ListenAndServe\w*))\s*\(/g,
     process: /\bexec\.Command(?:Context)?\s*\(/g,
     file: /\b(?:os\.(?:Open|OpenFile|Create|ReadFile|WriteFile|Remove|RemoveAll|Rename|Mkdir|MkdirAll)|ioutil\.\w+)\s*\(/g,
     parse: /\b(?:json|xml|yaml|toml|gob)\.(?:Unmarshal|NewDecoder)\s*\(/g,
@@ -178,7 +181,10 @@ export function effectsIn(view: CodeView): Effect[] {
     let count = 0;
     for (const match of view.code.matchAll(pattern)) {
       if ((count += 1) > perKindMax) break;
-      const call = match[0].replace(/\s*\($/, '').replace(/\s+/g, ' ').trim();
+      const call = match[0]
+        .replace(/\s*\($/, '')
+        .replace(/\s+/g, ' ')
+        .trim();
       found.push({ kind, call, line: view.lineOf(match.index) });
     }
   };
@@ -204,7 +210,13 @@ function importedEffects(text: string): [EffectKind, RegExp][] {
     }
     const names = list
       .split(',')
-      .map((each) => each.trim().split(/\s+as\s+/).at(-1) ?? '')
+      .map(
+        (each) =>
+          each
+            .trim()
+            .split(/\s+as\s+/)
+            .at(-1) ?? '',
+      )
       .filter((each) => /^[\w$]+$/.test(each) && !harmless.test(each))
       .map(escaped);
     if (names.length > 0)

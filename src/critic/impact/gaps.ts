@@ -76,7 +76,8 @@ function isSaid(view: CodeView, from: number, to: number): boolean {
 }
 
 /** Any way out of a block of a `catch` that is more than a value: the error goes on, or somebody is told. */
-const handsOn = /\b(?:throw|reject|raise|abort|exit|fail\w*|destroy|emit|warn\w*|error|log\w*|print\w*|report\w*|note\w*|close\w*|count\w*)\b/i;
+const handsOn =
+  /\b(?:throw|reject|raise|abort|exit|fail\w*|destroy|emit|warn\w*|error|log\w*|print\w*|report\w*|note\w*|close\w*|count\w*)\b/i;
 
 function handlers(view: CodeView): Gap[] {
   if (view.family !== 'es' && view.family !== 'java' && view.family !== 'c') return [];
@@ -137,7 +138,8 @@ function pythonHandlers(view: CodeView): Gap[] {
     const line = view.lineOf(match.index);
     const end = view.offsetOf(line + 1);
     const next = view.code.slice(end, view.offsetOf(line + 2));
-    const isEmpty = match[2] !== undefined || /^[ \t]+(?:pass|\.\.\.|continue)[ \t]*\r?\n?$/.test(next);
+    const isEmpty =
+      match[2] !== undefined || /^[ \t]+(?:pass|\.\.\.|continue)[ \t]*\r?\n?$/.test(next);
     if (isEmpty) found.push(swallowed(view, match.index, match[2] === undefined ? end : end - 1));
   }
   return found;
@@ -163,7 +165,11 @@ function loops(view: CodeView): Gap[] {
 
 function endlessAt(view: CodeView, from: number, to: number): Gap {
   return {
-    ...{ rule: 'LOOP_WITHOUT_END', ...placeOf(view, from, to), isExplained: isSaid(view, from, to) },
+    ...{
+      rule: 'LOOP_WITHOUT_END',
+      ...placeOf(view, from, to),
+      isExplained: isSaid(view, from, to),
+    },
     what: 'a loop has no end, and nothing in it leaves it',
     then: 'whoever gets there stays there, and no time or signal ends it from inside',
     remedy: 'Give it a condition, a bound or a signal that ends it.',

@@ -28,7 +28,9 @@ const known = new WeakMap<Ground, Map<string, Impact>>();
  * Which code an artifact is about: its own functions, or those that it names. What the index cannot be asked, and what is
  * left out at a limit or because `signal` has come, stands in `unable`. Never throws what the index throws.
  */
-export async function impactOf(input: Pick<ModeInput, 'artifact' | 'ground' | 'signal'>): Promise<Impact> {
+export async function impactOf(
+  input: Pick<ModeInput, 'artifact' | 'ground' | 'signal'>,
+): Promise<Impact> {
   const { artifact, ground, signal } = input;
   if (ground === undefined) return withoutGround(input);
   const cache = known.get(ground) ?? new Map<string, Impact>();
@@ -100,7 +102,7 @@ class Gathering {
   readonly #ask = async <T>(
     work: (options: AskingOptions) => Promise<T>,
   ): Promise<T | undefined> => {
-    if (this.signal.aborted || systemClock.monotonicMs() >= this.#endMs) {
+    if (this.#isCut() || systemClock.monotonicMs() >= this.#endMs) {
       this.#skipped += 1;
       return undefined;
     }
@@ -108,22 +110,28 @@ class Gathering {
       return await work({ deadlineMs: impactLimits.questionMs, signal: this.signal });
     } catch (error) {
       const code = error instanceof BusError ? error.code : undefined;
-      if (code === undefined && !this.signal.aborted) throw error;
+      if (code === undefined && !this.#isCut()) throw error;
       const name = code ?? 'CANCELLED';
       this.#errors.set(name, (this.#errors.get(name) ?? 0) + 1);
       return undefined;
     }
   };
 
+  #isCut(): boolean {
+    return this.signal.aborted;
+  }
+
   async #read(path: string): Promise<string | undefined> {
-    return this.signal.aborted ? undefined : await this.ground.read(path);
+    return this.#isCut() ? undefined : await this.ground.read(path);
   }
 
   #unable(subject: Subject, isOther: boolean): string[] {
     const said: string[] = [];
     const files = filesOf(subject);
     if (files.length > impactLimits.files)
-      said.push(`to read ${files.length - impactLimits.files} of ${files.length} files that it is about`);
+      said.push(
+        `to read ${files.length - impactLimits.files} of ${files.length} files that it is about`,
+      );
     if (isOther)
       said.push(
         'to hold all of it to the index: the text differs from the file of the tree, and what the index says is of that file',
@@ -201,7 +209,11 @@ class Gathering {
       components.push({
         ...{ id: `${path}#${name}`, name, kind, path, line, line_end, signature, doc },
         reach: blast === undefined ? undefined : reachOf(blast, definition),
-        ...factsIn(files.find((each) => each.path === path), line, line_end),
+        ...factsIn(
+          files.find((each) => each.path === path),
+          line,
+          line_end,
+        ),
         ...usesOf(callers?.callers ?? []),
       });
     }

@@ -21,18 +21,22 @@ export class Quotes {
     const text = await this.#text(path);
     if (text === undefined || line_start < 1) return undefined;
     const lines = text.split('\n');
-    const end = Math.min(line_end, line_start + linesMax - 1, lines.length);
-    const content = lines
-      .slice(line_start - 1, end)
-      .join('\n')
-      .replace(/\r/g, '')
-      .slice(0, criticLimits.contentChars);
+    let end = Math.min(line_end, line_start + linesMax - 1, lines.length);
+    const quoted = (): string =>
+      lines
+        .slice(line_start - 1, end)
+        .join('\n')
+        .replace(/\r/g, '');
+    while (end > line_start && quoted().length > criticLimits.contentChars) end -= 1;
+    const content = quoted().slice(0, criticLimits.contentChars);
     if (content.trim() === '') return undefined;
     return { file_path: path, line_start, line_end: end, content, blob: blobOf(text), symbol };
   }
 
   /** Those of them that can be quoted, at most as many as a finding may have. */
-  async all(places: readonly { path: string; line: number; line_end?: number; symbol?: string }[]): Promise<Evidence[]> {
+  async all(
+    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
+  ): Promise<Evidence[]> {
     const found: Evidence[] = [];
     for (const { path, line, line_end, symbol } of places.slice(0, criticLimits.evidence)) {
       const evidence = await this.at(path, line, line_end ?? line, symbol ?? '');

@@ -33,11 +33,7 @@ const commonNames = new Set(
 const identifier = /^[A-Za-z_$#][\w$]{2,80}$/;
 
 /** The functions of a source file, the longest first where there are too many. */
-export async function subjectOfSource(
-  path: string,
-  ground: Ground,
-  ask: Ask,
-): Promise<Subject> {
+export async function subjectOfSource(path: string, ground: Ground, ask: Ask): Promise<Subject> {
   const subject = empty();
   subject.files.push(path);
   const expression = `O1[path="${path.replaceAll('"', '\\"')}"]`;
@@ -48,7 +44,8 @@ export async function subjectOfSource(
   const rows = answer.anchors.filter((each) => each.file_path === path && each.line > 0);
   const isPart = rows.filter(({ kind }) => kind === 'function' || kind === 'method');
   const parts = isPart.length > 0 ? isPart : rows.filter(({ kind }) => partKinds.has(kind));
-  if (rows.length === 0) subject.unable.push(`to tell the functions of ${path}: the index has none of them`);
+  if (rows.length === 0)
+    subject.unable.push(`to tell the functions of ${path}: the index has none of them`);
   const inOrder = [...rows].sort((one, other) => one.line - other.line);
   const lengthOf = (line: number): number =>
     (inOrder.find((each) => each.line > line)?.line ?? line + 1) - line;
@@ -61,9 +58,7 @@ export async function subjectOfSource(
       `to look at ${parts.length - chosen.length} of ${parts.length} functions: the ${chosen.length} longest were taken`,
     );
   for (const { file_path, line } of chosen) {
-    const known = await ask((options) =>
-      ground.questions.callers(`${file_path}:${line}`, options),
-    );
+    const known = await ask((options) => ground.questions.callers(`${file_path}:${line}`, options));
     const definition = known?.definitions.find((each) => !each.declaration);
     if (definition === undefined) continue;
     subject.definitions.push(definition);
@@ -108,7 +103,10 @@ export async function subjectOfDocument(
   }
   if (ambiguous.length > 0)
     subject.unable.push(
-      `to tell what ${listed(ambiguous.map((each) => `\`${each}\``), 6)} mean: each has more than ${impactLimits.definitions} definitions`,
+      `to tell what ${listed(
+        ambiguous.map((each) => `\`${each}\``),
+        6,
+      )} mean: each has more than ${impactLimits.definitions} definitions`,
     );
   return subject;
 }
@@ -138,7 +136,8 @@ function namesIn(artifact: Artifact): string[] {
 function symbolOf(name: string): string | undefined {
   const plain = name.replace(/\((?:[^()]{0,80})\)$/, '').replace(/^struct\s+/, '');
   if (/^[\w./-]+#[\w$]+$/.test(plain)) return plain;
-  const [, container = '', last = ''] = /^(?:([\w$]{1,80})(?:\.|::|->))?([\w$#]{1,80})$/.exec(plain) ?? [];
+  const [, container = '', last = ''] =
+    /^(?:([\w$]{1,80})(?:\.|::|->))?([\w$#]{1,80})$/.exec(plain) ?? [];
   if (!identifier.test(last) || commonNames.has(last.toLowerCase())) return undefined;
   // A word in small letters may be anything; a name of code has a mark of one.
   const isMarked = /[A-Z_$#]/.test(last.slice(1)) || /^[A-Z]/.test(last) || name.includes('(');
@@ -154,7 +153,9 @@ function pathOf(name: string, from: string, paths: readonly string[]): string | 
   const known = new Set(paths);
   for (const each of [plain, `${folder}${plain}`]) if (known.has(each)) return each;
   // The stem of a file beside the document, as tables of modules have it.
-  const stem = new RegExp(`^${folder.replace(/[^\w/]/g, '\\$&')}${plain.replace(/[^\w/]/g, '\\$&')}\\.\\w{1,5}$`);
+  const stem = new RegExp(
+    `^${folder.replace(/[^\w/]/g, '\\$&')}${plain.replace(/[^\w/]/g, '\\$&')}\\.\\w{1,5}$`,
+  );
   const beside = folder === '' ? [] : paths.filter((each) => stem.test(each));
   if (beside.length === 1) return beside[0];
   if (!/[/.]/.test(plain) || !/\.\w{1,8}$/.test(plain)) return undefined;
