@@ -3,7 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import type { AskingOptions } from '../../lattice/questions.js';
 import type { BlastRadius } from '../../pgc/analysis/blast-radius.js';
 import { testPath } from '../../pgc/analysis/surfaces.js';
-import type { CallSite, Definition } from '../../pgc/shapes.js';
+import type { CallSite } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
 import { codeViewOf, familyOf, type CodeView } from './code-view.js';
@@ -18,7 +18,7 @@ import {
   type Impact,
   type Reach,
 } from './impact.js';
-import { subjectOfDocument, subjectOfSource, type Subject } from './subject.js';
+import { subjectOfDocument, subjectOfSource, type Definition, type Subject } from './subject.js';
 
 /** Artifacts whose impact is remembered of one ground: the modes of a review ask one after the other. */
 const remembered = 4;
@@ -87,10 +87,14 @@ class Gathering {
     const its = await this.#read(artifact.path);
     const isSame = its === artifact.text;
     const subject = isCode
-      ? await subjectOfSource(artifact.path, this.ground, this.#ask)
+      ? await subjectOfSource(artifact, this.ground, this.#ask)
       : await subjectOfDocument(artifact, this.ground, this.#ask);
     const files = await this.#files(subject, isCode ? artifact : undefined);
-    const components = await this.#components(subject, files, isCode);
+    const reached = await this.#reaches(subject, isCode);
+    await this.#learn(files);
+    const components = this.#components(subject, files, isCode, reached);
+    await this.#uses(components);
+    if (isCode && !isSame) moveTo(artifact.text, its ?? '', components);
     const paths = await this.ground.paths();
     return {
       ...{ isCode, isSame, components, files, named: subject.named },
@@ -151,10 +155,16 @@ class Gathering {
     for (const path of filesOf(subject).slice(0, impactLimits.files)) {
       const text = artifact?.path === path ? artifact.text : await this.#read(path);
       const view = text === undefined ? undefined : codeViewOf(path, text);
-      const file = { ...nothingOf(path), ...(view && readIn(view)) };
-      files.push({ ...file, ...(await this.#security(path)), ...(await this.#overlays(path)) });
+      files.push({ ...nothingOf(path), ...(view && readIn(view)) });
     }
     return files;
+  }
+
+  /** What overlays say of the files, after what is cheaper has been asked. */
+  async #learn(files: readonly FileFacts[]): Promise<void> {
+    for (const file of files) Object.assign(file, await this.#security(file.path));
+    const few = files.slice(0, impactLimits.overlayFiles);
+    for (const file of few) Object.assign(file, await this.#overlays(file.path));
   }
 
   async #security(path: string): Promise<Partial<FileFacts>> {
@@ -195,46 +205,87 @@ class Gathering {
     return [...facts.values()].sort((one, other) => one.line - other.line);
   }
 
-  async #components(
+  /** By `path:line`, or by the path of a file. */
+  async #reaches(subject: Subject, isCode: boolean): Promise<Map<string, Reach>> {
+    const reached = new Map<string, Reach>();
+    const definitions = subject.definitions.slice(0, impactLimits.components);
+    const files = isCode
+      ? []
+      : subject.files.slice(0, impactLimits.components - definitions.length);
+    for (const { file_path, line } of definitions) {
+      const place = `${file_path}:${line}`;
+      const reach = await this.#reach(place, true);
+      if (reach !== undefined) reached.set(place, reach);
+    }
+    for (const path of files) {
+      const reach = await this.#reach(path, false);
+      if (reach !== undefined) reached.set(path, reach);
+    }
+    return reached;
+  }
+
+  /** Of what is used everywhere only the direct users are counted: it is far-reaching as it is. */
+  async #reach(symbol: string, isSymbol: boolean): Promise<Reach | undefined> {
+    const request = { symbol, max_depth: 1, direction: 'up' as const };
+    const near = await this.#ask((options) => this.ground.questions.blastRadius(request, options));
+    if (near === undefined) return undefined;
+    if (near.metrics.direct_consumers > impactLimits.wide) return reachOf(near, isSymbol, true);
+    const far = await this.#ask((options) =>
+      this.ground.questions.blastRadius({ ...request, max_depth: impactLimits.depth }, options),
+    );
+    return reachOf(far ?? near, isSymbol, far === undefined);
+  }
+
+  #components(
     subject: Subject,
     files: readonly FileFacts[],
     isCode: boolean,
-  ): Promise<Component[]> {
-    const components: Component[] = [];
-    for (const definition of subject.definitions.slice(0, impactLimits.components)) {
-      const { file_path: path, line, line_end, symbol: name, kind, signature, doc } = definition;
-      const place = `${path}:${line}`;
-      const blast = await this.#blast(place);
-      const callers = await this.#ask((options) => this.ground.questions.callers(place, options));
-      components.push({
-        ...{ id: `${path}#${name}`, name, kind, path, line, line_end, signature, doc },
-        reach: blast === undefined ? undefined : reachOf(blast, definition),
-        ...factsIn(
-          files.find((each) => each.path === path),
-          line,
-          line_end,
-        ),
-        ...usesOf(callers?.callers ?? []),
-      });
-    }
-    if (isCode) return components;
-    for (const path of subject.files.slice(0, impactLimits.components - components.length)) {
-      const file = files.find((each) => each.path === path);
-      const blast = await this.#blast(path);
-      const line_end = file?.view?.lines.length ?? 1;
-      components.push({
-        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, signature: '', doc: '' },
-        reach: blast === undefined ? undefined : reachOf(blast),
-        ...factsIn(file, 1, line_end),
+    reached: ReadonlyMap<string, Reach>,
+  ): Component[] {
+    const of = (path: string): FileFacts | undefined => files.find((each) => each.path === path);
+    const definitions = subject.definitions.slice(0, impactLimits.components);
+    const functions = definitions.map((definition): Component => {
+      const { file_path: path, line, line_end, symbol: name, kind, doc } = definition;
+      return {
+        ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
+        reach: reached.get(`${path}:${line}`),
+        ...factsIn(of(path), definition),
+        ...{ ignoring: [], using: 0 },
+      };
+    });
+    if (isCode) return functions;
+    const room = impactLimits.components - functions.length;
+    const wholes = subject.files.slice(0, room).map((path): Component => {
+      const line_end = of(path)?.view?.lines.length ?? 1;
+      return {
+        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, doc: '' },
+        reach: reached.get(path),
+        ...factsIn(of(path), { line: 1, line_end }),
         ...{ branches: undefined, ignoring: [], using: 0 },
-      });
-    }
-    return components;
+      };
+    });
+    return [...functions, ...wholes];
   }
 
-  #blast(symbol: string): Promise<BlastRadius | undefined> {
-    const request = { symbol, max_depth: impactLimits.depth, direction: 'up' as const };
-    return this.#ask((options) => this.ground.questions.blastRadius(request, options));
+  /** Who looks at the result: asked of those only that enough others call. */
+  async #uses(components: readonly Component[]): Promise<void> {
+    for (const each of components) {
+      if ((each.reach?.direct ?? 0) < impactLimits.usersMin) continue;
+      const place = `${each.path}:${each.line}`;
+      const callers = await this.#ask((options) => this.ground.questions.callers(place, options));
+      Object.assign(each, usesOf(callers?.callers ?? []));
+    }
+  }
+}
+
+/** The index knows the lines of the tree; those of the artifact are where the same line stands there, once. */
+function moveTo(text: string, tree: string, components: Component[]): void {
+  const [lines, before] = [text.split('\n'), tree.split('\n')];
+  for (const [at, each] of [...components.entries()].reverse()) {
+    const its = before[each.line - 1] ?? '';
+    const line = its.trim() === '' ? -1 : lines.indexOf(its);
+    if (line < 0 || lines.includes(its, line + 1)) components.splice(at, 1);
+    else Object.assign(each, { line: line + 1, line_end: each.line_end + line + 1 - each.line });
   }
 }
 
@@ -245,20 +296,20 @@ function filesOf({ files, definitions }: Subject): string[] {
   return [...new Set([...files, ...definitions.map(({ file_path }) => file_path)])];
 }
 
-function reachOf(blast: BlastRadius, definition?: Definition): Reach {
+function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean): Reach {
   const others = blast.consumers.filter(({ role }) => role !== 'test');
   const tests = blast.consumers.filter(({ role }) => role === 'test');
   const isIt = ({ role }: BlastRadius['targets'][number]): boolean => role === 'handler';
   return {
     consumers: others.length,
     direct: others.filter(({ depth }) => depth === 1).length,
-    isMore: blast.truncated || blast.warnings.length > 0,
+    isMore: isMore || blast.truncated || blast.warnings.length > 0,
     agents: [...new Set(others.map(({ agent }) => agent))].sort(),
     callers: others.slice(0, impactLimits.kept),
     tests: tests.slice(0, impactLimits.kept),
     testsDirect: tests.filter(({ depth }) => depth === 1).length,
     openings: blast.metrics.criticalPaths,
-    isHeld: definition !== undefined && blast.targets.some(isIt),
+    isHeld: isSymbol && blast.targets.some(isIt),
   };
 }
 
@@ -266,8 +317,7 @@ const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(
 
 function factsIn(
   file: FileFacts | undefined,
-  from: number,
-  to: number,
+  { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
 ): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks'> {
   const isIn = (line: number): boolean => line >= from && line <= to;
   const view = file?.view;

@@ -11,6 +11,12 @@ export const impactLimits = {
   components: 24,
   /** Files that are read as a whole. */
   files: 12,
+  /** Of those, files of which the overlays are asked. */
+  overlayFiles: 4,
+  /** With more direct users nobody looks at theirs. */
+  wide: 60,
+  /** With fewer users nobody can say what is usual. */
+  usersMin: 4,
   /** Names of a document that are looked up. */
   names: 60,
   /** Definitions of one name; of more nobody knows which is meant. */
@@ -63,7 +69,6 @@ export interface Component {
   path: string;
   line: number;
   line_end: number;
-  signature: string;
   doc: string;
   /** Undefined: the index could not be asked. */
   reach: Reach | undefined;

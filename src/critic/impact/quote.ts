@@ -1,6 +1,6 @@
 import { blobId } from '../../pgc/blob.js';
 import type { Ground } from '../ground.js';
-import { criticLimits, type Evidence } from '../shapes.js';
+import { criticLimits, type Artifact, type Evidence } from '../shapes.js';
 
 /** Lines of one piece of evidence. */
 const linesMax = 8;
@@ -9,7 +9,11 @@ const linesMax = 8;
 export class Quotes {
   readonly #texts = new Map<string, Promise<string | undefined>>();
 
-  constructor(readonly ground: Ground | undefined) {}
+  /** Lines of the artifact's own path are those of its text, which need not be that of the tree. */
+  constructor(
+    readonly ground: Ground | undefined,
+    readonly artifact: Artifact,
+  ) {}
 
   /** Undefined: there are no such lines. */
   async at(
@@ -21,6 +25,12 @@ export class Quotes {
     const text = await this.#text(path);
     if (text === undefined || line_start < 1) return undefined;
     const lines = text.split('\n');
+    if (path === this.artifact.path && text !== this.artifact.text) {
+      const its = this.artifact.text.split('\n')[line_start - 1] ?? '';
+      const at = its.trim() === '' ? -1 : lines.indexOf(its);
+      if (at < 0 || lines.includes(its, at + 1)) return undefined;
+      line_start = line_end = at + 1;
+    }
     let end = Math.min(line_end, line_start + linesMax - 1, lines.length);
     const quoted = (): string =>
       lines

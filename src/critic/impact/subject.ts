@@ -1,14 +1,18 @@
 import type { AskingOptions } from '../../lattice/questions.js';
-import type { Definition } from '../../pgc/shapes.js';
+import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';
 import { readMarkdown } from '../markdown.js';
-import { familyOf } from './code-view.js';
+import { codeViewOf, familyOf, type CodeView } from './code-view.js';
 import { impactLimits } from './impact.js';
+
+export type Definition = Pick<
+  FullDefinition,
+  'symbol' | 'kind' | 'file_path' | 'line' | 'line_end' | 'doc'
+>;
 
 /** What an artifact is about, before anything is asked about it. */
 export interface Subject {
-  /** What the index can be asked for: `path:line` of definitions, or paths. */
   definitions: Definition[];
   files: string[];
   /** As it is written in the artifact → ids: `path#name`, or a path. */
@@ -32,39 +36,64 @@ const commonNames = new Set(
 );
 const identifier = /^[A-Za-z_$#][\w$]{2,80}$/;
 
-/** The functions of a source file, the longest first where there are too many. */
-export async function subjectOfSource(path: string, ground: Ground, ask: Ask): Promise<Subject> {
+/** The functions of a source file, the longest where there are too many. */
+export async function subjectOfSource(
+  { path, text }: Artifact,
+  ground: Ground,
+  ask: Ask,
+): Promise<Subject> {
   const subject = empty();
   subject.files.push(path);
-  const expression = `O1[path="${path.replaceAll('"', '\\"')}"]`;
-  const answer = await ask((options) =>
-    ground.questions.algebra({ expression, limit: 2_000 }, options),
-  );
-  if (answer === undefined) return subject;
-  const rows = answer.anchors.filter((each) => each.file_path === path && each.line > 0);
-  const isPart = rows.filter(({ kind }) => kind === 'function' || kind === 'method');
-  const parts = isPart.length > 0 ? isPart : rows.filter(({ kind }) => partKinds.has(kind));
-  if (rows.length === 0)
+  const request = { symbol: path, max_depth: 1, direction: 'up' as const };
+  const answer = await ask((options) => ground.questions.blastRadius(request, options));
+  const targets = (answer?.targets ?? []).filter((each) => each.file_path === path);
+  if (targets.length === 0)
     subject.unable.push(`to tell the functions of ${path}: the index has none of them`);
-  const inOrder = [...rows].sort((one, other) => one.line - other.line);
-  const lengthOf = (line: number): number =>
-    (inOrder.find((each) => each.line > line)?.line ?? line + 1) - line;
-  const chosen = [...parts]
-    .sort((one, other) => lengthOf(other.line) - lengthOf(one.line) || one.line - other.line)
+  const all = targets.filter(({ kind }) => kind === 'function' || kind === 'method');
+  const parts = all.length > 0 ? all : targets.filter(({ kind }) => partKinds.has(kind));
+  const view = codeViewOf(path, (await ground.read(path)) ?? text);
+  const sized = parts.map((each) => ({ ...each, line_end: endOf(view, each.line) }));
+  const chosen = sized
+    .sort((one, other) => other.line_end - other.line - (one.line_end - one.line))
     .slice(0, impactLimits.components)
     .sort((one, other) => one.line - other.line);
   if (chosen.length < parts.length)
     subject.unable.push(
       `to look at ${parts.length - chosen.length} of ${parts.length} functions: the ${chosen.length} longest were taken`,
     );
-  for (const { file_path, line } of chosen) {
-    const known = await ask((options) => ground.questions.callers(`${file_path}:${line}`, options));
-    const definition = known?.definitions.find((each) => !each.declaration);
-    if (definition === undefined) continue;
-    subject.definitions.push(definition);
-    put(subject.named, definition.symbol, `${path}#${definition.symbol}`);
+  for (const { symbol, kind, line, line_end } of chosen) {
+    const doc = view?.comments.find((each) => each.line_end === line - 1)?.text ?? '';
+    subject.definitions.push({ symbol, kind, file_path: path, line, line_end, doc });
+    put(subject.named, symbol, `${path}#${symbol}`);
   }
   return subject;
+}
+
+/** Signatures are read this far for the brace behind them. */
+const signatureCharsMax = 2_000;
+
+/** Last line of what begins on a line: its braces decide, in Python its indentation. */
+function endOf(view: CodeView | undefined, line: number): number {
+  if (view === undefined) return line;
+  if (view.family === 'python') {
+    const depth = /^[ \t]*/.exec(view.lines[line - 1] ?? '')?.[0].length ?? 0;
+    let end = line;
+    for (let at = line; at < view.lines.length; at += 1) {
+      const text = view.lines[at] ?? '';
+      if (text.trim() === '') continue;
+      if (text.length - text.trimStart().length <= depth && !/^[ \t]*\)/.test(text)) break;
+      end = at + 1;
+    }
+    return end;
+  }
+  const from = view.offsetOf(line);
+  // The brace of a body follows a bracket, an arrow, a type or a line of its own; one of a default value does not.
+  const head = /\)[^;{}=]{0,400}\{|=>\s{0,40}\{|\)\s{0,40}:\s{0,9}\{[^{}]{0,200}\}\s{0,40}\{/.exec(
+    view.code.slice(from, from + signatureCharsMax),
+  );
+  if (head === null) return line;
+  const open = from + head.index + head[0].length - 1;
+  return view.lineOf(view.closeOf(open));
 }
 
 /** What a document names and the index knows: the most often named first. */
