@@ -82,8 +82,15 @@ const severityOfRisk: Readonly<Record<Risk, Severity>> = {
   ...{ none: 'note', low: 'note', medium: 'minor', high: 'major', critical: 'critical' },
 };
 
+/** Rules of O2 that mark a border or a doubt: what is wrong there, if anything, has to be read. */
+const borders: ReadonlySet<string> = new Set([
+  ...['user-memory-read', 'user-memory-write', 'raw-hardware', 'program-start', 'identity-change'],
+  ...['pattern-from-data', 'unterminated-copy', 'unchecked-number'],
+]);
+
 /** How grave a weakness is where it stands: by the table of the security blast radius, for its exposure and its users. */
 export function gravityOf(threat: Threat, file: Pick<FileFacts, 'isExposed' | 'isWide'>): Severity {
+  if (borders.has(threat.type)) return 'note';
   const worst = (['low', 'medium', 'high', 'critical'] as const).find(
     (each) => each === threat.severity,
   );
