@@ -59,6 +59,8 @@ export interface ReviewsParts {
   /** Told of every review that is over, at least once, also by the next process. */
   onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
   onTrouble: (review: string, error: unknown) => void;
+  /** What is on disk now, and which mode begins. */
+  onProgress?: (progress: CritiqueProgress) => void;
   limits?: Partial<Record<keyof typeof reviewLimits, number>>;
 }
 
@@ -356,6 +358,7 @@ export class Reviews implements AsyncDisposable {
     const done = reports.length;
     const next = selection.modes[done]?.mode ?? '';
     open.last = { id: open.id, done, total: selection.modes.length, report, next };
+    this.#parts.onProgress?.(open.last);
     for (const listener of open.listeners) listener(open.last);
   }
 
