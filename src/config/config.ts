@@ -88,6 +88,26 @@ const promptSchema = (z: Zod) =>
     treeMax: z.number().int().min(1).max(10_000).optional(),
   });
 
+const criticSchema = (z: Zod) =>
+  z.strictObject({
+    /** Which files are reviewed how strictly, besides what the product says; by default `escalation.yaml` of the home. */
+    escalation: z.string().min(1).optional(),
+    /** Reviews at once. */
+    concurrency: z.number().int().min(1).max(16).optional(),
+    /** That wait for their turn. */
+    waiting: z.number().int().min(0).max(256).optional(),
+    /** That are over, and kept. */
+    finished: z.number().int().min(1).max(10_000).optional(),
+    /** The gate, and how often it is gone through, where whoever asks does not say. */
+    threshold: z.number().min(0).max(1).optional(),
+    iterationsMax: z.number().int().min(1).max(64).optional(),
+    /** Where metrics and health of a critic are told; never to other machines. */
+    http: z
+      .string()
+      .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port')
+      .optional(),
+  });
+
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = (z: Zod) =>
   z.strictObject({
@@ -136,6 +156,7 @@ const shape = (z: Zod) =>
     /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
     prompt: promptSchema(z).optional(),
+    critic: criticSchema(z).optional(),
     /** The language model of questions about code and of the runners `model` and `prompt`; absent: there is none. */
     model: modelSchema(z).optional(),
     /** By role: who may send what to whom, offer, publish, administer, and how fast. */

@@ -21,8 +21,8 @@ export interface Round {
   disputed: string[];
 }
 
-export const personJudgements = ['ratified', 'refused', 'revise'] as const;
-/** `ratified`: good enough, said somebody who may; `revise`: once more, also beyond the limit of iterations. */
+export const personJudgements = ['accept', 'refuse', 'revise'] as const;
+/** `accept`: it is ratified, good enough, said somebody who may; `revise`: once more, also beyond the limit of iterations. */
 export type PersonJudgement = (typeof personJudgements)[number];
 
 /** How the gate of one artifact is set. */

@@ -144,9 +144,9 @@ const end = (outcome: CycleOutcome): ReturnType<typeof cycle.emit> =>
 /** Where a person decides. */
 const judged = {
   'person.judged': [
-    { guard: { type: 'isJudged', params: { judgement: 'ratified' } }, target: 'ratified' },
+    { guard: { type: 'isJudged', params: { judgement: 'accept' } }, target: 'ratified' },
     { guard: 'mayRevise', target: 'revising', actions: 'grantIteration' },
-    { guard: { type: 'isJudged', params: { judgement: 'refused' } }, target: 'refused' },
+    { guard: { type: 'isJudged', params: { judgement: 'refuse' } }, target: 'refused' },
   ],
   'timer.due': 'expired',
 } as const;

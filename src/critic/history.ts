@@ -7,18 +7,18 @@ import { trendKey, trendPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import { ratificationMs } from './cycle.machine.js';
 import { standingAfter, type Standing } from './cycle.js';
-import { roundOf, type PersonJudgement, type Round } from './cycle-verdict.js';
+import { roundOf, type Round } from './cycle-verdict.js';
 import { ceilingFlags, flagHealthOf, type FlagHealth } from './leniency.js';
+import type { ArtifactHistory, CriticRow, Ratification } from './messages.js';
 import {
   criticLimits,
   qualityGate,
   type Criticality,
   type Critique,
   type CritiqueRequest,
-  type QualityTracking,
   type TrackedIteration,
 } from './shapes.js';
-import { improvementMin, trackedAfter, trendOf, type Trend } from './tracking.js';
+import { trackedAfter } from './tracking.js';
 
 export const historyLimits = {
   /** At it the one that was judged longest ago makes room. */
@@ -26,19 +26,9 @@ export const historyLimits = {
   /** Of one artifact; the oldest make room, and are counted. */
   iterations: criticLimits.iterations,
   ratifications: 64,
-  whyChars: 2_000,
+  textChars: 2_000,
   nameChars: 200,
 } as const;
-
-/** Who has said what about a version. */
-export interface Ratification {
-  critique: string;
-  iteration: number;
-  judgement: PersonJudgement;
-  by: string;
-  why: string;
-  at_ms: number;
-}
 
 type KeptIteration = TrackedIteration &
   Pick<Round, 'verdict' | 'is_hard' | 'needs_person' | 'disputed'>;
@@ -60,31 +50,8 @@ interface Kept {
   updated_ms: number;
 }
 
-export interface ArtifactHistory extends QualityTracking {
-  iterations: KeptIteration[];
-  criticality: Criticality;
-  dropped: number;
-  trend: Trend;
-  standing: Standing;
-  ratifications: Ratification[];
-}
-
 /** One line of the list of artifacts. */
-export interface HistoryLine {
-  artifact: string;
-  criticality: Criticality;
-  iteration: number;
-  score: number | null;
-  state: string;
-  reason: string;
-  flags: number;
-  updated_ms: number;
-}
-
-export interface HistoryList {
-  artifacts: HistoryLine[];
-  health: FlagHealth;
-}
+export type HistoryLine = Omit<CriticRow, 'done' | 'total'>;
 
 /** What is asked beside the critique itself. */
 export type AskedFor = Pick<CritiqueRequest, 'is_adversarial' | 'threshold' | 'iterations_max'>;
@@ -100,7 +67,7 @@ interface HistoryParts {
 export class History {
   readonly #parts: HistoryParts;
   readonly #turns = new KeyedMutex();
-  readonly #lines = new Map<string, HistoryLine & { scored: number }>();
+  readonly #lines = new Map<string, HistoryLine & { scored: number; flagged: number }>();
 
   private constructor(parts: HistoryParts) {
     this.#parts = parts;
@@ -144,20 +111,27 @@ export class History {
     });
   }
 
-  /** Throws ARTIFACT_UNREVIEWED, STORE_UNAVAILABLE. */
+  /** Throws NO_SUCH_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
     return this.#told(await this.#known(artifact));
   }
 
   /** Those of which something is known, the latest first. */
-  list(): HistoryList {
-    const lines = [...this.#lines.values()].sort((a, b) => b.updated_ms - a.updated_ms);
-    const scored = lines.reduce((sum, each) => sum + each.scored, 0);
-    const flagged = lines.reduce((sum, each) => sum + each.flags, 0);
-    return {
-      artifacts: lines.map(({ scored: _, ...line }) => line),
-      health: flagHealthOf(scored, Math.min(flagged, scored)),
-    };
+  list(): HistoryLine[] {
+    return [...this.#lines.values()]
+      .sort((a, b) => b.at_ms - a.at_ms)
+      .map(({ scored: _, flagged: __, ...line }) => line);
+  }
+
+  /** Whether leniency is flagged as often as it should be, over all that is kept. */
+  health(): FlagHealth {
+    const lines = [...this.#lines.values()];
+    const sum = (count: (line: { scored: number; flagged: number }) => number): number =>
+      lines.reduce((total, line) => total + count(line), 0);
+    return flagHealthOf(
+      sum(({ scored }) => scored),
+      sum(({ flagged }) => flagged),
+    );
   }
 
   /** The iteration of the next critique: creation is the first. */
@@ -166,30 +140,25 @@ export class History {
   }
 
   /**
-   * What a person says about the last critique, once: `critique` names it, or is empty. Throws ARTIFACT_UNREVIEWED,
-   * CRITIQUE_SUPERSEDED, NOTHING_TO_RATIFY, TOO_LARGE, STORE_UNAVAILABLE.
+   * What a person says about the last critique, once. Throws NO_SUCH_ARTIFACT, RATIFY_STATE, TOO_LARGE,
+   * STORE_UNAVAILABLE.
    */
   ratify(
     artifact: string,
-    said: Pick<Ratification, 'critique' | 'judgement' | 'by' | 'why'>,
+    said: Pick<Ratification, 'judgement' | 'by' | 'text'>,
   ): Promise<ArtifactHistory> {
-    const { whyChars: limit } = historyLimits;
-    if (said.why.length > limit)
-      throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.why.length, limit });
+    const { textChars: limit } = historyLimits;
+    if (said.text.length > limit)
+      throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
     return this.#turns.run('', async () => {
       const before = await this.#known(artifact);
-      const last = before.iterations.at(-1);
-      const critique = last?.critique ?? '';
-      if (said.critique !== '' && said.critique !== critique)
-        throw new BusError('CRITIQUE_SUPERSEDED', { critique: said.critique, artifact });
-      const { state, iteration } = this.#standing(before);
-      if (state !== 'ratifying' && state !== 'escalated')
-        throw new BusError('NOTHING_TO_RATIFY', { artifact, state });
-      const at_ms = this.#parts.clock.nowMs();
-      const { judgement, why } = said;
+      const critique = before.iterations.at(-1)?.critique ?? '';
+      const { state } = this.#standing(before);
+      if (!isAsking(state)) throw new BusError('RATIFY_STATE', { artifact, state });
       const by = said.by.slice(0, historyLimits.nameChars);
-      const ratification = { critique, iteration, judgement, by, why, at_ms };
-      const ratifications = [...before.ratifications, ratification];
+      const at_ms = this.#parts.clock.nowMs();
+      const { judgement, text } = said;
+      const ratifications = [...before.ratifications, { judgement, by, text, at_ms, critique }];
       const kept: Kept = {
         ...before,
         ratifications: ratifications.slice(-historyLimits.ratifications),
@@ -229,7 +198,7 @@ export class History {
     if (score === null) return [];
     const others = [...this.#lines.values()]
       .filter((line) => line.artifact !== artifact && line.score !== null)
-      .sort((a, b) => a.updated_ms - b.updated_ms);
+      .sort((a, b) => a.at_ms - b.at_ms);
     return ceilingFlags([...others.map((line) => line.score ?? 0), score]);
   }
 
@@ -253,26 +222,26 @@ export class History {
   }
 
   #told(kept: Kept): ArtifactHistory {
-    const { artifact, threshold, iterations, criticality, dropped, ratifications } = kept;
-    const improvement = improvementMin[kept.is_adversarial ? 'adversarial' : 'standard'];
+    const { artifact, threshold, iterations, ratifications } = kept;
+    const { state, text } = this.#standing(kept);
     return {
-      ...{ artifact, threshold, iterations, criticality, dropped, ratifications },
-      trend: trendOf(iterations, threshold, improvement),
-      standing: this.#standing(kept),
+      tracking: { artifact, threshold, iterations: iterations.map(trackedOnly) },
+      state,
+      why: text,
+      needs_person: isAsking(state),
+      ratifications,
     };
   }
 
   #remember(kept: Kept): void {
-    const { artifact, criticality, iterations, updated_ms } = kept;
-    const { state, reason, iteration } = this.#standing(kept);
-    const score = iterations.at(-1)?.score ?? null;
-    const scored = iterations.filter((each) => each.score !== null).length;
-    const flags = iterations.filter((each) =>
-      each.flags.some(({ code }) => code.startsWith('LENIENCY_')),
-    ).length;
+    const { artifact, iterations, threshold, updated_ms: at_ms } = kept;
+    const { state, iteration } = this.#standing(kept);
+    const last = iterations.at(-1);
     this.#lines.set(artifact, {
-      ...{ artifact, criticality, iteration, score, state, reason },
-      ...{ flags, updated_ms, scored },
+      ...{ artifact, iteration, score: last?.score ?? null, threshold, state },
+      ...{ needs_person: isAsking(state), at_ms, critique: last?.critique ?? '' },
+      scored: iterations.filter(({ score }) => score !== null).length,
+      flagged: iterations.filter(({ flags }) => flags.some(isOfLeniency)).length,
     });
   }
 
@@ -282,14 +251,14 @@ export class History {
     const over = this.#lines.size + 1 - most;
     if (over <= 0) return [];
     return [...this.#lines.values()]
-      .sort((a, b) => a.updated_ms - b.updated_ms)
+      .sort((a, b) => a.at_ms - b.at_ms)
       .slice(0, over)
       .map(({ artifact }) => artifact);
   }
 
   async #known(artifact: string): Promise<Kept> {
     const kept = await this.#read(artifact);
-    if (kept === undefined) throw new BusError('ARTIFACT_UNREVIEWED', { artifact });
+    if (kept === undefined) throw new BusError('NO_SUCH_ARTIFACT', { artifact });
     return kept;
   }
 
@@ -305,6 +274,24 @@ export class History {
       return undefined;
     }
   }
+}
+
+function isAsking(state: string): boolean {
+  return state === 'ratifying' || state === 'escalated';
+}
+
+function isOfLeniency({ code }: { code: string }): boolean {
+  return code.startsWith('LENIENCY_');
+}
+
+function trackedOnly({
+  verdict: _,
+  is_hard: __,
+  needs_person: ___,
+  disputed: ____,
+  ...tracked
+}: KeptIteration): TrackedIteration {
+  return tracked;
 }
 
 function keyOf(artifact: string): string {

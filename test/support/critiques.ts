@@ -7,7 +7,7 @@ export function findingOf(id: string, change: Partial<Finding> = {}): Finding {
     ...{ is_hard: false, text: `what ${id} says`, line_start: 1, line_end: 1 },
     ...{ remedy: `put ${id} right`, evidence: [] },
     ...change,
-  } as Finding;
+  };
 }
 
 /** A critique of a C2 artifact, with what matters in a test. */

@@ -150,8 +150,8 @@ describe('a person', () => {
   });
 
   test.each([
-    ['ratified', 'ratified'],
-    ['refused', 'refused'],
+    ['accept', 'ratified'],
+    ['refuse', 'refused'],
     ['revise', 'revising'],
   ] as const)('says %s: it is %s', (judged, state) => {
     const [first, second] = scored([0.7, 0.87]);
@@ -207,8 +207,8 @@ describe('over all that can happen', () => {
       { type: 'critique.done', round: roundWith({ digest: 'v0', critique: `${at}`, score }) },
     ]),
     { type: 'critic.absent', reason: 'NO_RESPONDER' },
-    { type: 'person.judged', judgement: 'ratified' },
-    { type: 'person.judged', judgement: 'refused' },
+    { type: 'person.judged', judgement: 'accept' },
+    { type: 'person.judged', judgement: 'refuse' },
     { type: 'person.judged', judgement: 'revise' },
     { type: 'timer.due', timer: 'ratification' },
   ];
