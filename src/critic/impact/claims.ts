@@ -61,9 +61,14 @@ function documented({ components, files }: Impact, from: number, to: number): Co
   return components.filter(({ line }) => line === remark.line_end + 1);
 }
 
+const numbersKnown = new WeakMap<CodeView, ReadonlyMap<number, number>>();
+
 /** Values of the numbers that stand in code, each with the first line it stands in. */
-export function numbersOf(view: CodeView): Map<number, number> {
+export function numbersOf(view: CodeView): ReadonlyMap<number, number> {
+  const before = numbersKnown.get(view);
+  if (before !== undefined) return before;
   const values = new Map<number, number>();
+  numbersKnown.set(view, values);
   const put = (value: number, at: number): void => {
     if (!values.has(value)) values.set(value, view.lineOf(at));
   };
