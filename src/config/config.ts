@@ -88,6 +88,13 @@ const promptSchema = (z: Zod) =>
     treeMax: z.number().int().min(1).max(10_000).optional(),
   });
 
+/** Which results of tasks a critic reviews before they count. */
+const criticSchema = (z: Zod) =>
+  z.strictObject({
+    /** From this criticality on; a task may ask for it besides. */
+    reviewFrom: z.enum(['off', 'C2', 'C3', 'C4']).optional(),
+  });
+
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = (z: Zod) =>
   z.strictObject({
@@ -136,6 +143,7 @@ const shape = (z: Zod) =>
     /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
     prompt: promptSchema(z).optional(),
+    critic: criticSchema(z).optional(),
     /** The language model of questions about code and of the runners `model` and `prompt`; absent: there is none. */
     model: modelSchema(z).optional(),
     /** By role: who may send what to whom, offer, publish, administer, and how fast. */
