@@ -47,6 +47,7 @@ const packages = {
   zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
+  'markdown-it': '^src/critic/markdown\\.ts$',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',

@@ -100,7 +100,8 @@ async function build() {
   for (const file of readAtRun()) cpSync(path.join(root, file), path.join(next, file));
   await readPolicy(next);
   writeFileSync(path.join(next, '.stamp'), stamp);
-  chmodSync(path.join(root, 'services/cli/sigma.mjs'), 0o755);
+  for (const program of ['sigma', 'ps-critic'])
+    chmodSync(path.join(root, `services/cli/${program}.mjs`), 0o755);
   rmSync(dist, { recursive: true, force: true });
   renameSync(next, dist);
 }

@@ -11,7 +11,6 @@ import {
   type RatificationName,
 } from '../../src/critic/messages.js';
 import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
 import { isListening } from '../../src/transport/probe.js';
 import { withClient } from './connect.js';
 
@@ -24,7 +23,7 @@ export const artifactsListedMax = 2_000;
 
 export interface Reviewing {
   onProgress?: (progress: CritiqueProgress) => void;
-  /** Ends the review; what was found until then is the answer. */
+  /** Ends the review; what was found until then is the answer, here at once, over the bus to whoever asks for its id again. */
   signal?: AbortSignal;
 }
 
@@ -35,7 +34,7 @@ export interface CriticPort {
   /** Throws NO_SUCH_ARTIFACT. */
   history(artifact: string): Promise<ArtifactHistory>;
   list(): Promise<{ rows: CriticRow[]; more: boolean }>;
-  /** Throws NO_SUCH_ARTIFACT, RATIFY_STATE, RATIFY_NOT_YOURS. */
+  /** Throws NO_SUCH_ARTIFACT, NOTHING_TO_RATIFY, RATIFY_NOT_YOURS. */
   ratify(
     artifact: string,
     judgement: RatificationName,
@@ -79,16 +78,19 @@ export class Critics implements CriticPort {
 
   /** Whoever asks as an operator proves it to the broker, where there is one. */
   async #with<T>(work: (critic: CriticPort) => Promise<T>, role = 'client'): Promise<T> {
-    if (!(await isListening(this.#config.bus)))
-      throw new BusError('NO_RESPONDER', { service: criticService });
+    if (!(await isListening(this.#config.bus))) return this.#here(work);
     const found = await withClient(
       this.#config,
       async (client) =>
         (await serves(client)) ? { answer: await work(new RemoteCritic(client)) } : undefined,
       role,
     );
-    if (found === undefined) throw new BusError('NO_RESPONDER', { service: criticService });
-    return found.answer;
+    return found === undefined ? this.#here(work) : found.answer;
+  }
+
+  async #here<T>(work: (critic: CriticPort) => Promise<T>): Promise<T> {
+    const { withLocalCritic } = await import('./local-critic.js');
+    return withLocalCritic(this.#config, work);
   }
 }
 

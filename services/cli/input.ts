@@ -46,3 +46,33 @@ export async function beginningOf(
   const text = all.subarray(0, bytesMax).toString('utf8').replace(colours, '');
   return { text, isCut: all.length > bytesMax };
 }
+
+/** Of a file, one by one; undefined: longer than a line may be. Throws USAGE. */
+export async function* linesOf(
+  file: string,
+  lineBytesMax: number,
+): AsyncGenerator<string | undefined> {
+  let rest: Buffer[] = [];
+  let bytes = 0;
+  const taken = (): string | undefined => {
+    const text = bytes > lineBytesMax ? undefined : Buffer.concat(rest).toString('utf8');
+    rest = [];
+    bytes = 0;
+    return text;
+  };
+  const add = (piece: Buffer): void => {
+    bytes += piece.length;
+    if (bytes <= lineBytesMax) rest.push(piece);
+    else rest = [];
+  };
+  for await (const chunk of bytesOf(file)) {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      add(chunk.subarray(from, at));
+      from = at + 1;
+      yield taken();
+    }
+    add(chunk.subarray(from));
+  }
+  if (bytes > 0) yield taken();
+}

@@ -64,6 +64,7 @@ const modules: CommandModule[] = [
     names: ['attend'],
     load: async () => (await import('./commands/attend-session.js')).addAttendCommand,
   },
+  { names: ['critic'], load: async () => (await import('./commands/critic.js')).addCriticCommand },
   { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['keys'], load: async () => (await import('./commands/keys.js')).addKeysCommands },
   {

@@ -56,6 +56,14 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
     administer: ['inbox.*', 'dead.*', 'agent.*'],
     ...amplePerS,
   },
+  /** Reviews artifacts: it asks others about code, and answers. */
+  critic: {
+    send: sendsAnything,
+    offer: ['critic'],
+    publish: ['agent.*'],
+    administer: [],
+    ...amplePerS,
+  },
   /** One run of the command line: it asks and leaves. */
   client: { send: sendsAnything, offer: [], publish: [], administer: [], ...amplePerS },
   '*': {

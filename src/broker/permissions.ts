@@ -5,6 +5,7 @@ const brokerTopics = ['presence.', 'sys.'];
 
 /** Below these, services speak for the product: only a role whose rule names one of them may offer it. */
 const reservedServices = [
+  'critic',
   'lattice',
   'manager',
   'operator',

@@ -88,11 +88,26 @@ const promptSchema = (z: Zod) =>
     treeMax: z.number().int().min(1).max(10_000).optional(),
   });
 
-/** Which results of tasks a critic reviews before they count. */
 const criticSchema = (z: Zod) =>
   z.strictObject({
-    /** From this criticality on; a task may ask for it besides. */
+    /** Results of tasks are reviewed before they count, from this criticality on; a task may ask for it besides. */
     reviewFrom: z.enum(['off', 'C2', 'C3', 'C4']).optional(),
+    /** Which files are reviewed how strictly, besides what the product says; by default `escalation.yaml` of the home. */
+    escalation: z.string().min(1).optional(),
+    /** Reviews at once. */
+    concurrency: z.number().int().min(1).max(16).optional(),
+    /** That wait for their turn. */
+    waiting: z.number().int().min(0).max(256).optional(),
+    /** That are over, and kept. */
+    finished: z.number().int().min(1).max(10_000).optional(),
+    /** The gate, and how often it is gone through, where whoever asks does not say. */
+    threshold: z.number().min(0).max(1).optional(),
+    iterationsMax: z.number().int().min(1).max(64).optional(),
+    /** Where metrics and health of a critic are told; never to other machines. */
+    http: z
+      .string()
+      .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port')
+      .optional(),
   });
 
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */

@@ -85,3 +85,7 @@ export const strategies: Readonly<Record<AdversarialMode, Strategy>> = {
 export function isModeName(name: string): name is ModeName {
   return name === 'standard' || (modeNames as readonly string[]).includes(name);
 }
+
+export function isAdversarial(name: ModeName): name is AdversarialMode {
+  return name !== 'standard';
+}

@@ -65,6 +65,56 @@ export const catalogue = {
     next: 'Write one JSON object a line, with `argv` (a list of words) or `command` (text of a shell).',
   },
 
+  // --- critic: what a review is asked for
+  MODE_UNKNOWN: {
+    text: "Unknown mode '{mode}'. Available modes: self-refine, steelman, inversion, constitutional, devils-advocate, pre-mortem, fmea, chain-of-verification, llm-as-judge, red-team",
+    retryable: false,
+    exit: 2,
+    next: 'Name modes with commas between them, or leave --mode out.',
+  },
+  ARTIFACT_REQUIRED: {
+    text: 'Artifact path required',
+    retryable: false,
+    exit: 2,
+    next: 'Name it: `sigma critic --artifact PATH`.',
+  },
+  ARTIFACT_NOT_FOUND: {
+    text: "Artifact not found at '{path}'",
+    retryable: false,
+    exit: 2,
+    next: 'Name a file of text that can be read.',
+  },
+  MODE_ORDER: {
+    text: '{detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Name them in another order, or leave --strict-order out: they are put in order then.',
+  },
+  REVIEW_NOT_PERMITTED: {
+    text: '{detail}',
+    retryable: false,
+    exit: 1,
+    next: 'See why with --explain.',
+  },
+  CRITIC_POLICY_INVALID: {
+    text: 'the rules of escalation in {file} are not valid: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named field; `sigma critic --explain --policy FILE` reads it without a review.',
+  },
+  CRITIC_CONTEXT_INVALID: {
+    text: '{file}:{line}:{column}: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Correct the named line; `sigma critic --context FILE --explain` reads it without a review.',
+  },
+  CRITIC_LINE_INVALID: {
+    text: 'line {line} is no context vector: {detail}',
+    retryable: false,
+    exit: 2,
+    next: 'Write one JSON object a line: {"id":"1","criticality":"C2","phase":"PH-DESIGN",…}.',
+  },
+
   // --- keys
   KEYS_MISSING: {
     text: 'keys are missing for {address}: {detail}',

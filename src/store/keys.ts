@@ -2,7 +2,7 @@
  * Key layout. Segments are joined by `/`; names never contain one. Integers are 16 hex digits, so that
  * byte order is number order and a key stays readable in a dump.
  *
- *     meta/layout                        which layout: bus, facts, manager, tasks, executor
+ *     meta/layout                        which layout: bus, facts, manager, tasks, executor, critic
  *     meta/schema                        its version, decimal text
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
@@ -22,6 +22,10 @@
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
  *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its path
+ *     review/<id>                        JSON: a review, under way or over: what it is of, and where its pipeline stands
+ *     reviewed/<id>                      JSON: what it was asked, while it is under way
+ *     report/<id>/<n>                    JSON: what its nth mode said, while it is under way
+ *     critique/<id>                      JSON: what became of it
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
  */
 export const metaPrefix = 'meta/';
@@ -81,6 +85,12 @@ export const historyKey = (task: string, attempt: number, n: number): string =>
 
 export const trendPrefix = 'trend/';
 export const trendKey = (digest: string): string => trendPrefix + digest;
+export const reviewPrefix = 'review/';
+export const reviewKey = (id: string): string => reviewPrefix + id;
+export const reviewedKey = (id: string): string => `reviewed/${id}`;
+export const reportPrefix = (review: string): string => `report/${review}/`;
+export const reportKey = (review: string, n: number): string => reportPrefix(review) + hex64(n);
+export const critiqueKey = (id: string): string => `critique/${id}`;
 
 export const factsPrefix = 'facts/';
 export const factsKey = (miner: number, language: string, blob: string): string =>

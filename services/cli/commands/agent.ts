@@ -29,7 +29,7 @@ export function addAgentCommands(sigma: Command): void {
   withCommon(
     sigma
       .command('agent')
-      .argument('<role>', 'pgc, manager or executor')
+      .argument('<role>', 'pgc, manager, executor or critic')
       .argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'),
   )
     .description('run one agent process, in the foreground')
@@ -69,6 +69,14 @@ export function addAgentCommands(sigma: Command): void {
           const { runManager } = await import('../../manager/main.js');
           return runManager(configOf(options));
         }
+        case 'critic': {
+          const { memory, part: share, shardsOf, takeOver } = options;
+          if (repo !== undefined) throw usage('the critic takes no folder');
+          if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
+            throw usage('--memory, --part, --shards-of and --take-over are for pgc');
+          const { runCritic } = await import('../../critic/main.js');
+          return runCritic(configOf(options));
+        }
         case 'executor': {
           const { memory, part: share, shardsOf, takeOver, name, slots, root, reads } = options;
           if (repo !== undefined) throw usage('the executor takes no folder; see --root');
@@ -80,7 +88,7 @@ export function addAgentCommands(sigma: Command): void {
           return runExecutor(configOf(options), { ...its, runners: runnersOf(options.runners) });
         }
         default:
-          throw usage(`there is no agent role ${role}; use pgc, manager or executor`);
+          throw usage(`there is no agent role ${role}; use pgc, manager, executor or critic`);
       }
     });
 }

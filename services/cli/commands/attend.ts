@@ -10,7 +10,7 @@ import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { FolderInspector } from '../../attention/inspector.js';
 import { loadPolicy } from '../../attention/policy-file.js';
-import { bytesOf } from '../input.js';
+import { linesOf } from '../input.js';
 import { printable, table, usage } from '../output.js';
 
 /** One line, with all that it carries. */
@@ -57,7 +57,7 @@ export async function classifyAll(file: string, options: ClassifyOptions): Promi
   const isTable = process.stdout.isTTY && options.json !== true;
   const rows: Row[] = [];
   let number = 0;
-  for await (const text of linesOf(file)) {
+  for await (const text of linesOf(file, lineBytesMax)) {
     number += 1;
     if (text?.trim() === '') continue;
     const row = await rowOf(text, number, { policy, inspector, explain: options.explain === true });
@@ -75,33 +75,6 @@ async function inspectorOf(root: string): Promise<FolderInspector> {
   } catch {
     throw usage(`${root} is no folder that can be read`);
   }
-}
-
-/** Undefined: longer than a line may be. */
-async function* linesOf(file: string): AsyncGenerator<string | undefined> {
-  let rest: Buffer[] = [];
-  let bytes = 0;
-  const taken = (): string | undefined => {
-    const text = bytes > lineBytesMax ? undefined : Buffer.concat(rest).toString('utf8');
-    rest = [];
-    bytes = 0;
-    return text;
-  };
-  const add = (piece: Buffer): void => {
-    bytes += piece.length;
-    if (bytes <= lineBytesMax) rest.push(piece);
-    else rest = [];
-  };
-  for await (const chunk of bytesOf(file)) {
-    let from = 0;
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
-      add(chunk.subarray(from, at));
-      from = at + 1;
-      yield taken();
-    }
-    add(chunk.subarray(from));
-  }
-  if (bytes > 0) yield taken();
 }
 
 interface Judging {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
+import { criticService } from '../../../src/critic/messages.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeMessages, latticeService } from '../../../src/pgc/messages.js';
 import { realRoot } from '../../../src/pgc/source-tree.js';
@@ -107,6 +108,8 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
         ...['agent', 'executor', '--reads', config.executor.reads ?? config.executor.root ?? root],
         ...argumentsOf(config),
       ]);
+    if (!(await hasCritic(config)))
+      supervisor.start('critic', ['agent', 'critic', ...argumentsOf(config)]);
     // Last: it looks at everything once more, and need not keep the first question waiting.
     if (options.watch === true)
       supervisor.start('watch', ['index', repo, '--watch', ...argumentsOf(config)]);
@@ -170,6 +173,11 @@ async function whenListening(config: Config, signal: AbortSignal): Promise<void>
 async function hasManager(config: Config): Promise<boolean> {
   const { services } = await withClient(config, (client) => client.status());
   return services.some((service) => service.name === latticeService);
+}
+
+async function hasCritic(config: Config): Promise<boolean> {
+  const { services } = await withClient(config, (client) => client.status());
+  return services.some((service) => service.name === criticService);
 }
 
 async function hasExecutor(config: Config): Promise<boolean> {

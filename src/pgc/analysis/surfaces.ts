@@ -12,7 +12,8 @@ const heldInSlots = new Set([
   'surface-file-write',
   'surface-sockopt',
 ]);
-const testPath =
+/** Files of tests, by their name. */
+export const testPath =
   /(?:^|\/)(?:tests?|testing|selftests|kunit|__tests__|spec)\/|(?:^|\/)test_[^/]+$|[._-](?:test|spec|kunit)\.\w+$/;
 
 /** What a node is to others, by the first rule that fits; see `roleOf`. */

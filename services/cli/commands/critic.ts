@@ -1,0 +1,232 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
+import type { CriticWords } from '../critic-request.js';
+import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { print, printable } from '../output.js';
+
+interface CriticOptions extends CommonOptions, CriticWords {
+  select?: string;
+  explain?: boolean;
+  policy?: string;
+  sessionTokens?: number;
+}
+
+const iterationsMost = 64;
+const tokensMost = 100_000_000;
+
+/** `critic`: also what `ps-critic` is. What reviews is read when it is wanted. */
+export function addCriticCommand(sigma: Command): void {
+  const critic = withCommon(sigma.command('critic'))
+    .description('review an artifact by adversarial modes, until a gate is met or a person decides')
+    .option('--mode <list>', 'modes with commas between them, or auto: by the context (standard)')
+    .option('--artifact <path>', 'what is reviewed: a file of text')
+    .option('--criticality <level>', 'C1 to C4 (detected by its path)')
+    .option(
+      '--iteration <n>',
+      'of creating, critique and revision (1)',
+      wholeNumber(1, iterationsMost),
+    )
+    .option('--previous-score <score>', 'of the iteration before', share)
+    .option('--threshold <score>', 'gate (0.92; standard 0.85)', share)
+    .option('--budget <state>', 'tokens that are left: FULL, CONST or EXHAUST')
+    .option('--context <file>', 'PS CONTEXT in Markdown; options go before what it says')
+    .option('--strict-order', 'refuse modes in a wrong order instead of putting them in order')
+    .option('--explain', 'say which modes and why, step by step, and review nothing')
+    .option(
+      '--select <file>',
+      'which modes for each context vector of JSON Lines; - is standard input',
+    )
+    .option(
+      '--repo <dir>',
+      'tree whose built index is asked (the work tree of git that it lies in)',
+    )
+    .option('--rules <file>', 'rules that it must follow; may be given several times', gathered)
+    .option('--policy <file>', 'rules of escalation, besides those of the product')
+    .option('--id <id>', 'of the review: the same again goes on where it was')
+    .option('--session-tokens <n>', 'tokens that the session has used', wholeNumber(0, tokensMost))
+    .option('--revision', 'an approved or baselined artifact is formally reopened');
+  withDimensions(critic)
+    .addHelpText(
+      'after',
+      '\nExit code: 0 the gate is met, or nothing was to be scored; 1 it is not met, a person has to decide first, or a line of --select is none; 2 wrong usage.',
+    )
+    .action(async (options: CriticOptions) => {
+      if (options.select !== undefined) return await selectAll(options.select, options);
+      await review(options);
+    });
+  addHistoryCommands(critic);
+}
+
+/** Dimensions of the context that have no option in the document. */
+function withDimensions(critic: Command): Command {
+  return critic
+    .option('--phase <code>', 'PH-EXPLORE, PH-DESIGN, PH-IMPL, PH-VALID, PH-MAINT')
+    .option('--target-type <code>', 'TGT-CODE, TGT-ARCH, TGT-REQ, TGT-RES, TGT-DEC, TGT-PROC')
+    .option('--maturity <code>', 'MAT-DRAFT, MAT-REVIEW, MAT-APPR, MAT-BASE')
+    .option('--team <code>', 'TEAM-SINGLE, TEAM-MULTI, TEAM-HIL')
+    .option('--enforcement <code>', 'ENF-FULL, ENF-PORT, ENF-MIN (follows from the platform)')
+    .option('--platform <code>', 'PLAT-CC, PLAT-CC-WIN, PLAT-GENERIC');
+}
+
+async function selectAll(file: string, options: CriticOptions): Promise<void> {
+  const { loadEscalation, escalationOf } = await import('../../critic/escalation-file.js');
+  const { selectAll: select } = await import('../critic-select.js');
+  const { policy } = options;
+  await select(
+    file,
+    policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy),
+  );
+}
+
+/** Everything that can be wrong is told before anybody is asked. */
+async function review(options: CriticOptions): Promise<void> {
+  const config = configOf(options);
+  const { requestFrom } = await import('../critic-request.js');
+  const { request, warnings } = await requestFrom(options, config);
+  const selection = await selectionFor(request, options);
+  const { refusalOf } = await import('../../../src/critic/select/course.js');
+  const refused = refusalOf(selection);
+  const form = { json: options.json === true };
+  if (refused !== undefined) throw refused;
+  warn([...warnings, ...selection.flags]);
+  if (options.explain === true) {
+    const threshold = await thresholdOf(request);
+    const { renderSelection } = await import('../render-critic.js');
+    const { path } = request.artifact;
+    return print(form, { artifact: path, threshold, ...selection }, () =>
+      renderSelection(selection, path, threshold),
+    );
+  }
+  const critique = await critiqueOf(request, options);
+  if (critique.selection.floor !== selection.floor)
+    warn([
+      {
+        ...{ code: 'POLICY', level: 'warning' },
+        text: `the critic on the bus has other rules of escalation: its floor is ${critique.selection.floor}, here it is ${selection.floor}`,
+      },
+    ]);
+  const { renderCritique } = await import('../render-critic.js');
+  print(form, critique, () => renderCritique(critique));
+  if (!isFine(critique, request)) process.exitCode = 1;
+}
+
+async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
+  const { loadEscalation, escalationOf } = await import('../../critic/escalation-file.js');
+  const { selectFor } = await import('../../../src/critic/select/select.js');
+  const { policy, sessionTokens } = options;
+  const rules = policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
+  return selectFor(
+    { ...request, ...(sessionTokens === undefined ? {} : { session_tokens: sessionTokens }) },
+    rules,
+  );
+}
+
+async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
+  const { Critics } = await import('../critics.js');
+  const { renderProgress } = await import('../render-critic.js');
+  const config = configOf(options);
+  const { policy } = options;
+  const its =
+    policy === undefined ? config : { ...config, critic: { ...config.critic, escalation: policy } };
+  const isShown = process.stderr.isTTY && options.json !== true;
+  const clear = (): void => {
+    if (isShown) process.stderr.write('\r\u001b[K');
+  };
+  try {
+    return await new Critics(its).critique(request, {
+      onProgress: (progress) => {
+        if (isShown) process.stderr.write(`\r\u001b[K${printable(renderProgress(progress))}`);
+      },
+    });
+  } finally {
+    clear();
+  }
+}
+
+async function thresholdOf({ threshold, is_adversarial }: CritiqueRequest): Promise<number> {
+  const { qualityGate } = await import('../../../src/critic/shapes.js');
+  if (threshold !== undefined) return threshold;
+  return is_adversarial ? qualityGate.threshold : qualityGate.standardThreshold;
+}
+
+/** On standard error, also where the answer is for a script. */
+function warn(flags: readonly Flag[]): void {
+  for (const { level, text } of flags)
+    if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
+}
+
+/**
+ * Whether whoever asked can go on. C1 is reported and not gated, unless a gate was named; where nobody was asked for a score,
+ * its absence is no failure.
+ */
+function isFine(
+  { verdict, selection, needs_person, reports }: Critique,
+  request: CritiqueRequest,
+): boolean {
+  if (verdict === 'PASS') return true;
+  const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
+  if (verdict === 'ABORTED' || selection.modes.length === 0 || !isDone) return false;
+  const isScored = selection.modes.some(
+    ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',
+  );
+  if (verdict === 'UNSCORED') return !isScored && !needs_person;
+  return (
+    selection.criticality === 'C1' && request.is_adversarial && request.threshold === undefined
+  );
+}
+
+function addHistoryCommands(critic: Command): void {
+  withCommon(critic.command('history').argument('<artifact>', 'as it was reviewed'))
+    .description('iterations of an artifact, their scores and what follows')
+    .action(async (artifact: string, options: CommonOptions) => {
+      const { critics, render } = await remembered(options);
+      const history = await critics.history(artifact);
+      print({ json: options.json === true }, history, () => render.renderHistory(history));
+    });
+  withCommon(critic.command('list'))
+    .description('artifacts that were reviewed')
+    .action(async (options: CommonOptions) => {
+      const { critics, render } = await remembered(options);
+      const found = await critics.list();
+      print({ json: options.json === true }, { artifacts: found.rows, more: found.more }, () =>
+        render.renderRows(found.rows, found.more),
+      );
+    });
+  withCommon(critic.command('ratify').argument('<artifact>', 'as it was reviewed'))
+    .description('decide what a critic left to a person')
+    .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
+    .option('--text <words>', 'why', '')
+    .option('--as <agent>', 'who decides', 'operator')
+    .action(async (artifact: string, options: RatifyOptions) => {
+      const { critics, render } = await remembered(options);
+      const { judgement: word, as, text } = options;
+      const history = await critics.ratify(artifact, word, as, text);
+      print({ json: options.json === true }, history, () => render.renderHistory(history));
+    });
+}
+
+interface RatifyOptions extends CommonOptions {
+  judgement: 'accept' | 'refuse' | 'revise';
+  text: string;
+  as: string;
+}
+
+async function remembered(options: CommonOptions) {
+  const [{ Critics }, render] = await Promise.all([
+    import('../critics.js'),
+    import('../render-critic.js'),
+  ]);
+  return { critics: new Critics(configOf(options)), render };
+}
+
+function judgement(text: string): RatifyOptions['judgement'] {
+  if (text === 'accept' || text === 'refuse' || text === 'revise') return text;
+  throw new InvalidArgumentError('It must be accept, refuse or revise.');
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || value > 1)
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  return value;
+}

@@ -1,0 +1,108 @@
+import { systemClock } from '../../src/base/clock.js';
+import type { Client } from '../../src/client/client.js';
+import type { Config } from '../../src/config/config.js';
+import { criticRole, criticService } from '../../src/critic/messages.js';
+import type { Grounded } from '../../src/critic/reviews.js';
+import { TreeGround } from '../../src/critic/tree-ground.js';
+import { asBusError } from '../../src/errors/bus-error.js';
+import { LatticeQuestions } from '../../src/lattice/questions.js';
+import { HealthServer } from '../../src/observe/health-server.js';
+import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
+import { RemoteAnalyses } from '../manager/remote-analyses.js';
+import { Shards } from '../manager/shards.js';
+import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { CriticDesk } from './desk.js';
+import { openCritic, openStore, type Critic } from './review-parts.js';
+
+/** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
+export async function runCritic(config: Config): Promise<void> {
+  const log = openLog(config, { service: 'critic' });
+  const stopped = untilStopped();
+  // A second critic of this home ends here.
+  await using store = await openStore(config);
+  const client = openClient(
+    config,
+    { agent: criticRole, role: criticRole, isEphemeral: false },
+    traceTo(log),
+  );
+  try {
+    const shards = new Shards(client, log);
+    const critic = await openCritic(config, store, {
+      ground: ({ root }) => groundOf(client, shards, root),
+      onTrouble: (review, error) =>
+        log.warn({ review, code: asBusError(error).code }, asBusError(error).message),
+      onProgress: ({ id: review, done, total, report, next }) =>
+        log.info(
+          { review, done, total, mode: report?.mode ?? '', status: report?.status ?? '', next },
+          report === null ? 'review goes on' : 'mode is over',
+        ),
+    });
+    await using reviews = critic.reviews;
+    new CriticDesk(client, critic).serveOn(client);
+    await using health = await openHealth(config, critic, log);
+    if (health !== undefined) log.info({ port: health.port }, 'telling how reviews fare');
+    const introduced = untilAccepted(client, log, () => introduce(client, log));
+    await Promise.race([introduced, stopped]);
+    // What an earlier process left is not behind what is asked now.
+    void introduced.then(() => reviews.resume()).catch(() => undefined);
+    await endOf(stopped, [client], log);
+  } finally {
+    await client.close();
+  }
+}
+
+async function introduce(client: Client, log: Logger): Promise<void> {
+  await client.register({
+    alias: criticRole,
+    model: '',
+    project: '',
+    scope: [],
+    overlays: {},
+    capabilities: ['critique'],
+    protocol_versions: ['1.0'],
+  });
+  await client.offer([criticService]);
+  log.info('serving');
+  await notifySystemd('READY=1');
+}
+
+/** Only trees that the lattice knows: whatever a caller names, no other folder is opened. */
+async function groundOf(client: Client, shards: Shards, root: string): Promise<Grounded> {
+  if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
+  const lattice = (await shards.lattices()).get(root);
+  if (lattice === undefined)
+    return { ground: undefined, why: `the running lattice does not know the tree ${root}` };
+  const analyses = new RemoteAnalyses(client, root);
+  const questions = new LatticeQuestions(lattice, systemClock, undefined, analyses);
+  return { ground: await TreeGround.open(root, questions), why: '' };
+}
+
+/** Throws HTTP_ADDRESS. */
+async function openHealth(
+  { critic: settings }: Config,
+  { reviews }: Critic,
+  log: Logger,
+): Promise<HealthServer | undefined> {
+  const address = settings?.http ?? 'off';
+  if (address === 'off') return undefined;
+  const { samplesContentType, samplesText } = await import('../../src/observe/samples.js');
+  const metrics = {
+    contentType: samplesContentType,
+    text: () =>
+      samplesText([
+        {
+          name: 'sigma_critic_reviews_open',
+          kind: 'gauge',
+          help: 'Reviews under way or waiting',
+          label: '',
+          values: { '': reviews.openReviews },
+        },
+      ]),
+  };
+  return HealthServer.open({
+    address,
+    verdict: () => ({ isHealthy: true, isReady: true, state: 'serving', store: 'serving' }),
+    metrics,
+    trace: traceTo(log),
+  });
+}

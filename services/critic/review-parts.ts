@@ -1,0 +1,81 @@
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.js';
+import type { Config } from '../../src/config/config.js';
+import { History } from '../../src/critic/history.js';
+import { judge } from '../../src/critic/judge.js';
+import { loadModes } from '../../src/critic/modes.js';
+import { Reviews, type ReviewsParts } from '../../src/critic/reviews.js';
+import { selectFor } from '../../src/critic/select/select.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import { criticLayout } from '../../src/store/layouts.js';
+import { LevelStore } from '../../src/store/level-store.js';
+import type { Store } from '../../src/store/port.js';
+import { escalationOf } from './escalation-file.js';
+
+/** Reviews and the history of what they were of, in one store. */
+export interface Critic {
+  reviews: Reviews;
+  history: History;
+}
+
+export function storeOf({ home }: Pick<Config, 'home'>): string {
+  return path.join(home, 'critic', 'store');
+}
+
+/** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
+export function openStore(config: Config): Promise<LevelStore> {
+  const options = { layout: criticLayout, clock: systemClock, random: Math.random };
+  return LevelStore.open(storeOf(config), options);
+}
+
+/** Throws CRITIC_POLICY_INVALID, STORE_UNAVAILABLE. */
+export async function openCritic(
+  config: Config,
+  store: Store,
+  { ground, onTrouble, onProgress }: Pick<ReviewsParts, 'ground' | 'onTrouble' | 'onProgress'>,
+): Promise<Critic> {
+  const policy = escalationOf(config);
+  const history = await History.open({ store, clock: systemClock, onTrouble });
+  const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
+  let modes: ReturnType<typeof loadModes> | undefined;
+  const reviews = await Reviews.open({
+    ...{ store, clock: systemClock, ground, onTrouble },
+    ...(onProgress !== undefined && { onProgress }),
+    select: (request) => selectFor(request, policy),
+    judge: (request, selection, reports) =>
+      judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
+    examine: async (name, input) => {
+      const mode = (await (modes ??= loadModes())).get(name);
+      if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
+      const found = await mode.examine(input);
+      return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+    },
+    onEnded: async (critique, request) => {
+      // What was refused, or left to a person before anything was read, is no iteration.
+      if (critique.reports.some(({ status }) => status !== 'skipped'))
+        await history.add(critique, withDefaults(request, { threshold, iterationsMax }));
+    },
+    limits: {
+      ...(concurrency !== undefined && { atOnce: concurrency }),
+      ...(waiting !== undefined && { waiting }),
+      ...(finished !== undefined && { finished }),
+    },
+  });
+  return { reviews, history };
+}
+
+/** What the settings say where whoever asks does not. */
+function withDefaults<T extends { threshold?: number; iterations_max?: number }>(
+  request: T,
+  {
+    threshold,
+    iterationsMax,
+  }: { threshold?: number | undefined; iterationsMax?: number | undefined },
+): T {
+  return {
+    ...request,
+    ...(request.threshold === undefined && threshold !== undefined && { threshold }),
+    ...(request.iterations_max === undefined &&
+      iterationsMax !== undefined && { iterations_max: iterationsMax }),
+  };
+}

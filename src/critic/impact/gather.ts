@@ -1,0 +1,347 @@
+import { systemClock } from '../../base/clock.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { AskingOptions } from '../../lattice/questions.js';
+import type { BlastRadius } from '../../pgc/analysis/blast-radius.js';
+import { testPath } from '../../pgc/analysis/surfaces.js';
+import type { CallSite } from '../../pgc/shapes.js';
+import type { Ground } from '../ground.js';
+import type { ModeInput } from '../mode.js';
+import { codeViewOf, familyOf, type CodeView } from './code-view.js';
+import { effectsIn } from './effects.js';
+import { gapsIn } from './gaps.js';
+import {
+  impactLimits,
+  type Component,
+  type Fact,
+  type FileFacts,
+  type FileHistory,
+  type Impact,
+  type Reach,
+} from './impact.js';
+import { subjectOfDocument, subjectOfSource, type Definition, type Subject } from './subject.js';
+
+/** Artifacts whose impact is remembered of one ground: the modes of a review ask one after the other. */
+const remembered = 4;
+const known = new WeakMap<Ground, Map<string, Impact>>();
+
+/**
+ * Which code an artifact is about: its own functions, or those that it names. What the index cannot be asked, and what is
+ * left out at a limit or because `signal` has come, stands in `unable`. Never throws what the index throws.
+ */
+export async function impactOf(
+  input: Pick<ModeInput, 'artifact' | 'ground' | 'signal'>,
+): Promise<Impact> {
+  const { artifact, ground, signal } = input;
+  if (ground === undefined) return withoutGround(input);
+  const cache = known.get(ground) ?? new Map<string, Impact>();
+  known.set(ground, cache);
+  const key = `${artifact.path}\0${artifact.digest}`;
+  const before = cache.get(key);
+  if (before !== undefined) return before;
+  const impact = await new Gathering(ground, signal).of(input);
+  if (!signal.aborted) {
+    const [oldest] = cache.keys();
+    if (cache.size >= remembered && oldest !== undefined) cache.delete(oldest);
+    cache.set(key, impact);
+  }
+  return impact;
+}
+
+/** What the text alone shows. */
+function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Impact {
+  const view = codeViewOf(artifact.path, artifact.text);
+  const file = { ...nothingOf(artifact.path), ...(view && readIn(view)) };
+  return {
+    ...{ isCode: view !== undefined, isSame: false, components: [], named: new Map() },
+    files: view === undefined ? [] : [file],
+    hasTests: false,
+    unable: ['to ask who uses this code, what reaches it and which tests do: there is no index'],
+  };
+}
+
+function nothingOf(path: string): FileFacts {
+  return {
+    ...{ path, view: undefined, gaps: [], effects: [], threats: [], exposures: [] },
+    ...{ isExposed: false, isWide: false, surfaces: [], defences: [], checks: [], parameters: [] },
+    ...{ history: undefined, coChanges: [] },
+  };
+}
+
+function readIn(view: CodeView): Pick<FileFacts, 'view' | 'gaps' | 'effects'> {
+  return { view, gaps: gapsIn(view), effects: effectsIn(view) };
+}
+
+/** The questions about one artifact, each once. */
+class Gathering {
+  readonly #errors = new Map<string, number>();
+  readonly #endMs = systemClock.monotonicMs() + impactLimits.gatherMs;
+  #skipped = 0;
+
+  constructor(
+    readonly ground: Ground,
+    readonly signal: AbortSignal,
+  ) {}
+
+  async of({ artifact }: Pick<ModeInput, 'artifact'>): Promise<Impact> {
+    const isCode = familyOf(artifact.path) !== undefined;
+    const its = await this.#read(artifact.path);
+    const isSame = its === artifact.text;
+    const subject = isCode
+      ? await subjectOfSource(artifact, this.ground, this.#ask)
+      : await subjectOfDocument(artifact, this.ground, this.#ask);
+    const files = await this.#files(subject, isCode ? artifact : undefined);
+    const reached = await this.#reaches(subject, isCode);
+    await this.#learn(files);
+    const components = this.#components(subject, files, isCode, reached);
+    await this.#uses(components);
+    if (isCode && !isSame) moveTo(artifact.text, its ?? '', components);
+    const paths = await this.ground.paths();
+    return {
+      ...{ isCode, isSame, components, files, named: subject.named },
+      hasTests: paths.some((path) => testPath.test(path)),
+      unable: [...subject.unable, ...this.#unable(subject, isCode && !isSame)],
+    };
+  }
+
+  readonly #ask = async <T>(
+    work: (options: AskingOptions) => Promise<T>,
+  ): Promise<T | undefined> => {
+    if (this.#isCut() || systemClock.monotonicMs() >= this.#endMs) {
+      this.#skipped += 1;
+      return undefined;
+    }
+    try {
+      return await work({ deadlineMs: impactLimits.questionMs, signal: this.signal });
+    } catch (error) {
+      const code = error instanceof BusError ? error.code : undefined;
+      if (code === undefined && !this.#isCut()) throw error;
+      const name = code ?? 'CANCELLED';
+      this.#errors.set(name, (this.#errors.get(name) ?? 0) + 1);
+      return undefined;
+    }
+  };
+
+  #isCut(): boolean {
+    return this.signal.aborted;
+  }
+
+  async #read(path: string): Promise<string | undefined> {
+    return this.#isCut() ? undefined : await this.ground.read(path);
+  }
+
+  #unable(subject: Subject, isOther: boolean): string[] {
+    const said: string[] = [];
+    const files = filesOf(subject);
+    if (files.length > impactLimits.files)
+      said.push(
+        `to read ${files.length - impactLimits.files} of ${files.length} files that it is about`,
+      );
+    if (isOther)
+      said.push(
+        'to hold all of it to the index: the text differs from the file of the tree, and what the index says is of that file',
+      );
+    if (this.#skipped > 0)
+      said.push(`to ask ${this.#skipped} more questions of the index: the time was up`);
+    for (const [code, count] of this.#errors)
+      if (code !== 'NO_SUCH_SYMBOL') said.push(`to get ${count} answers of the index: ${code}`);
+    return said;
+  }
+
+  async #files(
+    subject: Subject,
+    artifact: { path: string; text: string } | undefined,
+  ): Promise<FileFacts[]> {
+    const files: FileFacts[] = [];
+    for (const path of filesOf(subject).slice(0, impactLimits.files)) {
+      const text = artifact?.path === path ? artifact.text : await this.#read(path);
+      const view = text === undefined ? undefined : codeViewOf(path, text);
+      files.push({ ...nothingOf(path), ...(view && readIn(view)) });
+    }
+    return files;
+  }
+
+  /** What overlays say of the files, after what is cheaper has been asked. */
+  async #learn(files: readonly FileFacts[]): Promise<void> {
+    for (const file of files) Object.assign(file, await this.#security(file.path));
+    const few = files.slice(0, impactLimits.overlayFiles);
+    for (const file of few) Object.assign(file, await this.#overlays(file.path));
+  }
+
+  async #security(path: string): Promise<Partial<FileFacts>> {
+    const answer = await this.#ask((options) =>
+      this.ground.questions.securityBlastRadius({ symbol: path }, options),
+    );
+    if (answer === undefined) return {};
+    const { exposed, wide, data_exposure } = answer.risk_assessment;
+    const threats = answer.security_threats.threats.filter((each) => each.file_path === path);
+    return { threats, exposures: data_exposure, isExposed: exposed, isWide: wide };
+  }
+
+  async #overlays(path: string): Promise<Partial<FileFacts>> {
+    const quoted = `path="${path.replaceAll('"', '\\"')}"`;
+    const security = await this.#facts(`O2[${quoted}]`, path);
+    const history = await this.#facts(`O3[rule=history, ${quoted}]`, path);
+    return {
+      surfaces: security.filter(({ rule }) => rule.startsWith('surface-')),
+      defences: security.filter(({ rule }) => protects.has(rule)),
+      checks: await this.#facts(`O6[${quoted}]`, path),
+      parameters: await this.#facts(`O5[${quoted}]`, path),
+      history: historyOf(history),
+      coChanges: await this.#facts(`O3[rule=co-change, ${quoted}]`, path),
+    };
+  }
+
+  /** Items of the file, each once, in order of the text. */
+  async #facts(expression: string, path: string): Promise<Fact[]> {
+    const answer = await this.#ask((options) =>
+      this.ground.questions.algebra({ expression, limit: 500 }, options),
+    );
+    const facts = new Map<string, Fact>();
+    for (const { overlay, rule, file_path, line, text } of answer?.anchors.flatMap(
+      ({ items }) => items,
+    ) ?? [])
+      if (file_path === path)
+        facts.set(`${rule} ${line} ${text}`, { overlay, rule, path, line, text });
+    return [...facts.values()].sort((one, other) => one.line - other.line);
+  }
+
+  /** By `path:line`, or by the path of a file. */
+  async #reaches(subject: Subject, isCode: boolean): Promise<Map<string, Reach>> {
+    const reached = new Map<string, Reach>();
+    const definitions = subject.definitions.slice(0, impactLimits.components);
+    const files = isCode
+      ? []
+      : subject.files.slice(0, impactLimits.components - definitions.length);
+    for (const { file_path, line } of definitions) {
+      const place = `${file_path}:${line}`;
+      const reach = await this.#reach(place, true);
+      if (reach !== undefined) reached.set(place, reach);
+    }
+    for (const path of files) {
+      const reach = await this.#reach(path, false);
+      if (reach !== undefined) reached.set(path, reach);
+    }
+    return reached;
+  }
+
+  /** Of what is used everywhere only the direct users are counted: it is far-reaching as it is. */
+  async #reach(symbol: string, isSymbol: boolean): Promise<Reach | undefined> {
+    const request = { symbol, max_depth: 1, direction: 'up' as const };
+    const near = await this.#ask((options) => this.ground.questions.blastRadius(request, options));
+    if (near === undefined) return undefined;
+    if (near.metrics.direct_consumers > impactLimits.wide) return reachOf(near, isSymbol, true);
+    const far = await this.#ask((options) =>
+      this.ground.questions.blastRadius({ ...request, max_depth: impactLimits.depth }, options),
+    );
+    return reachOf(far ?? near, isSymbol, far === undefined);
+  }
+
+  #components(
+    subject: Subject,
+    files: readonly FileFacts[],
+    isCode: boolean,
+    reached: ReadonlyMap<string, Reach>,
+  ): Component[] {
+    const of = (path: string): FileFacts | undefined => files.find((each) => each.path === path);
+    const definitions = subject.definitions.slice(0, impactLimits.components);
+    const functions = definitions.map((definition): Component => {
+      const { file_path: path, line, line_end, symbol: name, kind, doc } = definition;
+      return {
+        ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
+        reach: reached.get(`${path}:${line}`),
+        ...factsIn(of(path), definition),
+        ...{ ignoring: [], using: 0 },
+      };
+    });
+    if (isCode) return functions;
+    const room = impactLimits.components - functions.length;
+    const wholes = subject.files.slice(0, room).map((path): Component => {
+      const line_end = of(path)?.view?.lines.length ?? 1;
+      return {
+        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, doc: '' },
+        reach: reached.get(path),
+        ...factsIn(of(path), { line: 1, line_end }),
+        ...{ branches: undefined, ignoring: [], using: 0 },
+      };
+    });
+    return [...functions, ...wholes];
+  }
+
+  /** Who looks at the result: asked of those only that enough others call. */
+  async #uses(components: readonly Component[]): Promise<void> {
+    for (const each of components) {
+      if ((each.reach?.direct ?? 0) < impactLimits.usersMin) continue;
+      const place = `${each.path}:${each.line}`;
+      const callers = await this.#ask((options) => this.ground.questions.callers(place, options));
+      Object.assign(each, usesOf(callers?.callers ?? []));
+    }
+  }
+}
+
+/** The index knows the lines of the tree; those of the artifact are where the same line stands there, once. */
+function moveTo(text: string, tree: string, components: Component[]): void {
+  const [lines, before] = [text.split('\n'), tree.split('\n')];
+  for (const [at, each] of [...components.entries()].reverse()) {
+    const its = before[each.line - 1] ?? '';
+    const line = its.trim() === '' ? -1 : lines.indexOf(its);
+    if (line < 0 || lines.includes(its, line + 1)) components.splice(at, 1);
+    else Object.assign(each, { line: line + 1, line_end: each.line_end + line + 1 - each.line });
+  }
+}
+
+/** Rules of O2 that say that a place protects. */
+const protects = new Set(['privilege-check', 'security-hook', 'raw-free', 'random-source']);
+
+function filesOf({ files, definitions }: Subject): string[] {
+  return [...new Set([...files, ...definitions.map(({ file_path }) => file_path)])];
+}
+
+function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean): Reach {
+  const others = blast.consumers.filter(({ role }) => role !== 'test');
+  const tests = blast.consumers.filter(({ role }) => role === 'test');
+  const isIt = ({ role }: BlastRadius['targets'][number]): boolean => role === 'handler';
+  return {
+    consumers: others.length,
+    direct: others.filter(({ depth }) => depth === 1).length,
+    isMore: isMore || blast.truncated || blast.warnings.length > 0,
+    agents: [...new Set(others.map(({ agent }) => agent))].sort(),
+    callers: others.slice(0, impactLimits.kept),
+    tests: tests.slice(0, impactLimits.kept),
+    testsDirect: tests.filter(({ depth }) => depth === 1).length,
+    openings: blast.metrics.criticalPaths,
+    isHeld: isSymbol && blast.targets.some(isIt),
+  };
+}
+
+const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(?![.?:,;)>])/g;
+
+function factsIn(
+  file: FileFacts | undefined,
+  { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
+): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks'> {
+  const isIn = (line: number): boolean => line >= from && line <= to;
+  const view = file?.view;
+  const code = view?.code.slice(view.offsetOf(from), view.offsetOf(to + 1));
+  return {
+    branches: code === undefined ? undefined : 1 + (code.match(branching)?.length ?? 0),
+    gaps: file?.gaps.filter((each) => isIn(each.line_start)) ?? [],
+    effects: file?.effects.filter((each) => isIn(each.line)) ?? [],
+    threats: file?.threats.filter((each) => isIn(each.line)) ?? [],
+    checks: file?.checks.filter((each) => isIn(each.line)) ?? [],
+  };
+}
+
+function usesOf(sites: readonly CallSite[]): Pick<Component, 'ignoring' | 'using'> {
+  const calls = sites.filter(({ kind, file_path }) => kind !== 'slot' && !testPath.test(file_path));
+  return {
+    ignoring: calls.filter(({ ignored }) => ignored),
+    using: calls.filter(({ ignored }) => !ignored).length,
+  };
+}
+
+function historyOf(facts: readonly Fact[]): FileHistory | undefined {
+  const [, commits, authors] =
+    /^(?:at least )?(\d+) commits? by (\d+) authors?/.exec(facts[0]?.text ?? '') ?? [];
+  if (commits === undefined) return undefined;
+  return { commits: Number(commits), authors: Number(authors), text: facts[0]?.text ?? '' };
+}

@@ -1,0 +1,128 @@
+import type { Component, FileFacts, Impact } from './impact.js';
+import { plural } from './told.js';
+
+/** A figure from 1 to 10 with the facts that made it; null: they are not known, and nobody guesses. */
+export interface Rating {
+  value: number | null;
+  why: string;
+}
+
+const unknown = (why: string): Rating => ({ value: null, why });
+const rated = (value: number, why: readonly string[]): Rating => ({
+  value: Math.min(10, Math.max(1, value)),
+  why: why.join(', '),
+});
+
+/** The rules by which figures are made, as they are told with every table. */
+export const ratingRules = [
+  '**S** (severity) by users within three calls, tests aside: 0 → 2, 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where a way in from outside reaches it.',
+  '**O** (occurrence) by decisions in its text: up to 5 → 2, 10 → 3, 20 → 5, 40 → 6, more → 7; +1 from 10 commits of its file, +2 from 30; +2 where the text itself shows the gap.',
+  '**D** (detection; 10: nobody would see it) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, or a call through a table, behind which tests cannot be followed.',
+  'RPN = S × O × D: above 200 critical, 100–200 high, 50–99 medium, below low. A row with a `-` has none.',
+];
+
+const reachSteps: readonly (readonly [most: number, value: number])[] = [
+  ...([
+    [0, 2],
+    [2, 3],
+    [5, 4],
+    [20, 5],
+    [100, 6],
+    [1_000, 7],
+  ] as const),
+];
+const threatLeast: Readonly<Record<string, number>> = { medium: 5, high: 7, critical: 9 };
+
+export function severityOf({ reach, threats }: Component): Rating {
+  if (reach === undefined) return unknown('who uses it is not known');
+  const { consumers, openings, isHeld, isMore } = reach;
+  if (isHeld && consumers === 0) {
+    const worst = worstOf(threats);
+    if (worst === 0) return unknown('it is called through a table');
+    return rated(worst, [`called through a table, ${threatWords(threats)}`]);
+  }
+  const why = [`${isMore ? 'at least ' : ''}${plural(consumers, 'user')}`];
+  let value = reachSteps.find(([most]) => consumers <= most)?.[1] ?? 8;
+  const least = worstOf(threats);
+  if (least > 0) {
+    why.push(threatWords(threats));
+    value = Math.max(value, least);
+  }
+  if (openings.length > 0) {
+    why.push('reached from outside');
+    value += 1;
+  }
+  return rated(value, why);
+}
+
+function worstOf(threats: Component['threats']): number {
+  return Math.max(0, ...threats.map(({ severity }) => threatLeast[severity] ?? 0));
+}
+
+function threatWords(threats: Component['threats']): string {
+  return [...new Set(threats.map(({ type, severity }) => `${type} (${severity})`))]
+    .slice(0, 3)
+    .join(', ');
+}
+
+const branchSteps: readonly (readonly [most: number, value: number])[] = [
+  ...([
+    [5, 2],
+    [10, 3],
+    [20, 5],
+    [40, 6],
+  ] as const),
+];
+
+/** `isShown`: the text itself shows that nothing is done about the failure. */
+export function occurrenceOf(
+  { branches }: Component,
+  file: Pick<FileFacts, 'history'> | undefined,
+  isShown: boolean,
+): Rating {
+  if (branches === undefined) return unknown('its text is not one function');
+  const why = [plural(branches, 'path')];
+  let value = branchSteps.find(([most]) => branches <= most)?.[1] ?? 7;
+  const commits = file?.history?.commits ?? 0;
+  if (commits >= 10) {
+    why.push(plural(commits, 'commit'));
+    value += commits >= 30 ? 2 : 1;
+  }
+  if (isShown) {
+    why.push('the gap stands in the text');
+    value += 2;
+  }
+  return rated(value, why);
+}
+
+export function detectionOf({ reach, checks }: Component, { hasTests }: Impact): Rating {
+  if (reach === undefined || !hasTests) return unknown('no tests are known');
+  const { tests, testsDirect, isHeld, isMore } = reach;
+  const isChecked = checks.some(({ rule }) => rule !== 'complexity');
+  const why: string[] = [];
+  let value = 8;
+  if (testsDirect > 0) {
+    value = testsDirect >= 3 ? 2 : 3;
+    why.push(`${plural(testsDirect, 'test')} directly`);
+  } else if (tests.length > 0) {
+    value = 5;
+    why.push('tests through others');
+  } else if (isHeld || isMore) return unknown('tests cannot be followed to it');
+  else why.push('no test found');
+  if (isChecked) {
+    value -= 1;
+    why.push('checks something itself');
+  }
+  return rated(value, why);
+}
+
+export function rpnOf(...ratings: readonly Rating[]): number | null {
+  return ratings.reduce<number | null>(
+    (product, { value }) => (product === null || value === null ? null : product * value),
+    1,
+  );
+}
+
+export function shown(value: number | null): string {
+  return value === null ? '-' : String(value);
+}

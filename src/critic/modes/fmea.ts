@@ -1,0 +1,254 @@
+import { findingOf } from '../finding.js';
+import { aboutEffect } from '../impact/effects.js';
+import { impactOf } from '../impact/gather.js';
+import { fileOf, type Component, type Impact } from '../impact/impact.js';
+import { placed, Quotes } from '../impact/quote.js';
+import {
+  detectionOf,
+  occurrenceOf,
+  ratingRules,
+  rpnOf,
+  severityOf,
+  shown,
+  type Rating,
+} from '../impact/rating.js';
+import {
+  bullets,
+  placeIn,
+  plural,
+  table,
+  testsOf,
+  usersOf,
+  withoutSubject,
+} from '../impact/told.js';
+import type { Examined, Mode, ModeInput } from '../mode.js';
+import type { Finding } from '../shapes.js';
+
+const criticalRpn = 200;
+const highSeverity = 8;
+
+/** One way in which one component fails. */
+interface Row {
+  component: Component;
+  /** What fails, in a clause. */
+  failure: string;
+  cause: string;
+  line: number;
+  line_end: number;
+  /** What to do; empty: nothing that the facts name. */
+  remedy: string;
+  /** The text shows that nothing is done about it. */
+  isShown: boolean;
+  s: Rating;
+  o: Rating;
+  d: Rating;
+  rpn: number | null;
+}
+
+/** S-012: failure modes and effects of the code that an artifact is about, each figure made of facts. */
+export const fmea: Mode = {
+  name: 'fmea',
+  description: 'how each component fails, how grave, how often and how well seen that is, by facts',
+  text: 'critic-fmea',
+  criteria: [
+    { name: 'Component Coverage', weight: 0.25 },
+    { name: 'Failure Mode Completeness', weight: 0.25 },
+    { name: 'Rating Calibration', weight: 0.25 },
+    { name: 'Action Quality', weight: 0.25 },
+  ],
+  sections: [
+    { title: 'Component Decomposition', isRequired: true },
+    { title: 'FMEA Table', isRequired: true },
+    { title: 'Critical Items', isRequired: true },
+    { title: 'High-Severity Items', isRequired: true },
+    { title: 'Recommended Actions', isRequired: true },
+    { title: 'Risk Summary', isRequired: true },
+  ],
+  examine,
+};
+
+async function examine(input: ModeInput): Promise<Examined> {
+  const impact = await impactOf(input);
+  const rows = rowsOf(impact).sort((one, other) => weight(other) - weight(one));
+  const findings: Finding[] = [];
+  const quotes = new Quotes(input.ground, input.artifact);
+  const unable = unableOf(impact, rows);
+  const examined = (): Examined => ({
+    sections: sectionsOf(impact, rows),
+    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+  });
+  for (const row of rows) {
+    if (input.signal.aborted) break;
+    const finding = await findingOfRow(row, impact, input, quotes);
+    if (finding === undefined) continue;
+    findings.push(finding);
+    input.partial(examined());
+  }
+  return examined();
+}
+
+function weight({ rpn, s, isShown }: Row): number {
+  return (rpn ?? 0) + (s.value ?? 0) / 100 + (isShown ? 0.5 : 0);
+}
+
+function rowsOf(impact: Impact): Row[] {
+  return impact.components.flatMap((component) => {
+    const rate = (
+      part: Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>,
+    ): Row => {
+      const s = severityOf(component);
+      const o = occurrenceOf(component, fileOf(impact, component.path), part.isShown);
+      const d = detectionOf(component, impact);
+      return { component, ...part, s, o, d, rpn: rpnOf(s, o, d) };
+    };
+    return failuresOf(component).map(rate);
+  });
+}
+
+type Failure = Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>;
+
+/** What the text shows first, then weaknesses, then what its effects can do, and what is left: a wrong result. */
+function failuresOf(component: Component): Failure[] {
+  const { gaps, threats, effects, line, line_end, name, kind } = component;
+  const shownGaps = gaps.map((gap): Failure => {
+    const { what, then, line_start, line_end: end, remedy, isExplained } = gap;
+    return {
+      failure: then,
+      cause: what,
+      line: line_start,
+      line_end: end,
+      remedy,
+      isShown: !isExplained,
+    };
+  });
+  const weak = threats.map((threat): Failure => ({
+    failure: `a weakness is used: ${threat.description}`,
+    cause: `${threat.type} ${threat.cwe}`.trim(),
+    ...{ line: threat.line, line_end: threat.line, isShown: false },
+    remedy: `Check what reaches \`${name}\` before the line, or use a call that cannot do this.`,
+  }));
+  const kinds = [...new Map(effects.map((each) => [each.kind, each])).values()];
+  const done = kinds.map((effect): Failure => ({
+    failure: aboutEffect[effect.kind].fails,
+    cause: `\`${effect.call}\` ${aboutEffect[effect.kind].does}`,
+    ...{ line: effect.line, line_end: effect.line, isShown: false, remedy: '' },
+  }));
+  const found = [...shownGaps, ...weak, ...done];
+  if (found.length > 0 || kind === 'file') return found;
+  return [
+    {
+      failure: 'gives a wrong result',
+      cause: 'a fault in its text',
+      ...{ line, line_end },
+      remedy: '',
+      isShown: false,
+    },
+  ];
+}
+
+/** Only what the facts single out: a gap that is shown, or figures above the limits of the scale. */
+async function findingOfRow(
+  row: Row,
+  impact: Impact,
+  input: ModeInput,
+  quotes: Quotes,
+): Promise<Finding | undefined> {
+  const { component, rpn, s, o, d, isShown, line, line_end, failure, cause } = row;
+  const isCritical = rpn !== null && rpn > criticalRpn;
+  const isSevere = (s.value ?? 0) >= highSeverity;
+  const isUnseen = (d.value ?? 0) >= 7;
+  if (!isShown && !isCritical && !(isSevere && isUnseen)) return undefined;
+  const { path, name, reach } = component;
+  const figures = `S ${shown(s.value)} (${s.why}), O ${shown(o.value)} (${o.why}), D ${shown(d.value)} (${d.why})`;
+  const call = reach?.callers[0]?.call_site ?? '';
+  const [, callPath = '', callLine = ''] = /^(.+):(\d+)$/.exec(call) ?? [];
+  const places = [
+    { path, line, line_end, symbol: name },
+    ...(callPath === '' ? [] : [{ path: callPath, line: Number(callLine) }]),
+  ];
+  const rule = isCritical ? 'FMEA_CRITICAL' : isShown ? 'FMEA_GAP' : 'FMEA_SEVERE';
+  return findingOf('fmea', {
+    rule,
+    severity: isCritical && isShown ? 'major' : 'minor',
+    text: `\`${name}\`: ${cause} (${path}:${line}), so that ${failure}. ${rpn === null ? 'No RPN' : `RPN ${rpn}`}: ${figures}.`,
+    remedy: remedyOf(row),
+    place: placeIn(path, line, input.artifact, impact),
+    words: `${component.id} ${cause}`,
+    evidence: await quotes.all(places),
+  });
+}
+
+function remedyOf({ remedy, component, d }: Row): string {
+  if (remedy !== '') return remedy;
+  const isUnseen = (d.value ?? 0) >= 7;
+  if (isUnseen) return `Write a test that calls \`${component.name}\` and makes this happen.`;
+  return `Have a second pair of eyes on changes of \`${component.name}\`, and keep its users out of the way of this failure.`;
+}
+
+function sectionsOf(impact: Impact, rows: readonly Row[]): Examined['sections'] {
+  const critical = rows.filter(({ rpn }) => rpn !== null && rpn > criticalRpn);
+  const severe = rows.filter(({ s }) => (s.value ?? 0) >= highSeverity);
+  const line = (row: Row): string =>
+    `${placed(row.component.path, row.line)} \`${row.component.name}\`: ${row.failure} (S ${shown(row.s.value)}, O ${shown(row.o.value)}, D ${shown(row.d.value)}, RPN ${shown(row.rpn)})`;
+  const actions = [
+    ...new Set(
+      rows
+        .filter((row) => row.isShown || critical.includes(row))
+        .map((row) => `${placed(row.component.path, row.line)} ${remedyOf(row)}`),
+    ),
+  ];
+  return [
+    { title: 'Component Decomposition', text: decomposition(impact) },
+    { title: 'FMEA Table', text: `${tableOf(rows)}\n\n${bullets(ratingRules)}` },
+    { title: 'Critical Items', text: bullets(critical.map(line), 'No row has an RPN above 200.') },
+    { title: 'High-Severity Items', text: bullets(severe.map(line), 'No row has S of 8 or more.') },
+    { title: 'Recommended Actions', text: bullets(actions, 'Nothing that the facts ask for.') },
+    { title: 'Risk Summary', text: summary(rows, critical.length, severe.length) },
+  ];
+}
+
+function decomposition({ components }: Impact): string {
+  return table(
+    ['component', 'where', 'paths', 'users', 'tests'],
+    components.map(({ name, path, line, branches, reach }) => [
+      `\`${name}\``,
+      `${path}:${line}`,
+      shown(branches ?? null),
+      reach === undefined ? '-' : usersOf(reach),
+      reach === undefined ? '-' : testsOf(reach),
+    ]),
+  );
+}
+
+function tableOf(rows: readonly Row[]): string {
+  return table(
+    ['component', 'failure', 'cause', 'S', 'O', 'D', 'RPN', 'why'],
+    rows.map(({ component, failure, cause, line, s, o, d, rpn }) => [
+      `\`${component.name}\``,
+      failure,
+      `${cause} (line ${line})`,
+      ...[s.value, o.value, d.value, rpn].map(shown),
+      `S: ${s.why}; O: ${o.why}; D: ${d.why}`,
+    ]),
+  );
+}
+
+function summary(rows: readonly Row[], critical: number, severe: number): string {
+  const rpns = rows.flatMap(({ rpn }) => rpn ?? []);
+  const within = (from: number, to: number): number =>
+    rpns.filter((rpn) => rpn >= from && rpn <= to).length;
+  const open = rows.length - rpns.length;
+  return `${plural(rows.length, 'failure mode')}: ${critical} critical, ${within(100, criticalRpn)} high, ${within(50, 99)} medium, ${within(0, 49)} low, ${open} without an RPN; ${severe} with S of 8 or more, ${rows.filter(({ isShown }) => isShown).length} whose gap stands in the text.`;
+}
+
+function unableOf(impact: Impact, rows: readonly Row[]): string[] {
+  const open = rows.filter(({ rpn }) => rpn === null).length;
+  return [
+    ...impact.unable,
+    ...withoutSubject(impact),
+    ...(open > 0
+      ? [`to give ${open} of ${rows.length} failure modes an RPN: a figure of each is not known`]
+      : []),
+    'to find failures of a design that no line of code shows: that needs a reader or a model',
+  ];
+}

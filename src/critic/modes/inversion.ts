@@ -1,0 +1,266 @@
+import { testPath } from '../../pgc/analysis/surfaces.js';
+import { cut, findingOf } from '../finding.js';
+import { boundsIn, numbersOf, saidIn, type Said } from '../impact/claims.js';
+import { aboutEffect, effectKinds, type Effect, type EffectKind } from '../impact/effects.js';
+import { impactOf } from '../impact/gather.js';
+import type { Component, Impact } from '../impact/impact.js';
+import { placed, Quotes } from '../impact/quote.js';
+import { listed } from '../impact/subject.js';
+import { bullets, placeIn, plural, table, withoutSubject } from '../impact/told.js';
+import type { Examined, Mode, ModeInput } from '../mode.js';
+import type { Finding } from '../shapes.js';
+
+const guarantee =
+  /\b(?:must(?: not| never)?|never|always|at most|at least|no more than|exactly once|only once|cannot|shall(?: not)?|guarantees?|guaranteed)\b/i;
+const guaranteesMax = 200;
+const quotedChars = 160;
+
+/** What was found that holds a stated guarantee. */
+interface Guarantee {
+  said: Said;
+  /** Cited; empty: none was found. */
+  holds: string[];
+  /** There was something to look for. */
+  isLookedUp: boolean;
+  /** Stated bounds that stand nowhere in the code that is named. */
+  lost: string[];
+  /** Functions that it speaks of and no test was found to call. */
+  untested: Component[];
+}
+
+interface BlindSpot {
+  kind: EffectKind;
+  places: (Effect & { path: string })[];
+}
+
+/** S-013: what would make its own goals fail, and what stands against that. */
+export const inversion: Mode = {
+  name: 'inversion',
+  description: 'its own guarantees turned round: what holds each, and what it never speaks of',
+  text: 'critic-inversion',
+  criteria: [
+    { name: 'Anti-Pattern Coverage', weight: 0.3 },
+    { name: 'Specificity', weight: 0.25 },
+    { name: 'Creativity', weight: 0.25 },
+    { name: 'Actionability', weight: 0.2 },
+  ],
+  sections: [
+    { title: 'Inverted Success Criteria', isRequired: true },
+    { title: 'Anti-Pattern Checklist', isRequired: true },
+    { title: 'Blind Spot Analysis', isRequired: true },
+    { title: 'Reusable Verification Criteria', isRequired: false },
+  ],
+  examine,
+};
+
+async function examine(input: ModeInput): Promise<Examined> {
+  const impact = await impactOf(input);
+  const stated = saidIn(input.artifact, impact).filter(({ text }) => guarantee.test(text));
+  const guarantees = stated.slice(0, guaranteesMax).map((said) => lookUp(said, impact));
+  const blind = blindSpots(impact, input.artifact.text);
+  const findings: Finding[] = [];
+  const unable = unableOf(impact, guarantees, stated.length);
+  const examined = (): Examined => ({
+    sections: sectionsOf(guarantees, blind),
+    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+  });
+  const quotes = new Quotes(input.ground, input.artifact);
+  for (const make of [
+    ...guarantees.map((each) => () => lostFindings(each, impact, quotes)),
+    () => untestedFindings(guarantees, quotes),
+    ...blind.map((each) => () => blindFinding(each, input, impact, quotes)),
+  ]) {
+    if (input.signal.aborted) break;
+    findings.push(...(await make()));
+    input.partial(examined());
+  }
+  return examined();
+}
+
+function lookUp(said: Said, impact: Impact): Guarantee {
+  const own = new Set(said.about.map(({ path }) => path));
+  const files = impact.files.filter(({ path }) => (impact.isCode ? true : own.has(path)));
+  const bounds = files.length === 0 ? [] : boundsIn(said.text);
+  const lost: string[] = [];
+  const holds: string[] = [];
+  for (const { stated, values } of bounds) {
+    const place = files.flatMap(({ path, view }) => {
+      const numbers = view === undefined ? undefined : numbersOf(view);
+      const line = values.flatMap((value) => numbers?.get(value) ?? [])[0];
+      return line === undefined ? [] : placed(path, line);
+    })[0];
+    if (place === undefined) lost.push(stated);
+    else holds.push(`the bound "${stated}" stands at ${place}`);
+  }
+  const untested: Component[] = [];
+  for (const component of said.about) {
+    const { reach, checks, name, path } = component;
+    for (const { text, line } of checks.slice(0, 2)) holds.push(`${text}, ${placed(path, line)}`);
+    const [test] = reach?.tests ?? [];
+    if (test !== undefined)
+      holds.push(
+        `a test calls \`${name}\`${test.depth > 1 ? ' through others' : ''}: ${test.call_site}`,
+      );
+    else if (isUntested(component, impact)) untested.push(component);
+  }
+  return { said, holds, lost, untested, isLookedUp: bounds.length > 0 || said.about.length > 0 };
+}
+
+function isUntested({ reach, checks }: Component, { hasTests }: Impact): boolean {
+  if (reach === undefined || !hasTests || checks.length > 0) return false;
+  return reach.tests.length === 0 && !reach.isMore && !reach.isHeld;
+}
+
+async function lostFindings(
+  { said, lost }: Guarantee,
+  impact: Impact,
+  quotes: Quotes,
+): Promise<Finding[]> {
+  if (lost.length === 0) return [];
+  const where = impact.isCode
+    ? 'this file'
+    : listed([...new Set(said.about.map(({ path }) => path))], 3);
+  // In a remark the bound may be that of something imported.
+  const severity = impact.isCode ? 'note' : 'minor';
+  return [
+    findingOf('inversion', {
+      ...{ rule: 'INV_LIMIT_NOT_FOUND', severity, place: said, words: said.text },
+      text: `States "${lost.join('", "')}", and no such number was found in the code of ${where}.`,
+      remedy: 'Name the constant that holds the bound, or correct the figure.',
+      evidence: impact.isCode
+        ? []
+        : await quotes.all(
+            said.about.map(({ path, line, name }) => ({ path, line, symbol: name })),
+          ),
+    }),
+  ];
+}
+
+/** One finding of each function, with its first guarantee. */
+async function untestedFindings(
+  guarantees: readonly Guarantee[],
+  quotes: Quotes,
+): Promise<Finding[]> {
+  const byComponent = new Map<Component, Said[]>();
+  for (const { untested, said, lost } of guarantees)
+    if (lost.length === 0)
+      for (const each of untested) byComponent.set(each, [...(byComponent.get(each) ?? []), said]);
+  const findings: Finding[] = [];
+  for (const [component, [first, ...more]] of byComponent) {
+    if (first === undefined) continue;
+    const { name, path, line, reach } = component;
+    findings.push(
+      findingOf('inversion', {
+        ...{
+          rule: 'INV_GUARANTEE_UNTESTED',
+          severity: (reach?.consumers ?? 0) > 0 ? 'minor' : 'note',
+        },
+        text: `States of \`${name}\` (${path}:${line}): "${cut(first.text, quotedChars)}"${more.length > 0 ? ` and ${more.length} more` : ''}. No test that calls it, no assertion and no bound in it was found.`,
+        remedy: `Write a test that tries to break this in \`${name}\`, or name the one that does.`,
+        ...{ place: first, words: `${component.id} ${first.text}` },
+        evidence: await quotes.all([{ path, line, symbol: name }]),
+      }),
+    );
+  }
+  return findings;
+}
+
+/** What nobody needs a word about: a document is no manual of its command line. */
+const plain: ReadonlySet<EffectKind> = new Set(['environment', 'arguments']);
+
+/** Kinds of failure that the code has and the document never speaks of. Of source code nothing is expected to speak. */
+function blindSpots(impact: Impact, text: string): BlindSpot[] {
+  if (impact.isCode) return [];
+  return effectKinds.flatMap((kind) => {
+    if (plain.has(kind) || aboutEffect[kind].words.test(text)) return [];
+    const places = impact.components
+      .filter(({ path }) => !testPath.test(path))
+      .flatMap(({ path, effects }) =>
+        effects.filter((each) => each.kind === kind).map((each) => ({ ...each, path })),
+      );
+    return places.length === 0 ? [] : [{ kind, places }];
+  });
+}
+
+async function blindFinding(
+  { kind, places }: BlindSpot,
+  { artifact }: ModeInput,
+  impact: Impact,
+  quotes: Quotes,
+): Promise<Finding[]> {
+  const { does, fails } = aboutEffect[kind];
+  const [first] = places;
+  if (first === undefined) return [];
+  const calls = listed(
+    places.map(({ call, path, line }) => `\`${call}\` at ${path}:${line}`),
+    3,
+  );
+  return [
+    findingOf('inversion', {
+      ...{ rule: 'INV_BLIND_SPOT', severity: 'minor', words: `blind spot ${kind}` },
+      text: `The code that it names ${does} (${calls}), and the document has no word on what happens when ${fails}.`,
+      remedy: `Say what happens when ${fails}, or name where that is said.`,
+      place: placeIn(first.path, first.line, artifact, impact),
+      evidence: await quotes.all(places),
+    }),
+  ];
+}
+
+function sectionsOf(
+  guarantees: readonly Guarantee[],
+  blind: readonly BlindSpot[],
+): Examined['sections'] {
+  const known = guarantees.filter(({ isLookedUp }) => isLookedUp);
+  const inverted = known.map(
+    ({ said }) =>
+      `line ${said.line_start}: it has failed as soon as this is untrue: "${cut(said.text, quotedChars)}"`,
+  );
+  const rows = known.map(({ said, holds, lost, untested }) => [
+    `${said.line_start}`,
+    cut(said.text, quotedChars),
+    lost.length > 0 || (untested.length > 0 && holds.length === 0) ? 'minor' : 'note',
+    holds.length > 0 ? listed(holds, 3) : 'not found: no test, assertion or bound',
+  ]);
+  const spots = blind.map(
+    ({ kind, places }) =>
+      `${kind}: ${listed(
+        places.map(({ call, path, line }) => `\`${call}\` ${path}:${line}`),
+        3,
+      )}, never spoken of`,
+  );
+  const criteria = known.flatMap(({ said, holds }) =>
+    holds.length === 0 ? [] : `line ${said.line_start}: ${listed(holds, 2)}`,
+  );
+  return [
+    {
+      title: 'Inverted Success Criteria',
+      text: bullets(inverted, 'It states nothing that code could be held against.'),
+    },
+    {
+      title: 'Anti-Pattern Checklist',
+      text: table(['line', 'would be broken by its contrary', 'severity', 'how to verify'], rows),
+    },
+    {
+      title: 'Blind Spot Analysis',
+      text: bullets(spots, 'None was found in the code that it names.'),
+    },
+    { title: 'Reusable Verification Criteria', text: bullets(criteria) },
+  ];
+}
+
+function unableOf(impact: Impact, guarantees: readonly Guarantee[], stated: number): string[] {
+  const open = guarantees.filter(({ isLookedUp }) => !isLookedUp).length;
+  return [
+    ...impact.unable,
+    ...withoutSubject(impact),
+    ...(stated > guarantees.length
+      ? [`to look up ${stated - guarantees.length} of ${stated} guarantees`]
+      : []),
+    ...(open > 0
+      ? [
+          `to look up ${plural(open, 'guarantee')} that name no code and no bound: a reader or a model has to`,
+        ]
+      : []),
+    'to tell whether a test that was found tests the guarantee itself: that needs a reader or a model',
+  ];
+}
