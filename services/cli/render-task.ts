@@ -1,5 +1,6 @@
 import type { EvidenceCitation } from '../../src/delegation/shapes.js';
 import type { CitationVerdict, Review } from '../../src/delegation/review.js';
+import { trendText, type TaskIteration } from '../../src/task/critique-text.js';
 import type { TaskView } from '../../src/task/messages.js';
 import type { TodoListView } from '../../src/task/sigma-task-update.js';
 import { isAsking, isOver } from './tasks.js';
@@ -38,6 +39,7 @@ export function renderTask(view: TaskView): string {
     ...(response?.partial === true ? ['  (partial: it was stopped before its end)'] : []),
     ...filesOf(response?.files_modified ?? []),
     ...(review === undefined ? [] : renderReview(review)),
+    ...renderCritiques(view.iterations),
     ...(citations.length === 0 ? [] : ['', 'Citations']),
     ...citations.map((each, at) => citationLine(each, at + 1, review?.citations[at])),
     ...(response?.grounding_evidence?.overlay_warnings ?? []).map((each) => note(each)),
@@ -74,6 +76,31 @@ function renderReview({
       return `  ${mark}  ${printable(text)} (${printable(why)})`;
     }),
   ];
+}
+
+/** Each critique in a line, and what the last one found, worst first. */
+function renderCritiques(iterations: readonly TaskIteration[]): string[] {
+  const last = iterations.at(-1);
+  if (last === undefined) return [];
+  return [
+    '',
+    `Critiques: scores ${printable(trendText(iterations))}`,
+    ...iterations.map((each) => `  ${printable(critiqueText(each))}`),
+    ...last.findings.map(
+      ({ severity, text, id }) => `  ${printable(`${severity}: ${text} (${id})`)}`,
+    ),
+  ];
+}
+
+/** `3 (attempt 2): 0.94 PASS by constitutional, llm-as-judge: why; accepted` */
+export function critiqueText(each: TaskIteration): string {
+  const { iteration, attempt, score, verdict, modes, why, state, reason, judged } = each;
+  const figure = score === null ? 'no score' : score.toFixed(2);
+  const flags = each.flags.length === 0 ? '' : ` [${each.flags.join(', ')}]`;
+  const said = judged === '' ? '' : `, ${judged} by ${each.judged_by}`;
+  const then = `${state}${reason === '' ? '' : ` (${reason})`}${said}`;
+  const by = modes.length === 0 ? 'nobody' : modes.join(', ');
+  return `${iteration} (attempt ${attempt}): ${figure} ${verdict} by ${by}: ${why}${flags}; ${then}`;
 }
 
 /** `[1] valid  mm/slub.c:10-20  kmalloc (O1, mm, similarity 0.62)`; the place can be clicked. */

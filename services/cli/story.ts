@@ -1,14 +1,17 @@
 import type { GroundingEvidence } from '../../src/delegation/shapes.js';
 import type { Note } from '../../src/task/record.js';
+import type { TaskIteration } from '../../src/task/critique-text.js';
 import type { TaskView } from '../../src/task/messages.js';
 import { resultMessage, type ResultMessage } from '../../src/task/result-message.js';
 import { printable, printableText, wrap } from './output.js';
-import { placeOf } from './render-task.js';
+import { critiqueText, placeOf } from './render-task.js';
 import { isOver, type Tasks } from './tasks.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
 const tasksMax = 300;
 const textChars = 300;
+/** Of one critique, the worst. */
+const findingsTold = 3;
 
 interface StoryEvent {
   at_ms: number;
@@ -82,8 +85,20 @@ function eventsOf(view: TaskView): Told[] {
             },
           ]),
     ]),
+    ...view.iterations.flatMap(critiqueOf),
     ...(response?.steps ?? []).map(({ at_ms, what, text }) => ({ at_ms, what, text })),
     ...groundingOf(view, response?.grounding_evidence ?? null, answeredMs),
+  ];
+}
+
+/** What it came to, and the worst that was found. */
+function critiqueOf(each: TaskIteration): Told[] {
+  const { at_ms, findings } = each;
+  return [
+    { at_ms, what: 'critique', text: critiqueText(each) },
+    ...findings.slice(0, findingsTold).map(({ id, severity, text, remedy }) => ({
+      ...{ at_ms, what: `  ${severity}`, text: `${text} ${remedy} (${id})` },
+    })),
   ];
 }
 

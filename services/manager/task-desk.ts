@@ -23,6 +23,7 @@ import { hasAgent } from '../../src/task/advance.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
+import { isCritiqued } from '../../src/task/critique-station.js';
 import {
   taskMessages,
   taskService,
@@ -41,6 +42,7 @@ import {
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
+import { critiqueBy } from './critiques.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
@@ -142,6 +144,7 @@ export class TaskDesk implements AsyncDisposable {
         attend.noticed(record);
       },
       onForgotten: (owners) => queues.forget(owners),
+      isCritiqued: (task) => isCritiqued(task, config.critic?.reviewFrom ?? 'off'),
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
     queues.conduct(book);
@@ -370,7 +373,7 @@ export class TaskDesk implements AsyncDisposable {
 
 type Ports = Pick<
   ConstructorParameters<typeof Conductor>[1],
-  'assign' | 'withdraw' | 'deliver' | 'enrol' | 'dismiss' | 'verify' | 'generate'
+  'assign' | 'withdraw' | 'deliver' | 'enrol' | 'dismiss' | 'verify' | 'generate' | 'critique'
 >;
 
 function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
@@ -409,6 +412,7 @@ function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Por
     dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
     generate: (made, signal) => overlays.generate(made, signal),
+    critique: critiqueBy(client, shards),
   };
 }
 

@@ -90,6 +90,8 @@ const promptSchema = (z: Zod) =>
 
 const criticSchema = (z: Zod) =>
   z.strictObject({
+    /** Results of tasks are reviewed before they count, from this criticality on; a task may ask for it besides. */
+    reviewFrom: z.enum(['off', 'C2', 'C3', 'C4']).optional(),
     /** Which files are reviewed how strictly, besides what the product says; by default `escalation.yaml` of the home. */
     escalation: z.string().min(1).optional(),
     /** Reviews at once. */

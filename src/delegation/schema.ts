@@ -205,15 +205,23 @@ export const delegatedTaskSchema = z.strictObject({
   model: text(limits.modelChars)
     .default('')
     .describe('Language model, of the runner prompt; absent: the one that is configured.'),
+  critique: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: its result is reviewed by a critic, and revised, before it counts. Absent: where the policy of the manager wants it.',
+    ),
 });
 
 /** A task as somebody wrote it, with all that was left out. Throws TASK_INVALID, which names the field. */
 export function readTask(value: unknown, id: string): DelegatedTask {
   const parsed = delegatedTaskSchema.safeParse(value);
   if (!parsed.success) throw invalid(parsed.error);
-  const { acceptance_criteria, grounding: given, ...rest } = parsed.data;
+  const { acceptance_criteria, grounding: given, critique, ...rest } = parsed.data;
   const task: DelegatedTask = {
     ...rest,
+    // A no is no word: it switches off nothing that the policy wants.
+    ...(critique === true && { critique }),
     id: rest.id ?? id,
     acceptance_criteria: acceptance_criteria.map(criterionOf),
     grounding:

@@ -181,6 +181,8 @@ export interface DelegatedTask {
   name: string;
   /** Language model, of the runner `prompt`; empty: the one that is configured. */
   model: string;
+  /** Its result is reviewed by a critic before it counts. Absent: where the policy wants it. */
+  critique?: boolean;
 }
 
 export interface EvidenceCitation {

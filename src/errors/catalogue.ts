@@ -783,7 +783,7 @@ export const catalogue = {
     exit: 1,
     next: 'See each critique with `sigma task show TASK --story`.',
   },
-  CRITIQUE_MISSING: {
+  CRITIC_UNAVAILABLE: {
     text: 'the result was not reviewed: {detail}',
     retryable: true,
     exit: 1,

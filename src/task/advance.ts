@@ -32,7 +32,13 @@ type TaskData = Omit<TaskRecord, 'snapshot' | 'revision' | 'attempt' | 'assignme
 /** A task in its first state. */
 export function begun(
   data: TaskData,
-  input: { timeoutMs: number; triesMax: number; decisionMs: number; isQueued?: boolean },
+  input: {
+    timeoutMs: number;
+    triesMax: number;
+    decisionMs: number;
+    isQueued?: boolean;
+    isCritiqued?: boolean;
+  },
 ): Advanced {
   const { snapshot, effects } = start(taskMachine, input);
   const record: TaskRecord = {

@@ -43,6 +43,7 @@ export type Patch = Partial<
     | 'failed_workers'
     | 'response'
     | 'reviews'
+    | 'iterations'
     | 'error'
     | 'asks'
     | 'progress'
@@ -83,6 +84,8 @@ export interface BookParts {
   /** Of these queues some tasks that were over are known no more. */
   onForgotten?: (owners: string[]) => void;
   onTrouble: (id: string, error: unknown) => void;
+  /** Whether its result goes to a critic; kept with the task. Absent: of none. */
+  isCritiqued?: (task: DelegatedTask) => boolean;
   limits?: Partial<BookLimits>;
 }
 
@@ -208,6 +211,7 @@ export class TaskBook implements AsyncDisposable {
           failed_workers: [],
           response: null,
           reviews: [],
+          iterations: [],
           error: null,
           asks: '',
           progress: '',
@@ -219,7 +223,10 @@ export class TaskBook implements AsyncDisposable {
           updated_ms: nowMs,
           finished_ms: 0,
         },
-        { timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs, isQueued },
+        {
+          ...{ timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs, isQueued },
+          isCritiqued: this.#parts.isCritiqued?.(task) === true,
+        },
       );
       this.#beginning += 1;
       try {

@@ -4,6 +4,7 @@ import { BusError } from '../errors/bus-error.js';
 import { stateOf } from './advance.js';
 import type { Patch } from './book.js';
 import { answered, relaxed } from './conductor.js';
+import { judgedBy } from './critique-station.js';
 import type { TaskChange, TaskChangeName } from './messages.js';
 import type { TaskRecord } from './record.js';
 import type { TaskEvent } from './task.machine.js';
@@ -47,6 +48,7 @@ export function changeOf(
         event: { type: 'decision.made', judgement: what },
         patch: {
           asks: '',
+          ...(what === 'halt' ? {} : judgedBy(record, what, by)),
           ...(what === 'accept' ? { error: null } : {}),
           ...(what === 'revise' && text !== ''
             ? { task: { ...task, feedback: [...task.feedback, text].slice(-taskLimits.feedback) } }

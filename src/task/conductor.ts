@@ -3,6 +3,7 @@ import { pause } from '../base/pause.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { leaseMs } from '../delegation/manager.machine.js';
 import { reasonOf, reviewResponse } from '../delegation/evidence.js';
+import type { Critique } from '../critic/shapes.js';
 import type { CitationVerdict, Review } from '../delegation/review.js';
 import type {
   Assignment,
@@ -21,6 +22,13 @@ import {
   type AttentionPorts,
 } from './attention-station.js';
 import type { Patch, TaskBook } from './book.js';
+import {
+  absentTold,
+  critiqueTold,
+  lastCritique,
+  stationLimits,
+  withCritique,
+} from './critique-station.js';
 import type { Queues } from './queues.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
@@ -49,6 +57,8 @@ export interface ConductorPorts {
   deliver: (record: TaskRecord) => Promise<void>;
   /** In their order, each decided in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
+  /** By a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
+  critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
   generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
 }
@@ -100,6 +110,8 @@ export class Conductor {
         return this.#ports.withdraw(deed.worker, id, deed.attempt, deed.reason).catch(unlessGone);
       case 'response.review':
         return this.#review(record);
+      case 'result.critique':
+        return this.#while(record, 'critiquing', (signal) => this.#critique(record, signal));
       case 'revision.prepare':
         return this.#revise(record);
       case 'block.react':
@@ -265,12 +277,38 @@ export class Conductor {
     );
   }
 
+  /** Waits for a critic that is not there or has no room, so long. */
+  async #critique(record: TaskRecord, signal: AbortSignal): Promise<void> {
+    const { clock, critique } = this.#ports;
+    const untilMs = clock.monotonicMs() + stationLimits.waitMs;
+    const { id } = record;
+    const told = await (async () => {
+      for (;;) {
+        try {
+          return critiqueTold(record, await critique(record, signal), clock.nowMs());
+        } catch (error) {
+          const failed = asBusError(error);
+          if (signal.aborted) return undefined;
+          const leftMs = untilMs - clock.monotonicMs();
+          if (!failed.retryable || leftMs <= 0) return absentTold(record, failed, clock.nowMs());
+          await this.#of().amend(id, { progress: `waits for a critic: ${failed.code}` });
+          await pause(clock, Math.min(stationLimits.pauseMs, leftMs), signal);
+        }
+      }
+    })();
+    if (told === undefined || signal.aborted) return;
+    await this.#tell(record, 'critiquing', told.event, { ...told.patch, progress: '' });
+  }
+
   /** What was wrong goes with it, so that the next attempt can do better. */
   async #revise(record: TaskRecord): Promise<void> {
     const { task, reviews } = record;
     const findings = reviews.at(-1)?.findings ?? [];
     const said = findings.map(({ code, text }) => `${code}: ${text}`);
-    const feedback = [...task.feedback, ...said].slice(-taskLimits.feedback);
+    const last = lastCritique(record);
+    const all =
+      last === undefined ? [...task.feedback, ...said] : withCritique(task.feedback, last);
+    const feedback = all.slice(-taskLimits.feedback);
     await this.#tell(
       record,
       'revising',

@@ -2,6 +2,7 @@ import type { Finding as RiskFinding, Gate } from '../attention/shapes.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../delegation/shapes.js';
 import type { Review } from '../delegation/review.js';
 import { codec, delegation, task } from '../wire/codec.js';
+import type { TaskIteration } from './critique-text.js';
 import type { Note } from './record.js';
 
 /** The service under which a manager answers for tasks. */
@@ -116,6 +117,8 @@ export interface TaskView {
   owner: string;
   /** Tasks above it. */
   depth: number;
+  /** What a critic said about each result that it was given, oldest first. */
+  iterations: TaskIteration[];
 }
 
 export interface TasksAnswer {
@@ -143,27 +146,46 @@ export interface TaskNumbersAnswer {
   waiting: number;
 }
 
+/** A score that is absent on the wire is null in the JSON. */
+function scored(view: TaskView): TaskView {
+  const iterations = view.iterations.map((each) => ({ ...each, score: each.score ?? null }));
+  return { ...view, iterations };
+}
+
+const plainViewCodec = codec<TaskView>(task.TaskView);
+const viewCodec = {
+  ...plainViewCodec,
+  decode: (bytes: Uint8Array): TaskView => scored(plainViewCodec.decode(bytes)),
+};
+const tasksCodec = codec<TasksAnswer>(task.TasksAnswer);
+
 /** What anybody asks a manager; `finished` is the durable word to whoever delegated. */
 export const taskMessages = {
   delegate: {
     type: 'task.delegate',
     request: codec<DelegatedTask>(delegation.DelegatedTask),
-    answer: codec<TaskView>(task.TaskView),
+    answer: viewCodec,
   },
   show: {
     type: 'task.show',
     request: codec<TaskQuery>(task.TaskQuery),
-    answer: codec<TaskView>(task.TaskView),
+    answer: viewCodec,
   },
   list: {
     type: 'task.list',
     request: codec<TasksQuery>(task.TasksQuery),
-    answer: codec<TasksAnswer>(task.TasksAnswer),
+    answer: {
+      ...tasksCodec,
+      decode: (bytes: Uint8Array): TasksAnswer => {
+        const { tasks, more } = tasksCodec.decode(bytes);
+        return { tasks: tasks.map(scored), more };
+      },
+    },
   },
   change: {
     type: 'task.change',
     request: codec<TaskChange>(task.TaskChange),
-    answer: codec<TaskView>(task.TaskView),
+    answer: viewCodec,
   },
   update: {
     type: 'task.update',
@@ -178,7 +200,7 @@ export const taskMessages = {
   push: {
     type: 'task.push',
     request: codec<Push>(task.Push),
-    answer: codec<TaskView>(task.TaskView),
+    answer: viewCodec,
   },
   run: {
     type: 'task.run',
@@ -190,5 +212,5 @@ export const taskMessages = {
     request: codec<{ owner: string }>(task.QueueQuery),
     answer: codec<QueueAnswer>(task.QueueAnswer),
   },
-  finished: { type: 'task.finished', codec: codec<TaskView>(task.TaskView) },
+  finished: { type: 'task.finished', codec: viewCodec },
 } as const;

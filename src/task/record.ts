@@ -3,6 +3,7 @@ import { assignmentMachine } from '../delegation/manager.machine.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../delegation/shapes.js';
 import type { Review } from '../delegation/review.js';
 import { restored, stored, type Snapshot } from '../machine/step.js';
+import type { TaskIteration } from './critique-text.js';
 import { taskMachine, type TimerName } from './task.machine.js';
 
 /** What a person may be asked about one task, and how long the story of it may get. */
@@ -10,6 +11,8 @@ export const recordLimits = {
   notes: 100,
   noteChars: 300,
   reviews: 10,
+  /** Critiques of its result. */
+  iterations: 16,
   progressChars: 500,
   asksChars: 4_000,
 } as const;
@@ -50,6 +53,8 @@ export interface TaskRecord {
   failed_workers: string[];
   response: TaskResponse | null;
   reviews: Review[];
+  /** What a critic said about each result that it was given, oldest first. */
+  iterations: TaskIteration[];
   error: TaskFailure | null;
   /** What somebody is asked. */
   asks: string;
@@ -95,7 +100,7 @@ export function encodeRecord(record: TaskRecord): Buffer {
 }
 
 type Later =
-  | ('gates' | 'grants' | 'findings')
+  | ('gates' | 'grants' | 'findings' | 'iterations')
   | ('owner' | 'depth' | 'root' | 'order' | 'started_ms' | 'is_supervised' | 'not_before_ms');
 type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
 
@@ -118,6 +123,7 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
     gates: kept.gates ?? [],
     grants: kept.grants ?? [],
     findings: kept.findings ?? [],
+    iterations: kept.iterations ?? [],
     owner: kept.owner ?? '',
     depth: kept.depth ?? 0,
     root: kept.root ?? '',

@@ -6,6 +6,8 @@ export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
 export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';
 /** Of a gate only what is done about it counts here. */
 export type GateOutcome = 'granted' | 'modified' | 'halted' | 'withdrawn';
+/** `person`: somebody has to decide. */
+export type CritiqueOutcome = 'accepted' | 'revise' | 'person';
 export type TimerName = 'lease' | 'whole' | 'decision' | 'block' | 'gate' | 'queue';
 
 /** How long a task may stand in a queue without being started. */
@@ -19,6 +21,8 @@ export interface TaskInput {
   decisionMs: number;
   /** It waits to be started. */
   isQueued?: boolean;
+  /** What is accepted goes to a critic first. */
+  isCritiqued?: boolean;
 }
 
 export type TaskEvent =
@@ -42,6 +46,7 @@ export type TaskEvent =
   | { type: 'worker.asked' }
   | { type: 'worker.lost'; reason: string }
   | { type: 'review.done'; verdict: ReviewVerdict; reason: string }
+  | { type: 'critique.done'; outcome: CritiqueOutcome; reason: string }
   | { type: 'revision.prepared' }
   | { type: 'clarification.given' }
   | { type: 'block.resolved' }
@@ -58,6 +63,7 @@ export type TaskEffect =
   | { type: 'assignment.begin'; worker: string; isCapable: boolean }
   | { type: 'assignment.end'; reason: string }
   | { type: 'response.review' }
+  | { type: 'result.critique' }
   | { type: 'revision.prepare' }
   | { type: 'block.react'; reason: string }
   | { type: 'timer.arm'; timer: TimerName; delayMs: number }
@@ -90,6 +96,12 @@ const task = setup({
     },
     isAccepted: ({ event }) =>
       event.type === 'review.done' && (event.verdict === 'accepted' || event.verdict === 'warned'),
+    isToCritic: ({ context, event }) =>
+      context.isCritiqued === true &&
+      event.type === 'review.done' &&
+      (event.verdict === 'accepted' || event.verdict === 'warned'),
+    isOutcome: ({ event }, { outcome }: { outcome: CritiqueOutcome }) =>
+      event.type === 'critique.done' && event.outcome === outcome,
     isUndecided: ({ event }) => event.type === 'review.done' && event.verdict === 'undecided',
     isJudged: ({ event }, { judgement }: { judgement: Judgement }) =>
       event.type === 'decision.made' && event.judgement === judgement,
@@ -148,6 +160,7 @@ const begin = task.emit(({ event }) => {
   return { type: 'assignment.begin', worker: event.worker, isCapable: event.isCapable };
 });
 const review = task.emit({ type: 'response.review' });
+const critique = task.emit({ type: 'result.critique' });
 const prepare = task.emit({ type: 'revision.prepare' });
 const react = task.emit(({ context }) => ({ type: 'block.react', reason: context.reason }));
 const endAssignment = task.emit(({ context }) => ({
@@ -297,10 +310,30 @@ export const taskMachine = task.createMachine({
           entry: review,
           on: {
             'review.done': [
+              { guard: 'isToCritic', target: 'critiquing', actions: 'forgetReason' },
               { guard: 'isAccepted', target: '#task.completed', actions: 'forgetReason' },
               { guard: 'isUndecided', target: 'deciding', actions: 'rememberReason' },
               { guard: 'triesLeft', target: 'revising', actions: ['rememberReason', 'countTry'] },
               { target: '#task.failed', actions: ['rememberReason', 'countTry'] },
+            ],
+          },
+        },
+        /** Its evidence holds; a critic looks at the result. A revision is no failed attempt: the cycle bounds it. */
+        critiquing: {
+          entry: critique,
+          on: {
+            'critique.done': [
+              {
+                guard: { type: 'isOutcome', params: { outcome: 'accepted' } },
+                target: '#task.completed',
+                actions: 'forgetReason',
+              },
+              {
+                guard: { type: 'isOutcome', params: { outcome: 'revise' } },
+                target: 'revising',
+                actions: 'rememberReason',
+              },
+              { target: 'deciding', actions: 'rememberReason' },
             ],
           },
         },

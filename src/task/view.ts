@@ -8,7 +8,7 @@ import type { TaskRecord } from './record.js';
 export function viewOf(record: TaskRecord): TaskView {
   const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
   const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
-  const { findings, owner, depth } = record;
+  const { findings, owner, depth, iterations } = record;
   return {
     id,
     state: stateOf(record),
@@ -31,6 +31,7 @@ export function viewOf(record: TaskRecord): TaskView {
     findings,
     owner,
     depth,
+    iterations,
   };
 }
 

@@ -16,7 +16,7 @@ import { eventually } from './eventually.js';
 const none: Omit<TaskView, 'id' | 'state' | 'task' | 'parent'> = {
   ...{ revision: 1, assigned_to: '', attempt: 0, response: null, reviews: [], error: null },
   ...{ asks: '', may: [], notes: [], created_ms: 1, updated_ms: 1, finished_ms: 0, progress: '' },
-  ...{ gates: [], findings: [], owner: '', depth: 0 },
+  ...{ gates: [], findings: [], iterations: [], owner: '', depth: 0 },
 };
 
 /**

@@ -70,9 +70,16 @@ export class TaskStage {
 
   readonly #prompt: Config['prompt'];
 
-  /** `prompt`: how far tasks may push tasks. */
-  constructor(attention: Partial<AttentionParts> = {}, prompt: Config['prompt'] = {}) {
+  readonly #critic: Config['critic'];
+
+  /** `prompt`: how far tasks may push tasks; `critic`: which results are reviewed. */
+  constructor(
+    attention: Partial<AttentionParts> = {},
+    prompt: Config['prompt'] = {},
+    critic: Config['critic'] = {},
+  ) {
     this.#prompt = prompt;
+    this.#critic = critic;
     this.#attention = { ...silent, ...attention };
   }
 
@@ -101,7 +108,7 @@ export class TaskStage {
 
   async startManager(): Promise<void> {
     const home = this.#folder.path;
-    const config = { ...loadConfig({}, { home }), prompt: this.#prompt };
+    const config = { ...loadConfig({}, { home }), prompt: this.#prompt, critic: this.#critic };
     const log = openLog(config, { service: 'manager' });
     const client = await this.bus.client('manager', { role: 'manager' });
     await client.register(recordOf('manager'));

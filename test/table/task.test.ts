@@ -27,6 +27,39 @@ test('delegation.manager', async () => {
   await expect(table).toMatchFileSnapshot('delegation.manager.txt');
 });
 
+test('task, with a critic', async () => {
+  const table = transitionTable(
+    taskMachine,
+    { timeoutMs: 1_000, triesMax: 2, decisionMs: 1_000, isCritiqued: true },
+    [
+      { type: 'task.ready' },
+      { type: 'attention.passed' },
+      { type: 'worker.completed' },
+      { type: 'worker.failed', reason: 'ACTION_FAILED' },
+      { type: 'review.done', verdict: 'accepted', reason: '' },
+      { type: 'review.done', verdict: 'warned', reason: '' },
+      { type: 'review.done', verdict: 'undecided', reason: 'CONFIDENCE_LOW' },
+      { type: 'critique.done', outcome: 'accepted', reason: '' },
+      { type: 'critique.done', outcome: 'revise', reason: 'CRITIQUE_REFUSED' },
+      { type: 'critique.done', outcome: 'person', reason: 'CRITIQUE_CONDITIONAL' },
+      { type: 'revision.prepared' },
+      { type: 'decision.made', judgement: 'accept' },
+      { type: 'decision.made', judgement: 'refuse' },
+      { type: 'decision.made', judgement: 'revise' },
+      { type: 'decision.made', judgement: 'halt' },
+      { type: 'timer.due', timer: 'whole' },
+      { type: 'timer.due', timer: 'decision' },
+      { type: 'task.cancelled', reason: 'CANCELLED' },
+    ],
+    (snapshot) => {
+      const { tries, reason } = snapshot.context;
+      const state = stateName(snapshot).replace('open.', '');
+      return snapshot.status === 'active' ? `${state}#${tries} ${reason}`.trim() : state;
+    },
+  );
+  await expect(table).toMatchFileSnapshot('task.critiqued.txt');
+});
+
 test('task', async () => {
   const table = transitionTable(
     taskMachine,

@@ -43,6 +43,7 @@ interface DelegateOptions extends CommonOptions {
   timeout?: number;
   attempts?: number;
   evidence?: boolean;
+  critique?: boolean;
   wait?: boolean;
   as?: string;
   schema?: boolean;
@@ -82,6 +83,7 @@ export function addDelegateCommand(sigma: Command): void {
     .option('--attempts <n>', 'that may fail', wholeNumber(1, attemptsMax))
     .option('--evidence', 'its answer must carry evidence')
     .option('--no-evidence', 'its answer need not carry evidence')
+    .option('--critique', 'a critic reviews its result, and has it revised, before it counts')
     .option('--wait', 'follow it until it is over or asks something (default on a terminal)')
     .option('--no-wait', 'return as soon as the manager has it')
     .option('--as <agent>', 'in whose name: that agent gets the result as a message')
@@ -173,6 +175,7 @@ function withOptions(document: object, options: DelegateOptions, isInWords: bool
     ...document,
     ...named({ id, kind, criticality, context, runner, to, pgc, session: options.session }),
     ...named({ acceptance_criteria: options.criterion, depends_on: options.dependsOn }),
+    ...named({ critique: options.critique }),
     ...(isGrounded && { grounding: { ...(its.grounding ?? {}), ...grounding } }),
     ...(isLimited && { limits: { ...its.limits, ...limits } }),
   };

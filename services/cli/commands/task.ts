@@ -16,7 +16,16 @@ import { Tasks, tasksListedMax } from '../tasks.js';
 /** What asks is named first, then what goes on, then what is over. */
 const states = [
   ...['deciding', 'clarifying', 'blocked', 'queued', 'pending', 'attending', 'assigned', 'running'],
-  ...['reviewing', 'revising', 'completed', 'failed', 'halted', 'cancelled', 'timed_out'],
+  ...[
+    'reviewing',
+    'critiquing',
+    'revising',
+    'completed',
+    'failed',
+    'halted',
+    'cancelled',
+    'timed_out',
+  ],
 ];
 
 interface UpdateOptions extends CommonOptions {

@@ -3,6 +3,7 @@ import { newId } from '../../../src/base/ids.js';
 import { delegatedTaskSchema, readTask } from '../../../src/delegation/schema.js';
 import type { Review } from '../../../src/delegation/review.js';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import type { TaskIteration } from '../../../src/task/critique-text.js';
 import type { TaskView } from '../../../src/task/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/sigma-task-update.js';
 import { stepLine } from '../../cli/render-task.js';
@@ -14,6 +15,8 @@ import { looks, type Answer, type Call, type Tool } from '../tool.js';
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
 const listMax = 100;
+/** Of one critique, the worst. */
+const findingsMax = 3;
 
 const cited = z.looseObject({
   status: z.string().describe('valid, stale, false or unverified, as the manager found.'),
@@ -43,6 +46,20 @@ export const taskOutput = z.looseObject({
   citations: z.array(cited),
   overlay_warnings: z.array(z.string()),
   files_modified: z.array(z.string()),
+  critiques: z
+    .array(
+      z.looseObject({
+        iteration: z.int(),
+        score: z.number().nullable(),
+        verdict: z.string(),
+        why: z.string(),
+        modes: z.array(z.string()),
+        findings: z.array(
+          z.looseObject({ id: z.string(), severity: z.string(), text: z.string() }),
+        ),
+      }),
+    )
+    .describe('What a critic said about each result that it was given, oldest first.'),
   error: failureOutput.nullable(),
 });
 
@@ -55,6 +72,10 @@ interface TaskAnswer
   result: string;
   verdict: string;
   confidence: string;
+  critiques: Pick<
+    TaskIteration,
+    'iteration' | 'score' | 'threshold' | 'verdict' | 'why' | 'modes' | 'flags' | 'findings'
+  >[];
   citations: (Pick<EvidenceCitation, 'overlay' | 'file_path' | 'line_start' | 'line_end'> & {
     status: string;
   })[];
@@ -229,12 +250,25 @@ export function taskAnswer(view: TaskView): Answer<TaskAnswer> {
     citations,
     overlay_warnings: evidence?.overlay_warnings ?? [],
     files_modified: response?.files_modified ?? [],
+    critiques: view.iterations.map(
+      ({ iteration, score, threshold, verdict, why, modes, flags, findings }) => ({
+        ...{ iteration, score, threshold, verdict, why, modes, flags },
+        findings: findings.slice(0, findingsMax),
+      }),
+    ),
     error,
   };
   return {
     value,
     cut: listsOf<TaskAnswer>(
-      ...(['citations', 'findings', 'criteria', 'files_modified', 'overlay_warnings'] as const),
+      ...([
+        'citations',
+        'critiques',
+        'findings',
+        'criteria',
+        'files_modified',
+        'overlay_warnings',
+      ] as const),
     ),
     total: citations.length,
     shown: (part) => part.citations.length,
@@ -254,6 +288,10 @@ function taskText(value: TaskAnswer): string {
     ...(verdict === '' ? [] : [`review: ${verdict}, confidence ${confidence} (${similarity})`]),
     ...value.criteria.map((each) => `${each.verdict}: ${each.text} (${each.why})`),
     ...value.findings.map((each) => `${each.severity} ${each.code}: ${each.text}`),
+    ...value.critiques.flatMap(({ iteration, score, verdict, why, findings }) => [
+      `critique ${iteration}: ${score === null ? 'no score' : rounded(score)} ${verdict}: ${why}`,
+      ...findings.map((each) => `  ${each.severity} ${each.id}: ${each.text}`),
+    ]),
     ...value.citations.map(
       (each, at) => `[${at + 1}] ${each.status} ${place(each)} (${each.overlay})`,
     ),

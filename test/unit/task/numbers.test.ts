@@ -82,6 +82,7 @@ function ended(state: string, { reviews, strategy, decided, usage }: Ended): Tas
       ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'me' },
       ...{ failed_workers: [], error: null, asks: '', progress: '', reactions: [], reviews },
       ...{
+        iterations: [],
         gates: [],
         grants: [],
         findings: [],
