@@ -39,7 +39,7 @@ export interface ModeInput {
   /** Ends with MODE_TIMED_OUT, or CANCELLED. */
   signal: AbortSignal;
   /** Kept whenever something is found: what is told of a mode that is cut by its time. */
-  partial(found: Partial<Examined>): void;
+  partial: (found: Partial<Examined>) => void;
 }
 
 /** What a mode found; the rest of its report is written by whoever runs it. */

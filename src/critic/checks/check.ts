@@ -8,7 +8,12 @@ export const aspects = [
   ...['completeness', 'consistency', 'accuracy', 'clarity', 'actionability', 'traceability'],
 ] as const;
 export type Aspect =
-  'completeness' | 'consistency' | 'accuracy' | 'clarity' | 'actionability' | 'traceability';
+  | 'completeness'
+  | 'consistency'
+  | 'accuracy'
+  | 'clarity'
+  | 'actionability'
+  | 'traceability';
 
 export interface Subject {
   artifact: Artifact;
