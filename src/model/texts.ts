@@ -6,15 +6,20 @@ import { assert } from '../base/assert.js';
  * version, and answers say which they were made with.
  */
 const versions = {
+  agent: 1,
   'agent-ending': 1,
   'agent-last': 1,
-  agent: 1,
   'answer-question': 1,
   'cite-sources': 1,
   'critic-chain-of-verification': 1,
   'critic-constitutional': 1,
+  'critic-devils-advocate': 1,
+  'critic-fmea': 1,
   'critic-frame': 1,
+  'critic-inversion': 1,
   'critic-llm-as-judge': 1,
+  'critic-pre-mortem': 1,
+  'critic-red-team': 1,
   'critic-self-refine': 1,
   'critic-standard': 1,
   'critic-steelman': 1,

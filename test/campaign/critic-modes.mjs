@@ -1,3 +1,4 @@
+/* global AbortSignal */
 // Modes of the critic over real artifacts and a real index: prints each finding with its evidence, and holds every piece of
 // evidence against the tree.
 //

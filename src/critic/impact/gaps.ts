@@ -105,10 +105,21 @@ function handlers(view: CodeView): Gap[] {
       what: `whatever ${lines} lines throw is taken for one and the same thing, and the error itself is not looked at`,
       then: 'a fault of the program or of the machine passes for the case that was meant',
       remedy: 'Look at the kind of the error, and let those go on that were not meant.',
-      isExplained: isSaid(view, close, end),
+      isExplained: isSaid(view, close, end) || isForetold(view, close),
     });
   }
   return found;
+}
+
+const remarkLinesMax = 25;
+const failing =
+  /\b(?:damaged|unreadable|absent|missing|not there|fail\w*|cannot|unknown|undefined|anew|whatever|errors?|invalid|malformed|broken|none|nothing|empty|throws?)\b/i;
+
+/** The remark above the function says what is given when it does not work. */
+function isForetold(view: CodeView, from: number): boolean {
+  const line = view.lineOf(from);
+  const above = view.comments.findLast((each) => each.line_end < line);
+  return above !== undefined && line - above.line_end <= remarkLinesMax && failing.test(above.text);
 }
 
 /** Whatever is thrown, and the block does not even look at it. */

@@ -318,7 +318,7 @@ const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(
 function factsIn(
   file: FileFacts | undefined,
   { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
-): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks'> {
+): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks' | 'givesErrors'> {
   const isIn = (line: number): boolean => line >= from && line <= to;
   const view = file?.view;
   const code = view?.code.slice(view.offsetOf(from), view.offsetOf(to + 1));
@@ -328,6 +328,7 @@ function factsIn(
     effects: file?.effects.filter((each) => isIn(each.line)) ?? [],
     threats: file?.threats.filter((each) => isIn(each.line)) ?? [],
     checks: file?.checks.filter((each) => isIn(each.line)) ?? [],
+    givesErrors: view?.family === 'c' && /\breturn\s{1,4}-(?:E[A-Z]+|1)\b/.test(code ?? ''),
   };
 }
 

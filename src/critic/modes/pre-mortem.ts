@@ -181,15 +181,15 @@ function looseGaps({ path, gaps }: FileFacts): Story[] {
 
 /** D. Engler et al., "Bugs as Deviant Behavior" (SOSP 2001): what most do and a few do not is a fault or deserves a word. */
 function ignoredStory(component: Component): Story[] {
-  const { name, path, line, ignoring, using } = component;
-  if (ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
+  const { name, path, line, ignoring, using, givesErrors } = component;
+  if (!givesErrors || ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
   const sites = ignoring.map(({ file_path, line: at }) => ({ path: file_path, line: at }));
   const [first] = sites;
   return [
     {
       ...{ rule: 'PM_RESULT_IGNORED', severity: 'minor', likely: 'medium', component },
       title: `\`${name}\` said that it had failed and somebody went on.`,
-      cause: `${plural(using, 'call')} look at what it gives, ${ignoring.length} do not: ${sites
+      cause: `It can return an error; ${plural(using, 'call')} look at what it gives, ${ignoring.length} do not: ${sites
         .slice(0, 3)
         .map((each) => `${each.path}:${each.line}`)
         .join(', ')}.`,
