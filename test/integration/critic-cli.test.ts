@@ -175,7 +175,7 @@ test('a batch of contexts is answered line by line, and a line that is none does
   const rows = told.stdout
     .trimEnd()
     .split('\n')
-    .map((each) => JSON.parse(each) as any);
+    .map((each) => JSON.parse(each));
   expect(rows.map(({ id, outcome, error }) => [id, outcome, error?.code])).toEqual([
     ['a', 'review', undefined],
     [undefined, 'invalid', 'CRITIC_LINE_INVALID'],
