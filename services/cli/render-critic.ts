@@ -16,6 +16,7 @@ import { printable, table, wrap } from './output.js';
 const findingsMax = 40;
 const evidenceMax = 3;
 const quoteChars = 110;
+const levels = ['mandatory', 'recommended', 'warning', 'note'] as const;
 /** Nothing is cut from a sentence before this. */
 const textChars = 700;
 
@@ -184,9 +185,10 @@ function undoneLines(reports: readonly ModeReport[]): string[] {
 
 function flagLines(flags: readonly Flag[]): string[] {
   if (flags.length === 0) return [];
+  const inOrder = [...flags].sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level));
   return [
     '',
-    ...flags.map(({ level, code, text }) => wrap(printable(`${level} ${code}: ${text}`), '  ')),
+    ...inOrder.map(({ level, code, text }) => wrap(printable(`${level} ${code}: ${text}`), '  ')),
   ];
 }
 
