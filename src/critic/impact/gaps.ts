@@ -314,7 +314,7 @@ function isChecked(name: string, rest: string): boolean {
     `(?<![\\w.>])${its}\\s*(?:==|!=|\\?|&&|\\|\\|)`,
     `(?:NULL|nullptr|0)\\s*(?:==|!=)\\s*${its}(?![\\w.>\\[])`,
     `(?:if|while|assert\\w*|likely|BUG_ON|WARN_ON\\w*|KUNIT_ASSERT\\w*|IS_ERR\\w*|ZERO_OR_NULL_PTR|VERIFY\\w*|ASSERT\\w*)\\s*\\([^;{}]{0,80}${its}(?![\\w.>\\[])`,
-    `return\\s+\\(?[^;]{0,40}${its}(?![\\w.>\\[])`,
+    `return\\s{1,9}\\(?\\s{0,9}${its}(?![\\w.>\\[(])`,
     `&&\\s*${its}(?![\\w.>\\[])`,
   ];
   return checks.some((each) => new RegExp(each).test(rest));

@@ -71,9 +71,9 @@ export const failingFiles: Record<string, string> = {
   'docs/design.md': [
     '# Store',
     '',
-    'Rows are read by `load`, at most 40 of them. `load` never fails.',
+    'Rows are read by `load()`, at most 40 of them. `load()` never fails.',
     '',
-    '`tested` never gives a wrong number. This is obviously fast enough.',
+    '`tested()` never gives a wrong number. This is obviously fast enough.',
     '',
     'Reading takes 35 % less time. It was measured, see [the bench](bench.md).',
     '',

@@ -135,7 +135,7 @@ describe('inversion', () => {
 
   test('a bound that the code holds is cited', async () => {
     const examined = await tree.examine(inversion, 'docs/design.md', {
-      text: 'At most 500 rows are given by `load`. Never more. When the file is absent, none.\n',
+      text: 'At most 500 rows are given by `load()`. Never more. When the file is absent, none.\n',
     });
     expect(rules(examined)).not.toContain('INV_LIMIT_NOT_FOUND:1');
     expect(section(examined, 'Reusable Verification Criteria')).toContain('`src/store.ts:4`');
@@ -146,7 +146,7 @@ describe('red-team', () => {
   test('a weakness is told with its line, and graver where the outside gets in', async () => {
     const examined = await tree.examine(redTeam, 'src/store.ts');
     expect(rules(examined)).toEqual(['RT_SHELL_COMMAND:15']);
-    expect(examined.findings[0]?.severity).toBe('critical');
+    expect(examined.findings[0]?.severity).toBe('major');
     expect(examined.findings[0]?.evidence[0]?.content).toBe('  exec(line);');
   });
 
