@@ -137,12 +137,22 @@ function catchesAll(family: string, caught: string | undefined, body: string): b
 const tidying =
   /\b(?:cancel|close|closeSync|destroy|end|kill|unlink|unlinkSync|rm|rmSync|dispose|release|stop|abort|terminate)\s{0,4}\([^()]{0,120}\)\s{0,40};?\s*$/;
 
+/** The same call is awaited elsewhere in the file: its error is told there. */
+function isAwaited(view: CodeView, at: number): boolean {
+  const [, name] =
+    /([#\w$]{1,80})\([^()]{0,80}\)$/.exec(view.code.slice(Math.max(0, at - 200), at)) ?? [];
+  return (
+    name !== undefined && new RegExp(`await\\s[^;\\n]{0,60}${escaped(name)}\\(`).test(view.code)
+  );
+}
+
 const emptyRejection =
   /\.catch\s{0,9}\(\s{0,40}(?:\(\s{0,9}\w{0,40}\s{0,9}\)|\w{1,40})\s{0,9}=>\s{0,40}(?:\{\s{0,40}\}|undefined|null|void 0)\s{0,9},?\s{0,40}\)/g;
 
 function ignoredRejections(view: CodeView): Gap[] {
   return [...firstOf(view.code.matchAll(emptyRejection), handlersMax)]
     .filter(({ index }) => !tidying.test(view.code.slice(Math.max(0, index - 200), index)))
+    .filter(({ index }) => !isAwaited(view, index))
     .map((match) => swallowed(view, match.index, match.index + match[0].length));
 }
 
