@@ -55,7 +55,7 @@ export function gapsIn(view: CodeView): Gap[] {
     });
 }
 
-const swallowedThen = 'what failed there is known to nobody: neither a caller nor a log is told';
+const swallowedThen = 'nobody is told there that it failed, neither a caller nor a log';
 const swallowedRemedy =
   'Hand the error on or count and log it; where nothing has to be done, say why in that place.';
 
@@ -82,8 +82,8 @@ const handsOn =
 function handlers(view: CodeView): Gap[] {
   if (view.family !== 'es' && view.family !== 'java' && view.family !== 'c') return [];
   const found: Gap[] = [];
-  const tried = /\btry\s{0,20}(?:\([^{}]{0,400}\)\s{0,20})?\{/g;
-  for (const match of firstOf(view.code.matchAll(tried), handlersMax)) {
+  const trying = /\btry\s{0,20}(?:\([^{}]{0,400}\)\s{0,20})?\{/g;
+  for (const match of firstOf(view.code.matchAll(trying), handlersMax)) {
     const close = view.closeOf(match.index + match[0].length - 1);
     const caught = /^\}\s*catch\s*(?:\(([^(){}]{0,200})\))?\s*\{/.exec(
       view.code.slice(close, close + 400),
@@ -93,6 +93,8 @@ function handlers(view: CodeView): Gap[] {
     const end = view.closeOf(open);
     const body = view.code.slice(open + 1, Math.min(end, open + handlerCharsMax));
     // Masked: a text that is thrown away with its line of code leaves a blank, a statement does not.
+    const tried = view.code.slice(Math.max(match.index, close - 200), close);
+    if (body.trim() === '' && tidying.test(tried.trimEnd())) continue;
     if (body.trim() === '') {
       found.push(swallowed(view, close, end));
       continue;
@@ -131,13 +133,27 @@ function catchesAll(family: string, caught: string | undefined, body: string): b
   return name === undefined || !new RegExp(`(?<![.\\w$])${escaped(name)}\\b`).test(body);
 }
 
+/** What ends something anyway: whether that failed concerns nobody. */
+const tidying =
+  /\b(?:cancel|close|closeSync|destroy|end|kill|unlink|unlinkSync|rm|rmSync|dispose|release|stop|abort|terminate)\s{0,4}\([^()]{0,120}\)\s{0,40};?\s*$/;
+
+/** The same call is awaited elsewhere in the file: its error is told there. */
+function isAwaited(view: CodeView, at: number): boolean {
+  const [, name] =
+    /([#\w$]{1,80})\([^()]{0,80}\)$/.exec(view.code.slice(Math.max(0, at - 200), at)) ?? [];
+  return (
+    name !== undefined && new RegExp(`await\\s[^;\\n]{0,60}${escaped(name)}\\(`).test(view.code)
+  );
+}
+
 const emptyRejection =
   /\.catch\s{0,9}\(\s{0,40}(?:\(\s{0,9}\w{0,40}\s{0,9}\)|\w{1,40})\s{0,9}=>\s{0,40}(?:\{\s{0,40}\}|undefined|null|void 0)\s{0,9},?\s{0,40}\)/g;
 
 function ignoredRejections(view: CodeView): Gap[] {
-  return [...firstOf(view.code.matchAll(emptyRejection), handlersMax)].map((match) =>
-    swallowed(view, match.index, match.index + match[0].length),
-  );
+  return [...firstOf(view.code.matchAll(emptyRejection), handlersMax)]
+    .filter(({ index }) => !tidying.test(view.code.slice(Math.max(0, index - 200), index)))
+    .filter(({ index }) => !isAwaited(view, index))
+    .map((match) => swallowed(view, match.index, match.index + match[0].length));
 }
 
 const pythonCatch =
@@ -308,7 +324,7 @@ function isChecked(name: string, rest: string): boolean {
     `(?<![\\w.>])${its}\\s*(?:==|!=|\\?|&&|\\|\\|)`,
     `(?:NULL|nullptr|0)\\s*(?:==|!=)\\s*${its}(?![\\w.>\\[])`,
     `(?:if|while|assert\\w*|likely|BUG_ON|WARN_ON\\w*|KUNIT_ASSERT\\w*|IS_ERR\\w*|ZERO_OR_NULL_PTR|VERIFY\\w*|ASSERT\\w*)\\s*\\([^;{}]{0,80}${its}(?![\\w.>\\[])`,
-    `return\\s+\\(?[^;]{0,40}${its}(?![\\w.>\\[])`,
+    `return\\s{1,9}\\(?\\s{0,9}${its}(?![\\w.>\\[(])`,
     `&&\\s*${its}(?![\\w.>\\[])`,
   ];
   return checks.some((each) => new RegExp(each).test(rest));

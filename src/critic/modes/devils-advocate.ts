@@ -12,7 +12,7 @@ import type { Finding, Severity } from '../shapes.js';
 
 /** Words that stand in for a reason. */
 const hedge =
-  /\b(?:we assume|assumes?|assumed|assuming|assumption|in practice|obviously|clearly|of course|trivially|should be (?:enough|fine|safe|sufficient)|good enough|negligible|rarely|unlikely|hopefully|probably)\b/i;
+  /\b(?:we assume|assumes?|assumed|assuming|assumption|in practice|obviously|clearly|of course|trivially|should be (?:enough|fine|safe|sufficient)|good enough|negligible|hopefully)\b/i;
 const absolute =
   /\b(?:always|never|cannot|can't|guarantees?|guaranteed|impossible|under no circumstances)\b/i;
 /** A figure of speed, size or share that somebody must have measured. */
