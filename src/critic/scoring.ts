@@ -34,8 +34,8 @@ export function unjudged({ name, weight }: Weighted, why: string): DimensionScor
 }
 
 /**
- * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at a fault still
- * counts, for it can be shown; that there is none does not: nobody has seen that it is good.
+ * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at nobody has seen
+ * whether it is good, and there is no score: the faults are findings all the same.
  */
 export function sharedScore(
   { name, weight }: Weighted,
@@ -48,11 +48,7 @@ export function sharedScore(
   const evidence = faults
     .slice(0, evidenceMax)
     .map(({ rule, place, text }) => `${rule}, line ${place?.line_start ?? 0}: ${text}`);
-  if (looked < lookedMin) {
-    if (faults.length === 0) return unjudged({ name, weight }, nothing);
-    const why = `${faults.length} faults; what is good about it nobody has looked at`;
-    return { name, weight, score: cap, why, evidence };
-  }
+  if (looked < lookedMin) return unjudged({ name, weight }, nothing);
   const wrong = checked.reduce((sum, each) => sum + Math.min(each.looked, each.faults.length), 0);
   const counts = checked
     .filter((each) => each.looked > 0)

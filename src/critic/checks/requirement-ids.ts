@@ -33,12 +33,7 @@ export const requirementIds: Check = ({ read }) => {
   const twice = [...definitions].flatMap(([name, places]) => definedTwice(name, places));
   const { looked, faults } = undefinedOnes(read, definitions, series);
   return [
-    {
-      aspect: 'consistency',
-      what: 'ids with one meaning',
-      looked: definitions.size,
-      faults: twice,
-    },
+    { aspect: 'consistency', what: 'ids with one meaning', looked: 0, faults: twice },
     { aspect: 'traceability', what: 'ids that are defined here', looked, faults },
   ];
 };
