@@ -113,13 +113,14 @@ export function scoreOf(dimensions: readonly DimensionScore[]): Score {
     coverage += weight;
     sum += weight * score;
   }
-  // Weights of tenths do not add up exactly.
-  const isEnough = coverage >= coverageMin - weightStep;
-  return {
-    score: isEnough && coverage > 0 ? sum / coverage : null,
-    coverage,
-    dimensions: [...dimensions],
-  };
+  const judged = plain(coverage);
+  const score = judged >= coverageMin ? plain(sum / coverage) : null;
+  return { score, coverage: judged, dimensions: [...dimensions] };
 }
 
-const weightStep = 1e-9;
+/** Binary fractions of tenths do not add up exactly; what is in their 16th digit is no score, and decides nothing. */
+function plain(value: number): number {
+  return Number(value.toPrecision(digits));
+}
+
+const digits = 12;

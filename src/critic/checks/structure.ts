@@ -1,5 +1,5 @@
 import { slugOf } from '../markdown-anchors.js';
-import type { MarkdownText, Part } from '../markdown.js';
+import type { MarkdownText, Part, Place } from '../markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
 
 /** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
@@ -95,7 +95,7 @@ const placeholder =
 
 /** Text that is still to come; in code: comments that say so. */
 export const placeholders: Check = ({ read }) => {
-  const { sentences, headings, rows, isCode } = read;
+  const { sentences, headings, rows, isCode, lines } = read;
   const units = [
     ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
     ...headings.map(({ title, line_start, line_end }) => ({ text: title, line_start, line_end })),
@@ -110,7 +110,7 @@ export const placeholders: Check = ({ read }) => {
         remedy: isCode
           ? 'Do it, or name the task that will.'
           : 'Write it, or say who will and when.',
-        ...{ place: { line_start, line_end }, words: text },
+        ...{ place: narrowed(lines, { line_start, line_end }), words: text },
       },
     ];
   });
@@ -120,4 +120,11 @@ export const placeholders: Check = ({ read }) => {
 
 function placeOf({ line_start, line_end }: { line_start: number; line_end: number }) {
   return { line_start, line_end };
+}
+
+/** Comments of neighbouring lines are one paragraph: the line with the word is meant. */
+function narrowed(lines: readonly string[], place: Place): Place {
+  const its = lines.slice(place.line_start - 1, place.line_end);
+  const found = its.findIndex((line) => /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/.test(line));
+  return found < 0 ? place : at(place.line_start + found);
 }
