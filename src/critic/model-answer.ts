@@ -66,7 +66,7 @@ export function answerShape(
 
 /** JSON schema of an answer; said once, for what a refinement wants no schema can say. */
 export function answerJson(): Record<string, unknown> {
-  return answer().toJSONSchema() as Record<string, unknown>;
+  return answer().toJSONSchema();
 }
 
 /** Missing sections, unknown dimensions, and what the mode itself complains of. */

@@ -2,10 +2,11 @@ import type { Found } from '../finding.js';
 import { at, quoted, withoutCode, type Check } from './check.js';
 
 /** `FR-12`, `REQ-AUTH-003`. */
-const id = /(?<![\w/.-])([A-Z][A-Z0-9]{0,7}(?:-[A-Z]{2,8}){0,2})-(\d{1,4}[a-z]?)(?![\w/-]|\.\d)/g;
+const id =
+  /(?<![\w/.-])([A-Z][A-Z0-9]{0,7}(?:-[A-Z]{2,8}){0,2}(?:-\d{1,4})?)-(\d{1,4}[a-z]?)(?![\w/-]|\.\d)/g;
 /** Where one is said what it means: it begins an item, a heading or a row. */
 const defined =
-  /^[*_`[(\s]*([A-Z][A-Z0-9]{0,7}(?:-[A-Z]{2,8}){0,2}-\d{1,4}[a-z]?)[*_`\])\s]*(?:$|[:.)—–|-]|\s)/;
+  /^[*_`[(\s]*([A-Z][A-Z0-9]{0,7}(?:-[A-Z]{2,8}){0,2}(?:-\d{1,4}){1,2}[a-z]?)(?![\w-])[*_`\])\s]*(?:$|[:.)—–|-]|\s)/;
 /** Of a series of ids; fewer are names of something else, as UTF-8 is. */
 const seriesMin = 2;
 

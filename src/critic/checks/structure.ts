@@ -106,7 +106,9 @@ export const placeholders: Check = ({ read }) => {
     return [
       {
         ...{ rule: 'PLACEHOLDER', severity: isCode ? ('minor' as const) : ('major' as const) },
-        text: `Text is still to come: ${quoted(text)}`,
+        text: isCode
+          ? `A comment says that this is not finished: ${quoted(text)}`
+          : `Text is still to come: ${quoted(text)}`,
         remedy: isCode
           ? 'Do it, or name the task that will.'
           : 'Write it, or say who will and when.',
