@@ -49,11 +49,15 @@ export function sharedScore(
     .slice(0, evidenceMax)
     .map(({ rule, place, text }) => `${rule}, line ${place?.line_start ?? 0}: ${text}`);
   if (looked < lookedMin) return unjudged({ name, weight }, nothing);
-  const wrong = checked.reduce((sum, each) => sum + Math.min(each.looked, each.faults.length), 0);
+  const wrong = checked.reduce(
+    (sum, each) => sum + Math.min(each.looked, each.wrong ?? each.faults.length),
+    0,
+  );
   const counts = checked
     .filter((each) => each.looked > 0)
     .map(
-      (each) => `${Math.max(0, each.looked - each.faults.length)} of ${each.looked} ${each.what}`,
+      (each) =>
+        `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
     );
   const score = Math.min((looked - wrong) / looked, cap);
   return { name, weight, score, why: counts.join('; '), evidence: [...evidence, ...counts].slice(0, evidenceMax) }; // prettier-ignore
@@ -98,6 +102,7 @@ export function claimsLookedAt(before: readonly EarlierReport[]): Checked {
     aspect: 'accuracy',
     what: 'claims about code that hold',
     looked: counts.VERIFIED + contradicted,
+    wrong: contradicted,
     faults: faults.map(({ rule, severity, text, remedy, line_start, line_end }) => ({
       ...{ rule, severity, text, remedy, place: { line_start, line_end } },
     })),
