@@ -23,6 +23,8 @@ export function anchorsOf(
   }
   for (const [, , name = ''] of text.matchAll(/\b(?:id|name)=(["'])([^"'\s]{1,200})\1/g))
     anchors.add(name);
+  for (const [, title = ''] of text.matchAll(/<h[1-6][^>]{0,200}>([^<]{1,200})<\/h[1-6]>/gi))
+    anchors.add(slugOf(title));
   return anchors;
 }
 

@@ -34,8 +34,8 @@ export function unjudged({ name, weight }: Weighted, why: string): DimensionScor
 }
 
 /**
- * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at a fault still
- * counts, for it can be shown; that there is none does not: nobody has seen that it is good.
+ * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at nobody has seen
+ * whether it is good, and there is no score: the faults are findings all the same.
  */
 export function sharedScore(
   { name, weight }: Weighted,
@@ -48,16 +48,16 @@ export function sharedScore(
   const evidence = faults
     .slice(0, evidenceMax)
     .map(({ rule, place, text }) => `${rule}, line ${place?.line_start ?? 0}: ${text}`);
-  if (looked < lookedMin) {
-    if (faults.length === 0) return unjudged({ name, weight }, nothing);
-    const why = `${faults.length} faults; what is good about it nobody has looked at`;
-    return { name, weight, score: cap, why, evidence };
-  }
-  const wrong = checked.reduce((sum, each) => sum + Math.min(each.looked, each.faults.length), 0);
+  if (looked < lookedMin) return unjudged({ name, weight }, nothing);
+  const wrong = checked.reduce(
+    (sum, each) => sum + Math.min(each.looked, each.wrong ?? each.faults.length),
+    0,
+  );
   const counts = checked
     .filter((each) => each.looked > 0)
     .map(
-      (each) => `${Math.max(0, each.looked - each.faults.length)} of ${each.looked} ${each.what}`,
+      (each) =>
+        `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
     );
   const score = Math.min((looked - wrong) / looked, cap);
   return { name, weight, score, why: counts.join('; '), evidence: [...evidence, ...counts].slice(0, evidenceMax) }; // prettier-ignore
@@ -102,6 +102,7 @@ export function claimsLookedAt(before: readonly EarlierReport[]): Checked {
     aspect: 'accuracy',
     what: 'claims about code that hold',
     looked: counts.VERIFIED + contradicted,
+    wrong: contradicted,
     faults: faults.map(({ rule, severity, text, remedy, line_start, line_end }) => ({
       ...{ rule, severity, text, remedy, place: { line_start, line_end } },
     })),
@@ -117,13 +118,14 @@ export function scoreOf(dimensions: readonly DimensionScore[]): Score {
     coverage += weight;
     sum += weight * score;
   }
-  // Weights of tenths do not add up exactly.
-  const isEnough = coverage >= coverageMin - weightStep;
-  return {
-    score: isEnough && coverage > 0 ? sum / coverage : null,
-    coverage,
-    dimensions: [...dimensions],
-  };
+  const judged = plain(coverage);
+  const score = judged >= coverageMin ? plain(sum / coverage) : null;
+  return { score, coverage: judged, dimensions: [...dimensions] };
 }
 
-const weightStep = 1e-9;
+/** Binary fractions of tenths do not add up exactly; what is in their 16th digit is no score, and decides nothing. */
+function plain(value: number): number {
+  return Number(value.toPrecision(digits));
+}
+
+const digits = 12;

@@ -31,6 +31,8 @@ export interface Checked {
   /** How many were looked at; 0: there is nothing of that kind. */
   looked: number;
   faults: Found[];
+  /** How many do not hold, where that is not the number of faults. */
+  wrong?: number;
   /** What it could not look at, in words. */
   unable?: string;
 }

@@ -1,5 +1,5 @@
 import { slugOf } from '../markdown-anchors.js';
-import type { MarkdownText, Part } from '../markdown.js';
+import type { MarkdownText, Part, Place } from '../markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
 
 /** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
@@ -27,8 +27,8 @@ function emptySections(read: MarkdownText): Checked {
       },
     ];
   });
-  const what = 'sections that hold something';
-  return { aspect: 'completeness', what, looked: withHeading.length, faults };
+  // That a section holds something does not say that it holds what it should.
+  return { aspect: 'completeness', what: 'sections that hold something', looked: 0, faults };
 }
 
 function hasText(lines: readonly string[], part: Part): boolean {
@@ -56,8 +56,8 @@ function sameTitles({ parts }: MarkdownText): Checked {
       },
     ];
   });
-  const looked = parts.filter(({ heading }) => heading !== undefined).length;
-  return { aspect: 'consistency', what: 'headings of their own', looked, faults };
+  // That no two headings are the same says nothing of what stands below them.
+  return { aspect: 'consistency', what: 'headings of their own', looked: 0, faults };
 }
 
 /**
@@ -91,11 +91,11 @@ function decisionRecord({ artifact, read, target }: Subject): Checked[] {
 
 /** A word that stands for text which is still to come. */
 const placeholder =
-  /^(?:[-*\s>(["'_]*)(?:TODO|TBD|TBC|TBA|FIXME|XXX)(?![\w-])|[[(<{]\s?(?:TODO|TBD|TBC|FIXME|XXX|INSERT|FILL IN|YOUR [A-Z ]{2,30}(?: HERE)?)\b[^\])>}]{0,80}[\])>}]|(?:^|\s)(?:TODO|FIXME|TBD)\s?(?:\(\w[^)]{0,40}\))?:|\bto be (?:defined|determined|decided|written|done|announced|completed)\b|\blorem ipsum\b/;
+  /^(?:[-*\s>(["'_]*)(?:TODO|TBD|TBC|TBA|FIXME|XXX)(?![\w-])|[[(<{]\s?(?:TODO|TBD|TBC|FIXME|XXX|INSERT|FILL IN|YOUR [A-Z ]{2,30}(?: HERE)?)\b[^\])>}]{0,80}[\])>}]|(?:^|\s)(?:TODO|FIXME|TBD)\s?(?:\(\w[^)]{0,40}\))?:|\b(?:still|yet|is|are|remains?) to be (?:defined|determined|decided|specified|announced)\b|^\W*to be (?:defined|determined|decided|specified|announced|written|done)\W*$|\blorem ipsum\b/;
 
 /** Text that is still to come; in code: comments that say so. */
 export const placeholders: Check = ({ read }) => {
-  const { sentences, headings, rows, isCode } = read;
+  const { sentences, headings, rows, isCode, lines } = read;
   const units = [
     ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
     ...headings.map(({ title, line_start, line_end }) => ({ text: title, line_start, line_end })),
@@ -106,11 +106,13 @@ export const placeholders: Check = ({ read }) => {
     return [
       {
         ...{ rule: 'PLACEHOLDER', severity: isCode ? ('minor' as const) : ('major' as const) },
-        text: `Text is still to come: ${quoted(text)}`,
+        text: isCode
+          ? `A comment says that this is not finished: ${quoted(text)}`
+          : `Text is still to come: ${quoted(text)}`,
         remedy: isCode
           ? 'Do it, or name the task that will.'
           : 'Write it, or say who will and when.',
-        ...{ place: { line_start, line_end }, words: text },
+        ...{ place: narrowed(lines, { line_start, line_end }), words: text },
       },
     ];
   });
@@ -120,4 +122,11 @@ export const placeholders: Check = ({ read }) => {
 
 function placeOf({ line_start, line_end }: { line_start: number; line_end: number }) {
   return { line_start, line_end };
+}
+
+/** Comments of neighbouring lines are one paragraph: the line with the word is meant. */
+function narrowed(lines: readonly string[], place: Place): Place {
+  const its = lines.slice(place.line_start - 1, place.line_end);
+  const found = its.findIndex((line) => /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/.test(line));
+  return found < 0 ? place : at(place.line_start + found);
 }

@@ -118,7 +118,7 @@ function antiLeniency({ score }: Examined): string {
     [
       'The score was added up from the dimensions, without rounding.',
       'Earlier scores were not known.',
-      'A dimension of which too little was seen is not judged, unless a fault was.',
+      'A dimension of which too little was seen is not judged.',
       bare.length === 0
         ? `Every dimension above ${highScore} shows what it rests on.`
         : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { Ground } from '../../src/critic/ground.js';
+import type { ModeInput } from '../../src/critic/mode.js';
+import type { ContextVector, ModeReport } from '../../src/critic/shapes.js';
+import type { Questions } from '../../src/lattice/questions.js';
+
+export const context: ContextVector = {
+  ...{ criticality: 'C3', phase: 'PH-DESIGN', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },
+  ...{ team: 'TEAM-MULTI', enforcement: 'ENF-FULL', platform: 'PLAT-CC', token_budget: 'TOK-FULL' },
+};
+
+/** What a mode is given for a text. */
+export function inputOf(
+  text: string,
+  { path = 'docs/page.md', ...rest }: Partial<ModeInput> & { path?: string } = {},
+): ModeInput {
+  const digest = createHash('sha256').update(text).digest('hex');
+  return {
+    artifact: { path, text, digest },
+    ...{ context, iteration: 1, before: [], ground: undefined, rules: [], isSinglePass: false },
+    ...{ signal: new AbortController().signal, partial: () => undefined },
+    ...rest,
+  };
+}
+
+/** A tree of a few files that nobody asks questions about. */
+export function groundOf(files: Record<string, string>): Ground {
+  return {
+    root: '/tree',
+    questions: {} as Questions,
+    paths: () => Promise.resolve(Object.keys(files).sort()),
+    read: (path) => Promise.resolve(files[path]),
+  };
+}
+
+export function reportOf(report: Partial<ModeReport>): ModeReport {
+  return {
+    ...{ mode: 'self-refine', strategy: 'S-010', engine: 'rules', status: 'complete', reason: '' },
+    ...{ sections: [], findings: [], score: null, unable: [], dropped: 0, abort: '', texts: [] },
+    ...{ elapsed_ms: 0, tokens: 0 },
+    ...report,
+  };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { llmAsJudge } from '../../../../src/critic/modes/llm-as-judge.js';
+import { selfRefine } from '../../../../src/critic/modes/self-refine.js';
+import { standard } from '../../../../src/critic/modes/standard.js';
+import { steelman } from '../../../../src/critic/modes/steelman.js';
+import { context, inputOf, reportOf } from '../../../support/critic-input.js';
+
+const page = `# Store
+
+We will keep mail in one file, because writes are rare.
+
+## Assumptions
+
+The disk is never full.
+
+## Next steps
+
+- Improve things
+- Copy \`a.db\` daily
+- See https://example.org/x
+- [how](#nowhere)
+`;
+
+test('a steelman tells thesis, assumptions and reasons in the words of the artifact', async () => {
+  const { sections, score } = await steelman.examine(inputOf(page));
+  const text = (title: string): string => sections.find((each) => each.title === title)?.text ?? '';
+  expect(text('Core Thesis')).toBe('- line 3: We will keep mail in one file, because writes are rare.');
+  expect(text('Explicit Assumptions')).toBe('- line 7: The disk is never full.');
+  expect(text('Strongest Reasoning Chain')).toContain('line 3');
+  expect(score).toBeNull();
+}); // prettier-ignore
+
+test('a record that decides nothing has no thesis', async () => {
+  const decision = { ...context, target_type: 'TGT-DEC' as const };
+  const found = async (text: string): Promise<string[]> =>
+    (await steelman.examine(inputOf(text, { context: decision }))).findings.map(({ rule }) => rule);
+  expect(await found('# Store\n\nFiles are nice.\n')).toEqual(['DECISION_UNSTATED']);
+  expect(await found(page)).not.toContain('DECISION_UNSTATED');
+});
+
+test('self-refine lists what is wrong and scores nothing', async () => {
+  const { findings, score } = await selfRefine.examine(inputOf(page));
+  expect(findings.map(({ rule, line_start }) => [rule, line_start])).toEqual([
+    ['ACTION_VAGUE', 11],
+    ['ANCHOR_BROKEN', 14],
+  ]);
+  expect(score).toBeNull();
+});
+
+test('criteria that can be checked are met or not; words are for a reader', async () => {
+  const criteria = '- required_section: Next steps\n- required_section: Rollback\n- pattern: ^We will\n- It is nice';
+  const { score, unable } = await standard.examine(inputOf(page, { criteria }));
+  const given = Object.fromEntries(score?.dimensions.map((each) => [each.name, each.score]) ?? []);
+  expect(given.Alignment).toBeCloseTo(2 / 3, 12);
+  expect(given.Completeness).toBeNull();
+  expect(unable.join()).toContain('to judge 1 criteria');
+}); // prettier-ignore
+
+test('claims that were verified before are the evidence that a judge can count', async () => {
+  const rows = ['VERIFIED', 'VERIFIED', 'VERIFIED', 'CONTRADICTED', 'UNVERIFIED'];
+  const text = ['| Claim | Status |', '|---|---|', ...rows.map((each) => `| x | ${each} |`)].join('\n');
+  const cov = reportOf({ mode: 'chain-of-verification', sections: [{ title: 'Verification Results', text }] });
+  const { score, findings } = await llmAsJudge.examine(inputOf(page, { before: [cov] }));
+  const evidence = score?.dimensions.find(({ name }) => name === 'Evidence Quality');
+  expect(evidence?.score).toBe(0.75);
+  const known = reportOf({ findings });
+  const again = await llmAsJudge.examine(inputOf(page, { before: [known] }));
+  expect(again.findings).toEqual([]);
+}); // prettier-ignore
+
+test('what a mode is given has no scores of others, by its type', () => {
+  const [before] = inputOf(page, { before: [reportOf({})] }).before;
+  // @ts-expect-error: a mode that reads it does not compile.
+  expect(before?.score).toBeNull();
+});
