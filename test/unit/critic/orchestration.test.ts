@@ -4,7 +4,7 @@ import { OrchestrationFile } from '../../../src/critic/orchestration-file.js';
 import { runOrchestration, type OrchestrationParts } from '../../../src/critic/orchestration.js';
 import type { Critique, CritiqueRequest } from '../../../src/critic/shapes.js';
 import { reportOf } from '../../../src/critic/report.js';
-import { judgeNothing, selectionOf } from '../../support/critic.js';
+import { judgeNothing, selectionOf } from '../../support/reviews.js';
 
 const source = `# Who plans this: the architects.
 owner: architects # kept
