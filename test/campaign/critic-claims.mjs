@@ -104,7 +104,12 @@ async function reviewed(root, home, artifact) {
         before: [],
         rules: [],
       },
-      ...{ ground, isSinglePass: false, signal: AbortSignal.timeout(msMax), partial: () => {} },
+      ...{
+        ground,
+        isSinglePass: false,
+        signal: globalThis.AbortSignal.timeout(msMax),
+        partial: () => {},
+      },
     });
   } finally {
     for (const { index } of shards) index.close();
@@ -171,9 +176,7 @@ async function measured(corpus, folder) {
   const alarms = contradictedLines(asIs);
   const found = placed.map((each) => ({
     ...each,
-    by: wrong.findings.find(
-      ({ line_start, line_end }) => line_start <= each.last && line_end >= each.line,
-    ),
+    by: findingOf(each, placed, wrong),
   }));
   return {
     ...{
@@ -186,6 +189,37 @@ async function measured(corpus, folder) {
     falseAlarms: alarms.filter((each) => !isKnownWrong(each)),
     reallyWrong: alarms.filter(isKnownWrong),
   };
+}
+
+/** Where several things of a line are falsified, each must be named in what is contradicted. */
+function findingOf(each, placed, wrong) {
+  const isAlone = placed.every(
+    (other) => other === each || other.last < each.line || other.line > each.last,
+  );
+  const said = contradictedLines(wrong).filter(
+    (line) => isAlone || names(each).some((name) => line.includes(name)),
+  );
+  return wrong.findings.find(
+    ({ line_start, line_end, text, remedy }) =>
+      line_start <= each.last &&
+      line_end >= each.line &&
+      said.some(
+        (line) =>
+          line.startsWith(`- line ${line_start}:`) &&
+          line.includes(remedy) &&
+          line.includes(text.slice(text.lastIndexOf('" – ') + 4)),
+      ),
+  );
+}
+
+/** What the falsified words name. */
+function names({ to, from }) {
+  const of = (text) => text.match(/[\w$./:@#-]*[\w$]/g) ?? [];
+  const before = new Set(of(from));
+  const fresh = of(to).filter(
+    (name) => !before.has(name) && name.length > 2 && /[._/:#-]|[a-z][A-Z]|\d/.test(name),
+  );
+  return fresh.length > 0 ? fresh : of(to).filter((name) => /[a-z][A-Z]|_|[./]/.test(name));
 }
 
 function sharesOf(results) {

@@ -110,7 +110,7 @@ export async function checkParameterCount(
   amount: Amount,
 ): Promise<Verdict> {
   const known = (await definitionsOf(tree, symbol)).flatMap((each) => {
-    const parameters = parametersOf(each.signature, symbol.name);
+    const parameters = parametersOf(each.signature, symbol.name) ?? unnamed(each.signature);
     return parameters === undefined ? [] : [{ each, parameters }];
   });
   const [first] = known;
@@ -132,12 +132,21 @@ export async function checkParameterCount(
   return contradicted(shown, `Say ${parameters.length}.`, evidence);
 }
 
+/** A signature that was cut still tells how many there are. */
+function unnamed(signature: string): string[] | undefined {
+  const count = /\| params:(\d{1,3})\b/.exec(signature)?.[1];
+  return count === undefined
+    ? undefined
+    : Array.from({ length: Number(count) }, (_, at) => `#${at}`);
+}
+
 /** Of `foo(a, b = 1, { c })`: each as written. Undefined: there are no brackets. */
 export function parametersOf(signature: string, name: string): string[] | undefined {
   const at = signature.indexOf(name);
   const open = signature.indexOf('(', at < 0 ? 0 : at);
   if (open < 0) return undefined;
   const parameters: string[] = [];
+  // The bracket that a signature of the index begins its list with stands behind its parts.
   let depth = 0;
   let begin = open + 1;
   for (let end = open; end < signature.length; end += 1) {

@@ -12,12 +12,10 @@ const placeholder =
 const output =
   /^(?:\.{0,2}\/)?(?:dist|build|out|target|coverage|tmp|temp|node_modules|\.cache|\.git|logs?|var|etc|usr|home|proc|sys|dev|opt)(?:\/|$)/i;
 const making =
-  /\b(?:creat|writ|generat|produc|output|emit|sav|stor|download|install|put|add|make|mak)(?:e|es|ed|ing|s|t|ten)?\b/i;
+  /\b(?:creat|writ|generat|produc|output|emit|sav|download|install|add|mak)(?:e|es|ed|ing|s|ten)?\b(?:\s\S{1,20}){0,4}\s?[`[(]?$/i;
 
-export async function checkPath(
-  { tree, document, claim }: Checking,
-  name: PathName,
-): Promise<Verdict> {
+export async function checkPath(checking: Checking, name: PathName): Promise<Verdict> {
+  const { tree, document, claim } = checking;
   const place = placeOf(tree, name);
   if (place.is === 'file')
     return verified(`${place.file} is there.`, await tree.evidence(place.file, 1));
@@ -30,22 +28,32 @@ export async function checkPath(
       'medium',
     );
   if (place.is === 'pattern') return unverified('It is a pattern, not one place.');
-  if (name.isStem) return checkStem({ tree, document, claim }, name.path);
+  if (name.isStem) return checkStem(checking, name.path);
   if (placeholder.test(name.path)) return unverified('It reads like a placeholder.');
   if (output.test(name.path)) return unverified('What is made there is not kept in the tree.');
   if (document.fenced.includes(name.path))
     return unverified('An example of the document names it.');
-  if (making.test(claim.text) && !name.isLink)
+  if (isMade(claim.text, name.path) && !name.isLink)
     return unverified('Something is said to be made there.');
-  return absentPath({ tree, document, claim }, name);
+  return absentPath(checking, name);
 }
 
-async function absentPath({ tree }: Checking, name: PathName): Promise<Verdict> {
+/** Names that any project has. */
+const generic =
+  /^(?:package(?:-lock)?|tsconfig|app|server|index|main|client|worker|plugin|script|config|settings|data|Makefile|README)\.\w+$/i;
+
+function isMade(sentence: string, name: string): boolean {
+  const at = sentence.indexOf(name);
+  return at > 0 && making.test(sentence.slice(Math.max(0, at - 60), at));
+}
+
+async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): Promise<Verdict> {
   const parts = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
   const near = nearestPath(tree, name.path);
   const evidence = near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [];
   const reason = `There is no ${name.path} in the tree.`;
-  if (!isOfTree(tree, name, parts, near))
+  const isOwn = areBareNamesOwn && parts.length === 1 && !generic.test(name.path);
+  if (!isOwn && !isOfTree(tree, name, parts, near))
     return unverified(`${reason} It may belong to something else.`);
   return contradicted(
     reason,
@@ -66,10 +74,12 @@ function isOfTree(
   if (parts.length > 1) {
     const place = placeOf(tree, { ...name, path: folder, isLink: false });
     const root = placeOf(tree, { ...name, path: parts[0] ?? '', isLink: true });
-    return near !== undefined || place.is === 'folder' || root.is === 'folder';
+    // A file of the same name elsewhere is what is meant; one that is merely like it, only within a folder of the tree.
+    const isSame = near !== undefined && path.posix.basename(near) === parts.at(-1);
+    return isSame || place.is === 'folder' || root.is === 'folder';
   }
   // The name of a file alone may be one of another project.
-  if (near === undefined || /^package(?:-lock)?\.json$/.test(name.path)) return false;
+  if (near === undefined || generic.test(name.path)) return false;
   return name.isLink || stemOf(near) === stemOf(name.path) || /[-_]|\w{7}/.test(stemOf(name.path));
 }
 

@@ -117,6 +117,8 @@ async function absentSymbol(
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
+  if (!symbol.isCall && [`${name}s`, name.replace(/s$/, '')].some((each) => words.has(each)))
+    return unverified(`${reason} It is one of several that are.`);
   if (await tree.isInDocuments(name))
     return unverified(`${reason} Other documents of the tree name it.`);
   if (claim.stance !== 'asserted') return unverified(reason);

@@ -121,7 +121,8 @@ class Reader {
     if (named !== undefined) this.#anchors.add(named.toLowerCase());
     const plain = heading
       .replaceAll(/<[^<>]{0,200}>/g, '')
-      .replaceAll(/\[([^\]]{0,200})\]\([^()]{0,300}\)/g, '$1');
+      .replaceAll(/\[([^\]]{0,200})\]\([^()]{0,300}\)/g, '$1')
+      .replaceAll(/(?<![\w`])_([^_`]{1,100})_(?!\w)/g, '$1');
     const slug = slugOf(plain);
     let anchor = slug;
     for (let count = 1; this.#anchors.has(anchor) && count < 1_000; count += 1)
@@ -194,7 +195,7 @@ class Reader {
     for (const each of open) {
       if (text.length >= claimLimits.passageChars) break;
       lines.push({ at: text.length, line: each.line });
-      text += `${each.text.trim()} `;
+      text += `${each.text.trim().replaceAll(/\s+/g, ' ')} `;
     }
     text = text.slice(0, claimLimits.passageChars);
     this.#passages.push({ text, lines, isHeading, heading: isHeading ? '' : this.#heading });

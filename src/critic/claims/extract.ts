@@ -106,7 +106,10 @@ function pathStatements(
   if (path.path !== '') statements.push({ kind: 'path', path });
   if (path.anchor !== '' && !isCode) statements.push({ kind: 'anchor', path });
   if (path.line_start === 0) return statements;
-  const before = references[at - 1];
+  const before = references
+    .slice(0, at)
+    .filter((each) => each.type === 'symbol' || (each.type === 'path' && each.path.line_start > 0))
+    .at(-1);
   const after = references[at + 1];
   const beside =
     before?.type === 'symbol' && from - before.end <= besideChars

@@ -50,9 +50,21 @@ export function referencesIn(sentence: string): Reference[] {
   const found: Reference[] = [];
   for (const match of sentence.matchAll(lexer)) {
     const place = { at: match.index, end: match.index + match[0].length };
-    for (const named of namedBy(match.groups ?? {})) found.push({ ...named, ...place });
+    for (const named of namedBy(match.groups ?? {}))
+      found.push(asFolder({ ...named, ...place }, sentence));
   }
   return found;
+}
+
+/** "the folder `lib`": a word beside it says what it names. */
+function asFolder(reference: Reference, sentence: string): Reference {
+  if (reference.type !== 'symbol' || reference.symbol.container !== '') return reference;
+  const { at, end, symbol } = reference;
+  const isFolder =
+    /\b(?:folder|directory) $/i.test(sentence.slice(Math.max(0, at - 12), at)) ||
+    /^ (?:folder|directory)\b/i.test(sentence.slice(end, end + 12));
+  if (!isFolder || !symbol.isMarked || symbol.isCall) return reference;
+  return { type: 'path', path: pathIn(`${symbol.name}/`), isMarked: true, at, end };
 }
 
 function namedBy(groups: Record<string, string | undefined>): Named[] {

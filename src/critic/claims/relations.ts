@@ -42,7 +42,7 @@ const noun =
   '(?:\\s(?:function|functions|method|methods|macro|macros|struct|structs|structure|class|classes|type|types|interface|constant|constants|variable|symbol|helper|helpers|routine|module|option|setting|property|field|parameter|enum|object|flag)){0,2}';
 const one = (letter: string): string => `⟦${letter}\\d+⟧`;
 const list = (letter: string): string =>
-  `${one(letter)}(?:(?:, and |, or |, | and | or |/)${one(letter)}){0,11}`;
+  `${one(letter)}(?:(?:, and |, or |, | and | or |/)(?:by |from |in )?${one(letter)}){0,11}`;
 const article = '(?:the |a |an |its |their |our |both )?';
 const fileWord = `${article}(?:(?:file|files|module|folder|directory|header|source file|script|test file|header file) )?`;
 const amount =
@@ -111,7 +111,7 @@ const rules: Rule[] = [
     ([, from, to], masked) => calls(masked, from, to),
   ),
   rule(
-    `(${list('S')})${noun},? (?:(?:which|that|who) )?(?:(?:is|are|gets?) )?${adverbs}(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})`,
+    `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})`,
     ([, to, from], masked) => calls(masked, from, to),
   ),
   rule(
@@ -210,8 +210,10 @@ const rules: Rule[] = [
   ),
   rule(
     `(${one('S')})${noun},? (?:\\([^()]{0,60}\\) )?(?:which |that |and )?(?:currently |normally |usually )?(?:defaults? to|default(?:s)? (?:is|are|of)|is set to|is limited to|is fixed at|equals|has a default(?: value)? of|has the (?:default )?value(?: of)?|is by default|(?:is|are) (?=⟦V|\\d)|=|:=|of (?=\\d)|\\((?:default:? |defaults to |by default )?(?=⟦V|\\d)) ?${article}${value}`,
-    ([whole = '', symbol, its, unit], masked) =>
-      isValueOf(whole, masked, symbol) ? constants(masked, symbol, its, unit) : [],
+    ({ 0: whole, 1: symbol, 2: its, 3: unit, index }, masked) =>
+      isValueOf(whole, masked.text.slice(index + whole.length), masked, symbol)
+        ? constants(masked, symbol, its, unit)
+        : [],
   ),
   rule(
     `(?:default(?: value)? (?:of|for)|limit|constant|value of|size of) ${article}(${one('S')})${noun} (?:is|of|at|to) ${value}`,
@@ -300,9 +302,16 @@ function counted(
   return pathsOf(masked, path).map((its) => state(its, amountOf(bound, number)));
 }
 
-/** `is 5` of a variable in lower case says what something is like, not what it is set to. */
-function isValueOf(whole: string, masked: Masked, symbol: string | undefined): boolean {
+/** `is 5` of a variable in lower case may say what something is like; where it ends there, it is set to it. */
+function isValueOf(
+  whole: string,
+  after: string,
+  masked: Masked,
+  symbol: string | undefined,
+): boolean {
   if (!/⟧\S* (?:is|are) (?:the |a |an )?(?:⟦V|\d)/.test(whole)) return true;
+  const ends = /^(?:\s?$|[.,;:)](?:\s|$)| (?:in|by|of|at|unless|and)\b)/.test(after);
+  if (ends && symbolsOf(masked, symbol).every(({ isMarked }) => isMarked)) return true;
   return symbolsOf(masked, symbol).every(({ name }) => /^[A-Z][A-Z0-9_]+$|Max$|Min$/.test(name));
 }
 

@@ -35,17 +35,19 @@ function isEnd(text: string, at: number, begin: number): boolean {
 const making =
   'add|introduc|creat|mov|renam|implement|expos|replac|liv|provid|support|becom|land|ship|export|tak|remov|drop|split|extract|grow|gain|offer|writ|com|defin|hold|get|contain';
 const future = new RegExp(
-  `\\b(?:will|shall|going to|is to|are to)\\s(?:\\w{1,15}\\s){0,3}?(?:${making})(?:e|es|ed|ing|ten|s|t)?\\b|` +
+  `\\b(?:will|shall|would|could|might|going to|is to|are to)\\s(?:\\w{1,15}\\s){0,3}?(?:${making})(?:e|es|ed|ing|ten|s|t)?\\b|` +
     `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|in (?:the|a) (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|later version|next version)\\b`,
   'i',
 );
-const futureOfDoing = /\b(?:will|shall|going to)\b/i;
+const futureOfDoing = /\b(?:will|shall|going to|would|could|might)\b/i;
 const past =
   /\b(?:was|were|has been|have been|had been|been|got|is|are|being)\s(?:\w{1,15}\s){0,2}?(?:removed|deleted|renamed|moved|dropped|replaced|superseded|retired|deprecated|gone)\b|\bused to\b|\bno longer\b|\bformerly\b|\bpreviously\b|\b(?:removed|dropped) (?:in|from|with|since)\b|\bin (?:earlier|older|previous|former) (?:versions?|releases?)\b|\b(?:older|earlier|former|previous) (?:name|version|file)\b|\b(?:before|until|prior to) v?\d|\brenamed (?:from|to)\b/i;
 const absent =
-  /\bthere (?:is|are|was|were) (?:no|not|neither)\b|\b(?:does|do|did|is|are)(?: not|n't)(?: \w{1,15})? (?:exist|present|available|exported|defined|implemented|included|found|have|has|provided|supported|any more|know|knows|part)\b|\b(?:has|have|with|knows?|contains?) no\b|\black(?:s|ing)?\b|\bmissing\b|\bwithout\b|\bnonexist|\bnon-exist|\binstead of\b|\brather than\b|\bunlike\b|\bno such\b|\bnot (?:a|an|called|named)\b/i;
+  /\bthere (?:is|are|was|were) (?:no|not|neither)\b|\b(?:does|do|did|is|are)(?: not|n't)(?: \w{1,15})? (?:exist|present|available|exported|defined|implemented|included|found|have|has|provided|supported|any more|part)\b|\b(?:has|have|with|knows?|contains?) no\b|\black(?:s|ing)?\b|\bmissing\b|\bwithout\b|\bnonexist|\bnon-exist|\binstead of\b|\brather than\b|\bunlike\b|\bno such\b|\bnot (?:a|an|called|named)\b/gi;
 const conditional =
-  /\b(?:would|could|might|may exist|suppose|supposing|imagine|assume|assuming|hypothetical|were to|if (?:you|we|there (?:is|were)|a|an|any|one|it exists|they exist))\b/i;
+  /\b(?:may exist|suppose|supposing|imagine|assume|assuming|hypothetical|were to)\b/i;
+const existing =
+  /\b(?:exists?|is (?:there|present|found|available|defined|missing|given|set)|were|had)\b/i;
 const conditionalHead =
   /^\W{0,4}(?:if|when|unless|should|once|in case|provided|assuming)\b[^,]{0,300}/i;
 const conditionalTail = /\b(?:if|unless|in case|provided that)\s/i;
@@ -58,7 +60,7 @@ const negation =
 export function stanceAt(sentence: string, at: number): Stance {
   if (past.test(sentence)) return 'past';
   if (future.test(sentence)) return 'future';
-  if (absent.test(sentence)) return 'negated';
+  if (isDenied(sentence, at)) return 'negated';
   if (isConditional(sentence, at)) return 'conditional';
   return example.test(sentence) ? 'example' : 'asserted';
 }
@@ -71,12 +73,24 @@ export function stanceOfRelation(sentence: string, at: number, words: string): S
   return negation.test(words) ? 'negated' : 'asserted';
 }
 
+/** Further from the words that deny something, something else is denied. */
+const deniedChars = 40;
+
+function isDenied(sentence: string, at: number): boolean {
+  for (const match of sentence.matchAll(absent)) {
+    const end = match.index + match[0].length;
+    if (at < end ? match.index - at <= 2 * deniedChars : at - end <= deniedChars) return true;
+  }
+  return false;
+}
+
+/** What is called if something holds is there; what is said to be there if something holds may not be. */
 function isConditional(sentence: string, at: number): boolean {
   if (conditional.test(sentence)) return true;
   const head = conditionalHead.exec(sentence);
-  if (head !== null) return at < head[0].length;
+  if (head !== null) return at < head[0].length && existing.test(head[0]);
   const tail = conditionalTail.exec(sentence);
-  return tail !== null && at > tail.index;
+  return tail !== null && at > tail.index && existing.test(sentence.slice(tail.index));
 }
 
 const hard = /\b(?:MUST(?: NOT)?|SHALL(?: NOT)?|REQUIRED)\b|\b(?:must|shall) (?:never|not)\b/;

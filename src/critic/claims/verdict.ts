@@ -12,6 +12,8 @@ export interface Checking {
   tree: KnownTree;
   document: ReadDocument;
   claim: Claim;
+  /** Files that the document names without a folder are, all but a few, files of the tree. */
+  areBareNamesOwn: boolean;
 }
 
 export function verified(

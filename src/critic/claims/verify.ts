@@ -20,6 +20,7 @@ import {
 import type { Claim, Stance, Verified } from './claim.js';
 import type { ReadDocument } from './document.js';
 import type { KnownTree } from './known-tree.js';
+import { placeOf } from './places.js';
 import { unverified, type Checking, type Verdict } from './verdict.js';
 
 const spoken: Record<Exclude<Stance, 'asserted'>, string> = {
@@ -38,14 +39,28 @@ export async function verifyClaims(
   told: (verified: Verified) => void = () => undefined,
 ): Promise<Verified[]> {
   const found: Verified[] = [];
+  const areBareNamesOwn = namesOwnFiles(claims, tree);
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(claim, await asked({ tree, document, claim }));
+    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn }));
     const each = { claim, ...verdict };
     found.push(each);
     told(each);
   }
   return found;
+}
+
+/** Of at least three, three in four. */
+function namesOwnFiles(claims: readonly Claim[], tree: KnownTree): boolean {
+  const names = new Map<string, boolean>();
+  for (const { statement } of claims) {
+    if (statement.kind !== 'path') continue;
+    const { path } = statement;
+    if (path.isStem || path.path.includes('/') || names.has(path.path)) continue;
+    names.set(path.path, placeOf(tree, path).is !== 'nowhere');
+  }
+  const known = [...names.values()].filter((each) => each).length;
+  return known >= 3 && 4 * known >= 3 * names.size;
 }
 
 /** What one question cannot answer leaves its claim open, and the others are asked. */
