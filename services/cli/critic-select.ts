@@ -89,9 +89,10 @@ function contextOf(words: Record<string, unknown>, line: number): ContextWords {
   for (const name of dimensionNames) {
     const word = words[name];
     if (word === undefined || word === null) continue;
+    if (!['string', 'number', 'boolean'].includes(typeof word))
+      throw invalid(line, `${name} must be a word`);
     // What is no word is no value either: it is replaced, as any other.
-    if (typeof word === 'object') throw invalid(line, `${name} must be a word`);
-    context[name] = String(word);
+    context[name] = typeof word === 'string' ? word : JSON.stringify(word);
   }
   return context;
 }

@@ -16,6 +16,7 @@ import { printable, table, wrap } from './output.js';
 const findingsMax = 40;
 const evidenceMax = 3;
 const quoteChars = 110;
+const levels = ['mandatory', 'recommended', 'warning', 'note'] as const;
 /** Nothing is cut from a sentence before this. */
 const textChars = 700;
 
@@ -49,9 +50,11 @@ export function renderSelection(selection: Selection, artifact: string, threshol
     ...(error === '' ? [] : [line(error)]),
     line(names.length === 0 ? 'no modes' : `${names.join(' -> ')}, about ${tokens} tokens`),
     '',
-    ...steps.flatMap(({ step, text, modes: left }) => [
+    ...steps.flatMap(({ step, text, modes: left }, at) => [
       wrap(printable(`${step.padEnd(12)} ${text}`), '  '),
-      ...(left.length === 0 ? [] : [wrap(left.join(', '), ' '.repeat(15))]),
+      ...(left.join() === (steps[at - 1]?.modes ?? []).join()
+        ? []
+        : [wrap(`= ${left.join(', ') || 'none'}`, ' '.repeat(15))]),
     ]),
     ...flagLines(flags),
   ].join('\n');
@@ -182,9 +185,10 @@ function undoneLines(reports: readonly ModeReport[]): string[] {
 
 function flagLines(flags: readonly Flag[]): string[] {
   if (flags.length === 0) return [];
+  const inOrder = [...flags].sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level));
   return [
     '',
-    ...flags.map(({ level, code, text }) => wrap(printable(`${level} ${code}: ${text}`), '  ')),
+    ...inOrder.map(({ level, code, text }) => wrap(printable(`${level} ${code}: ${text}`), '  ')),
   ];
 }
 

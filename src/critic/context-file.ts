@@ -133,7 +133,7 @@ export function requestOf(context: PsContext): Omit<Partial<CritiqueRequest>, 'a
 
 class Reader {
   readonly #file: string;
-  readonly #warnings: Flag[] = [];
+  readonly #warnings: { line: number; flag: Flag }[] = [];
 
   constructor(file: string) {
     this.#file = file;
@@ -156,7 +156,8 @@ class Reader {
       ...present('iterations_max', this.#whole(limits, 'Max Iterations', 1, 64)),
     };
     this.#unread(found);
-    return { context, warnings: this.#warnings };
+    const inOrder = [...this.#warnings].sort((a, b) => a.line - b.line);
+    return { context, warnings: inOrder.map(({ flag }) => flag) };
   }
 
   #sections(lines: readonly string[]): Found {
@@ -276,7 +277,8 @@ class Reader {
 
   #warn(code: string, { name, line, column }: Field, text: string): void {
     const place = `${this.#file}:${line}:${column}`;
-    this.#warnings.push({ code, level: 'warning', text: `${place}: ${name} ${text}` });
+    const flag: Flag = { code, level: 'warning', text: `${place}: ${name} ${text}` };
+    this.#warnings.push({ line, flag });
   }
 
   #invalid(line: number, column: number, detail: string): BusError {

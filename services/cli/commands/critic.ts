@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import type { Config } from '../../../src/config/config.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from '../critic-request.js';
 import { orchestrate, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printable } from '../output.js';
+import { FailureWith, print, printable } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -51,7 +52,7 @@ export function addCriticCommand(sigma: Command): void {
   withDimensions(critic)
     .addHelpText(
       'after',
-      '\nExit code: 0 the gate is met, or nothing was to be scored; 1 it is not met, a person has to decide first, or a line of --select is none; 2 wrong usage.',
+      '\nExit code: 0 the gate is met, or no mode scores and nothing critical was found (C1 is reported, not gated); 1 it is not met, or a person has to look first, or a line of --select is none; 2 wrong usage.',
     )
     .action(async (options: CriticOptions) => {
       if (options.orchestration !== undefined)
@@ -95,10 +96,11 @@ async function review(options: CriticOptions): Promise<void> {
   const { refusalOf } = await import('../../../src/critic/select/course.js');
   const refused = refusalOf(selection);
   const form = { json: options.json === true };
-  if (refused !== undefined) throw refused;
-  warn([...warnings, ...selection.flags]);
+  if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
+  // On a terminal they stand in the answer.
+  warn(process.stdout.isTTY && !form.json ? warnings : [...warnings, ...selection.flags]);
   if (options.explain === true) {
-    const threshold = await thresholdOf(request);
+    const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../render-critic.js');
     const { path } = request.artifact;
     return print(form, { artifact: path, threshold, ...selection }, () =>
@@ -115,7 +117,9 @@ async function review(options: CriticOptions): Promise<void> {
     ]);
   const { renderCritique } = await import('../render-critic.js');
   print(form, critique, () => renderCritique(critique));
-  if (!isFine(critique, request)) process.exitCode = 1;
+  const isGated =
+    !request.is_adversarial || (request.threshold ?? config.critic?.threshold) !== undefined;
+  if (!isFine(critique, isGated)) process.exitCode = 1;
 }
 
 async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
@@ -151,10 +155,14 @@ async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Pro
   }
 }
 
-async function thresholdOf({ threshold, is_adversarial }: CritiqueRequest): Promise<number> {
+/** What a critic of these settings would ask for. */
+async function gateOf(
+  { threshold, is_adversarial }: CritiqueRequest,
+  { critic }: Config,
+): Promise<number> {
   const { qualityGate } = await import('../../../src/critic/shapes.js');
-  if (threshold !== undefined) return threshold;
-  return is_adversarial ? qualityGate.threshold : qualityGate.standardThreshold;
+  const usual = is_adversarial ? qualityGate.threshold : qualityGate.standardThreshold;
+  return threshold ?? critic?.threshold ?? usual;
 }
 
 /** On standard error, also where the answer is for a script. */
@@ -164,23 +172,22 @@ function warn(flags: readonly Flag[]): void {
 }
 
 /**
- * Whether whoever asked can go on. C1 is reported and not gated, unless a gate was named; where nobody was asked for a score,
- * its absence is no failure.
+ * Whether whoever asked can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
+ * gate was named; where no mode scores, nothing critical may be found.
  */
-function isFine(
-  { verdict, selection, needs_person, reports }: Critique,
-  request: CritiqueRequest,
-): boolean {
-  if (verdict === 'PASS') return true;
+function isFine(critique: Critique, isGated: boolean): boolean {
+  const { verdict, selection, reports } = critique;
   const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
-  if (verdict === 'ABORTED' || selection.modes.length === 0 || !isDone) return false;
-  const isScored = selection.modes.some(
+  if (selection.outcome !== 'review' || !isDone) return false;
+  if (verdict === 'PASS') return true;
+  if (verdict === 'ABORTED') return false;
+  const scoring = selection.modes.some(
     ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',
   );
-  if (verdict === 'UNSCORED') return !isScored && !needs_person;
-  return (
-    selection.criticality === 'C1' && request.is_adversarial && request.threshold === undefined
-  );
+  const found = reports.flatMap(({ findings }) => findings);
+  const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
+  if (verdict === 'UNSCORED') return !scoring && !isCritical;
+  return selection.criticality === 'C1' && !isGated;
 }
 
 function addHistoryCommands(critic: Command): void {

@@ -27,11 +27,7 @@ export const chainOfVerification: Mode = {
     { name: 'Correction Quality', weight: 0.2 },
   ],
   sections: titles.map((title) => ({ title, isRequired: true })),
-  text:
-    'List the statements of the artifact that can be checked against the code, check each of them on its own, without ' +
-    'regard to the others, and say for each: verified, contradicted or unverified, with the place in the code that shows ' +
-    'it. What the rules have already looked up stands as it is; add only statements that they did not see, and say what ' +
-    'a contradicted one should say instead. A statement for which you have no place is unverified.',
+  text: 'critic-chain-of-verification',
   examine,
 };
 

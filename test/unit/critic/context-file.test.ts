@@ -74,7 +74,9 @@ test('what is written reads as what it was', () => {
 });
 
 test('any context is read as what was written', () => {
-  const word = fc.stringMatching(/^[a-z0-9][a-z0-9_./-]{0,20}$/).filter((each) => !/^(unknown|null|none|auto|n\/a)$/.test(each));
+  const word = fc
+    .stringMatching(/^[a-z0-9][a-z0-9_./-]{0,20}$/)
+    .filter((each) => !/^(unknown|null|none|auto|n\/a)$/.test(each));
   const share = fc.integer({ min: 0, max: 1_000 }).map((each) => each / 1_000);
   const shapes = fc.record({
     ...{ ps_id: word, entry_id: word, artifact: word, generator: word },
@@ -88,7 +90,17 @@ test('any context is read as what was written', () => {
       { nil: undefined },
     ),
     criteria: fc
-      .array(fc.constantFrom('## PS CONTEXT', '# x', '- **Mode:** red-team', 'words', '', '\\## y', '{a}b'))
+      .array(
+        fc.constantFrom(
+          '## PS CONTEXT',
+          '# x',
+          '- **Mode:** red-team',
+          'words',
+          '',
+          '\\## y',
+          '{a}b',
+        ),
+      )
       .map((lines) => lines.join('\n').trim()),
     threshold: fc.option(share, { nil: undefined }),
     iterations_max: fc.option(fc.integer({ min: 1, max: 64 }), { nil: undefined }),
@@ -127,13 +139,13 @@ test('what nobody filled in, what is misspelt and what is no value is told with 
     ...{ ps_id: '', entry_id: '', artifact: 'a.md', generator: '', criteria: '' },
     adversarial: { modes: [], words: { criticality: 'C9' } },
   });
-  expect(warnings.map(({ code, text: said }) => `${code} ${said.split(' ')[0] ?? ''}`)).toEqual([
+  expect(warnings.map(({ code, text: said }) => `${code} ${said.split(': ')[0] ?? ''}`)).toEqual([
     'CONTEXT_PLACEHOLDER c.md:2:14',
     'CONTEXT_PLACEHOLDER c.md:3:18',
+    'CONTEXT_FIELD c.md:5:24',
+    'CONTEXT_PLACEHOLDER c.md:7:13',
     'CONTEXT_UNKNOWN c.md:8:20',
     'CONTEXT_PLACEHOLDER c.md:9:14',
-    'CONTEXT_PLACEHOLDER c.md:7:13',
-    'CONTEXT_FIELD c.md:5:24',
   ]);
 });
 
