@@ -1,12 +1,17 @@
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
+import { newId } from '../../src/base/ids.js';
 import type { Config } from '../../src/config/config.js';
 import { History } from '../../src/critic/history.js';
 import { judge } from '../../src/critic/judge.js';
+import type { Mode, ModeInput } from '../../src/critic/mode.js';
 import { loadModes } from '../../src/critic/modes.js';
+import type { ExaminedBy } from '../../src/critic/report.js';
 import { Reviews, type ReviewsParts } from '../../src/critic/reviews.js';
 import { selectFor } from '../../src/critic/select/select.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { Budget } from '../../src/model/budget.js';
+import type { Chat } from '../../src/model/chat.js';
 import { criticLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import type { Store } from '../../src/store/port.js';
@@ -38,17 +43,18 @@ export async function openCritic(
   const history = await History.open({ store, clock: systemClock, onTrouble });
   const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
   let modes: ReturnType<typeof loadModes> | undefined;
+  const examine = engineOf(config);
   const reviews = await Reviews.open({
     ...{ store, clock: systemClock, ground, onTrouble },
     ...(onProgress !== undefined && { onProgress }),
     select: (request) => selectFor(request, policy),
     judge: (request, selection, reports) =>
       judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
-    examine: async (name, input) => {
+    examine: async (name, input, { tokensMax, spent, request }) => {
       const mode = (await (modes ??= loadModes())).get(name);
       if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
-      const found = await mode.examine(input);
-      return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+      const { criteria } = request;
+      return examine(mode, { ...input, ...(criteria !== '' && { criteria }) }, tokensMax, spent);
     },
     onEnded: async (critique, request) => {
       // What was refused, or left to a person before anything was read, is no iteration.
@@ -62,6 +68,31 @@ export async function openCritic(
     },
   });
   return { reviews, history };
+}
+
+type Engine = (
+  mode: Mode,
+  input: ModeInput,
+  tokensMax: number,
+  spent: number,
+) => Promise<ExaminedBy>;
+
+/** By rules alone, or with the configured model, which is loaded with the first mode. */
+function engineOf({ model }: Config): Engine {
+  if (model === undefined)
+    return async (mode, input) => {
+      const found = await mode.examine(input);
+      return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+    };
+  let loaded: Promise<Chat> | undefined;
+  const connect = async (): Promise<Chat> =>
+    new (await import('../../src/model/chat.js')).Chat(model, { env: process.env });
+  return async (mode, input, tokensMax, spent) => {
+    const { examineByModel } = await import('../../src/critic/model-engine.js');
+    const budget = new Budget(tokensMax, spent);
+    const chat = await (loaded ??= connect());
+    return examineByModel(mode, input, chat, { budget, newMark: () => newId('data') });
+  };
 }
 
 /** What the settings say where whoever asks does not. */

@@ -40,7 +40,7 @@ export function critiqueOf(
   nowMs: number,
 ): Critique {
   const { selection } = record;
-  const judged = judge(request, selection, reports);
+  const judged = judge(request, selection, reports.map(weighedBy(record)));
   const flags = unique([
     ...selection.flags,
     ...noted,
@@ -67,6 +67,17 @@ export function critiqueOf(
     begun_ms: record.begun_ms,
     elapsed_ms: Math.max(0, nowMs - record.begun_ms),
   };
+}
+
+/** What did not end the review does not end it afterwards: an advisory mode, or governance where nothing is governed. */
+function weighedBy({ selection }: ReviewRecord): (report: ModeReport) => ModeReport {
+  const { criticality, modes } = selection;
+  const advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+  const isGoverned = criticality === 'C3' || criticality === 'C4';
+  return (report) =>
+    advisory.has(report.mode) || (report.abort === 'GOVERNANCE_VIOLATION' && !isGoverned)
+      ? { ...report, abort: '' }
+      : report;
 }
 
 /** What became of the modes that did not end as they should: the gap is said, not only left. */

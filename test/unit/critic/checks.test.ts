@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lookAt } from '../../../src/critic/checks/all.js';
 import type { ModeInput } from '../../../src/critic/mode.js';
-import { context, groundOf, inputOf } from '../../support/critic-input.js';
+import { context, groundOf, inputOf } from '../../support/critic.js';
 
 /** Rules that are broken, with their lines. */
 async function broken(text: string, given: Partial<ModeInput> & { path?: string } = {}) {

@@ -11,7 +11,7 @@ import { steelman } from '../../../src/critic/modes/steelman.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { Budget } from '../../../src/model/budget.js';
 import { Chat } from '../../../src/model/chat.js';
-import { context, groundOf, inputOf, reportOf } from '../../support/critic-input.js';
+import { context, groundOf, inputOf, reportOf } from '../../support/critic.js';
 import { ModelServer, type ModelRule } from '../../support/model-server.js';
 
 const page = `# A plan

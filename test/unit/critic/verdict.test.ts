@@ -5,7 +5,7 @@ import { standardDimensions } from '../../../src/critic/modes/standard.js';
 import { scoreOf } from '../../../src/critic/scoring.js';
 import type { ModeReport, Score } from '../../../src/critic/shapes.js';
 import { verdictOf } from '../../../src/critic/verdict.js';
-import { reportOf } from '../../support/critic-input.js';
+import { reportOf } from '../../support/critic.js';
 
 function scored(all: number, own: Record<string, number | null> = {}): Score {
   const dimensions = judgeDimensions.map(({ name, weight }) => ({

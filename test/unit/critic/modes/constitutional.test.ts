@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { constitutional } from '../../../../src/critic/modes/constitutional.js';
 import { readRules } from '../../../../src/critic/rules/read-rules.js';
-import { context, inputOf } from '../../../support/critic-input.js';
+import { context, inputOf } from '../../../support/critic.js';
 
 const rules = `---
 paths: ['docs/**']

@@ -3,7 +3,7 @@ import { llmAsJudge } from '../../../../src/critic/modes/llm-as-judge.js';
 import { selfRefine } from '../../../../src/critic/modes/self-refine.js';
 import { standard } from '../../../../src/critic/modes/standard.js';
 import { steelman } from '../../../../src/critic/modes/steelman.js';
-import { context, inputOf, reportOf } from '../../../support/critic-input.js';
+import { context, inputOf, reportOf } from '../../../support/critic.js';
 
 const page = `# Store
 

@@ -1,0 +1,188 @@
+import path from 'node:path';
+import type { PathName, SymbolName } from './claim.js';
+import { slugOf, readDocument } from './document.js';
+import { hasWord, lineOfWord } from './known-tree.js';
+import { nearestPath, placeOf, stemOf } from './places.js';
+import { nearest } from './spelling.js';
+import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
+
+const placeholder =
+  /(?:^|[/._-])(?:path|to|foo|bar|baz|qux|my|your|some|example|examples|sample|xxx|name|file|dir|folder)(?:[/._-]|$)/i;
+/** What a build or a run writes is not kept in a tree. */
+const output =
+  /^(?:\.{0,2}\/)?(?:dist|build|out|target|coverage|tmp|temp|node_modules|\.cache|\.git|logs?|var|etc|usr|home|proc|sys|dev|opt)(?:\/|$)/i;
+const making =
+  /\b(?:creat|writ|generat|produc|output|emit|sav|download|install|add|mak)(?:e|es|ed|ing|s|ten)?\b(?:\s\S{1,20}){0,4}\s?[`[(]?$/i;
+
+export async function checkPath(checking: Checking, name: PathName): Promise<Verdict> {
+  const { tree, document, claim } = checking;
+  const place = placeOf(tree, name);
+  if (place.is === 'file')
+    return verified(`${place.file} is there.`, await tree.evidence(place.file, 1));
+  if (place.is === 'folder')
+    return verified(`${place.folder || 'The root'} is a folder there.`, []);
+  if (place.is === 'several')
+    return verified(
+      `${place.files.length} files are called so.`,
+      await tree.evidence(place.files[0] ?? '', 1),
+      'medium',
+    );
+  if (place.is === 'pattern') return unverified('It is a pattern, not one place.');
+  if (name.isStem) return checkStem(checking, name.path);
+  if (placeholder.test(name.path)) return unverified('It reads like a placeholder.');
+  if (output.test(name.path)) return unverified('What is made there is not kept in the tree.');
+  if (document.fenced.includes(name.path))
+    return unverified('An example of the document names it.');
+  if (isMade(claim.text, name.path) && !name.isLink)
+    return unverified('Something is said to be made there.');
+  return absentPath(checking, name);
+}
+
+/** Names that any project has. */
+const generic =
+  /^(?:package(?:-lock)?|tsconfig|app|server|index|main|client|worker|plugin|script|config|settings|data|Makefile|README)\.\w+$/i;
+
+function isMade(sentence: string, name: string): boolean {
+  const at = sentence.indexOf(name);
+  return at > 0 && making.test(sentence.slice(Math.max(0, at - 60), at));
+}
+
+async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): Promise<Verdict> {
+  const parts = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
+  const near = nearestPath(tree, name.path);
+  const evidence = near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [];
+  const reason = `There is no ${name.path} in the tree.`;
+  const isOwn = areBareNamesOwn && parts.length === 1 && !generic.test(name.path);
+  if (!isOwn && !isOfTree(tree, name, parts, near))
+    return unverified(`${reason} It may belong to something else.`);
+  return contradicted(
+    reason,
+    near === undefined ? 'Name a file that is there.' : `It is probably ${near}.`,
+    evidence,
+    near === undefined ? 'medium' : 'high',
+  );
+}
+
+/** Its folder is one of the tree, or a file of the tree is called so, or nearly so. */
+function isOfTree(
+  tree: Checking['tree'],
+  name: PathName,
+  parts: readonly string[],
+  near: string | undefined,
+): boolean {
+  const folder = path.posix.dirname(name.path.replace(/\/+$/, ''));
+  if (parts.length > 1) {
+    const place = placeOf(tree, { ...name, path: folder, isLink: false });
+    const root = placeOf(tree, { ...name, path: parts[0] ?? '', isLink: true });
+    // A file of the same name elsewhere is what is meant; one that is merely like it, only within a folder of the tree.
+    const isSame = near !== undefined && path.posix.basename(near) === parts.at(-1);
+    return isSame || place.is === 'folder' || root.is === 'folder';
+  }
+  // The name of a file alone may be one of another project.
+  if (near === undefined || generic.test(name.path)) return false;
+  return name.isLink || stemOf(near) === stemOf(name.path) || /[-_]|\w{7}/.test(stemOf(name.path));
+}
+
+/** `shard-plan`: a file without its ending, a folder, a package, or a word of a language. */
+async function checkStem({ tree, document }: Checking, stem: string): Promise<Verdict> {
+  const words = await tree.words();
+  const isWritten = [...words.texts()].find(({ text }) => text.includes(stem));
+  if (isWritten !== undefined) {
+    const line = isWritten.text.slice(0, isWritten.text.indexOf(stem)).split('\n').length;
+    return verified(
+      'It is written in the code.',
+      await tree.evidence(isWritten.file, line),
+      'medium',
+    );
+  }
+  const folder = path.posix.dirname(tree.artifact);
+  const beside = [...tree.paths].filter((each) => path.posix.dirname(each) === folder);
+  const near = nearest(stem, beside.map(stemOf));
+  const mostAreStems = beside.filter((each) => stemOf(each).includes('-')).length >= 5;
+  if (near === undefined || !mostAreStems || !words.isComplete || document.fenced.includes(stem))
+    return unverified('No file is called so, and nothing of the code says it.');
+  const file = beside.find((each) => stemOf(each) === near) ?? '';
+  return contradicted(
+    `No file is called ${stem}.`,
+    `It is probably ${near}.`,
+    await tree.evidence(file, 1),
+    'medium',
+  );
+}
+
+export async function checkAnchor({ tree, document }: Checking, name: PathName): Promise<Verdict> {
+  const place = name.path === '' ? undefined : placeOf(tree, name);
+  if (place !== undefined && place.is !== 'file')
+    return unverified('There is no such file to look for it in.');
+  const text = place === undefined ? undefined : await tree.text(place.file);
+  const known = text === undefined ? document : readDocument(place?.file ?? '', text);
+  const wanted = name.anchor.toLowerCase();
+  const written = text ?? '';
+  const anchors = known.anchors;
+  if (anchors.has(wanted) || anchors.has(slugOf(wanted)))
+    return verified('The heading is there.', []);
+  if (
+    isNamed(written, wanted) ||
+    anchors.size === 0 ||
+    (place === undefined && known.passages.some((each) => isNamed(each.text, wanted)))
+  )
+    return unverified('It is no heading; the page may have another anchor of this name.');
+  const near = nearest(wanted, anchors);
+  return contradicted(
+    `${place?.file ?? 'The document'} has no heading for #${name.anchor}.`,
+    near === undefined ? 'Link to a heading that is there.' : `It is probably #${near}.`,
+    place === undefined ? [] : await tree.evidence(place.file, 1),
+  );
+}
+
+function isNamed(text: string, anchor: string): boolean {
+  const lower = text.toLowerCase();
+  return ['id="', 'name="', 'id=', 'name=', "id='"].some((each) =>
+    lower.includes(`${each}${anchor}`),
+  );
+}
+
+export async function checkLine(
+  { tree }: Checking,
+  name: PathName,
+  symbol: SymbolName | undefined,
+): Promise<Verdict> {
+  const place = placeOf(tree, name);
+  if (place.is !== 'file') return unverified('There is no one such file to look into.');
+  const text = (await tree.text(place.file)) ?? '';
+  const lines = text.replace(/\n$/, '').split('\n');
+  const { line_start: from, line_end: to } = name;
+  const last = await tree.evidence(place.file, lines.length);
+  if (from > lines.length || to > lines.length)
+    return contradicted(`${place.file} has ${lines.length} lines.`, await whereIs(), last);
+  if (symbol === undefined)
+    return verified('The lines are there.', await tree.evidence(place.file, from, to), 'medium');
+  const shown = lines.slice(from - 1, to).join('\n');
+  const evidence = await tree.evidence(place.file, from, to, symbol.name);
+  if (hasWord(shown, symbol.name)) return verified(`${symbol.name} stands there.`, evidence);
+  const { definitions } = await tree.uses(symbol.name);
+  const own = definitions.filter((each) => each.file_path === place.file);
+  // A place within a function is a place of that function.
+  if (own.some((each) => each.line <= from && to <= Math.max(each.line, each.line_end)))
+    return verified(`The lines are in ${symbol.name}.`, evidence, 'medium');
+  if (!hasWord(text, symbol.name) && definitions.length === 0)
+    return unverified(
+      `${symbol.name} is not in ${place.file}, and nothing is known of it.`,
+      evidence,
+    );
+  return contradicted(`${symbol.name} is not at ${place.file}:${from}.`, await whereIs(), evidence);
+
+  async function whereIs(): Promise<string> {
+    if (symbol === undefined) return 'Name lines that are there.';
+    const known = (await tree.uses(symbol.name)).definitions;
+    const [best] = [...known].sort(
+      (one, other) =>
+        Number(other.file_path === (place.is === 'file' ? place.file : '')) -
+        Number(one.file_path === (place.is === 'file' ? place.file : '')),
+    );
+    if (best !== undefined) return `It is defined at ${best.file_path}:${best.line}.`;
+    return hasWord(text, symbol.name)
+      ? `It stands at ${place.is === 'file' ? place.file : ''}:${lineOfWord(text, symbol.name)}.`
+      : 'Name lines that are there.';
+  }
+}

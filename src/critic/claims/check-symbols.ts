@@ -1,0 +1,331 @@
+import { builtinModules } from 'node:module';
+import type { Definition } from '../../pgc/shapes.js';
+import type { PathName, SymbolName } from './claim.js';
+import {
+  hasWord,
+  lineOfWord,
+  placesOf,
+  testPath,
+  type KnownTree,
+  type Words,
+} from './known-tree.js';
+import { placeOf } from './places.js';
+import { nearest, partsOf } from './spelling.js';
+import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
+
+const placeholder =
+  /^(?:foo|bar|baz|qux|my[A-Z_]\w*|your[A-Z_]\w*|some[A-Z_]\w*|example\w*|xxx?|abc|test|name|value)$/i;
+/** Objects of the language and of its own modules: what they have is not of the tree. */
+const foreign = new Set([
+  ...Object.getOwnPropertyNames(globalThis),
+  ...builtinModules,
+  'window',
+  'document',
+  'std',
+  'self',
+  'self',
+  'this',
+  'e',
+  'err',
+  'error',
+]);
+
+export async function definitionsOf(tree: KnownTree, symbol: SymbolName): Promise<Definition[]> {
+  const { definitions } = await tree.uses(symbol.name);
+  const own = definitions.filter(({ container }) => container === symbol.container);
+  return symbol.container === '' || own.length === 0 ? definitions : own;
+}
+
+export async function checkSymbol(checking: Checking, symbol: SymbolName): Promise<Verdict> {
+  const { tree } = checking;
+  const { definitions, callers } = await tree.uses(symbol.name);
+  const words = await tree.words();
+  if (symbol.container !== '') {
+    const absent = await checkMember(checking, symbol, definitions, words);
+    if (absent !== undefined) return absent;
+  }
+  const [definition] = definitions;
+  if (definition !== undefined)
+    return verified(
+      `${kindOf(definition)} ${symbol.name} is defined at ${definition.file_path}:${definition.line}.`,
+      await tree.evidence(definition.file_path, definition.line, definition.line, symbol.name),
+    );
+  const [call] = callers;
+  if (call !== undefined)
+    return verified(
+      `${symbol.name} is called at ${call.file_path}:${call.line}.`,
+      await tree.evidence(call.file_path, call.line, call.line, symbol.name),
+      'medium',
+    );
+  const place = words.placeOf(symbol.name);
+  if (place !== undefined)
+    return verified(
+      `${symbol.name} is a word of the code.`,
+      await tree.evidence(place.file, place.line, place.line, symbol.name),
+      'medium',
+    );
+  return absentSymbol(checking, symbol, words);
+}
+
+function kindOf({ kind, declaration }: Definition): string {
+  return declaration ? `declaration of ${kind}` : kind;
+}
+
+/** Undefined: nothing speaks against it. */
+async function checkMember(
+  { tree, document }: Checking,
+  { name, container }: SymbolName,
+  definitions: readonly Definition[],
+  words: Words,
+): Promise<Verdict | undefined> {
+  if (definitions.length > 0 || words.has(name) || !words.isComplete) return undefined;
+  if (foreign.has(container) || hasWord(document.fenced, name)) return undefined;
+  const owner = await ownerOf(tree, container);
+  if (owner === undefined) return undefined;
+  const near = nearest(name, words.all());
+  return contradicted(
+    `${container} is known, but ${name} is nowhere in the code.`,
+    near === undefined ? `Name something that ${container} has.` : `It is probably ${near}.`,
+    await tree.evidence(owner.file_path, owner.line, owner.line, container),
+    near === undefined ? 'medium' : 'high',
+  );
+}
+
+/** A class or an object that the tree defines, also where the words begin small: `reply` of class `Reply`. */
+async function ownerOf(tree: KnownTree, container: string): Promise<Definition | undefined> {
+  const large = container.slice(0, 1).toUpperCase() + container.slice(1);
+  for (const each of new Set([container, large])) {
+    const [definition] = (await tree.uses(each)).definitions;
+    if (definition !== undefined) return definition;
+  }
+  return undefined;
+}
+
+/** Nowhere in the index and nowhere in the code: wrong only where the tree has a name of which it is a misspelling, or its family. */
+async function absentSymbol(
+  { tree, document, claim }: Checking,
+  symbol: SymbolName,
+  words: Words,
+): Promise<Verdict> {
+  const { name } = symbol;
+  const reason = `${name} is not in the code.`;
+  const isName = symbol.isCall || /_|[a-z][A-Z]/.test(name);
+  if (!isName) return unverified(reason);
+  if (placeholder.test(name)) return unverified(`${reason} It reads like a placeholder.`);
+  if (foreign.has(name) || foreign.has(symbol.container))
+    return unverified(`${reason} It belongs to the language.`);
+  if (hasWord(document.fenced, name))
+    return unverified(`${reason} An example of the document has it.`);
+  if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
+  if (!symbol.isCall && [`${name}s`, name.replace(/s$/, '')].some((each) => words.has(each)))
+    return unverified(`${reason} It is one of several that are.`);
+  if (await tree.isInDocuments(name))
+    return unverified(`${reason} Other documents of the tree name it.`);
+  if (claim.stance !== 'asserted') return unverified(reason);
+  const names = await tree.namesLike(name);
+  const near =
+    nearest(name, names) ??
+    (words.isComplete && symbol.isCall ? nearest(name, words.all()) : undefined);
+  const [definition] = near === undefined ? [] : (await tree.uses(near)).definitions;
+  if (near !== undefined) {
+    const evidence =
+      definition === undefined
+        ? []
+        : await tree.evidence(definition.file_path, definition.line, definition.line, near);
+    const where = definition === undefined ? '' : `, at ${definition.file_path}:${definition.line}`;
+    return contradicted(reason, `It is probably ${near}${where}.`, evidence, 'medium');
+  }
+  const family = familyOf(name, names);
+  if (family.length < familyMin) return unverified(`${reason} It may be defined elsewhere.`);
+  const [first = ''] = family;
+  const [relative] = (await tree.uses(first)).definitions;
+  return contradicted(
+    `${reason} The tree has ${family.length} names that begin like it, and not this one.`,
+    `Name one that is there, such as ${family.slice(0, 3).join(', ')}.`,
+    relative === undefined
+      ? []
+      : await tree.evidence(relative.file_path, relative.line, relative.line, first),
+    'medium',
+  );
+}
+
+const familyMin = 3;
+
+/** Names that begin with the same two parts, or one long part, of a name with underscores. */
+function familyOf(name: string, names: readonly string[]): string[] {
+  const parts = partsOf(name);
+  if (!name.includes('_') || parts.length < 2) return [];
+  const [first = '', second = ''] = parts;
+  const prefix = parts.length > 2 && first.length < 5 ? `${first}_${second}_` : `${first}_`;
+  if (prefix.length < 4) return [];
+  return names.filter((each) => each.toLowerCase().startsWith(prefix));
+}
+
+export async function checkDefinition(
+  { tree, claim }: Checking,
+  symbol: SymbolName,
+  name: PathName,
+  how: 'defined' | 'in' | 'exported',
+): Promise<Verdict> {
+  const place = placeOf(tree, name);
+  if (place.is === 'nowhere' || place.is === 'pattern')
+    return unverified('There is no one such place to look into.');
+  const isWithin = (file: string): boolean =>
+    place.is === 'file'
+      ? file === place.file
+      : place.is === 'several'
+        ? place.files.some((each) => file === each || file.startsWith(`${each}/`))
+        : place.folder === '' || file.startsWith(`${place.folder}/`);
+  const definitions = await definitionsOf(tree, symbol);
+  const here = definitions.find(({ file_path }) => isWithin(file_path));
+  if (here !== undefined) return definedHere(tree, symbol, here, how);
+  const files =
+    place.is === 'file' ? [place.file] : [...tree.paths].filter(isWithin).slice(0, folderFilesMax);
+  const found = await firstWith(tree, files, symbol.name);
+  const [elsewhere] = definitions;
+  const said = `${symbol.name} is not in ${name.path}.`;
+  if (found !== undefined) {
+    const evidence = await tree.evidence(found.file, found.line, found.line, symbol.name);
+    const isDefined =
+      how === 'in' || elsewhere === undefined || looksDefined(found.text, symbol.name);
+    if (isDefined) return verified(`${symbol.name} stands in ${found.file}.`, evidence, 'medium');
+    return contradicted(
+      `${found.file} uses ${symbol.name}, and does not define it.`,
+      `It is defined at ${elsewhere.file_path}:${elsewhere.line}.`,
+      [
+        ...(await tree.evidence(elsewhere.file_path, elsewhere.line, elsewhere.line, symbol.name)),
+        ...evidence,
+      ],
+    );
+  }
+  if (elsewhere !== undefined)
+    return contradicted(
+      said,
+      `It is defined at ${elsewhere.file_path}:${elsewhere.line}.`,
+      await tree.evidence(elsewhere.file_path, elsewhere.line, elsewhere.line, symbol.name),
+    );
+  const words = await tree.words();
+  const other = words.placeOf(symbol.name);
+  if (place.is !== 'file' || (other === undefined && !isCodeName(symbol)))
+    return unverified(`${said} Nothing is known of it.`);
+  if (!isCodeName(symbol) && how === 'in') return unverified(said);
+  if (claim.stance !== 'asserted') return unverified(said);
+  return other === undefined
+    ? contradicted(
+        `${said} It is nowhere else in the code either.`,
+        `Name what ${place.file} has.`,
+        await tree.evidence(place.file, 1),
+        'medium',
+      )
+    : contradicted(
+        said,
+        `It stands at ${other.file}:${other.line}.`,
+        await tree.evidence(other.file, other.line, other.line, symbol.name),
+        'medium',
+      );
+}
+
+const folderFilesMax = 400;
+
+function isCodeName({ name, isCall }: SymbolName): boolean {
+  return isCall || /_|[a-z][A-Z]|^[A-Z][A-Z0-9]+$/.test(name);
+}
+
+async function definedHere(
+  tree: KnownTree,
+  symbol: SymbolName,
+  here: Definition,
+  how: 'defined' | 'in' | 'exported',
+): Promise<Verdict> {
+  const evidence = await tree.evidence(here.file_path, here.line, here.line, symbol.name);
+  const text = (await tree.text(here.file_path)) ?? '';
+  const mayExport = here.exported || here.container !== '' || isExportedByText(text, symbol.name);
+  if (how === 'exported' && !mayExport)
+    return contradicted(
+      `${here.file_path}:${here.line} defines ${symbol.name}, and does not export it.`,
+      'Say that it is of the file alone, or name what is exported.',
+      evidence,
+    );
+  return verified(`${symbol.name} is defined at ${here.file_path}:${here.line}.`, evidence);
+}
+
+function isExportedByText(text: string, name: string): boolean {
+  if (/\b(?:EXPORT_SYMBOL|__all__)\b/.test(text)) return true;
+  const lines = text.split('\n');
+  return (
+    lines.some((line) => /\bexports?\b/.test(line) && hasWord(line, name)) ||
+    (/\b(?:module\.exports\s*=|export)\s*\{[^}]{0,4000}\}/s.test(text) &&
+      [...text.matchAll(/\b(?:module\.exports\s*=|export)\s*\{([^}]{0,4000})\}/gs)].some(
+        ([, inner = '']) => hasWord(inner, name),
+      ))
+  );
+}
+
+/** What miners do not know as a symbol: a key, a member that is set, a define. */
+function looksDefined(text: string, name: string): boolean {
+  for (const at of placesOf(text, name)) {
+    const before = text.slice(Math.max(0, at - 40), at);
+    const after = text.slice(at + name.length, at + name.length + 40);
+    if (/^['"]?\s*(?:[:=](?!=)|\?:)/.test(after)) return true;
+    if (
+      /(?:#define|struct|enum|union|class|function|const|let|var|type|interface|def|func|fn|static|async|get|set|typedef)\s+\*?$/.test(
+        before,
+      )
+    )
+      return true;
+    if (/\n\s*(?:async\s+|static\s+|\*\s*|#)?$/.test(before) && /^\s*[({]/.test(after)) return true;
+  }
+  return false;
+}
+
+async function firstWith(
+  tree: KnownTree,
+  files: readonly string[],
+  word: string,
+): Promise<{ file: string; line: number; text: string } | undefined> {
+  for (const file of files) {
+    const text = (await tree.text(file)) ?? '';
+    if (hasWord(text, word)) return { file, line: lineOfWord(text, word), text };
+  }
+  return undefined;
+}
+
+/** A test names it. That none does proves nothing: it may be tested by way of something else. */
+export async function checkTest(
+  { tree }: Checking,
+  symbol: SymbolName,
+  name: PathName | undefined,
+): Promise<Verdict> {
+  if (name !== undefined) {
+    const place = placeOf(tree, name);
+    if (place.is !== 'file') return unverified('There is no one such file to look into.');
+    const text = (await tree.text(place.file)) ?? '';
+    if (hasWord(text, symbol.name))
+      return verified(
+        `${place.file} names it.`,
+        await tree.evidence(place.file, lineOfWord(text, symbol.name), undefined, symbol.name),
+        'medium',
+      );
+    const known = (await tree.uses(symbol.name)).definitions.length > 0;
+    if (!known) return unverified(`${place.file} does not name it.`);
+    const words = await tree.words();
+    const other = [...words.texts()].find(
+      (each) => testPath.test(each.file) && hasWord(each.text, symbol.name),
+    );
+    return contradicted(
+      `${place.file} does not name ${symbol.name}.`,
+      other === undefined ? 'No test names it.' : `${other.file} does.`,
+      await tree.evidence(place.file, 1),
+      'medium',
+    );
+  }
+  const words = await tree.words();
+  for (const { file, text } of words.texts())
+    if (testPath.test(file) && hasWord(text, symbol.name))
+      return verified(
+        `${file} names it.`,
+        await tree.evidence(file, lineOfWord(text, symbol.name)),
+        'medium',
+      );
+  return unverified('No test names it; it may be tested by way of something else.');
+}

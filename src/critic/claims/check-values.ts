@@ -1,0 +1,299 @@
+import path from 'node:path';
+import { claimLimits, type SymbolName } from './claim.js';
+import { hasWord, lineOf, placesOf, testPath, type KnownTree } from './known-tree.js';
+import { isLiteral } from './references.js';
+import { nearest, partsOf } from './spelling.js';
+import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
+
+interface Site {
+  file: string;
+  line: number;
+  value: string;
+}
+
+/** `X = 5`, `X: 5`, `#define X 5`, `X ?? 5`, as the code writes them. */
+export async function checkConstant(
+  { tree, document }: Checking,
+  symbol: SymbolName,
+  value: string,
+  unit: string,
+): Promise<Verdict> {
+  if (!isLiteral(value)) return unverified(`${value} is no plain value.`);
+  const { sites, isCut } = await sitesOf(tree, symbol.name);
+  const wanted = meanings(value, unit);
+  const match = sites.find((each) => meanings(each.value, '').some((its) => wanted.includes(its)));
+  if (match !== undefined)
+    return verified(
+      `${match.file}:${match.line} has ${match.value}.`,
+      await tree.evidence(match.file, match.line, match.line, symbol.name),
+    );
+  const literal = sites.filter((each) => typeOf(each.value) === typeOf(value));
+  const different = new Set(literal.map((each) => each.value));
+  const [first] = literal;
+  if (first === undefined) return unverified(`No value of ${symbol.name} is written in the code.`);
+  const evidence = (
+    await Promise.all(
+      literal
+        .slice(0, 2)
+        .map((each) => tree.evidence(each.file, each.line, each.line, symbol.name)),
+    )
+  ).flat();
+  const found = literal
+    .map((each) => `${each.value} at ${each.file}:${each.line}`)
+    .slice(0, 3)
+    .join(', ');
+  // A name with many values is several things, of which this may be another.
+  if (isCut || different.size > valuesMax || (sites.length > literal.length && different.size > 1))
+    return unverified(`${symbol.name} has several values: ${found}.`, evidence);
+  if (
+    hasWord(document.fenced, symbol.name) &&
+    new RegExp(`${escaped(symbol.name)}['"]?\\s?[:=]\\s?${escaped(value)}`).test(document.fenced)
+  )
+    return unverified('An example of the document sets it so.', evidence);
+  return contradicted(`${symbol.name} is ${found}.`, `Say ${first.value}.`, evidence);
+}
+
+const valuesMax = 3;
+
+async function sitesOf(tree: KnownTree, name: string): Promise<{ sites: Site[]; isCut: boolean }> {
+  const words = await tree.words();
+  const sites: Site[] = [];
+  const texts: { file: string; text: string }[] = words.isComplete ? [...words.texts()] : [];
+  if (!words.isComplete) {
+    for (const { file_path } of (await tree.uses(name)).definitions.slice(
+      0,
+      claimLimits.valueSites,
+    ))
+      texts.push({ file: file_path, text: (await tree.text(file_path)) ?? '' });
+  }
+  for (const { file, text } of texts) {
+    if (testPath.test(file) || /\.(?:d\.[cm]?ts|lock|min\.js)$|package(?:-lock)?\.json$/.test(file))
+      continue;
+    for (const at of placesOf(text, name)) {
+      const value = valueAfter(text, at, name);
+      if (value === undefined || isInComment(text, at)) continue;
+      sites.push({ file, line: lineOf(text, at), value });
+      if (sites.length > claimLimits.valueSites) return { sites, isCut: true };
+    }
+  }
+  return { sites, isCut: false };
+}
+
+function isInComment(text: string, at: number): boolean {
+  return /^\s*(?:\/\/|\*|\/\*)/.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
+}
+
+function valueAfter(text: string, at: number, name: string): string | undefined {
+  const after = text.slice(at + name.length, at + name.length + 160);
+  const defined = /#\s*define\s+$/.test(text.slice(Math.max(0, at - 20), at));
+  const pattern = defined
+    ? /^[ \t]+\(?([^\n]{1,60}?)\)?(?:\s*\/[/*].*)?(?:\n|$)/
+    : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
+  const value = pattern
+    .exec(after)?.[1]
+    ?.replace(/\s*(?:\/\/|\/\*).*$/, '')
+    .replace(/\s+as const$/, '')
+    .trim();
+  return value !== undefined && isLiteral(value) ? value : undefined;
+}
+
+function typeOf(value: string): string {
+  if (/^['"]/.test(value)) return 'text';
+  if (/^(?:true|false)$/.test(value)) return 'boolean';
+  return /^[-+]?\d/.test(value) ? 'number' : 'other';
+}
+
+const scales: readonly [RegExp, readonly number[]][] = [
+  [/^(?:ms|millisecond)/i, [1, 0.001]],
+  [/^(?:s|secs?|seconds?)$/i, [1, 1_000]],
+  [/^minute/i, [60, 60_000]],
+  [/^hour/i, [1, 60, 3_600, 3_600_000]],
+  [/^day/i, [1, 24, 86_400, 86_400_000]],
+  [/^k/i, [1, 1_024, 1_000]],
+  [/^m(?:i?b|ega)/i, [1, 1_024 ** 2, 1_000_000, 1_024]],
+  [/^g/i, [1, 1_024 ** 3, 1_000_000_000]],
+];
+
+/** What a literal may mean, in whatever unit the code has it. */
+function meanings(value: string, unit: string): string[] {
+  const number = numberOf(value);
+  if (number === undefined) return [value.replace(/^['"]|['"]$/g, '')];
+  const factors = scales.find(([pattern]) => pattern.test(unit))?.[1] ?? [1];
+  return (unit === '' ? [1] : factors).map((factor) => String(number * factor));
+}
+
+/** Also of `64 * 1024`, `1 << 20` and `60_000`. */
+export function numberOf(text: string): number | undefined {
+  const bare = text
+    .replaceAll(/[_,\s]/g, '')
+    .replace(/^\((.*)\)$/, '$1')
+    .replace(/(?<=\d)(?:n|ms|s|UL|L|U)$/i, '');
+  if (/^[-+]?(?:0x[\da-f]+|\d+(?:\.\d+)?)$/i.test(bare)) return Number(bare);
+  const shift = /^(\d+)<<(\d+)$/.exec(bare);
+  if (shift !== null) return Number(shift[1]) * 2 ** Number(shift[2]);
+  const product = bare.split('*');
+  if (product.length > 1 && product.every((each) => /^\d+$/.test(each)))
+    return product.reduce((all, each) => all * Number(each), 1);
+  return undefined;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+/** Options that a program knows stand in its sources with their dashes. */
+export async function checkOption(
+  { tree, document, claim }: Checking,
+  flag: string,
+  command: string,
+): Promise<Verdict> {
+  const words = await tree.words();
+  const bare = flag.replace(/^--no-/, '--');
+  const known = [flag, bare].find((each) => words.flags.has(each));
+  if (known !== undefined) {
+    const file = words.flags.get(known) ?? '';
+    const text = (await tree.text(file)) ?? '';
+    return verified(
+      `${file} knows it.`,
+      await tree.evidence(file, lineOf(text, text.indexOf(known)), undefined, known),
+      'medium',
+    );
+  }
+  if (document.fenced.includes(flag)) return unverified('An example of the document has it.');
+  if (!words.isComplete) return unverified('The tree is too large to be read as a whole.');
+  const camel = bare.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  if (words.flags.size < optionsMin) return unverified('The tree has no options of its own.');
+  if (words.has(camel) && camel !== bare.slice(2))
+    return unverified(`The code has ${camel}, and no ${flag}.`);
+  const isOwn = await isOwnCommand(tree, command, claim.text);
+  const near = nearest(flag, words.flags.keys());
+  if (!isOwn && (near === undefined || command !== ''))
+    return unverified(`${flag} may be of another program.`);
+  const file = words.flags.get(near ?? '') ?? [...words.flags.values()][0] ?? '';
+  const text = (await tree.text(file)) ?? '';
+  const shown = near ?? [...words.flags.keys()][0] ?? '';
+  return contradicted(
+    `Nothing in the sources knows ${flag}, and ${words.flags.size} other options are there.`,
+    near === undefined ? 'Name an option that is there.' : `It is probably ${near}.`,
+    await tree.evidence(file, lineOf(text, text.indexOf(shown)), undefined, shown),
+    'medium',
+  );
+}
+
+const optionsMin = 3;
+
+/** The command is one of the package, or the sentence names one. */
+async function isOwnCommand(tree: KnownTree, command: string, sentence: string): Promise<boolean> {
+  const json = (await tree.packageFile())?.json;
+  const { bin, name } = json ?? {};
+  const names = typeof bin === 'object' && bin !== null ? Object.keys(bin) : [];
+  if (typeof name === 'string') names.push(name.replace(/^@[^/]*\//, ''));
+  if (command !== '') return names.includes(path.posix.basename(command));
+  return names.some((each) => hasWord(sentence.replaceAll('-', '_'), each.replaceAll('-', '_')));
+}
+
+export async function checkEnvironment(
+  { tree, document, claim }: Checking,
+  name: string,
+): Promise<Verdict> {
+  const words = await tree.words();
+  const place = words.placeOf(name);
+  if (place !== undefined)
+    return verified(
+      `The code reads or names it.`,
+      await tree.evidence(place.file, place.line, place.line, name),
+      'medium',
+    );
+  if (!words.isComplete || claim.stance !== 'asserted')
+    return unverified(`${name} is not in the code.`);
+  if (hasWord(document.fenced, name)) return unverified('An example of the document has it.');
+  const [first = ''] = partsOf(name);
+  const like = [...words.all()].filter((each) => /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(each));
+  const family = like.filter((each) => each.startsWith(`${first.toUpperCase()}_`));
+  const near = nearest(name, like) ?? (family.length >= 2 ? family[0] : undefined);
+  if (near === undefined)
+    return unverified(`${name} is not in the code; it may be read by something else.`);
+  const its = words.placeOf(near);
+  return contradicted(
+    `${name} is not in the code.`,
+    `The code has ${[near, ...family.filter((each) => each !== near)].slice(0, 3).join(', ')}.`,
+    its === undefined ? [] : await tree.evidence(its.file, its.line, its.line, near),
+    'medium',
+  );
+}
+
+export async function checkScript({ tree }: Checking, name: string): Promise<Verdict> {
+  const known = await tree.packageFile();
+  const scripts = known?.json['scripts'];
+  if (known === undefined || typeof scripts !== 'object' || scripts === null)
+    return unverified('No package.json with scripts is there.');
+  const names = Object.keys(scripts);
+  const text = (await tree.text(known.file)) ?? '';
+  const at = lineOf(text, text.indexOf(`"${names.includes(name) ? name : 'scripts'}"`));
+  const evidence = await tree.evidence(known.file, at);
+  if (names.includes(name)) return verified(`${known.file} has it.`, evidence);
+  const near =
+    nearest(name, names) ?? names.find((each) => each.split(/[:-]/)[0] === name.split(/[:-]/)[0]);
+  return contradicted(
+    `${known.file} has no script ${name}.`,
+    near === undefined ? `It has ${names.slice(0, 8).join(', ')}.` : `It is probably ${near}.`,
+    evidence,
+  );
+}
+
+export async function checkPackage(
+  { tree, claim }: Checking,
+  what: 'version' | 'engine' | 'dependency',
+  name: string,
+  value: string,
+): Promise<Verdict> {
+  const known = await tree.packageFile();
+  if (known === undefined) return unverified('No package.json is there.');
+  const { file, json } = known;
+  const text = (await tree.text(file)) ?? '';
+  const shown = (key: string): ReturnType<KnownTree['evidence']> =>
+    tree.evidence(file, lineOf(text, Math.max(0, text.indexOf(`"${key}"`))));
+  if (what === 'dependency') return checkDependency({ tree, claim }, json, name, shown);
+  const engines = json['engines'];
+  const stated =
+    what === 'version'
+      ? json['version']
+      : (engines as Record<string, unknown> | undefined)?.['node'];
+  if (typeof stated !== 'string') return unverified(`${file} does not say.`);
+  const evidence = await shown(what === 'version' ? 'version' : 'engines');
+  const wanted = value.replace(/^v/, '');
+  const numbers = [...stated.matchAll(/\d+(?:\.\d+){0,2}/g)].map(([each]) => each);
+  const isSame = numbers.some(
+    (each) =>
+      each === wanted ||
+      each.startsWith(`${wanted}.`) ||
+      (what === 'engine' && wanted.replace(/(?:\.0)+$/, '') === each.replace(/(?:\.0)+$/, '')),
+  );
+  if (isSame) return verified(`${file} says ${stated}.`, evidence);
+  return contradicted(`${file} says ${stated}.`, `Say ${stated}.`, evidence);
+}
+
+async function checkDependency(
+  { tree, claim }: Pick<Checking, 'tree' | 'claim'>,
+  json: Record<string, unknown>,
+  name: string,
+  shown: (key: string) => ReturnType<KnownTree['evidence']>,
+): Promise<Verdict> {
+  const lists = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'];
+  const all = lists.flatMap((each) => Object.keys((json[each] as object | undefined) ?? {}));
+  if (all.includes(name)) return verified('It is a dependency.', await shown(name));
+  const { definitions } = await tree.uses(name);
+  const isOwn =
+    definitions.length > 0 ||
+    [...tree.folders].some((each) => path.posix.basename(each) === name) ||
+    (await tree.words()).has(name);
+  const near = nearest(name, all);
+  if (isOwn || near === undefined || claim.stance !== 'asserted')
+    return unverified('It is no dependency of the package; something else may be meant.');
+  return contradicted(
+    `It is no dependency of the package.`,
+    `It is probably ${near}.`,
+    await shown(near),
+    'medium',
+  );
+}

@@ -1,0 +1,232 @@
+import { claimLimits, type Claim, type Stance, type Statement } from './claim.js';
+import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
+import { referencesIn, isLiteral, type Reference } from './references.js';
+import { constants, defaultValue, mask, relationsIn, type Masked } from './relations.js';
+import { isHardRule, sentencesOf, stanceAt, stanceOfRelation, type Sentence } from './sentences.js';
+
+export interface Extracted {
+  claims: Claim[];
+  document: ReadDocument;
+  /** There were more than `claimLimits.claims`. */
+  isCut: boolean;
+}
+
+/** Every claim of a document that names something of the code, in order. `name`: of the file, for its syntax. */
+export function extractClaims(name: string, text: string): Extracted {
+  const document = readDocument(name, text);
+  const claims: Claim[] = [];
+  const seen = new Set<string>();
+  for (const passage of document.passages) {
+    for (const claim of claimsOf(passage)) {
+      const key = `${claim.line_start} ${JSON.stringify(claim.statement)}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      claims.push(claim);
+    }
+    if (claims.length > claimLimits.claims) break;
+  }
+  const isCut = claims.length > claimLimits.claims;
+  return { claims: claims.slice(0, claimLimits.claims), document, isCut };
+}
+
+function claimsOf(passage: Passage): Claim[] {
+  const sentences = sentencesOf(passage.text);
+  return sentences.flatMap((sentence) => {
+    const masked = mask(sentence.text, referencesIn(sentence.text));
+    return [
+      ...existence(passage, sentence, masked),
+      ...related(passage, sentence, masked),
+      ...defaults(passage, sentence, masked),
+      ...packages(passage, sentence, masked),
+    ];
+  });
+}
+
+/** What is named is there. */
+function existence(passage: Passage, sentence: Sentence, { references }: Masked): Claim[] {
+  return references.flatMap((reference, at) =>
+    statementsOf(reference, sentence.text, references, at).map((statement) =>
+      claimOf(passage, sentence, {
+        ...{ statement, at: reference.at, end: reference.end },
+        stance: stanceAt(sentence.text, reference.at),
+      }),
+    ),
+  );
+}
+
+function statementsOf(
+  reference: Reference,
+  sentence: string,
+  references: readonly Reference[],
+  at: number,
+): Statement[] {
+  switch (reference.type) {
+    case 'symbol':
+      return symbolStatements(reference, sentence);
+    case 'path':
+      return pathStatements(reference, references, at);
+    case 'option':
+      return reference.flags.map((flag) => ({ kind: 'option', flag, command: reference.command }));
+    case 'environment':
+      return [{ kind: 'environment', name: reference.name }];
+    case 'script':
+      return [{ kind: 'script', name: reference.name }];
+    case 'assignment': {
+      const { symbol, value } = reference;
+      return [
+        { kind: 'symbol', symbol },
+        { kind: 'constant', symbol, value, unit: '' },
+      ];
+    }
+    case 'value':
+    case 'url':
+      return [];
+  }
+}
+
+function symbolStatements(
+  { symbol }: Extract<Reference, { type: 'symbol' }>,
+  sentence: string,
+): Statement[] {
+  const isVariable =
+    /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(symbol.name) && /\benvironment\b|\benv\b/i.test(sentence);
+  return [isVariable ? { kind: 'environment', name: symbol.name } : { kind: 'symbol', symbol }];
+}
+
+/** Further from a place than this, a symbol is not said to be there. */
+const besideChars = 48;
+
+function pathStatements(
+  { path, at: from, end }: Extract<Reference, { type: 'path' }>,
+  references: readonly Reference[],
+  at: number,
+): Statement[] {
+  const statements: Statement[] = [];
+  const isCode = path.path !== '' && !/\.(?:md|rst|txt|html)$/i.test(path.path);
+  if (path.path !== '') statements.push({ kind: 'path', path });
+  if (path.anchor !== '' && !isCode) statements.push({ kind: 'anchor', path });
+  if (path.line_start === 0) return statements;
+  const before = references
+    .slice(0, at)
+    .filter((each) => each.type === 'symbol' || (each.type === 'path' && each.path.line_start > 0))
+    .at(-1);
+  const after = references[at + 1];
+  const beside =
+    before?.type === 'symbol' && from - before.end <= besideChars
+      ? before
+      : after?.type === 'symbol' && after.at - end <= 4
+        ? after
+        : undefined;
+  const place = { kind: 'line' as const, path };
+  return [...statements, beside === undefined ? place : { ...place, symbol: beside.symbol }];
+}
+
+function related(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
+  return relationsIn(masked).flatMap(({ statements, at, end }) => {
+    const words = masked.text.slice(at, end).replaceAll(/⟦\w+⟧/g, ' ');
+    const from = placeOf(masked, at);
+    const stance = stanceOfRelation(sentence.text, from, words.replace(/\bno \w+/i, ''));
+    return statements.map((statement) =>
+      claimOf(passage, sentence, { statement, at: from, end: placeOf(masked, end), stance }),
+    );
+  });
+}
+
+/** Where a place of the masked text is in the sentence, within the reference that stands there. */
+function placeOf({ text, references }: Masked, at: number): number {
+  const before = text.slice(0, at + 1);
+  const last = [...before.matchAll(/⟦[A-Z](\d+)⟧?/g)].at(-1);
+  const next = /⟦[A-Z](\d+)⟧/.exec(text.slice(at));
+  const reference = references[Number((next?.index === 0 ? next : last)?.[1] ?? -1)];
+  if (reference === undefined) return Math.min(at, before.length);
+  return next?.index === 0 ? reference.at : reference.end;
+}
+
+/** "Default: `30`" of what the passage, or else its heading, begins with. */
+function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
+  const match = defaultValue.exec(masked.text);
+  if (match === null) return [];
+  const before = masked.text.slice(0, match.index);
+  if (/⟦S\d+⟧[^⟦]{0,30}$/.test(before)) {
+    const last = /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
+    return told(constants(masked, last, match[1] ?? match[3], match[2] ?? match[4]));
+  }
+  const subject = subjectOf(passage, sentence);
+  const [value = '', unit = ''] = [match[1] ?? match[3], match[2] ?? match[4]];
+  if (subject?.type !== 'symbol') return [];
+  const reference = masked.references[Number(/⟦V(\d+)⟧/.exec(value)?.[1] ?? -1)];
+  const its = reference?.type === 'value' ? reference.value : value;
+  return told([{ kind: 'constant', symbol: subject.symbol, value: its, unit }]);
+
+  function told(statements: Statement[]): Claim[] {
+    const at = placeOf(masked, match?.index ?? 0);
+    return statements
+      .filter((each) => each.kind === 'constant' && isLiteral(each.value))
+      .map((statement) =>
+        claimOf(passage, sentence, {
+          ...{ statement, at, end: at + 1 },
+          stance: stanceAt(sentence.text, at),
+        }),
+      );
+  }
+}
+
+function subjectOf(passage: Passage, sentence: Sentence): Reference | undefined {
+  const [first] = referencesIn(passage.text.slice(0, sentence.at));
+  if (first?.type === 'symbol' && first.at < 8) return first;
+  const named = referencesIn(passage.heading).filter((each) => each.type === 'symbol');
+  const isOfHeading = passage.lines.length <= 2 && sentence.at === 0;
+  return isOfHeading || named.length === 1 ? named[0] : undefined;
+}
+
+const engine =
+  /\b(?:requires?|needs?|runs? on|requirement is|supports?|engine is|minimum(?: supported)? version (?:is|of)) (?:at least )?Node(?:\.js)? ?(?:version )?(>=|≥|v|>)? ?v?(\d{1,3}(?:\.\d{1,3}){0,2})/i;
+const version =
+  /\b(?:current version|this (?:is )?version|package version|version of (?:this|the) package)(?: is)? (⟦V\d+⟧|v?\d+\.\d+\.\d+)/i;
+const dependency =
+  /\b(?:depends on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on)(?: the)?(?: \w+){0,2}? ⟦([SVP])(\d+)⟧/gi;
+
+/** What package.json would say. */
+function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
+  const statements: Statement[] = [];
+  const node = engine.exec(masked.text);
+  if (node !== null)
+    statements.push({ kind: 'package', what: 'engine', name: 'node', value: node[2] ?? '' });
+  const said = version.exec(masked.text)?.[1];
+  if (said !== undefined) {
+    const reference = masked.references[Number(/\d+/.exec(said)?.[0] ?? -1)];
+    const value = reference?.type === 'value' ? reference.value : said;
+    if (/^v?\d/.test(value)) statements.push({ kind: 'package', what: 'version', name: '', value });
+  }
+  for (const [, , at] of masked.text.matchAll(dependency)) {
+    const name = packageName(masked.references[Number(at)]);
+    if (name !== '') statements.push({ kind: 'package', what: 'dependency', name, value: '' });
+  }
+  return statements.map((statement) => {
+    const stance: Stance = stanceOfRelation(sentence.text, 0, sentence.text);
+    return claimOf(passage, sentence, { statement, at: 0, end: sentence.text.length, stance });
+  });
+}
+
+function packageName(reference: Reference | undefined): string {
+  if (reference?.type === 'value')
+    return /^@?[a-z][\w./-]{1,60}$/.test(reference.value) ? reference.value : '';
+  if (reference?.type === 'path') return reference.path.isStem ? reference.path.path : '';
+  if (reference?.type !== 'symbol' || reference.symbol.container !== '') return '';
+  return /^[a-z][a-z0-9]{1,40}$/.test(reference.symbol.name) ? reference.symbol.name : '';
+}
+
+function claimOf(
+  passage: Passage,
+  sentence: Sentence,
+  { statement, at, end, stance }: { statement: Statement; at: number; end: number; stance: Stance },
+): Claim {
+  return {
+    text: sentence.text.trim().slice(0, claimLimits.textChars),
+    line_start: lineAt(passage, sentence.at + at),
+    line_end: lineAt(passage, sentence.at + Math.max(at, end - 1)),
+    stance,
+    is_hard: isHardRule(sentence.text),
+    statement,
+  };
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { claimLimits, type Claim, type PathName, type Verified } from '../claims/claim.js';
+import { extractClaims } from '../claims/extract.js';
+import { KnownTree } from '../claims/known-tree.js';
+import { verifyClaims } from '../claims/verify.js';
+import type { Examined, Mode, ModeInput } from '../mode.js';
+import { criticLimits, type Finding, type Section } from '../shapes.js';
+
+const titles = [
+  'Claim Inventory',
+  'Verification Results',
+  'Contradicted Claims',
+  'Unverified Claims',
+  'Verification Summary',
+] as const;
+/** Told after so many claims: what is left of a review whose time runs out. */
+const partialEvery = 25;
+
+/** S-011: every claim that names something of the code, looked up in the index and the tree, and what came of it. */
+export const chainOfVerification: Mode = {
+  name: 'chain-of-verification',
+  description: 'takes every claim about the code and looks it up in the index and the tree',
+  criteria: [
+    { name: 'Claim Extraction Completeness', weight: 0.3 },
+    { name: 'Verification Rigor', weight: 0.3 },
+    { name: 'Classification Accuracy', weight: 0.2 },
+    { name: 'Correction Quality', weight: 0.2 },
+  ],
+  sections: titles.map((title) => ({ title, isRequired: true })),
+  text: 'critic-chain-of-verification',
+  examine,
+};
+
+async function examine(input: ModeInput): Promise<Examined> {
+  const { artifact, ground, signal } = input;
+  const { claims, document, isCut } = extractClaims(artifact.path, artifact.text);
+  const unable = ['Claims that name nothing of the code are not judged without a model.'];
+  if (isCut) unable.push(`Only the first ${claimLimits.claims} claims were looked up.`);
+  if (ground === undefined) {
+    unable.push('Without an index nothing could be looked up.');
+    return examined(claims, claims.map(unasked), unable);
+  }
+  const tree = await KnownTree.open(ground, artifact.path, signal);
+  const found: Verified[] = [];
+  await verifyClaims(claims, document, tree, (each) => {
+    found.push(each);
+    if (found.length % partialEvery === 0) input.partial(examined(claims, found, unable));
+  });
+  return examined(claims, found, unable);
+}
+
+function unasked(claim: Claim): Verified {
+  const reason = 'There is no index to ask.';
+  return { claim, status: 'unverified', reason, confidence: 'low', evidence: [], remedy: '' };
+}
+
+function examined(
+  claims: readonly Claim[],
+  found: readonly Verified[],
+  unable: string[],
+): Examined {
+  const wrong = found.filter(({ status }) => status === 'contradicted');
+  const findings = findingsOf(wrong);
+  const isHard = findings.some((each) => each.is_hard);
+  return {
+    sections: sectionsOf(claims, found),
+    findings,
+    score: null,
+    unable,
+    abort: isHard ? 'HARD_RULE_CONTRADICTED' : '',
+    dropped: 0,
+  };
+}
+
+/** One per place and remedy: a wrong path is wrong as a path, and in all that is said of it. The worst are kept. */
+function findingsOf(wrong: readonly Verified[]): Finding[] {
+  const byPlace = new Map<string, Finding>();
+  for (const each of wrong) {
+    const finding = findingOf(each);
+    const key = `${finding.line_start} ${each.reason} ${each.remedy}`;
+    if (!byPlace.has(key)) byPlace.set(key, finding);
+  }
+  const all = [...byPlace.values()];
+  return all
+    .sort(
+      (one, other) =>
+        Number(other.is_hard) - Number(one.is_hard) || one.line_start - other.line_start,
+    )
+    .slice(0, criticLimits.findings);
+}
+
+function findingOf({ claim, reason, remedy, evidence }: Verified): Finding {
+  const text = `"${claim.text}" – ${reason}`.slice(0, criticLimits.findingChars);
+  return {
+    id: idOf(claim),
+    mode: 'chain-of-verification',
+    by: 'rules',
+    rule: 'CLAIM_CONTRADICTED',
+    severity: claim.is_hard ? 'critical' : 'major',
+    is_hard: claim.is_hard,
+    text,
+    line_start: claim.line_start,
+    line_end: claim.line_end,
+    remedy: remedy.slice(0, criticLimits.findingChars),
+    evidence: evidence.slice(0, criticLimits.evidence),
+  };
+}
+
+/** The same for the same words, wherever they stand in another version. */
+function idOf({ text, statement }: Claim): string {
+  const said = JSON.stringify([text, statement]);
+  return `CV-${createHash('sha256').update(said).digest('hex').slice(0, 12)}`;
+}
+
+function sectionsOf(claims: readonly Claim[], found: readonly Verified[]): Section[] {
+  const of = (status: Verified['status']): Verified[] =>
+    found.filter((each) => each.status === status);
+  const texts: Record<(typeof titles)[number], string> = {
+    'Claim Inventory': inventory(claims),
+    'Verification Results': rows(
+      found,
+      (each) => `${each.status} (${each.confidence}) | ${each.reason} | ${placesOf(each)}`,
+    ),
+    'Contradicted Claims': rows(
+      of('contradicted'),
+      (each) => `${each.reason} | ${each.remedy} | ${placesOf(each)}`,
+    ),
+    'Unverified Claims': rows(of('unverified'), (each) => each.reason),
+    'Verification Summary': summary(claims, found),
+  };
+  return titles.map((title) => ({ title, text: texts[title] }));
+}
+
+function inventory(claims: readonly Claim[]): string {
+  const kinds = new Map<string, number>();
+  for (const { statement } of claims)
+    kinds.set(statement.kind, (kinds.get(statement.kind) ?? 0) + 1);
+  const told = [...kinds].sort(([one], [other]) => (one < other ? -1 : 1));
+  const counts = told.map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const lines = claims.map(
+    (each) => `- line ${each.line_start}, ${each.statement.kind}: ${plain(subjectOf(each))}`,
+  );
+  return fitted([
+    `${claims.length} claims name something of the code${counts === '' ? '' : `: ${counts}`}.`,
+    '',
+    ...lines,
+  ]);
+}
+
+/** What a claim is about, in a few words. */
+export function subjectOf({ statement }: Claim): string {
+  const told = Object.entries(statement).flatMap(([key, part]: [string, unknown]): string[] => {
+    if (key === 'kind' || part === '') return [];
+    if (typeof part === 'string') return [part];
+    if (typeof part !== 'object' || part === null) return [];
+    if ('path' in part) return [pathOf(part as PathName)];
+    if ('value' in part) return [String(part.value)];
+    return 'name' in part && 'container' in part
+      ? [[part.container, part.name].filter((each) => each !== '').join('.')]
+      : [];
+  });
+  return told.join(' · ');
+}
+
+function pathOf({ path, line_start, anchor }: PathName): string {
+  return `${path}${line_start > 0 ? `:${line_start}` : ''}${anchor === '' ? '' : `#${anchor}`}`;
+}
+
+function rows(found: readonly Verified[], tell: (each: Verified) => string): string {
+  if (found.length === 0) return 'None.';
+  return fitted(
+    found.map(
+      (each) =>
+        `- line ${each.claim.line_start}: ${plain(subjectOf(each.claim))} | ${plain(tell(each))}`,
+    ),
+  );
+}
+
+function placesOf({ evidence }: Verified): string {
+  return evidence.map((each) => `${each.file_path}:${each.line_start}`).join(', ');
+}
+
+function summary(claims: readonly Claim[], found: readonly Verified[]): string {
+  const count = (status: Verified['status']): number =>
+    found.filter((each) => each.status === status).length;
+  const decided = count('verified') + count('contradicted');
+  const share =
+    decided === 0
+      ? 'nothing could be decided'
+      : `${((100 * count('verified')) / decided).toFixed(1)} % of ${decided} decided claims hold`;
+  const open = claims.length - found.length;
+  const told = `${claims.length} claims: ${count('verified')} verified, ${count('contradicted')} contradicted, ${count('unverified')} unverified; ${share}.`;
+  return open === 0 ? told : `${told} ${open} were not looked up in time.`;
+}
+
+/** Words of an artifact stay in their line. */
+function plain(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(0, criticLimits.findingChars);
+}
+
+/** Whole lines, as many as a section holds; the rest is counted. */
+function fitted(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    chars += line.length + 1;
+    if (chars > criticLimits.sectionChars - 40)
+      return [...kept, `- and ${lines.length - kept.length} more`].join('\n');
+    kept.push(line);
+  }
+  return kept.join('\n');
+}
