@@ -76,6 +76,11 @@ export class Critics implements CriticPort {
     return this.#with((critic) => critic.ratify(artifact, judgement, by, text), 'operator');
   }
 
+  /** Several questions to one critic, at once or one after the other. */
+  together<T>(work: (critic: CriticPort) => Promise<T>): Promise<T> {
+    return this.#with(work);
+  }
+
   /** Whoever asks as an operator proves it to the broker, where there is one. */
   async #with<T>(work: (critic: CriticPort) => Promise<T>, role = 'client'): Promise<T> {
     if (!(await isListening(this.#config.bus))) return this.#here(work);

@@ -119,11 +119,17 @@ function mended<T extends object>(inner: Codec<T>, mend: (value: T) => T): Codec
   };
 }
 
-function mendRequest({ artifact, context, ...request }: CritiqueRequest): CritiqueRequest {
+function mendRequest({
+  artifact,
+  context,
+  handed = [],
+  ...request
+}: CritiqueRequest): CritiqueRequest {
   return {
     ...request,
     artifact: absent(artifact) ? { path: '', text: '' } : artifact,
     context: absent(context) ? {} : context,
+    ...(handed.length > 0 && { handed: handed.map(mendReport) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Ground } from './ground.js';
-import type { Artifact, ContextVector, ModeReport } from './shapes.js';
+import type { TextName } from '../model/texts.js';
+import type { Artifact, ContextVector, ModeReport, Section } from './shapes.js';
 import type { ModeName } from './strategies.js';
 
 /** A criterion by which the work of a mode is judged. Weights of one mode are 1 together. */
@@ -19,16 +20,21 @@ export interface RuleFile {
   text: string;
 }
 
+/** What a mode may know of one before it: never what it scored. */
+export type EarlierReport = Omit<ModeReport, 'score'>;
+
 /** What a mode is given. */
 export interface ModeInput {
   artifact: Artifact;
   context: ContextVector;
   iteration: number;
   /** Of the modes before it, in their order. The judge's own earlier scores are never among them. */
-  before: readonly ModeReport[];
+  before: readonly EarlierReport[];
   /** Undefined: nothing is known of any code; what needs it is said to be undone. */
   ground: Ground | undefined;
   rules: readonly RuleFile[];
+  /** Asked for beside those of the mode: words, or the forms of a rule, one a line; see `rules/read-criteria.ts`. */
+  criteria?: string;
   isSinglePass: boolean;
   /** Ends with MODE_TIMED_OUT, or CANCELLED. */
   signal: AbortSignal;
@@ -48,15 +54,22 @@ export interface Mode {
   /** In a line. */
   description: string;
   criteria: readonly Weighted[];
+  /** What it scores an artifact by; absent: it scores nothing. */
+  dimensions?: readonly Weighted[];
   /** In the order in which they are written. */
   sections: readonly SectionSpec[];
   /** What a model is asked in this mode, in words of its own; see `src/model/texts`. */
-  text: string;
+  text: TextName;
   /**
    * By rules alone, deterministic: the same input gives the same findings. What it cannot do without a model, or without
    * an index, stands in `unable`; it says nothing that it cannot show.
    */
   examine(input: ModeInput): Promise<Examined>;
+  /**
+   * Sections that tell figures, written anew when a model has added findings and scores: its own words for them do not
+   * count. `examined.sections` are those of the rules.
+   */
+  retold?(examined: Examined, input: ModeInput): Section[];
   /** What is wrong with the words of a model in this mode, beside its missing sections; a complaint each. */
   check?(examined: Examined, input: ModeInput): string[];
 }

@@ -15,7 +15,10 @@ import { qualityGate, type ModeReport } from './shapes.js';
 import type { ModeName } from './strategies.js';
 
 /** What a mode is given besides what its pipeline knows. */
-export type Prepared = Omit<ModeInput, 'before' | 'isSinglePass' | 'signal' | 'partial'>;
+export type Prepared = Omit<ModeInput, 'before' | 'isSinglePass' | 'signal' | 'partial'> & {
+  /** What another review found. */
+  handed: readonly ModeReport[];
+};
 
 export interface PipelineParts {
   clock: Clock;
@@ -175,9 +178,10 @@ export class Pipeline {
       begunMs: clock.monotonicMs(),
     };
     this.#current = current;
+    const { handed, ...prepared } = this.#prepared;
     const input: ModeInput = {
-      ...this.#prepared,
-      before: this.#reports,
+      ...prepared,
+      before: [...handed, ...this.#reports],
       isSinglePass: this.#singlePass.has(mode),
       signal: abort.signal,
       // Also after its signal: it is heard until it has ended.

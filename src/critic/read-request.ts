@@ -8,6 +8,8 @@ const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 /** Of words that somebody wrote beside the artifact. */
 const wordsCharsMax = 4_000;
 const nameCharsMax = 200;
+/** Reports of another review. */
+export const handedMax = 16;
 const tokensMost = 100_000_000;
 const iterationsMost = criticLimits.iterations;
 
@@ -38,6 +40,11 @@ export function readRequest(request: CritiqueRequest): CritiqueRequest {
     within('the path of a rule file', path.length, criticLimits.pathChars);
     within(`the rule file ${shown(path)}`, Buffer.byteLength(text), criticLimits.ruleBytes);
   }
+  const { handed = [] } = request;
+  within('what is handed over', handed.length, handedMax);
+  const { reportBytes } = criticLimits;
+  if (handed.length > 0) within('what is handed over', bytesOf(handed), reportBytes * 2);
+  if (handed.some(({ score }) => score !== null)) refuse('what is handed over has scores');
   within('the criteria', criteria.length, wordsCharsMax);
   const names = [request.ps_id, request.entry_id, request.generator, ...Object.values(context)];
   for (const name of names) within('a name', name.length, nameCharsMax);
@@ -73,4 +80,5 @@ function isWhole(value: number, most: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= most;
 }
 
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 const shown = (text: string): string => text.slice(0, 80);

@@ -292,7 +292,7 @@ export class Reviews implements AsyncDisposable {
           artifact: { ...request.artifact, digest: record.digest },
           context: record.selection.context,
           iteration: record.iteration,
-          ...{ ground, rules: request.rules },
+          ...{ ground, rules: request.rules, handed: request.handed ?? [] },
         },
       },
     );

@@ -287,6 +287,8 @@ export interface CritiqueRequest {
   entry_id: string;
   /** Agent that made the artifact. */
   generator: string;
+  /** What another review found, handed over at a barrier: every mode knows it beside what was said before it. Without scores. */
+  handed?: ModeReport[];
 }
 
 /** One iteration of an artifact, as the document's `quality_tracking` has it; what is ours beside it comes last. */

@@ -1,43 +1,43 @@
-import type { Judge } from '../../src/critic/critique-of.js';
-import type { ExaminedBy } from '../../src/critic/report.js';
-import type { ContextVector, CritiqueRequest, Selection } from '../../src/critic/shapes.js';
+import { createHash } from 'node:crypto';
+import type { Ground } from '../../src/critic/ground.js';
+import type { ModeInput } from '../../src/critic/mode.js';
+import type { ContextVector, ModeReport } from '../../src/critic/shapes.js';
+import type { Questions } from '../../src/lattice/questions.js';
 
-export const nothingFound: ExaminedBy = {
-  ...{ sections: [], findings: [], score: null, unable: [], abort: '', dropped: 0 },
-  ...{ engine: 'rules', reason: '', texts: [], tokens: 0 },
+export const context: ContextVector = {
+  ...{ criticality: 'C3', phase: 'PH-DESIGN', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },
+  ...{ team: 'TEAM-MULTI', enforcement: 'ENF-FULL', platform: 'PLAT-CC', token_budget: 'TOK-FULL' },
 };
 
-/** A request of one mode, unless told otherwise. */
-export function asked(more: Partial<CritiqueRequest> = {}): CritiqueRequest {
+/** What a mode is given for a text. */
+export function inputOf(
+  text: string,
+  { path = 'docs/page.md', ...rest }: Partial<ModeInput> & { path?: string } = {},
+): ModeInput {
+  const digest = createHash('sha256').update(text).digest('hex');
   return {
-    ...{ id: 'r-1', artifact: { path: 'doc.md', text: '# Title\n' }, root: '' },
-    ...{ modes: ['steelman'], strict_order: false, is_adversarial: true, context: {} },
-    ...{ is_revision: false, iteration: 2, tokens: 0, rules: [], criteria: '' },
-    ...{ ps_id: '', entry_id: '', generator: '' },
-    ...more,
+    artifact: { path, text, digest },
+    ...{ context, iteration: 1, before: [], ground: undefined, rules: [], isSinglePass: false },
+    ...{ signal: new AbortController().signal, partial: () => undefined },
+    ...rest,
   };
 }
 
-/** What was named, in the order in which it was named. */
-export function selectionOf({ modes, context }: CritiqueRequest): Selection {
-  const criticality = (context.criticality ?? 'C1') as ContextVector['criticality'];
+/** A tree of a few files that nobody asks questions about. */
+export function groundOf(files: Record<string, string>): Ground {
   return {
-    outcome: 'review',
-    criticality,
-    floor: 'C1',
-    context: {
-      ...{ criticality, phase: 'PH-DESIGN', target_type: 'TGT-DEC', maturity: 'MAT-DRAFT' },
-      ...{ team: 'TEAM-MULTI', enforcement: 'ENF-PORT', platform: 'PLAT-GENERIC' },
-      token_budget: 'TOK-FULL',
-    },
-    modes: modes.map((mode) => ({
-      ...{ mode, tokens: 0, is_advisory: false, is_single_pass: false },
-    })),
-    ...{ tokens: 0, flags: [], steps: [], error: '' },
+    root: '/tree',
+    questions: {} as Questions,
+    paths: () => Promise.resolve(Object.keys(files).sort()),
+    read: (path) => Promise.resolve(files[path]),
   };
 }
 
-export const judgeNothing: Judge = () => ({
-  ...{ score: null, threshold: 0.92, verdict: 'UNSCORED', why: 'nobody judged' },
-  ...{ needs_person: false, flags: [] },
-});
+export function reportOf(report: Partial<ModeReport>): ModeReport {
+  return {
+    ...{ mode: 'self-refine', strategy: 'S-010', engine: 'rules', status: 'complete', reason: '' },
+    ...{ sections: [], findings: [], score: null, unable: [], dropped: 0, abort: '', texts: [] },
+    ...{ elapsed_ms: 0, tokens: 0 },
+    ...report,
+  };
+}

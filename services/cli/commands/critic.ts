@@ -2,11 +2,13 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { ArtifactHistory } from '../../../src/critic/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from '../critic-request.js';
+import { orchestrate, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
+  orchestration?: string;
   explain?: boolean;
   policy?: string;
   sessionTokens?: number;
@@ -45,6 +47,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--policy <file>', 'rules of escalation, besides those of the product')
     .option('--id <id>', 'of the review: the same again goes on where it was')
     .option('--session-tokens <n>', 'tokens that the session has used', wholeNumber(0, tokensMost))
+    .option(...orchestrationOption)
     .option('--revision', 'an approved or baselined artifact is formally reopened');
   withDimensions(critic)
     .addHelpText(
@@ -52,6 +55,11 @@ export function addCriticCommand(sigma: Command): void {
       '\nExit code: 0 the gate is met, or nothing was to be scored; 1 it is not met, a person has to decide first, or a line of --select is none; 2 wrong usage.',
     )
     .action(async (options: CriticOptions) => {
+      if (options.orchestration !== undefined)
+        return await orchestrate(options.orchestration, configOf(options), {
+          json: options.json === true,
+          ...(options.repo !== undefined && { root: options.repo }),
+        });
       if (options.select !== undefined) return await selectAll(options.select, options);
       await review(options);
     });

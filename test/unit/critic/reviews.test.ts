@@ -9,7 +9,7 @@ import type { Critique, CritiqueRequest, Finding } from '../../../src/critic/sha
 import type { ModeName } from '../../../src/critic/strategies.js';
 import { criticLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import { asked, judgeNothing, nothingFound, selectionOf } from '../../support/critic.js';
+import { asked, judgeNothing, nothingFound, selectionOf } from '../../support/reviews.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { VirtualClock } from '../../support/virtual-clock.js';

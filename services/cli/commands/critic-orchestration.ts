@@ -1,0 +1,71 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../../src/config/config.js';
+import { criticLimits } from '../../../src/critic/shapes.js';
+import type { PhaseResult } from '../../../src/critic/orchestration.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { Critics } from '../critics.js';
+import { print, printable } from '../output.js';
+
+export const orchestrationOption = [
+  '--orchestration <file>',
+  'review the phases of an ORCHESTRATION.yaml, several at once, and write back what they came to',
+] as const;
+
+/**
+ * Runs the reviews of an orchestration file; artifacts are found from the folder of the file. Run again it goes on where it
+ * was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
+ */
+export async function orchestrate(
+  file: string,
+  config: Config,
+  { json, root = '' }: { json: boolean; root?: string },
+): Promise<void> {
+  const { OrchestrationFile } = await import('../../../src/critic/orchestration-file.js');
+  const { runOrchestration } = await import('../../../src/critic/orchestration.js');
+  const folder = path.dirname(path.resolve(file));
+  const orchestration = new OrchestrationFile(await read(file, file), file);
+  const critics = new Critics(config);
+  const results = await critics.together((critic) =>
+    runOrchestration(orchestration, {
+      review: (request, onProgress) => critic.critique(request, { onProgress }),
+      read: (artifact) => read(path.resolve(folder, artifact), artifact),
+      // Whole or not at all: whoever reads it meanwhile finds the one before.
+      save: async (text) => {
+        const next = `${file}.${process.pid}.next`;
+        await writeFile(next, text);
+        await rename(next, file);
+      },
+      root,
+      onProgress: (phase, { done, total, report }) => {
+        if (report !== null)
+          process.stderr.write(
+            `${printable(phase)}: ${report.mode} ${report.status} (${done}/${total})\n`,
+          );
+      },
+    }),
+  );
+  print({ json }, { phases: results }, () => results.map(rendered).join('\n'));
+  const isOpen = ({ critique }: PhaseResult): boolean => critique?.needs_person !== false;
+  if (results.some(isOpen)) process.exitCode = 1;
+}
+
+function rendered({ phase, critique, reason }: PhaseResult): string {
+  if (critique === undefined) return `${printable(phase)}: ${reason}`;
+  const { verdict, why, artifact } = critique;
+  return `${printable(phase)}: ${verdict} ${printable(artifact)} (${printable(why)})`;
+}
+
+async function read(file: string, name: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    const detail = `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? ''})`;
+    throw new BusError('ORCHESTRATION_INVALID', { detail }, { cause: error });
+  }
+  const limit = Math.max(criticLimits.artifactBytes, 1024 * 1024);
+  if (bytes.length > limit)
+    throw new BusError('TOO_LARGE', { what: name, bytes: bytes.length, limit });
+  return bytes.toString();
+}

@@ -1,0 +1,100 @@
+import type { Found } from '../finding.js';
+import { at, quoted, type Check } from './check.js';
+
+interface LineRule {
+  rule: string;
+  aspect: 'completeness' | 'accuracy';
+  severity: Found['severity'];
+  pattern: RegExp;
+  /** Of the path; absent: every file. */
+  paths?: RegExp;
+  text: string;
+  remedy: string;
+}
+
+const lineRules: readonly LineRule[] = [
+  {
+    ...{ rule: 'STUB', aspect: 'completeness', severity: 'major' },
+    pattern:
+      /\bthrow\s+(?:new\s+)?\w*(?:Error|Exception)\(\s*(["'`])(?:not (?:yet )?implemented|TODO|unimplemented)\b|\braise\s+NotImplementedError\b|(?<![\w.])(?:unimplemented|todo)!\(|\bpanic\(\s*"(?:not implemented|TODO|unimplemented)\b/i,
+    text: 'What stands here is not written yet',
+    remedy: 'Write it, or take out what leads here.',
+  },
+  {
+    ...{ rule: 'TEST_FOCUSED', aspect: 'accuracy', severity: 'major' },
+    pattern: /^\s*(?:describe|it|test|suite|context)\.only\s*[.(]|^\s*f(?:describe|it)\(/,
+    ...{ paths: /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i },
+    text: 'Only this test runs, the others of the file do not',
+    remedy: 'Take `.only` away.',
+  },
+  {
+    ...{ rule: 'DEBUGGER', aspect: 'completeness', severity: 'minor' },
+    pattern: /^\s*debugger;?\s*$|^\s*(?:breakpoint\(\)|import pdb;? ?pdb\.set_trace\(\))\s*$/,
+    text: 'The program stops here for somebody who looks for an error',
+    remedy: 'Take it out.',
+  },
+];
+
+/** An error that nobody hears of: a comment within would say why. */
+const emptyCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|^\s*except(?:\s[^:]{0,200})?:\s*pass\s*$/;
+const openCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*$/;
+const bareExcept = /^\s*except(?:\s+(?:Exception|BaseException))?\s*:\s*$/;
+
+/** What a line of code shows by itself, in any language that writes it so. */
+export const code: Check = ({ artifact, read }) => {
+  if (!read.isCode) return [];
+  const { lines } = read;
+  const faults = lineRules.map((rule) => ({
+    aspect: rule.aspect,
+    ...{ what: 'lines of code', looked: 0 },
+    faults: rule.paths?.test(artifact.path) === false ? [] : matching(lines, rule),
+  }));
+  return [
+    ...faults,
+    { aspect: 'accuracy', what: 'errors that are caught', looked: 0, faults: swallowed(lines) },
+  ];
+};
+
+function matching(
+  lines: readonly string[],
+  { rule, severity, pattern, text, remedy }: LineRule,
+): Found[] {
+  return lines.flatMap((line, index) =>
+    line.length <= lineCharsMax && pattern.test(line) && !isComment(line)
+      ? [
+          {
+            ...{ rule, severity, remedy, words: line },
+            text: `${text}: ${quoted(line)}`,
+            place: at(index + 1),
+          },
+        ]
+      : [],
+  );
+}
+
+/** Longer ones are no source that somebody wrote. */
+const lineCharsMax = 2_000;
+
+function isComment(line: string): boolean {
+  return /^\s*(?:\/\/|#|\*|\/\*|--)/.test(line);
+}
+
+function swallowed(lines: readonly string[]): Found[] {
+  return lines.flatMap((line, index) => {
+    if (line.length > lineCharsMax || isComment(line)) return [];
+    const next = lines[index + 1]?.trim() ?? '';
+    const isEmpty =
+      emptyCatch.test(line) ||
+      (openCatch.test(line) && /^\}/.test(next)) ||
+      (bareExcept.test(line) && next === 'pass');
+    if (!isEmpty) return [];
+    return [
+      {
+        ...{ rule: 'ERROR_SWALLOWED', severity: 'minor' as const, words: `${line} ${next}` },
+        text: `Whatever fails here is not heard of: ${quoted(line)}`,
+        remedy: 'Handle it, or say in a comment why nobody needs to know.',
+        place: at(index + 1),
+      },
+    ];
+  });
+}

@@ -1,0 +1,56 @@
+import { issuerTokens } from '../../pgc/credentials.js';
+import type { Found } from '../finding.js';
+import { at, type Check } from './check.js';
+
+/** Beginnings of a private key that follows; the certificate is public. */
+const privateKey = /^\s*-----BEGIN (?:[A-Z]{2,10} )?PRIVATE KEY-----\s*$/;
+/** A key has more than one line of this. */
+const keyBody = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/;
+/** As documents of issuers write examples. */
+const example = /EXAMPLE|(.)\1{7,}/;
+
+/** What nobody disputes: secrets in the open, and what a merge left behind. */
+export const leftBehind: Check = ({ read }) => [
+  { aspect: 'accuracy', what: 'lines without a secret', looked: 0, faults: secrets(read.lines) },
+  { aspect: 'consistency', what: 'merged lines', looked: 0, faults: conflicts(read.lines) },
+];
+
+/** Marks that only an issuer's token has; words like `password` are told apart from a secret by nobody. */
+function secrets(lines: readonly string[]): Found[] {
+  return lines.flatMap((line, index): Found[] => {
+    const token = line.match(issuerTokens)?.find((each) => !example.test(each));
+    const isKey = privateKey.test(line) && keyBody.test(lines[index + 1] ?? '');
+    if (token === undefined && !isKey) return [];
+    const what =
+      token === undefined ? 'A private key' : `A token that begins with ${token.slice(0, 4)}`;
+    return [
+      {
+        ...{ rule: 'SECRET_EXPOSED', severity: 'critical', isHard: true, words: token ?? line },
+        text: `${what} stands in the text, for everybody who may read it.`,
+        remedy: 'Withdraw it at its issuer, then remove it, from the history too.',
+        place: at(index + 1),
+      },
+    ];
+  });
+}
+
+function conflicts(lines: readonly string[]): Found[] {
+  const faults: Found[] = [];
+  let begin = -1;
+  let hasMiddle = false;
+  lines.forEach((line, index) => {
+    if (/^<{7}(?: |$)/.test(line)) [begin, hasMiddle] = [index, false];
+    else if (begin >= 0 && /^={7}$/.test(line.trimEnd())) hasMiddle = true;
+    else if (begin >= 0 && hasMiddle && /^>{7}(?: |$)/.test(line)) {
+      faults.push({
+        ...{ rule: 'MERGE_CONFLICT', severity: 'critical', isHard: true },
+        text: 'Two versions of these lines stand here: a merge was not finished.',
+        remedy: 'Decide for one of them and remove the marks.',
+        place: { line_start: begin + 1, line_end: index + 1 },
+        words: lines.slice(begin, index + 1).join(' '),
+      });
+      begin = -1;
+    }
+  });
+  return faults;
+}

@@ -1,0 +1,130 @@
+import { slugOf } from '../markdown-anchors.js';
+import type { MarkdownText, Part, Place } from '../markdown.js';
+import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
+
+/** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
+export const structure: Check = (subject) => {
+  if (subject.read.isCode) return [];
+  return [emptySections(subject.read), sameTitles(subject.read), ...decisionRecord(subject)];
+};
+
+function emptySections(read: MarkdownText): Checked {
+  const { parts, lines } = read;
+  const withHeading = parts.filter(({ heading }) => heading !== undefined);
+  const faults = withHeading.flatMap((part, index) => {
+    const next = withHeading[index + 1]?.heading;
+    const level = part.heading?.level ?? 0;
+    // Its text stands in the sections below it.
+    if (next !== undefined && next.level > level) return [];
+    if (hasText(lines, part)) return [];
+    const title = part.heading?.title ?? '';
+    return [
+      {
+        ...{ rule: 'SECTION_EMPTY', severity: 'major' as const, words: part.path.join(' / ') },
+        text: `The section ${quoted(title)} holds nothing.`,
+        remedy: 'Write what its title promises, or remove it.',
+        place: part.heading === undefined ? at(part.line_start) : placeOf(part.heading),
+      },
+    ];
+  });
+  // That a section holds something does not say that it holds what it should.
+  return { aspect: 'completeness', what: 'sections that hold something', looked: 0, faults };
+}
+
+function hasText(lines: readonly string[], part: Part): boolean {
+  const from = part.heading?.line_end ?? part.line_start - 1;
+  return lines.slice(from, part.line_end).some((line) => /[\p{L}\p{N}<!|]/u.test(line));
+}
+
+function sameTitles({ parts }: MarkdownText): Checked {
+  const first = new Map<string, Part>();
+  const faults = parts.flatMap((part) => {
+    if (part.heading === undefined) return [];
+    const name = JSON.stringify(part.path.map(slugOf));
+    const before = first.get(name);
+    if (before?.heading === undefined) {
+      first.set(name, part);
+      return [];
+    }
+    const { title } = part.heading;
+    return [
+      {
+        ...{ rule: 'HEADING_TWICE', severity: 'minor' as const, words: part.path.join(' / ') },
+        text: `The heading ${quoted(title)} stands in line ${before.heading.line_start} already, under the same heading: a link to it leads to the first.`,
+        remedy: 'Give one of them another title, or put them together.',
+        place: placeOf(part.heading),
+      },
+    ];
+  });
+  // That no two headings are the same says nothing of what stands below them.
+  return { aspect: 'consistency', what: 'headings of their own', looked: 0, faults };
+}
+
+/**
+ * Sections of a decision record (M. Nygard, "Documenting Architecture Decisions", 2011), under the names that this form
+ * and MADR give them.
+ */
+const recordSections: readonly { name: string; titles: RegExp }[] = [
+  { name: 'context', titles: /\b(?:context|background|problem|motivation|forces)\b/i },
+  { name: 'decision', titles: /\b(?:decisions?|resolution|outcome|chosen)\b/i },
+  { name: 'consequences', titles: /\b(?:consequences?|implications?|impact|trade-?offs?)\b/i },
+];
+
+function decisionRecord({ artifact, read, target }: Subject): Checked[] {
+  const title = read.headings[0]?.title ?? '';
+  const isRecord = /(?:^|\/)(?:adrs?|decisions?)(?:\/|$)/i.test(artifact.path) || /\bADR\b/.test(`${title} ${artifact.path}`); // prettier-ignore
+  if (target !== 'TGT-DEC' || !isRecord || read.headings.length === 0) return [];
+  // Its title may hold any of these words.
+  const titles = read.headings.slice(read.headings[0]?.level === 1 ? 1 : 0);
+  const missing = recordSections.filter(
+    ({ titles: names }) => !titles.some((heading) => names.test(heading.title)),
+  );
+  const faults = missing.map(({ name }) => ({
+    ...{ rule: 'SECTION_MISSING', severity: 'major' as const, words: name },
+    text: `A record of a decision has a section on its ${name}; none of its headings names one.`,
+    remedy: `Add a section "${name}".`,
+    place: at(read.headings[0]?.line_start ?? 1),
+  }));
+  const what = 'sections of a record of a decision';
+  return [{ aspect: 'completeness', what, looked: recordSections.length, faults }];
+}
+
+/** A word that stands for text which is still to come. */
+const placeholder =
+  /^(?:[-*\s>(["'_]*)(?:TODO|TBD|TBC|TBA|FIXME|XXX)(?![\w-])|[[(<{]\s?(?:TODO|TBD|TBC|FIXME|XXX|INSERT|FILL IN|YOUR [A-Z ]{2,30}(?: HERE)?)\b[^\])>}]{0,80}[\])>}]|(?:^|\s)(?:TODO|FIXME|TBD)\s?(?:\(\w[^)]{0,40}\))?:|\b(?:still|yet|is|are|remains?) to be (?:defined|determined|decided|specified|announced)\b|^\W*to be (?:defined|determined|decided|specified|announced|written|done)\W*$|\blorem ipsum\b/;
+
+/** Text that is still to come; in code: comments that say so. */
+export const placeholders: Check = ({ read }) => {
+  const { sentences, headings, rows, isCode, lines } = read;
+  const units = [
+    ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
+    ...headings.map(({ title, line_start, line_end }) => ({ text: title, line_start, line_end })),
+    ...rows.flatMap(({ cells, line }) => cells.map((text) => ({ text, ...at(line) }))),
+  ];
+  const faults = units.flatMap(({ text, line_start, line_end }) => {
+    if (!placeholder.test(withoutCode(text))) return [];
+    return [
+      {
+        ...{ rule: 'PLACEHOLDER', severity: isCode ? ('minor' as const) : ('major' as const) },
+        text: `Text is still to come: ${quoted(text)}`,
+        remedy: isCode
+          ? 'Do it, or name the task that will.'
+          : 'Write it, or say who will and when.',
+        ...{ place: narrowed(lines, { line_start, line_end }), words: text },
+      },
+    ];
+  });
+  // That nothing is left open says little about what is there.
+  return [{ aspect: 'completeness', what: 'texts that are not to come', looked: 0, faults }];
+};
+
+function placeOf({ line_start, line_end }: { line_start: number; line_end: number }) {
+  return { line_start, line_end };
+}
+
+/** Comments of neighbouring lines are one paragraph: the line with the word is meant. */
+function narrowed(lines: readonly string[], place: Place): Place {
+  const its = lines.slice(place.line_start - 1, place.line_end);
+  const found = its.findIndex((line) => /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/.test(line));
+  return found < 0 ? place : at(place.line_start + found);
+}

@@ -1,0 +1,132 @@
+import { lookAt } from '../checks/all.js';
+import type { Examined, Mode, ModeInput, Weighted } from '../mode.js';
+import { applyRules } from '../rules/apply-rules.js';
+import { readCriteria } from '../rules/read-criteria.js';
+import {
+  claimsLookedAt,
+  dimensionCritical,
+  ofAspects,
+  rulesLookedAt,
+  scoreOf,
+  sharedScore,
+  unjudged,
+  unscored,
+} from '../scoring.js';
+import { qualityGate, type Section } from '../shapes.js';
+import { examinedOf, faultsOf, findingsOf, knownBy, listed, sectionsOf } from './looked.js';
+import { areas, breakdown, qualityScore, strengths } from './score-sections.js';
+
+/** The rubric of jerry's quality standard (its single source of truth, version 1.6). */
+const completeness: Weighted = { name: 'Completeness', weight: 0.2 };
+const consistency: Weighted = { name: 'Internal Consistency', weight: 0.2 };
+const rigor: Weighted = { name: 'Methodological Rigor', weight: 0.2 };
+const evidence: Weighted = { name: 'Evidence Quality', weight: 0.15 };
+const actionability: Weighted = { name: 'Actionability', weight: 0.15 };
+const traceability: Weighted = { name: 'Traceability', weight: 0.1 };
+
+export const judgeDimensions: readonly Weighted[] = [
+  ...[completeness, consistency, rigor, evidence, actionability, traceability],
+];
+
+/** Scores an artifact against the gate. By rules it scores what can be counted, and says how much of the rubric that was. */
+export const llmAsJudge: Mode = {
+  name: 'llm-as-judge',
+  description: 'A score in six dimensions against the quality gate.',
+  criteria: [
+    { name: 'Scoring Calibration', weight: 0.3 },
+    { name: 'Dimension Coverage', weight: 0.25 },
+    { name: 'Rationale Quality', weight: 0.25 },
+    { name: 'Anti-Leniency Compliance', weight: 0.2 },
+  ],
+  dimensions: judgeDimensions,
+  sections: [
+    { title: 'Quality Score', isRequired: true },
+    { title: 'Dimension Breakdown', isRequired: true },
+    { title: 'Pass/Fail', isRequired: true },
+    { title: 'Strengths', isRequired: true },
+    { title: 'Improvement Areas', isRequired: true },
+    { title: 'Anti-Leniency Check', isRequired: true },
+  ],
+  text: 'critic-llm-as-judge',
+
+  async examine(input): Promise<Examined> {
+    const { read, checked, unable } = await lookAt(input);
+    const before = unscored(input.before);
+    const criteria = readCriteria(input.criteria ?? '');
+    const { path } = input.artifact;
+    const judged = await applyRules(criteria.rules, { path, read, signal: input.signal });
+    const unread = judged.filter(({ verdict }) => verdict === 'unjudged');
+    const met = rulesLookedAt(judged, 'completeness', 'criteria that are met');
+    const claims = claimsLookedAt(before);
+    const dimensions = [
+      sharedScore(completeness, [met, ...ofAspects(checked, 'completeness')], 'nothing says what has to be there'),
+      sharedScore(consistency, ofAspects(checked, 'consistency', 'accuracy'), 'too little that could contradict itself by rule'),
+      unjudged(rigor, 'only a reader can judge a method'),
+      sharedScore(evidence, [claims], 'no claim about code was verified before'),
+      sharedScore(actionability, ofAspects(checked, 'actionability', 'clarity'), 'it says too little that could be done'),
+      sharedScore(traceability, ofAspects(checked, 'traceability'), 'too few links and ids'),
+    ]; // prettier-ignore
+    const faults = [...faultsOf(checked), ...met.faults];
+    const examined = examinedOf({
+      findings: await findingsOf('llm-as-judge', faults, input, read.isCode, knownBy(before)),
+      score: scoreOf(dimensions),
+      unable: [
+        ...unable,
+        ...dimensions.filter(({ score }) => score === null).map(({ name, why }) => `to judge ${name}: ${why}`), // prettier-ignore
+        ...(unread.length > 0 ? [`to judge ${unread.length} criteria in words`] : []),
+        ...(criteria.left > 0 ? [`to read ${criteria.left} more criteria`] : []),
+      ],
+    });
+    return { ...examined, sections: scoreSections(examined, input) };
+  },
+
+  retold: scoreSections,
+};
+
+function scoreSections(examined: Examined, { before }: ModeInput): Section[] {
+  return sectionsOf({
+    'Quality Score': qualityScore(examined),
+    'Dimension Breakdown': breakdown(examined),
+    'Pass/Fail': passOrFail(examined, before),
+    Strengths: strengths(examined),
+    'Improvement Areas': areas(examined, qualityGate.threshold),
+    'Anti-Leniency Check': antiLeniency(examined),
+  });
+}
+
+/** By the gate's own threshold; whoever runs a review may have set another one, and decides. */
+function passOrFail({ score, findings }: Examined, before: ModeInput['before']): string {
+  if (score?.score == null) return 'Neither: there is no score.';
+  const open = [...before.flatMap((each) => each.findings), ...findings].filter(
+    ({ severity }) => severity === 'critical',
+  );
+  const low = score.dimensions.filter((each) => each.score !== null && each.score <= dimensionCritical); // prettier-ignore
+  const isPass = score.score >= qualityGate.threshold && open.length === 0 && low.length === 0;
+  const why = [
+    `the threshold is ${qualityGate.threshold}`,
+    ...(open.length > 0 ? [`${open.length} critical findings are open`] : []),
+    ...low.map(({ name }) => `${name} is at or below ${dimensionCritical}`),
+  ];
+  return `${isPass ? 'PASS' : 'REVISE'}: ${why.join('; ')}.`;
+}
+
+function antiLeniency({ score }: Examined): string {
+  const dimensions = score?.dimensions ?? [];
+  const high = dimensions.filter((each) => (each.score ?? 0) > highScore);
+  const bare = high.filter((each) => each.evidence.length < evidenceMin);
+  return listed(
+    [
+      'The score was added up from the dimensions, without rounding.',
+      'Earlier scores were not known.',
+      'A dimension of which too little was seen is not judged.',
+      bare.length === 0
+        ? `Every dimension above ${highScore} shows what it rests on.`
+        : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,
+    ],
+    '',
+  );
+}
+
+/** Above it a dimension has to show so many things (leniency checklist of the S-014 template). */
+export const highScore = 0.9;
+export const evidenceMin = 3;

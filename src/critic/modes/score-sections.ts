@@ -1,0 +1,63 @@
+import { coverageMin } from '../scoring.js';
+import type { Examined } from '../mode.js';
+import type { DimensionScore, Finding } from '../shapes.js';
+import { listed, told } from './looked.js';
+
+/** Sections that tell a score, in the words of this program: a model's own sums do not count. */
+export function qualityScore({ score }: Examined): string {
+  if (score === null) return 'Nothing was scored.';
+  const coverage = `${figure(score.coverage)} of the weight was judged`;
+  if (score.score === null)
+    return `No score: ${coverage}, and ${figure(coverageMin)} of it is needed.`;
+  return `${figure(score.score)}, the weighted mean of what was judged; ${coverage}.`;
+}
+
+export function breakdown({ score }: Examined): string {
+  const rows = (score?.dimensions ?? []).map(
+    ({ name, weight, score: value, why }) =>
+      `| ${name} | ${figure(weight)} | ${value === null ? 'not judged' : figure(value)} | ${cell(why)} |`,
+  );
+  return ['| Dimension | Weight | Score | Why |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Lowest first, those below the threshold. */
+export function areas({ score, findings }: Examined, threshold: number): string {
+  const low = judged(score?.dimensions)
+    .filter((each) => each.score < threshold)
+    .sort((one, other) => one.score - other.score)
+    .map(
+      ({ name, score: value, evidence }) =>
+        `${name} (${figure(value)}): ${evidence[0] ?? 'see its row'}`,
+    );
+  const worst = findings.slice(0, worstMax).map((each: Finding) => told(each));
+  return listed([...low, ...worst], 'No dimension that was judged is below the threshold.');
+}
+
+export function strengths({ score }: Examined): string {
+  const best = judged(score?.dimensions)
+    .filter((each) => each.score >= strongFrom)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, strengthsMax);
+  return listed(best.map(({ name, why }) => `${name}: ${why}`), 'None that was shown.'); // prettier-ignore
+}
+
+const worstMax = 10;
+const strengthsMax = 3;
+const strongFrom = 0.92;
+
+function judged(
+  dimensions: readonly DimensionScore[] = [],
+): (DimensionScore & { score: number })[] {
+  return dimensions.filter(
+    (each): each is DimensionScore & { score: number } => each.score !== null,
+  );
+}
+
+/** A score as it is; rounding is for readers of tables, at so many digits that no threshold is crossed. */
+export function figure(value: number): string {
+  return String(Number(value.toFixed(6)));
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
+}

@@ -1,0 +1,60 @@
+import { lookAt } from '../checks/all.js';
+import type { Examined, Mode } from '../mode.js';
+import { severities } from '../shapes.js';
+import { examinedOf, faultsOf, findingsOf, listed, sectionsOf, told } from './looked.js';
+
+/** A figure that judges the whole: this mode gives none, or the next pass would write for the figure. */
+const figure =
+  /\b(?:scores?|rating|grade)\b[^.\n]{0,30}?(?<![\w.-])(?:0?\.\d+|1\.0|\d{1,3}\s?%|\d{1,2}(?:\.\d)?\s?\/\s?10)/i;
+
+/** What its author can mend before anybody else reads it. */
+export const selfRefine: Mode = {
+  name: 'self-refine',
+  description: 'What the author can put right before others look at it.',
+  criteria: [
+    { name: 'Completeness of Issue Identification', weight: 0.3 },
+    { name: 'Specificity of Recommendations', weight: 0.3 },
+    { name: 'Logical Coherence', weight: 0.2 },
+    { name: 'Improvement Potential', weight: 0.2 },
+  ],
+  sections: [
+    { title: 'Issue Summary', isRequired: true },
+    { title: 'Issue Details', isRequired: true },
+    { title: 'Revision Priority', isRequired: true },
+    { title: 'Self-Assessment Confidence', isRequired: true },
+  ],
+  text: 'critic-self-refine',
+
+  async examine(input): Promise<Examined> {
+    const { read, checked, unable } = await lookAt(input);
+    const findings = await findingsOf('self-refine', faultsOf(checked), input, read.isCode);
+    const counts = severities.map((severity) => {
+      const count = findings.filter((each) => each.severity === severity).length;
+      return `${count} ${severity}`;
+    });
+    const looked = checked
+      .filter((each) => each.looked > 0)
+      .map((each) => `${each.looked} ${each.what} looked for, ${each.faults.length} faults`);
+    const left = [...unable, 'to judge what the text argues, and whether it is right'];
+    return examinedOf({
+      findings,
+      unable: left,
+      sections: sectionsOf({
+        'Issue Summary': `${findings.length} issues: ${counts.join(', ')}.`,
+        'Issue Details': listed(findings.map(told), 'No rule is broken that can be seen without understanding the text.'),
+        'Revision Priority': listed(findings.slice(0, 10).map((each, at) => `${at + 1}. ${each.remedy} ${each.line_start === 0 ? '' : `(line ${each.line_start}, ${each.rule})`}`), 'Nothing to put right by rules.'),
+        'Self-Assessment Confidence': `${listed(looked, 'There was nothing to count.')}\n\nNot looked at:\n\n${listed(left, '')}`,
+      }), // prettier-ignore
+    });
+  },
+
+  check({ sections, score }): string[] {
+    const scored = sections.find(({ text }) => figure.test(text));
+    return [
+      ...(score === null ? [] : ['self-refine gives no score']),
+      ...(scored === undefined
+        ? []
+        : [`the section ${scored.title} gives a score; self-refine gives none`]),
+    ];
+  },
+};

@@ -1,0 +1,89 @@
+import { lookAt } from '../checks/all.js';
+import type { Examined, Mode, Weighted } from '../mode.js';
+import { applyRules } from '../rules/apply-rules.js';
+import { readCriteria } from '../rules/read-criteria.js';
+import { readRules } from '../rules/read-rules.js';
+import {
+  claimsLookedAt,
+  ofAspects,
+  rulesLookedAt,
+  scoreOf,
+  sharedScore,
+  unscored,
+} from '../scoring.js';
+import { qualityGate, type Section } from '../shapes.js';
+import { examinedOf, faultsOf, findingsOf, sectionsOf } from './looked.js';
+import { areas, breakdown, qualityScore } from './score-sections.js';
+
+const completeness: Weighted = { name: 'Completeness', weight: 0.25 };
+const accuracy: Weighted = { name: 'Accuracy', weight: 0.25 };
+const clarity: Weighted = { name: 'Clarity', weight: 0.2 };
+const actionability: Weighted = { name: 'Actionability', weight: 0.15 };
+const alignment: Weighted = { name: 'Alignment', weight: 0.15 };
+
+/** Of the plain review, as ps-critic had it before there were adversarial modes (2.2.0). */
+export const standardDimensions: readonly Weighted[] = [
+  ...[completeness, accuracy, clarity, actionability, alignment],
+];
+
+/** The plain review: what is complete, right, clear, usable and as it was asked for. */
+export const standard: Mode = {
+  name: 'standard',
+  description: 'A plain review in five dimensions, without any adversary.',
+  criteria: standardDimensions,
+  dimensions: standardDimensions,
+  sections: [
+    { title: 'Quality Score', isRequired: true },
+    { title: 'Criteria Breakdown', isRequired: true },
+    { title: 'Improvement Areas', isRequired: true },
+  ],
+  text: 'critic-standard',
+
+  async examine(input): Promise<Examined> {
+    const { read, checked, unable } = await lookAt(input);
+    const { rules, unread } = readRules(input.rules);
+    const criteria = readCriteria(input.criteria ?? '');
+    const { path } = input.artifact;
+    const judged = await applyRules([...criteria.rules, ...rules], {
+      path,
+      read,
+      signal: input.signal,
+    });
+    const met = rulesLookedAt(judged, 'completeness', 'criteria and rules that are met');
+    const open = judged.filter(({ verdict }) => verdict === 'unjudged').length;
+    const claims = claimsLookedAt(unscored(input.before));
+    const dimensions = [
+      sharedScore(completeness, ofAspects(checked, 'completeness'), 'nothing says what has to be there'),
+      sharedScore(accuracy, [claims, ...ofAspects(checked, 'accuracy', 'traceability')], 'too little that could be looked up'),
+      sharedScore(clarity, ofAspects(checked, 'clarity', 'consistency'), 'too little that could contradict itself by rule'),
+      sharedScore(actionability, ofAspects(checked, 'actionability'), 'it says too little that could be done'),
+      sharedScore(alignment, [met], 'no criterion and no rule that can be checked was given'),
+    ]; // prettier-ignore
+    const examined = examinedOf({
+      findings: await findingsOf(
+        'standard',
+        [...faultsOf(checked), ...met.faults],
+        input,
+        read.isCode,
+      ),
+      score: scoreOf(dimensions),
+      unable: [
+        ...unable,
+        ...dimensions.filter(({ score }) => score === null).map(({ name, why }) => `to judge ${name}: ${why}`), // prettier-ignore
+        ...(open > 0 ? [`to judge ${open} criteria and rules in words`] : []),
+        ...unread.map((each) => `to read a rule: ${each}`),
+      ],
+    });
+    return { ...examined, sections: scoreSections(examined) };
+  },
+
+  retold: scoreSections,
+};
+
+function scoreSections(examined: Examined): Section[] {
+  return sectionsOf({
+    'Quality Score': qualityScore(examined),
+    'Criteria Breakdown': breakdown(examined),
+    'Improvement Areas': areas(examined, qualityGate.standardThreshold),
+  });
+}
