@@ -8,6 +8,8 @@ export interface Said {
   text: string;
   line_start: number;
   line_end: number;
+  /** Of a table: its cells together are no sentence. */
+  isRow: boolean;
   /** The section it stands in, by the lines of the text. */
   section: { line_start: number; line_end: number; title: string };
   /** What it speaks of, as far as the index knows it. */
@@ -23,12 +25,14 @@ export function saidIn(artifact: Artifact, impact: Impact): Said[] {
       text: texts.join(' — '),
       line_start: line,
       line_end: line,
+      isRow: true,
     }));
-  const all = [...sentences.filter(({ isQuote }) => !isQuote), ...cells].sort(
-    (one, other) => one.line_start - other.line_start,
-  );
+  const spoken = sentences
+    .filter(({ isQuote }) => !isQuote)
+    .map((each) => ({ ...each, isRow: false }));
+  const all = [...spoken, ...cells].sort((one, other) => one.line_start - other.line_start);
   const byId = new Map(impact.components.map((each) => [each.id, each]));
-  return all.map(({ text, line_start, line_end }) => {
+  return all.map(({ text, line_start, line_end, isRow }) => {
     const part = parts.findLast((each) => each.line_start <= line_start);
     const section = {
       line_start: part?.line_start ?? 1,
@@ -40,7 +44,7 @@ export function saidIn(artifact: Artifact, impact: Impact): Said[] {
       : namesIn(text).flatMap((name) =>
           (impact.named.get(name) ?? []).flatMap((id) => byId.get(id) ?? []),
         );
-    return { text, line_start, line_end, section, about: [...new Set(about)] };
+    return { text, line_start, line_end, isRow, section, about: [...new Set(about)] };
   });
 }
 
@@ -61,9 +65,14 @@ function documented({ components, files }: Impact, from: number, to: number): Co
   return components.filter(({ line }) => line === remark.line_end + 1);
 }
 
+const numbersKnown = new WeakMap<CodeView, ReadonlyMap<number, number>>();
+
 /** Values of the numbers that stand in code, each with the first line it stands in. */
-export function numbersOf(view: CodeView): Map<number, number> {
+export function numbersOf(view: CodeView): ReadonlyMap<number, number> {
+  const before = numbersKnown.get(view);
+  if (before !== undefined) return before;
   const values = new Map<number, number>();
+  numbersKnown.set(view, values);
   const put = (value: number, at: number): void => {
     if (!values.has(value)) values.set(value, view.lineOf(at));
   };
@@ -90,7 +99,7 @@ const scales: Readonly<Record<string, readonly number[]>> = {
   ...{ min: [60, 60_000], minutes: [60, 60_000], minute: [60, 60_000], hours: [3_600, 3_600_000] },
 };
 const bounded =
-  /\b(?:at most|no more than|not more than|up to|limited to|a maximum of|at least|no fewer than|not longer than|within)\s+(?:about\s+)?(\d[\d_,  ]{0,15}\d|\d)(?![\d.]*\w*[-:/])\s?(KiB|KB|MiB|MB|GiB|GB|seconds?|s|minutes?|min|hours)?\b/gi;
+  /\b(?:at most|no more than|not more than|limited to|a maximum of|no fewer than|not longer than)\s+(?:about\s+)?(\d[\d_,  ]{0,15}\d|\d)(?![\d.]*\w*[-:/])\s?(KiB|KB|MiB|MB|GiB|GB|seconds?|s|minutes?|min|hours)?\b/gi;
 
 /** Bounds that a sentence states, with every value under which code may hold them; small ones stand everywhere. */
 export function boundsIn(text: string): { stated: string; values: number[] }[] {

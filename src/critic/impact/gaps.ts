@@ -55,7 +55,7 @@ export function gapsIn(view: CodeView): Gap[] {
     });
 }
 
-const swallowedThen = 'what failed there is known to nobody: neither a caller nor a log is told';
+const swallowedThen = 'nobody is told there that it failed, neither a caller nor a log';
 const swallowedRemedy =
   'Hand the error on or count and log it; where nothing has to be done, say why in that place.';
 
@@ -82,8 +82,8 @@ const handsOn =
 function handlers(view: CodeView): Gap[] {
   if (view.family !== 'es' && view.family !== 'java' && view.family !== 'c') return [];
   const found: Gap[] = [];
-  const tried = /\btry\s{0,20}(?:\([^{}]{0,400}\)\s{0,20})?\{/g;
-  for (const match of firstOf(view.code.matchAll(tried), handlersMax)) {
+  const trying = /\btry\s{0,20}(?:\([^{}]{0,400}\)\s{0,20})?\{/g;
+  for (const match of firstOf(view.code.matchAll(trying), handlersMax)) {
     const close = view.closeOf(match.index + match[0].length - 1);
     const caught = /^\}\s*catch\s*(?:\(([^(){}]{0,200})\))?\s*\{/.exec(
       view.code.slice(close, close + 400),
@@ -93,6 +93,8 @@ function handlers(view: CodeView): Gap[] {
     const end = view.closeOf(open);
     const body = view.code.slice(open + 1, Math.min(end, open + handlerCharsMax));
     // Masked: a text that is thrown away with its line of code leaves a blank, a statement does not.
+    const tried = view.code.slice(Math.max(match.index, close - 200), close);
+    if (body.trim() === '' && tidying.test(tried.trimEnd())) continue;
     if (body.trim() === '') {
       found.push(swallowed(view, close, end));
       continue;
@@ -105,10 +107,21 @@ function handlers(view: CodeView): Gap[] {
       what: `whatever ${lines} lines throw is taken for one and the same thing, and the error itself is not looked at`,
       then: 'a fault of the program or of the machine passes for the case that was meant',
       remedy: 'Look at the kind of the error, and let those go on that were not meant.',
-      isExplained: isSaid(view, close, end),
+      isExplained: isSaid(view, close, end) || isForetold(view, close),
     });
   }
   return found;
+}
+
+const remarkLinesMax = 25;
+const failing =
+  /\b(?:damaged|unreadable|absent|missing|not there|fail\w*|cannot|unknown|undefined|anew|whatever|errors?|invalid|malformed|broken|none|nothing|empty|throws?)\b/i;
+
+/** The remark above the function says what is given when it does not work. */
+function isForetold(view: CodeView, from: number): boolean {
+  const line = view.lineOf(from);
+  const above = view.comments.findLast((each) => each.line_end < line);
+  return above !== undefined && line - above.line_end <= remarkLinesMax && failing.test(above.text);
 }
 
 /** Whatever is thrown, and the block does not even look at it. */
@@ -120,13 +133,17 @@ function catchesAll(family: string, caught: string | undefined, body: string): b
   return name === undefined || !new RegExp(`(?<![.\\w$])${escaped(name)}\\b`).test(body);
 }
 
+/** What ends something anyway: whether that failed concerns nobody. */
+const tidying =
+  /\b(?:cancel|close|closeSync|destroy|end|kill|unlink|unlinkSync|rm|rmSync|dispose|release|stop|abort|terminate)\s{0,4}\([^()]{0,120}\)\s{0,40};?\s*$/;
+
 const emptyRejection =
   /\.catch\s{0,9}\(\s{0,40}(?:\(\s{0,9}\w{0,40}\s{0,9}\)|\w{1,40})\s{0,9}=>\s{0,40}(?:\{\s{0,40}\}|undefined|null|void 0)\s{0,9},?\s{0,40}\)/g;
 
 function ignoredRejections(view: CodeView): Gap[] {
-  return [...firstOf(view.code.matchAll(emptyRejection), handlersMax)].map((match) =>
-    swallowed(view, match.index, match.index + match[0].length),
-  );
+  return [...firstOf(view.code.matchAll(emptyRejection), handlersMax)]
+    .filter(({ index }) => !tidying.test(view.code.slice(Math.max(0, index - 200), index)))
+    .map((match) => swallowed(view, match.index, match.index + match[0].length));
 }
 
 const pythonCatch =

@@ -253,6 +253,7 @@ class Gathering {
         ...{ ignoring: [], using: 0 },
       };
     });
+    ofInnermost(functions);
     if (isCode) return functions;
     const room = impactLimits.components - functions.length;
     const wholes = subject.files.slice(0, room).map((path): Component => {
@@ -275,6 +276,25 @@ class Gathering {
       const callers = await this.#ask((options) => this.ground.questions.callers(place, options));
       Object.assign(each, usesOf(callers?.callers ?? []));
     }
+  }
+}
+
+/** What stands in a function within a function is of the inner one alone. */
+function ofInnermost(components: readonly Component[]): void {
+  for (const outer of components) {
+    const inner = components.filter(
+      (each) =>
+        each !== outer &&
+        each.path === outer.path &&
+        each.line >= outer.line &&
+        each.line_end <= outer.line_end &&
+        each.line_end - each.line < outer.line_end - outer.line,
+    );
+    const isOwn = (line: number): boolean =>
+      !inner.some((each) => line >= each.line && line <= each.line_end);
+    outer.gaps = outer.gaps.filter((each) => isOwn(each.line_start));
+    outer.effects = outer.effects.filter((each) => isOwn(each.line));
+    outer.threats = outer.threats.filter((each) => isOwn(each.line));
   }
 }
 
@@ -318,7 +338,7 @@ const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(
 function factsIn(
   file: FileFacts | undefined,
   { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
-): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks'> {
+): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks' | 'givesErrors'> {
   const isIn = (line: number): boolean => line >= from && line <= to;
   const view = file?.view;
   const code = view?.code.slice(view.offsetOf(from), view.offsetOf(to + 1));
@@ -328,6 +348,7 @@ function factsIn(
     effects: file?.effects.filter((each) => isIn(each.line)) ?? [],
     threats: file?.threats.filter((each) => isIn(each.line)) ?? [],
     checks: file?.checks.filter((each) => isIn(each.line)) ?? [],
+    givesErrors: view?.family === 'c' && /\breturn\s{1,4}-(?:E[A-Z]+|1)\b/.test(code ?? ''),
   };
 }
 

@@ -82,6 +82,8 @@ export interface Component {
   /** Call sites outside of tests whose result is not looked at; how many look at it. */
   ignoring: CallSite[];
   using: number;
+  /** Its text returns numbers of errors, as C does. */
+  givesErrors: boolean;
 }
 
 export interface FileHistory {

@@ -1,4 +1,5 @@
 import type { AskingOptions } from '../../lattice/questions.js';
+import { testPath } from '../../pgc/analysis/surfaces.js';
 import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';
@@ -120,7 +121,9 @@ export async function subjectOfDocument(
     const symbol = symbolOf(name);
     if (symbol === undefined) continue;
     const known = await ask((options) => ground.questions.callers(symbol, options));
-    const found = (known?.definitions ?? []).filter((each) => !each.declaration);
+    const found = (known?.definitions ?? []).filter(
+      (each) => !each.declaration && !testPath.test(each.file_path),
+    );
     if (found.length > impactLimits.definitions) ambiguous.push(name);
     else
       for (const each of found) {

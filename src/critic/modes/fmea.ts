@@ -77,11 +77,15 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(impact, rows),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  const told = new Set<Component>();
   for (const row of rows) {
     if (input.signal.aborted) break;
+    // Of what only figures single out, the worst row of a component speaks for the others.
+    if (!row.isShown && told.has(row.component)) continue;
     const finding = await findingOfRow(row, impact, input, quotes);
     if (finding === undefined) continue;
     findings.push(finding);
+    told.add(row.component);
     input.partial(examined());
   }
   return examined();

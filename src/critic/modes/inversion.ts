@@ -11,7 +11,7 @@ import type { Examined, Mode, ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 
 const guarantee =
-  /\b(?:must(?: not| never)?|never|always|at most|at least|no more than|exactly once|only once|cannot|shall(?: not)?|guarantees?|guaranteed)\b/i;
+  /\b(?:must(?: not| never)?|never|always|at most|no more than|exactly once|only once|shall(?: not)?|guarantees?|guaranteed)\b/i;
 const guaranteesMax = 200;
 const quotedChars = 160;
 
@@ -80,7 +80,7 @@ async function examine(input: ModeInput): Promise<Examined> {
 function lookUp(said: Said, impact: Impact): Guarantee {
   const own = new Set(said.about.map(({ path }) => path));
   const files = impact.files.filter(({ path }) => (impact.isCode ? true : own.has(path)));
-  const bounds = files.length === 0 ? [] : boundsIn(said.text);
+  const bounds = files.length === 0 || said.isRow ? [] : boundsIn(said.text);
   const lost: string[] = [];
   const holds: string[] = [];
   for (const { stated, values } of bounds) {
@@ -106,7 +106,8 @@ function lookUp(said: Said, impact: Impact): Guarantee {
   return { said, holds, lost, untested, isLookedUp: bounds.length > 0 || said.about.length > 0 };
 }
 
-function isUntested({ reach, checks }: Component, { hasTests }: Impact): boolean {
+function isUntested({ reach, checks, kind }: Component, { hasTests }: Impact): boolean {
+  if (!['function', 'method', 'class'].includes(kind)) return false;
   if (reach === undefined || !hasTests || checks.length > 0) return false;
   return reach.tests.length === 0 && !reach.isMore && !reach.isHeld;
 }

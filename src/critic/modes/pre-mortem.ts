@@ -1,5 +1,4 @@
 import { findingOf } from '../finding.js';
-import { aboutEffect } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import type { Component, FileFacts, Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
@@ -114,7 +113,15 @@ function storiesOf(impact: Impact, input: ModeInput): Story[] {
     ...(impact.components.length === 0 ? impact.files.flatMap(looseGaps) : []),
   ];
   const seen = new Set<string>();
+  // One is enough to say that nothing tests this code: the one that most use.
+  const usersOfIt = ({ component }: Story): number => component?.reach?.consumers ?? 0;
+  const hubs = all.filter(({ rule }) => rule === 'PM_HUB_UNTESTED');
+  const widest = hubs.reduce<Story | undefined>(
+    (most, each) => (most === undefined || usersOfIt(each) > usersOfIt(most) ? each : most),
+    undefined,
+  );
   return all
+    .filter((each) => each.rule !== 'PM_HUB_UNTESTED' || each === widest)
     .filter(({ title }) => !seen.has(title) && seen.add(title))
     .sort((one, other) => rank(one) - rank(other));
 }
@@ -139,6 +146,9 @@ function callersOf({ reach }: Component): Place[] {
   });
 }
 
+/** What stops or breaks the program itself; the others only hide that something failed. */
+const grave: ReadonlySet<string> = new Set(['LOOP_WITHOUT_END', 'MEMORY_UNCHECKED']);
+
 function gapStories(component: Component): Story[] {
   const { name, path, gaps, reach } = component;
   const isWide = (reach?.consumers ?? 0) > 20 || (reach?.openings.length ?? 0) > 0;
@@ -148,7 +158,7 @@ function gapStories(component: Component): Story[] {
       const place = { path, line: gap.line_start, line_end: gap.line_end };
       return {
         ...{ rule: `PM_${gap.rule}`, likely: 'medium', place, component },
-        severity: gap.rule === 'ERROR_CATCH_ALL' || !isWide ? 'minor' : 'major',
+        severity: grave.has(gap.rule) && isWide ? 'major' : 'minor',
         title: `\`${name}\` failed and it was noticed late.`,
         cause: `At ${path}:${gap.line_start} ${gap.what}; ${gap.then}.`,
         happened: hit(component),
@@ -181,15 +191,15 @@ function looseGaps({ path, gaps }: FileFacts): Story[] {
 
 /** D. Engler et al., "Bugs as Deviant Behavior" (SOSP 2001): what most do and a few do not is a fault or deserves a word. */
 function ignoredStory(component: Component): Story[] {
-  const { name, path, line, ignoring, using } = component;
-  if (ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
+  const { name, path, line, ignoring, using, givesErrors } = component;
+  if (!givesErrors || ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
   const sites = ignoring.map(({ file_path, line: at }) => ({ path: file_path, line: at }));
   const [first] = sites;
   return [
     {
       ...{ rule: 'PM_RESULT_IGNORED', severity: 'minor', likely: 'medium', component },
       title: `\`${name}\` said that it had failed and somebody went on.`,
-      cause: `${plural(using, 'call')} look at what it gives, ${ignoring.length} do not: ${sites
+      cause: `It can return an error; ${plural(using, 'call')} look at what it gives, ${ignoring.length} do not: ${sites
         .slice(0, 3)
         .map((each) => `${each.path}:${each.line}`)
         .join(', ')}.`,
@@ -202,19 +212,14 @@ function ignoredStory(component: Component): Story[] {
 }
 
 function hubStory(component: Component, { hasTests }: Impact): Story[] {
-  const { name, path, line, reach, effects, kind } = component;
+  const { name, path, line, reach, kind } = component;
   if (reach === undefined || !hasTests || reach.isMore || reach.isHeld) return [];
   if (reach.consumers < hubUsers || reach.tests.length > 0) return [];
-  const [effect] = effects;
-  const touched =
-    effect === undefined
-      ? ''
-      : ` It ${aboutEffect[effect.kind].does} (\`${effect.call}\`, line ${effect.line}), and ${aboutEffect[effect.kind].fails}.`;
   return [
     {
       ...{ rule: 'PM_HUB_UNTESTED', severity: 'minor', likely: 'medium', component },
       title: `A change of \`${name}\` broke what uses it.`,
-      cause: `No test was found that calls ${kind === 'file' ? 'anything in it' : 'it'}, directly or through others.${touched}`,
+      cause: `No test was found that calls ${kind === 'file' ? 'anything in it' : 'it'}, directly or through others.`,
       happened: hit(component),
       prevent: `Write a test that calls \`${name}\` as ${reach.callers[0]?.symbol ?? 'its users'} does.`,
       place: { path, line },

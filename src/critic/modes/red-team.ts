@@ -97,13 +97,13 @@ async function findingFor(
   const evidence = await quotes.all(
     threats.map(({ line, symbol }) => ({ path: file.path, line, symbol })),
   );
-  // What cannot be quoted is not told.
-  if (evidence.length === 0) return undefined;
+  // What cannot be quoted is not told; a border is listed in its section, and is no fault.
+  if (evidence.length === 0 || severity === 'note') return undefined;
   const [way] = file.exposures;
   const reached =
     way === undefined
-      ? 'No way in from outside was found that leads there.'
-      : `Reached from outside in ${plural(way.depth, 'step')}: ${way.surface} (${way.place}).`;
+      ? 'No way into this file from outside was found.'
+      : `A way into this file from outside: ${way.surface} (${way.place}).`;
   const { defences } = file;
   const guarded =
     defences.length === 0

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../../../src/base/clock.js';
+import type { Examined, Mode, ModeInput } from '../../../../src/critic/mode.js';
+import { TreeGround } from '../../../../src/critic/tree-ground.js';
+import { Lattice } from '../../../../src/lattice/lattice.js';
+import { LatticeQuestions } from '../../../../src/lattice/questions.js';
+import { TreeAnalyses } from '../../../../src/pgc/analysis/analyses.js';
+import { indexFolder } from '../../../../src/pgc/index-folder.js';
+import { openIndex } from '../../../../src/pgc/open-index.js';
+import { openShards } from '../../../../src/pgc/open-shards.js';
+import { lazyCardOf } from '../../../../src/pgc/card.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+
+/** A small program that shows what the modes look for, and one function that shows nothing. */
+export const failingFiles: Record<string, string> = {
+  'src/store.ts': [
+    "import { readFileSync } from 'node:fs';",
+    "import { exec } from 'node:child_process';",
+    '',
+    'export const rowsMax = 500;',
+    '',
+    '/** Never gives a row twice. */',
+    'export function load(path: string): string[] {',
+    '  try {',
+    "    return readFileSync(path, 'utf8').split(',').slice(0, rowsMax);",
+    '  } catch {}',
+    '  return [];',
+    '}',
+    '',
+    'export function run(line: string): void {',
+    '  exec(line);',
+    '}',
+    '',
+    '/** Always ends. */',
+    'export function tested(a: number): number {',
+    '  return a + 1;',
+    '}',
+    '',
+  ].join('\n'),
+  'src/use.ts': [
+    "import { load, run } from './store.js';",
+    'export function all(): string[] {',
+    "  return load('a');",
+    '}',
+    'export function go(): void {',
+    '  run(process.argv[2] ?? "");',
+    '}',
+    '',
+  ].join('\n'),
+  'src/wait.c': [
+    '#include <stdlib.h>',
+    'struct box *make(void)',
+    '{',
+    '\tstruct box *one = malloc(8);',
+    '\tone->size = 1;',
+    '\treturn use(one);',
+    '}',
+    'void spin(void)',
+    '{',
+    '\tfor (;;) {',
+    '\t\tstep();',
+    '\t}',
+    '}',
+    '',
+  ].join('\n'),
+  'test/store.test.ts': [
+    "import { tested } from '../src/store.js';",
+    "test('it', () => expect(tested(1)).toBe(2));",
+    '',
+  ].join('\n'),
+  'docs/design.md': [
+    '# Store',
+    '',
+    'Rows are read by `load`, at most 40 of them. `load` never fails.',
+    '',
+    '`tested` never gives a wrong number. This is obviously fast enough.',
+    '',
+    'Reading takes 35 % less time. It was measured, see [the bench](bench.md).',
+    '',
+    '## Decision',
+    '',
+    'The decision is a file.',
+    '',
+  ].join('\n'),
+};
+
+export interface FailingTree extends AsyncDisposable {
+  /** Reads the artifact of the tree; `text` stands in for it. */
+  input(path: string, more?: Partial<ModeInput> & { text?: string }): Promise<ModeInput>;
+  examine(
+    mode: Mode,
+    path: string,
+    more?: Partial<ModeInput> & { text?: string },
+  ): Promise<Examined>;
+}
+
+export async function failingTree(): Promise<FailingTree> {
+  const tree = await TemporaryTree.create(failingFiles);
+  const home = await TemporaryTree.create();
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  const { shards } = await openShards(tree.root, home.root);
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+  const opened = openIndex(tree.root, home.root);
+  const analyses = new TreeAnalyses(() => opened);
+  const trees = shards.map(({ index }) => index.info);
+  const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
+  const input: FailingTree['input'] = async (path, { text, ...more } = {}) => {
+    const ground = await TreeGround.open(tree.root, questions);
+    const its = text ?? (await ground.read(path)) ?? '';
+    const digest = createHash('sha256').update(its).digest('hex');
+    return {
+      artifact: { path, text: its, digest },
+      context: {
+        ...{ criticality: 'C3', phase: 'PH-DESIGN', target_type: 'TGT-ARCH' },
+        ...{ maturity: 'MAT-DRAFT', team: 'TEAM-MULTI', enforcement: 'ENF-PORT' },
+        ...{ platform: 'PLAT-GENERIC', token_budget: 'TOK-CONST' },
+      },
+      ...{ iteration: 2, before: [], ground, rules: [], isSinglePass: false },
+      signal: new AbortController().signal,
+      partial: () => undefined,
+      ...more,
+    };
+  };
+  return {
+    input,
+    examine: async (mode, path, more) => mode.examine(await input(path, more)),
+    async [Symbol.asyncDispose]() {
+      for (const shard of shards) shard.index.close();
+      const { shards: others } = await opened.catch(() => ({ shards: [] }));
+      for (const each of others) each.close();
+      await tree[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
