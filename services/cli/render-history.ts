@@ -49,10 +49,10 @@ function chartOf(
 ): string[] {
   const gate = Math.min(barCells - 1, Math.floor(threshold * barCells));
   return iterations.map(({ iteration, score }) => {
-    const bar = [...(score === null ? '' : barOf(score, isPlain)).padEnd(barCells)];
-    bar[gate] = isPlain ? '|' : '┃';
+    const bar = (score === null ? '' : barOf(score, isPlain)).padEnd(barCells);
+    const marked = bar.slice(0, gate) + (isPlain ? '|' : '┃') + bar.slice(gate + 1);
     const figure = score === null ? 'not scored' : score.toFixed(2);
-    return `${String(iteration).padStart(4)} ${bar.join('')} ${figure}`;
+    return `${String(iteration).padStart(4)} ${marked} ${figure}`;
   });
 }
 
