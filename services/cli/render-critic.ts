@@ -1,4 +1,4 @@
-import type { ArtifactHistory, CriticRow, CritiqueProgress } from '../../src/critic/messages.js';
+import type { CriticRow, CritiqueProgress } from '../../src/critic/messages.js';
 import {
   severities,
   type Critique,
@@ -62,31 +62,6 @@ export function renderSelection(selection: Selection, artifact: string, threshol
 
 export function renderProgress({ done, total, next }: CritiqueProgress): string {
   return next === '' ? `${done} of ${total} modes` : `${done} of ${total} modes, now ${next}`;
-}
-
-export function renderHistory({
-  tracking,
-  state,
-  why,
-  needs_person,
-  ratifications,
-}: ArtifactHistory): string {
-  const rows = tracking.iterations.map((each) => [
-    String(each.iteration),
-    each.score === null ? '-' : figure(each.score),
-    each.improvement_delta === null ? '-' : signed(each.improvement_delta),
-    each.threshold_met ? 'met' : 'not met',
-    each.modes_applied.join(', '),
-  ]);
-  return [
-    `${printable(tracking.artifact)}: ${state}${why === '' ? '' : `, ${printable(why)}`}`,
-    ...(needs_person ? [line('A person has to decide: sigma critic ratify')] : []),
-    '',
-    table([['ITERATION', 'SCORE', 'CHANGE', `GATE ${tracking.threshold}`, 'MODES'], ...rows]),
-    ...ratifications.map(({ judgement, by, text }) =>
-      line(`${judgement} by ${by}${text === '' ? '' : `: ${text}`}`),
-    ),
-  ].join('\n');
 }
 
 export function renderRows(rows: readonly CriticRow[], more: boolean): string {
@@ -208,10 +183,6 @@ function bySeverity(one: Finding, other: Finding): number {
 /** Four figures, as they are compared: 0.9195 is not shown as 0.92. */
 function figure(score: number): string {
   return score.toFixed(4).replace(/0{1,2}$/, '');
-}
-
-function signed(delta: number): string {
-  return `${delta < 0 ? '' : '+'}${figure(delta)}`;
 }
 
 function seconds(ms: number): string {

@@ -125,7 +125,8 @@ export function critiqueTold(record: TaskRecord, critique: Critique, nowMs: numb
   const { standing, iteration } = stoodOf(record, critique, disputed, nowMs);
   const kept = [...iterations, iteration].slice(-recordLimits.iterations);
   const outcome = outcomeOf(standing, task);
-  const asks = asksOf(kept, standing, task);
+  const detail = detailOf(kept, standing, task);
+  const asks = `accept it? ${detail}`.slice(0, recordLimits.asksChars);
   const code: ErrorCode =
     standing.state === 'ratifying' ? 'CRITIQUE_CONDITIONAL' : 'CRITIQUE_REFUSED';
   const reason = outcome === 'accepted' ? '' : code;
@@ -133,8 +134,7 @@ export function critiqueTold(record: TaskRecord, critique: Critique, nowMs: numb
     event: { type: 'critique.done', outcome, reason },
     patch: {
       iterations: kept,
-      notes: withNote(record, noteOf(iteration), nowMs),
-      ...(outcome === 'person' && { asks, error: failure(code, asks) }),
+      ...(outcome === 'person' && { asks, error: failure(code, detail) }),
       ...(outcome === 'revise' && { error: failure('CRITIQUE_REFUSED', lineOf(iteration)) }),
       ...(outcome === 'accepted' && { error: null }),
     },
@@ -218,7 +218,9 @@ function stoodOf(
   const iteration: TaskIteration = {
     ...{ iteration: standing.iteration, attempt, critique: critique.id, digest, score, threshold },
     ...{ verdict, why: why.slice(0, recordLimits.noteChars), disputed },
-    modes: reports.filter(({ status }) => status !== 'skipped').map(({ mode }) => mode),
+    modes: reports
+      .filter(({ status }) => status === 'complete' || status === 'partial')
+      .map(({ mode }) => mode),
     findings: findingsOf(critique).slice(0, stationLimits.findings).map(findingTold),
     open: round.findings.slice(0, stationLimits.open),
     flags: [...new Set([...flags.map(({ code }) => code), standing.flag])].filter(Boolean),
@@ -247,7 +249,7 @@ function outcomeOf({ state }: Standing, task: DelegatedTask): CritiqueOutcome {
   return state === 'revising' && !hasEffects(task) ? 'revise' : 'person';
 }
 
-function asksOf(
+function detailOf(
   iterations: readonly TaskIteration[],
   { state, text }: Standing,
   task: DelegatedTask,
@@ -258,22 +260,16 @@ function asksOf(
   const why = state === 'revising' && hasEffects(task) ? `${effects}; ${text}` : text;
   const [worst] = last.findings;
   const said = [
-    `accept it? ${why}`,
+    why,
     `scores ${trendText(iterations)}`,
     last.why,
     ...(worst === undefined ? [] : [`worst: ${worst.severity} ${worst.text}`]),
   ];
-  return said.join('; ').slice(0, recordLimits.asksChars);
+  return said.join('; ');
 }
 
 function lineOf({ score, verdict, why }: TaskIteration): string {
   return `${verdict} ${score === null ? 'without a score' : score.toFixed(2)}: ${why}`;
-}
-
-function noteOf(last: TaskIteration): string {
-  const [worst] = last.findings;
-  const found = worst === undefined ? '' : `; worst: ${worst.severity} ${worst.text}`;
-  return `critique ${last.iteration} by ${last.modes.join(', ')}: ${lineOf(last)}${found}`;
 }
 
 function failure(code: ErrorCode, detail: string): TaskFailure {

@@ -56,11 +56,8 @@ describe('a critical task', () => {
       'critique: critical worst: what worst says put worst right',
       'critique: minor minor-one: what minor-one says put minor-one right',
     ]);
-    expect(critic.requests.map((each) => each.id)).toEqual(['sound-c2-a1', 'sound-c3-a2']);
+    expect(critic.requests.map((each) => each.id)).toEqual([`${id}-c2-a1`, `${id}-c3-a2`]);
     expect(critic.requests[1]).toMatchObject({ iteration: 3, previous_score: 0.78 });
-    expect(done.notes.map(({ text }) => text).join('\n')).toContain(
-      'critique 2 by constitutional: REVISE 0.78: as the judge says; worst: critical what worst says',
-    );
     expect(done.error).toBeNull();
   });
 
@@ -139,7 +136,7 @@ describe('a critical task', () => {
       if (nth === 1) await held;
       return { score: 0.95 };
     }) as never);
-    const { id } = await stage.delegate({ id: 'kept', criticality: 'C3' });
+    const { id } = await stage.delegate({ criticality: 'C3' });
     await expect.poll(() => critic.requests.length).toBe(1);
     await stage.stopManager();
     release();
@@ -147,8 +144,8 @@ describe('a critical task', () => {
     const done = await stage.until(id, ['deciding', 'completed', 'failed']);
     expect(done.state).toBe('completed');
     const [first, second, ...rest] = critic.requests.map((each) => each.id);
-    expect([first, second]).toEqual(['kept-c2-a1', 'kept-c2-a1']);
-    expect(rest).toEqual(['kept-c3-a2']);
+    expect([first, second]).toEqual([`${id}-c2-a1`, `${id}-c2-a1`]);
+    expect(rest).toEqual([`${id}-c3-a2`]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
+import type { ArtifactHistory } from '../../../src/critic/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from '../critic-request.js';
 import { orchestrate, orchestrationOption } from './critic-orchestration.js';
@@ -194,9 +195,8 @@ function addHistoryCommands(critic: Command): void {
   withCommon(critic.command('history').argument('<artifact>', 'as it was reviewed'))
     .description('iterations of an artifact, their scores and what follows')
     .action(async (artifact: string, options: CommonOptions) => {
-      const { critics, render } = await remembered(options);
-      const history = await critics.history(artifact);
-      print({ json: options.json === true }, history, () => render.renderHistory(history));
+      const { critics } = await remembered(options);
+      await told(options, await critics.history(artifact));
     });
   withCommon(critic.command('list'))
     .description('artifacts that were reviewed')
@@ -213,11 +213,24 @@ function addHistoryCommands(critic: Command): void {
     .option('--text <words>', 'why', '')
     .option('--as <agent>', 'who decides', 'operator')
     .action(async (artifact: string, options: RatifyOptions) => {
-      const { critics, render } = await remembered(options);
+      const { critics } = await remembered(options);
       const { judgement: word, as, text } = options;
-      const history = await critics.ratify(artifact, word, as, text);
-      print({ json: options.json === true }, history, () => render.renderHistory(history));
+      await told(options, await critics.ratify(artifact, word, as, text));
     });
+}
+
+/** With its trend; blocks are drawn where a terminal shows them. */
+async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
+  const [{ renderHistory }, { trendOf }] = await Promise.all([
+    import('../render-history.js'),
+    import('../../../src/critic/tracking.js'),
+  ]);
+  const { iterations, threshold } = history.tracking;
+  const trend = trendOf(iterations, threshold);
+  const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
+  print({ json: options.json === true }, { ...history, trend }, () =>
+    renderHistory(history, isPlain),
+  );
 }
 
 interface RatifyOptions extends CommonOptions {

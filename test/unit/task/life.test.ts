@@ -32,6 +32,7 @@ function first(triesMax: number): Advanced {
     failed_workers: [],
     response: null,
     reviews: [],
+    iterations: [],
     error: null,
     asks: '',
     progress: '',
@@ -53,7 +54,9 @@ function first(triesMax: number): Advanced {
     updated_ms: startMs,
     finished_ms: 0,
   } as const;
-  const times = { timeoutMs: 600_000, triesMax, decisionMs: 60_000 };
+  // Every other life goes by a critic.
+  const isCritiqued = triesMax % 2 === 0;
+  const times = { timeoutMs: 600_000, triesMax, decisionMs: 60_000, isCritiqued };
   return begun(structuredClone(data) as unknown as Parameters<typeof begun>[0], times);
 }
 
@@ -109,6 +112,14 @@ const taskEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('review.done' as const),
       verdict: fc.constantFrom('accepted', 'warned', 'refused', 'undecided'),
+      reason,
+    }),
+    weight: 2,
+  },
+  {
+    arbitrary: fc.record({
+      type: fc.constant('critique.done' as const),
+      outcome: fc.constantFrom('accepted', 'revise', 'person'),
       reason,
     }),
     weight: 2,
@@ -170,6 +181,9 @@ const courses: Exclude<Move, { on: 'time' | 'course' }>[] = [
       { type: 'worker.chosen', worker: 'b', isCapable: false },
       { type: 'review.done', verdict: 'refused', reason: 'EVIDENCE_REFUSED' },
       { type: 'review.done', verdict: 'undecided', reason: 'CONFIDENCE_LOW' },
+      { type: 'critique.done', outcome: 'accepted', reason: '' },
+      { type: 'critique.done', outcome: 'revise', reason: 'CRITIQUE_REFUSED' },
+      { type: 'critique.done', outcome: 'person', reason: 'CRITIQUE_CONDITIONAL' },
       { type: 'revision.prepared' },
       { type: 'clarification.given' },
       { type: 'block.resolved' },
