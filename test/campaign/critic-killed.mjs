@@ -133,7 +133,7 @@ function count(id, seen, output) {
       return [];
     }
   });
-  for (const { review, mode, next } of lines.filter((each) => each.review === id)) {
+  for (const { mode, next } of lines.filter((each) => each.review === id)) {
     if (mode) seen.ended.add(mode);
     if (!next) continue;
     if (seen.ended.has(next)) seen.repeated.push(next);

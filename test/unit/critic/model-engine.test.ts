@@ -86,7 +86,7 @@ test('the rules of a mode are told, its artifact fenced, and a secret in it is n
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
   await examined(selfRefine, inputOf(`${page}\n${secret}\n`), [answerOf(selfRefine)]);
   const [request] = await server.requests();
-  const [system, user] = request?.body.messages as { content: string }[];
+  const [system, user] = request!.body.messages as { content: string }[];
   expect(system?.content).toContain('Mode: self-refine.');
   expect(user?.content).toContain('ANCHOR_BROKEN, line 10');
   expect(JSON.stringify(request?.body)).not.toContain(secret);
