@@ -113,7 +113,8 @@ export class OrchestrationFile {
     const lines = new LineCounter();
     const document = parseDocument(text, { lineCounter: lines, maxAliasCount: 0 } as object);
     const [wrong] = document.errors;
-    if (wrong !== undefined) throw invalid(file, lines.linePos(wrong.pos[0]).line, wrong.message);
+    if (wrong !== undefined)
+      throw invalid(file, lines.linePos(wrong.pos[0]).line, wrong.message.split('\n')[0] ?? '');
     const parsed = shape().safeParse(valueOf(document, file));
     if (!parsed.success) {
       const [issue] = parsed.error.issues;

@@ -166,7 +166,7 @@ test.each([
     'two phases have one id',
     'phases:\n  - { id: a, adversarial_review: { artifact: x } }\n  - { id: a, adversarial_review: { artifact: x } }\n',
   ],
-  ['o.yaml:1: ', 'phases: [\n'],
+  ['o.yaml:2: Flow sequence', 'phases: [\n'],
 ])('refused: %s', (detail, text) => {
   expect(() => new OrchestrationFile(text, 'o.yaml')).toThrow(detail);
 });
