@@ -12,7 +12,7 @@ import { openShards } from '../../src/pgc/open-shards.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import { listed } from '../critic/desk.js';
 import { openCritic, openStore, storeOf } from '../critic/review-parts.js';
-import { artifactsListedMax, type CriticPort } from './critics.js';
+import { artifactsListedMax, type CriticPort } from './remote-critic.js';
 import { localAnalyses } from './local.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */

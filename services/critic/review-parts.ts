@@ -5,7 +5,6 @@ import type { Config } from '../../src/config/config.js';
 import { History } from '../../src/critic/history.js';
 import { judge } from '../../src/critic/judge.js';
 import type { Mode, ModeInput } from '../../src/critic/mode.js';
-import { loadModes } from '../../src/critic/modes.js';
 import type { ExaminedBy } from '../../src/critic/report.js';
 import { Reviews, type ReviewsParts } from '../../src/critic/reviews.js';
 import { selectFor } from '../../src/critic/select/select.js';
@@ -42,7 +41,6 @@ export async function openCritic(
   const policy = escalationOf(config);
   const history = await History.open({ store, clock: systemClock, onTrouble });
   const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
-  let modes: ReturnType<typeof loadModes> | undefined;
   const examine = engineOf(config);
   const reviews = await Reviews.open({
     ...{ store, clock: systemClock, ground, onTrouble },
@@ -51,7 +49,9 @@ export async function openCritic(
     judge: (request, selection, reports) =>
       judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
     examine: async (name, input, { tokensMax, spent, request }) => {
-      const mode = (await (modes ??= loadModes())).get(name);
+      // Read with the first review.
+      const { modes } = await import('../../src/critic/modes.js');
+      const mode = modes.get(name);
       if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
       const { criteria } = request;
       return examine(mode, { ...input, ...(criteria !== '' && { criteria }) }, tokensMax, spent);

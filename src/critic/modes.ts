@@ -1,22 +1,30 @@
 import type { Mode } from './mode.js';
+import { chainOfVerification } from './modes/chain-of-verification.js';
+import { constitutional } from './modes/constitutional.js';
+import { devilsAdvocate } from './modes/devils-advocate.js';
+import { fmea } from './modes/fmea.js';
+import { inversion } from './modes/inversion.js';
+import { llmAsJudge } from './modes/llm-as-judge.js';
+import { preMortem } from './modes/pre-mortem.js';
+import { redTeam } from './modes/red-team.js';
+import { selfRefine } from './modes/self-refine.js';
+import { standard } from './modes/standard.js';
+import { steelman } from './modes/steelman.js';
 import type { ModeName } from './strategies.js';
 
-/** Every mode there is, loaded when the first review begins. */
-export async function loadModes(): Promise<ReadonlyMap<ModeName, Mode>> {
-  const modes: readonly Mode[] = await Promise.all([
-    import('./modes/self-refine.js').then(({ selfRefine }) => selfRefine),
-    import('./modes/steelman.js').then(({ steelman }) => steelman),
-    import('./modes/inversion.js').then(({ inversion }) => inversion),
-    import('./modes/constitutional.js').then(({ constitutional }) => constitutional),
-    import('./modes/devils-advocate.js').then(({ devilsAdvocate }) => devilsAdvocate),
-    import('./modes/pre-mortem.js').then(({ preMortem }) => preMortem),
-    import('./modes/fmea.js').then(({ fmea }) => fmea),
-    import('./modes/chain-of-verification.js').then(
-      ({ chainOfVerification }) => chainOfVerification,
-    ),
-    import('./modes/llm-as-judge.js').then(({ llmAsJudge }) => llmAsJudge),
-    import('./modes/red-team.js').then(({ redTeam }) => redTeam),
-    import('./modes/standard.js').then(({ standard }) => standard),
-  ]);
-  return new Map(modes.map((mode) => [mode.name, mode]));
-}
+const all: readonly Mode[] = [
+  selfRefine,
+  steelman,
+  inversion,
+  constitutional,
+  devilsAdvocate,
+  preMortem,
+  fmea,
+  chainOfVerification,
+  llmAsJudge,
+  redTeam,
+  standard,
+];
+
+/** Every mode there is, by its name. */
+export const modes: ReadonlyMap<ModeName, Mode> = new Map(all.map((mode) => [mode.name, mode]));

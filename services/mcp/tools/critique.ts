@@ -14,7 +14,7 @@ import {
   type ModeReport,
 } from '../../../src/critic/shapes.js';
 import { modeNames } from '../../../src/critic/strategies.js';
-import { RemoteCritic } from '../../cli/critics.js';
+import { RemoteCritic } from '../../cli/remote-critic.js';
 import { FilesBelow } from '../../prompt/read-file.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../bounds.js';

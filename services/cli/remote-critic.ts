@@ -1,0 +1,105 @@
+import type { Client } from '../../src/client/client.js';
+import {
+  criticMessages,
+  criticService,
+  critiqueProgress,
+  type ArtifactHistory,
+  type CriticRow,
+  type CritiqueProgress,
+  type RatificationName,
+} from '../../src/critic/messages.js';
+import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
+
+/** A review of ten modes of a minute each, and what is before and behind it. */
+const reviewMs = 15 * 60_000;
+const deadlineMs = 30_000;
+/** Rows of one request, and of a whole list. */
+const pageRows = 100;
+export const artifactsListedMax = 2_000;
+
+export interface Reviewing {
+  onProgress?: (progress: CritiqueProgress) => void;
+  /** Ends the review; what was found until then is the answer, here at once, over the bus to whoever asks for its id again. */
+  signal?: AbortSignal;
+}
+
+/** Whoever reviews, and remembers what it reviewed. */
+export interface CriticPort {
+  /** Throws REVIEW_BUSY, REVIEW_CHANGED, REVIEW_INVALID, TOO_LARGE, CANCELLED. */
+  critique(request: CritiqueRequest, options?: Reviewing): Promise<Critique>;
+  /** Throws NO_SUCH_ARTIFACT. */
+  history(artifact: string): Promise<ArtifactHistory>;
+  list(): Promise<{ rows: CriticRow[]; more: boolean }>;
+  /** Throws NO_SUCH_ARTIFACT, NOTHING_TO_RATIFY, RATIFY_NOT_YOURS. */
+  ratify(
+    artifact: string,
+    judgement: RatificationName,
+    by: string,
+    text?: string,
+  ): Promise<ArtifactHistory>;
+}
+
+/** The one on the bus. */
+export class RemoteCritic implements CriticPort {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async critique(
+    request: CritiqueRequest,
+    { onProgress, signal }: Reviewing = {},
+  ): Promise<Critique> {
+    const { critique } = criticMessages;
+    const body = critique.request.encode(request);
+    const reply = await this.#client.request(`service:${criticService}`, critique.type, body, {
+      deadlineMs: reviewMs,
+      // It has an id: a critic that was started again goes on with it.
+      isIdempotent: true,
+      onPartial: (part) => onProgress?.(critiqueProgress.decode(part)),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return critique.answer.decode(reply.body);
+  }
+
+  history(artifact: string): Promise<ArtifactHistory> {
+    return this.#ask(criticMessages.history, { artifact });
+  }
+
+  async list(): Promise<{ rows: CriticRow[]; more: boolean }> {
+    const rows: CriticRow[] = [];
+    for (let after = ''; ;) {
+      const limit = Math.min(pageRows, artifactsListedMax - rows.length);
+      const page = await this.#ask(criticMessages.list, { after, limit });
+      rows.push(...page.rows);
+      after = page.rows.at(-1)?.artifact ?? '';
+      if (!page.more || after === '' || rows.length >= artifactsListedMax)
+        return { rows, more: page.more };
+    }
+  }
+
+  ratify(
+    artifact: string,
+    judgement: RatificationName,
+    by: string,
+    text = '',
+  ): Promise<ArtifactHistory> {
+    return this.#ask(criticMessages.ratify, { artifact, judgement, text, by });
+  }
+
+  async #ask<Q extends object, A extends object>(
+    message: {
+      type: string;
+      request: { encode(value: Q): Buffer };
+      answer: { decode(bytes: Uint8Array): A };
+    },
+    request: Q,
+  ): Promise<A> {
+    const body = message.request.encode(request);
+    const options = { deadlineMs, isIdempotent: message.type !== criticMessages.ratify.type };
+    const { type, answer } = message;
+    const reply = await this.#client.request(`service:${criticService}`, type, body, options);
+    return answer.decode(reply.body);
+  }
+}
