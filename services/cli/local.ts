@@ -27,9 +27,10 @@ export async function withIndex<T>(
   return await work(new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses));
 }
 
-/** The analyses of a built index, which is opened when the first is asked for. */
+/** The analyses of a built index, which is opened once, when the first is asked for. */
 export function localAnalyses(config: Config, repo: string): Analyses {
-  return new TreeAnalyses(() => openIndex(repo, config.home));
+  let tree: ReturnType<typeof openIndex> | undefined;
+  return new TreeAnalyses(() => (tree ??= openIndex(repo, config.home)));
 }
 
 /** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */

@@ -37,7 +37,10 @@ export async function acceptedAnswer(
     dropped: examined.dropped + told.dropped + dropped,
   };
   const withFindings = fitting(found, examined.findings, added);
-  const sources = [artifact, ...[...input.rules, ...sourcesOf(input, examined)].map(({ text }) => new Quotable(text))]; // prettier-ignore
+  const sources = [
+    artifact,
+    ...[...input.rules, ...sourcesOf(input, examined)].map(({ text }) => new Quotable(text)),
+  ];
   const retold = mode.retold?.(withFindings, input) ?? [];
   const sections = mergedSections(mode, examined.sections, retold, answer.sections, sources);
   const merged = { ...withFindings, sections: sections.sections };

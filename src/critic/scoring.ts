@@ -60,7 +60,13 @@ export function sharedScore(
         `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
     );
   const score = Math.min((looked - wrong) / looked, cap);
-  return { name, weight, score, why: counts.join('; '), evidence: [...evidence, ...counts].slice(0, evidenceMax) }; // prettier-ignore
+  return {
+    name,
+    weight,
+    score,
+    why: counts.join('; '),
+    evidence: [...evidence, ...counts].slice(0, evidenceMax),
+  };
 }
 
 export function ofAspects(checked: readonly Checked[], ...aspects: Aspect[]): Checked[] {

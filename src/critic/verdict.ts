@@ -76,7 +76,9 @@ function recomputed(
     return { score, dimensions, note };
   }
   const isSame = report.score.score !== null && Math.abs(report.score.score - score) < sameWithin;
-  const wrong = isSame ? '' : `; the report says ${figure(report.score.score ?? 0)}, which its dimensions do not add up to`; // prettier-ignore
+  const wrong = isSame
+    ? ''
+    : `; the report says ${figure(report.score.score ?? 0)}, which its dimensions do not add up to`;
   return { score, dimensions, note: `${coverage < 1 - sameWithin ? `; ${judged}` : ''}${wrong}` };
 }
 

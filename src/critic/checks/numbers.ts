@@ -6,7 +6,19 @@ import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 export const numbers: Check = ({ read }) =>
   read.isCode ? [] : [countedLists(read), totals(read), settings(read)];
 
-const words = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve']; // prettier-ignore
+const words = [
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+];
 /** What is listed one by one; others ("ten seconds") are not. */
 const listed =
   'steps|phases|stages|rules|parts|modes|ways|options|alternatives|reasons|cases|kinds|types|states|dimensions|criteria|requirements|principles|goals|questions|layers|levels|components|categories|conditions|properties|sections|things|problems|commands|tools|services|agents|fields|items|points|values|arguments|parameters|columns|methods|functions|roles|groups|checks|limits|engines|sources|endpoints|forms|tables|files|packages|modules|classes|tests|examples|scenarios|risks|assumptions|variants|mechanisms|strategies|patterns|policies';
@@ -97,7 +109,11 @@ function totals({ rows }: MarkdownText): Checked {
       const sum = parts.reduce((all, part) => all + (part?.value ?? 0), 0);
       const step = Math.max(told.step, ...parts.map((part) => part?.step ?? 0));
       // Each of them may have been rounded.
-      if (Math.abs(sum - told.value) <= (step * (parts.length + 1)) / 2 * (step < 1 ? 1 : 0) + 1e-9) return; // prettier-ignore
+      if (
+        Math.abs(sum - told.value) <=
+        ((step * (parts.length + 1)) / 2) * (step < 1 ? 1 : 0) + 1e-9
+      )
+        return;
       faults.push({
         ...{ rule: 'TOTAL_DIFFERS', severity: 'major', words: last.cells.join(' ') },
         text: `The total ${quoted(cell)} of column ${index + 2} is not the sum of the ${parts.length} rows above it, which is ${Number(sum.toFixed(6))}.`,

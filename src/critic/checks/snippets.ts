@@ -34,7 +34,8 @@ export const snippets: Check = ({ read }) => {
     // Indented code has no mark.
     if (mark === undefined) return [];
     const last = read.lines[fence.line_end - 1] ?? '';
-    const isClosed = fence.line_end > fence.line_start && last.replace(/^[\s>]*/, '').startsWith(mark.repeat(3)); // prettier-ignore
+    const isClosed =
+      fence.line_end > fence.line_start && last.replace(/^[\s>]*/, '').startsWith(mark.repeat(3));
     if (isClosed || read.lines.length - fence.line_end > 1) return [];
     return [
       {

@@ -1,6 +1,7 @@
 import { slugOf } from '../markdown-anchors.js';
 import type { MarkdownText, Part, Place } from '../markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
+import type { Artifact } from '../shapes.js';
 
 /** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
 export const structure: Check = (subject) => {
@@ -70,9 +71,14 @@ const recordSections: readonly { name: string; titles: RegExp }[] = [
   { name: 'consequences', titles: /\b(?:consequences?|implications?|impact|trade-?offs?)\b/i },
 ];
 
-function decisionRecord({ artifact, read, target }: Subject): Checked[] {
+/** By its folder or its title: that a review takes an unknown type for a decision makes no record of it. */
+export function isDecisionRecord({ path }: Pick<Artifact, 'path'>, read: MarkdownText): boolean {
   const title = read.headings[0]?.title ?? '';
-  const isRecord = /(?:^|\/)(?:adrs?|decisions?)(?:\/|$)/i.test(artifact.path) || /\bADR\b/.test(`${title} ${artifact.path}`); // prettier-ignore
+  return /(?:^|\/)(?:adrs?|decisions?)(?:\/|$)/i.test(path) || /\bADR\b/.test(`${title} ${path}`);
+}
+
+function decisionRecord({ artifact, read, target }: Subject): Checked[] {
+  const isRecord = isDecisionRecord(artifact, read);
   if (target !== 'TGT-DEC' || !isRecord || read.headings.length === 0) return [];
   // Its title may hold any of these words.
   const titles = read.headings.slice(read.headings[0]?.level === 1 ? 1 : 0);

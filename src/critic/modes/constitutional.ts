@@ -16,10 +16,25 @@ const severityOf: Readonly<Record<Level, Severity>> = {
  * that leads nowhere. None of them is governance.
  */
 const builtIn: readonly { id: string; level: Level; rule: string; text: string }[] = [
-  { id: 'BUILT-IN-1', level: 'HARD', rule: 'SECRET_EXPOSED', text: 'No secret stands in the text.' },
-  { id: 'BUILT-IN-2', level: 'HARD', rule: 'MERGE_CONFLICT', text: 'No mark of an unfinished merge stands in the text.' },
-  { id: 'BUILT-IN-3', level: 'MEDIUM', rule: 'ANCHOR_BROKEN', text: 'Links within the document lead somewhere.' },
-]; // prettier-ignore
+  {
+    id: 'BUILT-IN-1',
+    level: 'HARD',
+    rule: 'SECRET_EXPOSED',
+    text: 'No secret stands in the text.',
+  },
+  {
+    id: 'BUILT-IN-2',
+    level: 'HARD',
+    rule: 'MERGE_CONFLICT',
+    text: 'No mark of an unfinished merge stands in the text.',
+  },
+  {
+    id: 'BUILT-IN-3',
+    level: 'MEDIUM',
+    rule: 'ANCHOR_BROKEN',
+    text: 'Links within the document lead somewhere.',
+  },
+];
 
 const brokenRule = '_RULE_BROKEN';
 
@@ -61,9 +76,18 @@ export const constitutional: Mode = {
       unable: [
         ...unable.filter((each) => !each.includes('links to files')),
         ...unread.map((each) => `to read a rule: ${each}`),
-        ...(rules.length === 0 && unread.length === 0 ? ['to hold it against rules: none were given'] : []),
-        ...(open.length > 0 ? [`to judge ${open.length} rules that only a reader can: ${open.slice(0, 10).map(({ rule }) => rule.id).join(', ')}${open.length > 10 ? ', …' : ''}`] : []),
-      ], // prettier-ignore
+        ...(rules.length === 0 && unread.length === 0
+          ? ['to hold it against rules: none were given']
+          : []),
+        ...(open.length > 0
+          ? [
+              `to judge ${open.length} rules that only a reader can: ${open
+                .slice(0, 10)
+                .map(({ rule }) => rule.id)
+                .join(', ')}${open.length > 10 ? ', …' : ''}`,
+            ]
+          : []),
+      ],
     });
   },
 

@@ -59,20 +59,34 @@ export const llmAsJudge: Mode = {
     const met = rulesLookedAt(judged, 'completeness', 'criteria that are met');
     const claims = claimsLookedAt(before);
     const dimensions = [
-      sharedScore(completeness, [met, ...ofAspects(checked, 'completeness')], 'nothing says what has to be there'),
-      sharedScore(consistency, ofAspects(checked, 'consistency', 'accuracy'), 'too little that could contradict itself by rule'),
+      sharedScore(
+        completeness,
+        [met, ...ofAspects(checked, 'completeness')],
+        'nothing says what has to be there',
+      ),
+      sharedScore(
+        consistency,
+        ofAspects(checked, 'consistency', 'accuracy'),
+        'too little that could contradict itself by rule',
+      ),
       unjudged(rigor, 'only a reader can judge a method'),
       sharedScore(evidence, [claims], 'no claim about code was verified before'),
-      sharedScore(actionability, ofAspects(checked, 'actionability', 'clarity'), 'it says too little that could be done'),
+      sharedScore(
+        actionability,
+        ofAspects(checked, 'actionability', 'clarity'),
+        'it says too little that could be done',
+      ),
       sharedScore(traceability, ofAspects(checked, 'traceability'), 'too few links and ids'),
-    ]; // prettier-ignore
+    ];
     const faults = [...faultsOf(checked), ...met.faults];
     const examined = examinedOf({
       findings: await findingsOf('llm-as-judge', faults, input, read.isCode, knownBy(before)),
       score: scoreOf(dimensions),
       unable: [
         ...unable,
-        ...dimensions.filter(({ score }) => score === null).map(({ name, why }) => `to judge ${name}: ${why}`), // prettier-ignore
+        ...dimensions
+          .filter(({ score }) => score === null)
+          .map(({ name, why }) => `to judge ${name}: ${why}`),
         ...(unread.length > 0 ? [`to judge ${unread.length} criteria in words`] : []),
         ...(criteria.left > 0 ? [`to read ${criteria.left} more criteria`] : []),
       ],
@@ -100,7 +114,9 @@ function passOrFail({ score, findings }: Examined, before: ModeInput['before']):
   const open = [...before.flatMap((each) => each.findings), ...findings].filter(
     ({ severity }) => severity === 'critical',
   );
-  const low = score.dimensions.filter((each) => each.score !== null && each.score <= dimensionCritical); // prettier-ignore
+  const low = score.dimensions.filter(
+    (each) => each.score !== null && each.score <= dimensionCritical,
+  );
   const isPass = score.score >= qualityGate.threshold && open.length === 0 && low.length === 0;
   const why = [
     `the threshold is ${qualityGate.threshold}`,

@@ -69,7 +69,14 @@ export function told({ rule, line_start, text }: Finding): string {
 
 /** A mode's own answer; what is not named is empty. */
 export function examinedOf(found: Partial<Examined>): Examined {
-  const empty: Examined = { sections: [], findings: [], score: null, unable: [], abort: '', dropped: 0 }; // prettier-ignore
+  const empty: Examined = {
+    sections: [],
+    findings: [],
+    score: null,
+    unable: [],
+    abort: '',
+    dropped: 0,
+  };
   return { ...empty, ...found };
 }
 

@@ -38,7 +38,10 @@ export function strengths({ score }: Examined): string {
     .filter((each) => each.score >= strongFrom)
     .sort((one, other) => other.score - one.score)
     .slice(0, strengthsMax);
-  return listed(best.map(({ name, why }) => `${name}: ${why}`), 'None that was shown.'); // prettier-ignore
+  return listed(
+    best.map(({ name, why }) => `${name}: ${why}`),
+    'None that was shown.',
+  );
 }
 
 const worstMax = 10;

@@ -41,10 +41,21 @@ export const selfRefine: Mode = {
       unable: left,
       sections: sectionsOf({
         'Issue Summary': `${findings.length} issues: ${counts.join(', ')}.`,
-        'Issue Details': listed(findings.map(told), 'No rule is broken that can be seen without understanding the text.'),
-        'Revision Priority': listed(findings.slice(0, 10).map((each, at) => `${at + 1}. ${each.remedy} ${each.line_start === 0 ? '' : `(line ${each.line_start}, ${each.rule})`}`), 'Nothing to put right by rules.'),
+        'Issue Details': listed(
+          findings.map(told),
+          'No rule is broken that can be seen without understanding the text.',
+        ),
+        'Revision Priority': listed(
+          findings
+            .slice(0, 10)
+            .map(
+              (each, at) =>
+                `${at + 1}. ${each.remedy} ${each.line_start === 0 ? '' : `(line ${each.line_start}, ${each.rule})`}`,
+            ),
+          'Nothing to put right by rules.',
+        ),
         'Self-Assessment Confidence': `${listed(looked, 'There was nothing to count.')}\n\nNot looked at:\n\n${listed(left, '')}`,
-      }), // prettier-ignore
+      }),
     });
   },
 

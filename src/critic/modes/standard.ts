@@ -53,12 +53,28 @@ export const standard: Mode = {
     const open = judged.filter(({ verdict }) => verdict === 'unjudged').length;
     const claims = claimsLookedAt(unscored(input.before));
     const dimensions = [
-      sharedScore(completeness, ofAspects(checked, 'completeness'), 'nothing says what has to be there'),
-      sharedScore(accuracy, [claims, ...ofAspects(checked, 'accuracy', 'traceability')], 'too little that could be looked up'),
-      sharedScore(clarity, ofAspects(checked, 'clarity', 'consistency'), 'too little that could contradict itself by rule'),
-      sharedScore(actionability, ofAspects(checked, 'actionability'), 'it says too little that could be done'),
+      sharedScore(
+        completeness,
+        ofAspects(checked, 'completeness'),
+        'nothing says what has to be there',
+      ),
+      sharedScore(
+        accuracy,
+        [claims, ...ofAspects(checked, 'accuracy', 'traceability')],
+        'too little that could be looked up',
+      ),
+      sharedScore(
+        clarity,
+        ofAspects(checked, 'clarity', 'consistency'),
+        'too little that could contradict itself by rule',
+      ),
+      sharedScore(
+        actionability,
+        ofAspects(checked, 'actionability'),
+        'it says too little that could be done',
+      ),
       sharedScore(alignment, [met], 'no criterion and no rule that can be checked was given'),
-    ]; // prettier-ignore
+    ];
     const examined = examinedOf({
       findings: await findingsOf(
         'standard',
@@ -69,7 +85,9 @@ export const standard: Mode = {
       score: scoreOf(dimensions),
       unable: [
         ...unable,
-        ...dimensions.filter(({ score }) => score === null).map(({ name, why }) => `to judge ${name}: ${why}`), // prettier-ignore
+        ...dimensions
+          .filter(({ score }) => score === null)
+          .map(({ name, why }) => `to judge ${name}: ${why}`),
         ...(open > 0 ? [`to judge ${open} criteria and rules in words`] : []),
         ...unread.map((each) => `to read a rule: ${each}`),
       ],

@@ -1,5 +1,6 @@
 import { lookAt } from '../checks/all.js';
 import { withoutCode } from '../checks/check.js';
+import { isDecisionRecord } from '../checks/structure.js';
 import type { Found } from '../finding.js';
 import { partAt, type MarkdownText, type Sentence } from '../markdown.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
@@ -54,9 +55,12 @@ export const steelman: Mode = {
       sections: sectionsOf({
         'Core Thesis': quotes(claims, 'No sentence says what is decided or proposed.'),
         'Explicit Assumptions': quotes(assumed, 'None is stated.'),
-        'Strongest Reasoning Chain': quotes(reasons, 'No sentence gives a reason in words that tell one.'),
+        'Strongest Reasoning Chain': quotes(
+          reasons,
+          'No sentence gives a reason in words that tell one.',
+        ),
         'Supporting Evidence': listed(evidence, 'It names no file and no source.'),
-      }), // prettier-ignore
+      }),
     });
   },
 };
@@ -92,10 +96,11 @@ function assumptionsOf(read: MarkdownText): Sentence[] {
 /** A record of a decision that decides nothing has no strongest reading. */
 function withoutThesis(
   read: MarkdownText,
-  { context }: ModeInput,
+  { context, artifact }: ModeInput,
   claims: readonly Sentence[],
 ): Found[] {
-  const isDecision = context.target_type === 'TGT-DEC' && !read.isCode;
+  const isDecision =
+    context.target_type === 'TGT-DEC' && !read.isCode && isDecisionRecord(artifact, read);
   const isSaid = claims.some(
     ({ text, line_start }) =>
       thesis.test(withoutCode(text)) ||

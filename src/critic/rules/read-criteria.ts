@@ -14,10 +14,11 @@ export function readCriteria(criteria: string): { rules: Rule[]; left: number } 
     .map((text, at) => ({
       text: text.replace(/^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s)?/, '').trim(),
       line: at + 1,
-    })) // prettier-ignore
+    }))
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
   const rules = lines.slice(0, criteriaMax).map(({ text, line }): Rule => {
-    const [, key = '', value = ''] = /^(required_section|pattern|absent|max_lines|path_glob):\s*(.+)$/.exec(text) ?? []; // prettier-ignore
+    const [, key = '', value = ''] =
+      /^(required_section|pattern|absent|max_lines|path_glob):\s*(.+)$/.exec(text) ?? [];
     const checks =
       key === '' ? [] : checksOf({ [key]: key === 'max_lines' ? Number(value) : value });
     return {

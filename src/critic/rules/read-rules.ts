@@ -123,7 +123,9 @@ function proseRules(
   const itemLines = new Set(items.map(({ line_start }) => line_start));
   const units = [
     ...sentences.filter(({ isQuote }) => !isQuote),
-    ...rows.filter(({ isHeader }) => !isHeader).map(({ cells, line }) => ({ text: cells.join(' — '), line_start: line })), // prettier-ignore
+    ...rows
+      .filter(({ isHeader }) => !isHeader)
+      .map(({ cells, line }) => ({ text: cells.join(' — '), line_start: line })),
   ];
   return units.flatMap(({ text, line_start }) => {
     const plain = withoutCode(text);

@@ -9,7 +9,17 @@ const levelWords: Readonly<Record<string, Level>> = {
   ...{ HARD: 'HARD', MUST: 'HARD', 'MUST NOT': 'HARD', SHALL: 'HARD', NEVER: 'HARD' },
   ...{ MEDIUM: 'MEDIUM', SHOULD: 'MEDIUM', SOFT: 'SOFT', MAY: 'SOFT', CONSIDER: 'SOFT' },
 };
-const known = new Set(['id', 'level', 'text', 'pattern', 'absent', 'required_section', 'max_lines', 'path_glob', 'applies_to']); // prettier-ignore
+const known = new Set([
+  'id',
+  'level',
+  'text',
+  'pattern',
+  'absent',
+  'required_section',
+  'max_lines',
+  'path_glob',
+  'applies_to',
+]);
 /** A longer one is no id, text or pattern of a rule. */
 const charsMax = 500;
 const checksMax = 20;
@@ -36,7 +46,14 @@ export function ruleOf(
   if (appliesTo === undefined || wrongGlob !== undefined)
     return { wrong: `${id}: applies_to is no list of paths` };
   const scope = appliesTo.length > 0 ? appliesTo : own.appliesTo;
-  return { ...own, id, level: levelRead, text: text === '' ? saidOf(checks) : text, checks, appliesTo: scope }; // prettier-ignore
+  return {
+    ...own,
+    id,
+    level: levelRead,
+    text: text === '' ? saidOf(checks) : text,
+    checks,
+    appliesTo: scope,
+  };
 }
 
 /** What is wrong with them, or the checks. */

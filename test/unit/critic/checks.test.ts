@@ -16,43 +16,112 @@ test.each<[string, string, string[]]>([
   ['a section whose text stands below it', '# A\n\n## B\n\ntext\n', []],
   ['a heading twice under one', '# A\n\n## B\n\nx\n\n## B\n\ny\n', ['HEADING_TWICE 7']],
   ['a heading twice under two', '# A\n\n## B\n\nx\n\n# C\n\n## B\n\ny\n', []],
-  ['what is to come', 'TODO: write it.\n\nThe owner is still to be decided.\n\n| a |\n|---|\n| TBD |\n', ['PLACEHOLDER 1', 'PLACEHOLDER 3', 'PLACEHOLDER 7']],
-  ['words about what is to come', 'The word `TODO` is not allowed.\n\nNobody needs to be there to be written to. It says what is to be done.\n', []],
-  ['a list that is not as long as told', 'There are three ways:\n\n- a\n- b\n', ['COUNT_DIFFERS 1']],
-  ['a list as long as told', 'It has two steps:\n\n1. a\n   - x\n   - y\n2. b\n\nThen:\n\n3. c\n', []],
+  [
+    'what is to come',
+    'TODO: write it.\n\nThe owner is still to be decided.\n\n| a |\n|---|\n| TBD |\n',
+    ['PLACEHOLDER 1', 'PLACEHOLDER 3', 'PLACEHOLDER 7'],
+  ],
+  [
+    'words about what is to come',
+    'The word `TODO` is not allowed.\n\nNobody needs to be there to be written to. It says what is to be done.\n',
+    [],
+  ],
+  [
+    'a list that is not as long as told',
+    'There are three ways:\n\n- a\n- b\n',
+    ['COUNT_DIFFERS 1'],
+  ],
+  [
+    'a list as long as told',
+    'It has two steps:\n\n1. a\n   - x\n   - y\n2. b\n\nThen:\n\n3. c\n',
+    [],
+  ],
   ['a list with a vague number', 'There are at least three ways:\n\n- a\n- b\n', []],
   ['a number of something else', 'It waits 3 seconds and does:\n\n- a\n', []],
-  ['a total', '| a | n | m |\n|---|---|---|\n| x | 1,000 | 0.33 |\n| y | 2 | 0.33 |\n| z | 3 | 0.33 |\n| Total | 1,006 | 1.00 |\n', ['TOTAL_DIFFERS 6']],
-  ['a setting with two values', '# A\n\n`waitMs` is 500.\n\n# B\n\n`waitMs` is 300 ms, `waitMs` = 300 ms.\n', ['NUMBER_DIFFERS 7', 'NUMBER_DIFFERS 7']],
-  ['an anchor', '# The end\n\n[a](#the-end) [b](#end) [c](#top) [d](#in-html)\n\n<h2>In HTML</h2>\n', ['ANCHOR_BROKEN 3']],
-  ['a reference', 'See [a][one] and [b][two], `x[a][b]`.[^1]\n\n[one]: http://a\n', ['REFERENCE_UNDEFINED 1']],
+  [
+    'a total',
+    '| a | n | m |\n|---|---|---|\n| x | 1,000 | 0.33 |\n| y | 2 | 0.33 |\n| z | 3 | 0.33 |\n| Total | 1,006 | 1.00 |\n',
+    ['TOTAL_DIFFERS 6'],
+  ],
+  [
+    'a setting with two values',
+    '# A\n\n`waitMs` is 500.\n\n# B\n\n`waitMs` is 300 ms, `waitMs` = 300 ms.\n',
+    ['NUMBER_DIFFERS 7', 'NUMBER_DIFFERS 7'],
+  ],
+  [
+    'an anchor',
+    '# The end\n\n[a](#the-end) [b](#end) [c](#top) [d](#in-html)\n\n<h2>In HTML</h2>\n',
+    ['ANCHOR_BROKEN 3'],
+  ],
+  [
+    'a reference',
+    'See [a][one] and [b][two], `x[a][b]`.[^1]\n\n[one]: http://a\n',
+    ['REFERENCE_UNDEFINED 1'],
+  ],
   ['brackets that are none', 'See m[i][j] and [a][b].\n', []],
-  ['ids', '- FR-1: a\n- FR-2: b\n- FR-2: c\n\nFR-3 follows FR-1, in UTF-8.\n', ['ID_TWICE 3', 'ID_UNDEFINED 5']],
-  ['ids of two numbers', '| id | what |\n|---|---|\n| FR-304-003 | a |\n| FR-304-004 (x) | b |\n| FR-304-005 (y) | c |\n', []],
-  ['a requirement that nobody can test', 'It MUST be sufficiently fast. It MUST answer within 5 ms. It is robust.\n', ['REQUIREMENT_VAGUE 1']],
-  ['an action without a place', '# Next steps\n\n- Improve error handling\n- Improve `parse` in src/a.ts\n- Ask the owner of the disks\n', ['ACTION_VAGUE 3']],
-  ['blocks of data', '```json\n{"a": 1,}\n```\n\n```json\n{"a": ...}\n```\n\n```yaml\na: [1\n```\n\n```json\n{}\n[]\n```\n', ['SNIPPET_INVALID 1', 'SNIPPET_INVALID 9']],
+  [
+    'ids',
+    '- FR-1: a\n- FR-2: b\n- FR-2: c\n\nFR-3 follows FR-1, in UTF-8.\n',
+    ['ID_TWICE 3', 'ID_UNDEFINED 5'],
+  ],
+  [
+    'ids of two numbers',
+    '| id | what |\n|---|---|\n| FR-304-003 | a |\n| FR-304-004 (x) | b |\n| FR-304-005 (y) | c |\n',
+    [],
+  ],
+  [
+    'a requirement that nobody can test',
+    'It MUST be sufficiently fast. It MUST answer within 5 ms. It is robust.\n',
+    ['REQUIREMENT_VAGUE 1'],
+  ],
+  [
+    'an action without a place',
+    '# Next steps\n\n- Improve error handling\n- Improve `parse` in src/a.ts\n- Ask the owner of the disks\n',
+    ['ACTION_VAGUE 3'],
+  ],
+  [
+    'blocks of data',
+    '```json\n{"a": 1,}\n```\n\n```json\n{"a": ...}\n```\n\n```yaml\na: [1\n```\n\n```json\n{}\n[]\n```\n',
+    ['SNIPPET_INVALID 1', 'SNIPPET_INVALID 9'],
+  ],
   ['a block without an end', 'a\n\n```ts\nx\n', ['FENCE_OPEN 3']],
   ['a merge', 'a\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> main\n', ['MERGE_CONFLICT 2']],
   ['a title that is underlined', 'A title\n=======\n\nx\n', []],
-  ['secrets', 'AKIAIOSFODNN7EXAMPLE\nAKIAIOSFODNN7ABCDEFG\n-----BEGIN PRIVATE KEY-----\n', ['SECRET_EXPOSED 2']],
+  [
+    'secrets',
+    'AKIAIOSFODNN7EXAMPLE\nAKIAIOSFODNN7ABCDEFG\n-----BEGIN PRIVATE KEY-----\n',
+    ['SECRET_EXPOSED 2'],
+  ],
 ])('%s', async (_, text, expected) => {
   expect((await broken(text)).sort()).toEqual([...expected].sort());
-}); // prettier-ignore
+});
 
 test.each<[string, string, string[]]>([
-  ['src/a.ts', 'throw new Error("not implemented");\n// throw new Error("not implemented");\n// TODO: later\ntry { a(); } catch {}\ntry {\n} catch (e) {\n}\ntry {\n} catch {\n  // Gone.\n}\ndebugger;\n', ['STUB 1', 'PLACEHOLDER 3', 'ERROR_SWALLOWED 4', 'ERROR_SWALLOWED 6', 'DEBUGGER 12']],
+  [
+    'src/a.ts',
+    'throw new Error("not implemented");\n// throw new Error("not implemented");\n// TODO: later\ntry { a(); } catch {}\ntry {\n} catch (e) {\n}\ntry {\n} catch {\n  // Gone.\n}\ndebugger;\n',
+    ['STUB 1', 'PLACEHOLDER 3', 'ERROR_SWALLOWED 4', 'ERROR_SWALLOWED 6', 'DEBUGGER 12'],
+  ],
   ['test/a.test.ts', 'it.only("a", b);\n', ['TEST_FOCUSED 1']],
-  ['src/a.py', 'try:\n  a()\nexcept Exception:\n  pass\nraise NotImplementedError\n', ['ERROR_SWALLOWED 3', 'STUB 5']],
+  [
+    'src/a.py',
+    'try:\n  a()\nexcept Exception:\n  pass\nraise NotImplementedError\n',
+    ['ERROR_SWALLOWED 3', 'STUB 5'],
+  ],
   ['src/b.ts', 'it.only("a", b);\nconst a = { b: [] };\n', []],
 ])('code shows by itself: %s', async (path, text, expected) => {
   expect((await broken(text, { path })).sort()).toEqual([...expected].sort());
-}); // prettier-ignore
+});
 
 test('links to files are followed in the tree, their anchors too, and never beyond its root', async () => {
   const text =
     '[a](../src/a.ts#L3) [b](b.md#one) [c](b.md#two) [d](./no.md) [e](/src) [f](../../up) [g](http://x) [h](b%20c.md)\n';
-  const ground = groundOf({ 'docs/page.md': text, 'docs/b.md': '# One\n', 'src/a.ts': '', 'docs/b c.md': '' }); // prettier-ignore
+  const ground = groundOf({
+    'docs/page.md': text,
+    'docs/b.md': '# One\n',
+    'src/a.ts': '',
+    'docs/b c.md': '',
+  });
   const { checked } = await lookAt(inputOf(text, { ground }));
   const faults = checked.flatMap((each) => each.faults.map((fault) => fault.text));
   expect(faults).toEqual([
@@ -73,5 +142,7 @@ test('a record of a decision has its sections, under any of their names', async 
 });
 
 test('whoever gives up is heard between two checks', async () => {
-  await expect(lookAt(inputOf('a', { signal: AbortSignal.abort(new Error('over')) }))).rejects.toThrow('over'); // prettier-ignore
+  await expect(
+    lookAt(inputOf('a', { signal: AbortSignal.abort(new Error('over')) })),
+  ).rejects.toThrow('over');
 });

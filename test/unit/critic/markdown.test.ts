@@ -42,12 +42,13 @@ const read = readMarkdown('page.md', page);
 
 test('headings have their lines, plain titles and the anchors that GitHub gives', () => {
   const { headings, anchors } = read;
-  expect(headings.map(({ title, level, line_start, anchor }) => [title, level, line_start, anchor]))
-    .toEqual([
-      ['The Broker b', 1, 6, 'the-broker-b'],
-      ['Limits', 2, 13, 'limits'],
-      ['Limits', 2, 29, 'limits-1'],
-    ]); // prettier-ignore
+  expect(
+    headings.map(({ title, level, line_start, anchor }) => [title, level, line_start, anchor]),
+  ).toEqual([
+    ['The Broker b', 1, 6, 'the-broker-b'],
+    ['Limits', 2, 13, 'limits'],
+    ['Limits', 2, 29, 'limits-1'],
+  ]);
   expect([...anchors]).toEqual(['the-broker-b', 'limits', 'limits-1', 'own']);
 });
 
@@ -64,14 +65,17 @@ test('parts go from a heading to the next, and say under which they stand', () =
 });
 
 test('sentences have the lines in which they stand, and an abbreviation ends none', () => {
-  expect(read.sentences.map(({ text, line_start, line_end, part }) => [text, line_start, line_end, part]).slice(0, 5))
-    .toEqual([
-      ['Before all headings.', 4, 4, 0],
-      ['It keeps mail, e.g. letters.', 8, 8, 1],
-      ['It is fast!', 8, 9, 1],
-      ['See [the log](docs/log.md#top) and `a b` and [next][n].', 9, 11, 1],
-      ['A quote of somebody.', 15, 15, 2],
-    ]); // prettier-ignore
+  expect(
+    read.sentences
+      .map(({ text, line_start, line_end, part }) => [text, line_start, line_end, part])
+      .slice(0, 5),
+  ).toEqual([
+    ['Before all headings.', 4, 4, 0],
+    ['It keeps mail, e.g. letters.', 8, 8, 1],
+    ['It is fast!', 8, 9, 1],
+    ['See [the log](docs/log.md#top) and `a b` and [next][n].', 9, 11, 1],
+    ['A quote of somebody.', 15, 15, 2],
+  ]);
   expect(read.sentences.filter(({ isQuote }) => isQuote)).toHaveLength(1);
 });
 
@@ -142,14 +146,30 @@ test.each([
 const whole = (piece: string): string =>
   piece.repeat(Math.ceil(criticLimits.artifactBytes / piece.length));
 
-test.each(['[', '[a](', '*a _b ', '> ', '- ', 'a**b', '`a``', '<a ', '![]', '.', '.)', '. ', '|a|b|\n', '"a.', '[a]: /b "\n', '# ', '\n', 'e.g. '])(
-  'whatever is repeated to the limit is read in one go: %j',
-  (piece) => {
-    // A reader that goes back takes hours for some of these; the time limit of the test is the claim.
-    const { lines } = readMarkdown('a.md', whole(piece));
-    expect(lines.length).toBeGreaterThan(0);
-  },
-); // prettier-ignore
+test.each([
+  '[',
+  '[a](',
+  '*a _b ',
+  '> ',
+  '- ',
+  'a**b',
+  '`a``',
+  '<a ',
+  '![]',
+  '.',
+  '.)',
+  '. ',
+  '|a|b|\n',
+  '"a.',
+  '[a]: /b "\n',
+  '# ',
+  '\n',
+  'e.g. ',
+])('whatever is repeated to the limit is read in one go: %j', (piece) => {
+  // A reader that goes back takes hours for some of these; the time limit of the test is the claim.
+  const { lines } = readMarkdown('a.md', whole(piece));
+  expect(lines.length).toBeGreaterThan(0);
+});
 
 test('what is beyond the limit of parts is not read, and said so', () => {
   const many = readMarkdown('a.md', 'A b. '.repeat(markdownLimits.parts + 1));

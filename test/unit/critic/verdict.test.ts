@@ -30,21 +30,51 @@ test.each([
 test.each([
   ['a dimension at .50', [judge(scored(1, { Traceability: 0.5 }))], 'REVISE'],
   ['a dimension above it', [judge(scored(1, { Traceability: 0.51 }))], 'PASS'],
-  ['an open critical finding', [reportOf({ findings: [findingOf('self-refine', { rule: 'A', severity: 'critical', text: 'x', remedy: '' })] }), judge(scored(1))], 'REVISE'],
+  [
+    'an open critical finding',
+    [
+      reportOf({
+        findings: [
+          findingOf('self-refine', { rule: 'A', severity: 'critical', text: 'x', remedy: '' }),
+        ],
+      }),
+      judge(scored(1)),
+    ],
+    'REVISE',
+  ],
   ['an abort', [reportOf({ abort: 'GOVERNANCE_VIOLATION' }), judge(scored(1))], 'ABORTED'],
   ['no judge', [reportOf({})], 'UNSCORED'],
-  ['too little judged', [judge(scored(1, { Completeness: null, 'Internal Consistency': null, 'Methodological Rigor': null }))], 'UNSCORED'],
-  ['just enough judged', [judge(scored(1, { 'Methodological Rigor': null, Completeness: null }))], 'PASS'],
+  [
+    'too little judged',
+    [
+      judge(
+        scored(1, {
+          Completeness: null,
+          'Internal Consistency': null,
+          'Methodological Rigor': null,
+        }),
+      ),
+    ],
+    'UNSCORED',
+  ],
+  [
+    'just enough judged',
+    [judge(scored(1, { 'Methodological Rigor': null, Completeness: null }))],
+    'PASS',
+  ],
 ])('%s', (_, reports, verdict) => {
   expect(verdictOf(reports, 0.92, 1, 3).verdict).toBe(verdict);
-}); // prettier-ignore
+});
 
 test('what a judge added up itself does not count', () => {
   const ruling = verdictOf([judge({ ...scored(0.8), score: 0.99, coverage: 1 })], 0.92, 1, 3);
   expect([ruling.verdict, ruling.score]).toEqual(['REJECTED', expect.closeTo(0.8, 12)]);
   expect(ruling.why).toContain('do not add up');
   const light = scored(0.5, { Completeness: 1 });
-  const dimensions = light.dimensions.map((each) => ({ ...each, weight: each.name === 'Completeness' ? 0.9 : 0.02 })); // prettier-ignore
+  const dimensions = light.dimensions.map((each) => ({
+    ...each,
+    weight: each.name === 'Completeness' ? 0.9 : 0.02,
+  }));
   expect(verdictOf([judge({ ...light, dimensions })], 0.92, 1, 3).score).toBeCloseTo(0.6, 12);
 });
 

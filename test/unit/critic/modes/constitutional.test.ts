@@ -70,11 +70,13 @@ test.each([
 test('each rule is met, broken, or not judged; a broken hard rule of governance ends the review', async () => {
   const page = '# Page\n\nIt is just short.\n\n## Limits\n\nx\n';
   const report = await constitutional.examine(inputOf(page, { rules: [file] }));
-  expect(report.findings.map(({ rule, line_start, is_hard }) => [rule, line_start, is_hard])).toEqual([
+  expect(
+    report.findings.map(({ rule, line_start, is_hard }) => [rule, line_start, is_hard]),
+  ).toEqual([
     ['HARD_RULE_BROKEN', 0, true],
     ['MEDIUM_RULE_BROKEN', 0, false],
     ['SOFT_RULE_BROKEN', 3, false],
-  ]); // prettier-ignore
+  ]);
   expect(report.abort).toBe('GOVERNANCE_VIOLATION');
   const text = (title: string): string =>
     report.sections.find((each) => each.title === title)?.text ?? '';
@@ -98,7 +100,9 @@ test('words of a rule that occur in the text do not meet it', async () => {
 test('without rules a secret is a broken hard rule all the same, and nothing is quoted of it', async () => {
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
   const report = await constitutional.examine(inputOf(`a\n${secret}\n`));
-  expect(report.findings).toMatchObject([{ rule: 'SECRET_EXPOSED', severity: 'critical', is_hard: true, line_start: 2 }]); // prettier-ignore
+  expect(report.findings).toMatchObject([
+    { rule: 'SECRET_EXPOSED', severity: 'critical', is_hard: true, line_start: 2 },
+  ]);
   expect(JSON.stringify(report)).not.toContain(secret);
   expect([report.abort, report.unable]).toEqual([
     '',

@@ -24,17 +24,20 @@ The disk is never full.
 test('a steelman tells thesis, assumptions and reasons in the words of the artifact', async () => {
   const { sections, score } = await steelman.examine(inputOf(page));
   const text = (title: string): string => sections.find((each) => each.title === title)?.text ?? '';
-  expect(text('Core Thesis')).toBe('- line 3: We will keep mail in one file, because writes are rare.');
+  expect(text('Core Thesis')).toBe(
+    '- line 3: We will keep mail in one file, because writes are rare.',
+  );
   expect(text('Explicit Assumptions')).toBe('- line 7: The disk is never full.');
   expect(text('Strongest Reasoning Chain')).toContain('line 3');
   expect(score).toBeNull();
-}); // prettier-ignore
+});
 
-test('a record that decides nothing has no thesis', async () => {
+test('a record that decides nothing has no thesis; what is no record need not decide', async () => {
   const decision = { ...context, target_type: 'TGT-DEC' as const };
   const found = async (text: string): Promise<string[]> =>
     (await steelman.examine(inputOf(text, { context: decision }))).findings.map(({ rule }) => rule);
-  expect(await found('# Store\n\nFiles are nice.\n')).toEqual(['DECISION_UNSTATED']);
+  expect(await found('# ADR 7: Store\n\nFiles are nice.\n')).toEqual(['DECISION_UNSTATED']);
+  expect(await found('# Store\n\nFiles are nice.\n')).toEqual([]);
   expect(await found(page)).not.toContain('DECISION_UNSTATED');
 });
 
@@ -48,25 +51,31 @@ test('self-refine lists what is wrong and scores nothing', async () => {
 });
 
 test('criteria that can be checked are met or not; words are for a reader', async () => {
-  const criteria = '- required_section: Next steps\n- required_section: Rollback\n- pattern: ^We will\n- It is nice';
+  const criteria =
+    '- required_section: Next steps\n- required_section: Rollback\n- pattern: ^We will\n- It is nice';
   const { score, unable } = await standard.examine(inputOf(page, { criteria }));
   const given = Object.fromEntries(score?.dimensions.map((each) => [each.name, each.score]) ?? []);
   expect(given.Alignment).toBeCloseTo(2 / 3, 12);
   expect(given.Completeness).toBeNull();
   expect(unable.join()).toContain('to judge 1 criteria');
-}); // prettier-ignore
+});
 
 test('claims that were verified before are the evidence that a judge can count', async () => {
   const rows = ['VERIFIED', 'VERIFIED', 'VERIFIED', 'CONTRADICTED', 'UNVERIFIED'];
-  const text = ['| Claim | Status |', '|---|---|', ...rows.map((each) => `| x | ${each} |`)].join('\n');
-  const cov = reportOf({ mode: 'chain-of-verification', sections: [{ title: 'Verification Results', text }] });
+  const text = ['| Claim | Status |', '|---|---|', ...rows.map((each) => `| x | ${each} |`)].join(
+    '\n',
+  );
+  const cov = reportOf({
+    mode: 'chain-of-verification',
+    sections: [{ title: 'Verification Results', text }],
+  });
   const { score, findings } = await llmAsJudge.examine(inputOf(page, { before: [cov] }));
   const evidence = score?.dimensions.find(({ name }) => name === 'Evidence Quality');
   expect(evidence?.score).toBe(0.75);
   const known = reportOf({ findings });
   const again = await llmAsJudge.examine(inputOf(page, { before: [known] }));
   expect(again.findings).toEqual([]);
-}); // prettier-ignore
+});
 
 test('what a mode is given has no scores of others, by its type', () => {
   const [before] = inputOf(page, { before: [reportOf({})] }).before;
