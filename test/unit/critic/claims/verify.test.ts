@@ -104,7 +104,7 @@ describe('what the tree proves wrong', () => {
     ['The environment variable `STORE_HOMES` says where.', 'STORE_HOME'],
     ['Run `npm run bench:bas`.', 'bench:bus'],
     ['It requires Node.js 18.', 'Say >=20'],
-    ['See [limits](README.md#limit).', '#limits'],
+    ['See [it](README.md#stor-kit).', '#store-kit'],
     ['Then `Store.committ()` runs.', 'commit'],
     ['`src/store.ts` exports `writeBatch`.', 'of the file alone'],
     ['`writeBatch` returns `string`.', 'Say boolean'],
