@@ -212,6 +212,20 @@ function findingOf(each, placed, wrong) {
   );
 }
 
+const numerals = [
+  'zero',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+];
+
 /** What the falsified words name. */
 function names({ to, from }) {
   const of = (text) => text.match(/[\w$./:@#-]*[\w$]/g) ?? [];
@@ -219,6 +233,18 @@ function names({ to, from }) {
   const fresh = of(to).filter(
     (name) => !before.has(name) && name.length > 2 && /[._/:#-]|[a-z][A-Z]|\d/.test(name),
   );
+  const counts = to
+    .toLowerCase()
+    .split(/\W+/)
+    .flatMap((word) =>
+      numerals.includes(word)
+        ? [` · ${numerals.indexOf(word)} |`]
+        : /^\d+$/.test(word)
+          ? [` · ${word} |`, `${word} |`]
+          : [],
+    );
+  const folders = to.match(/[\w-]+\/(?=`)/g) ?? [];
+  if (fresh.length === 0 && counts.length + folders.length > 0) return [...counts, ...folders];
   return fresh.length > 0 ? fresh : of(to).filter((name) => /[a-z][A-Z]|_|[./]/.test(name));
 }
 

@@ -230,6 +230,8 @@ export async function checkReturns(
 }
 
 function returnedBy(signature: string, name: string): string {
+  const mined = /\| returns:([^|]{1,200})/.exec(signature)?.[1];
+  if (mined !== undefined) return mined.trim();
   const after = /\)\s*(?::|->)\s*([^={]{1,200})/.exec(
     signature.slice(Math.max(0, signature.indexOf(name))),
   )?.[1];

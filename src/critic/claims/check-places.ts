@@ -7,12 +7,12 @@ import { nearest } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
 const placeholder =
-  /(?:^|[/._-])(?:path|to|foo|bar|baz|qux|my|your|some|example|examples|sample|xxx|name|file|dir|folder)(?:[/._-]|$)/i;
+  /(?:^|\/)(?:path|to|foo|bar|baz|qux|some|example|examples|xxx|name|file|dir|folder)(?:\.\w+)?(?:\/|$)|(?:^|[/._-])(?:my|your|some)[-_A-Z]/;
 /** What a build or a run writes is not kept in a tree. */
 const output =
   /^(?:\.{0,2}\/)?(?:dist|build|out|target|coverage|tmp|temp|node_modules|\.cache|\.git|logs?|var|etc|usr|home|proc|sys|dev|opt)(?:\/|$)/i;
 const making =
-  /\b(?:creat|writ|generat|produc|output|emit|sav|download|install|add|mak)(?:e|es|ed|ing|s|ten)?\b(?:\s\S{1,20}){0,4}\s?[`[(]?$/i;
+  /\b(?:creates?|creating|writes?|writing|written to|generates?|generating|produces?|outputs?|emits?|saves?|saved (?:to|in|as)|downloads?|adds?|makes?)(?:\s\S{1,20}){0,2}\s?[`[(]{0,2}$/i;
 
 export async function checkPath(checking: Checking, name: PathName): Promise<Verdict> {
   const { tree, document, claim } = checking;
@@ -63,6 +63,17 @@ async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): 
   );
 }
 
+/** So many documents beside it say that the folder is here as a whole. */
+const siblingsMin = 3;
+
+function siblings(tree: Checking['tree'], link: string): number {
+  const at = path.posix.join(path.posix.dirname(tree.artifact), link);
+  const isBeside = (each: string): boolean =>
+    path.posix.dirname(each) === path.posix.dirname(at) &&
+    path.posix.extname(each) === path.posix.extname(at);
+  return [...tree.paths].filter(isBeside).length;
+}
+
 /** Its folder is one of the tree, or a file of the tree is called so, or nearly so. */
 function isOfTree(
   tree: Checking['tree'],
@@ -78,6 +89,7 @@ function isOfTree(
     const isSame = near !== undefined && path.posix.basename(near) === parts.at(-1);
     return isSame || place.is === 'folder' || root.is === 'folder';
   }
+  if (name.isLink && near === undefined) return siblings(tree, name.path) >= siblingsMin;
   // The name of a file alone may be one of another project.
   if (near === undefined || generic.test(name.path)) return false;
   return name.isLink || stemOf(near) === stemOf(name.path) || /[-_]|\w{7}/.test(stemOf(name.path));

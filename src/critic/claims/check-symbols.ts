@@ -117,7 +117,7 @@ async function absentSymbol(
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
-  if (!symbol.isCall && [`${name}s`, name.replace(/s$/, '')].some((each) => words.has(each)))
+  if (!symbol.isCall && [`${name}s`, `CONFIG_${name}`].some((each) => words.has(each)))
     return unverified(`${reason} It is one of several that are.`);
   if (await tree.isInDocuments(name))
     return unverified(`${reason} Other documents of the tree name it.`);
@@ -125,7 +125,9 @@ async function absentSymbol(
   const names = await tree.namesLike(name);
   const near =
     nearest(name, names) ??
-    (words.isComplete && symbol.isCall ? nearest(name, words.all()) : undefined);
+    (words.isComplete && (symbol.isCall || partsOf(name).length > 2)
+      ? nearest(name, words.all())
+      : undefined);
   const [definition] = near === undefined ? [] : (await tree.uses(near)).definitions;
   if (near !== undefined) {
     const evidence =
@@ -268,11 +270,12 @@ function looksDefined(text: string, name: string): boolean {
     const after = text.slice(at + name.length, at + name.length + 40);
     if (/^['"]?\s*(?:[:=](?!=)|\?:)/.test(after)) return true;
     if (
-      /(?:#define|struct|enum|union|class|function|const|let|var|type|interface|def|func|fn|static|async|get|set|typedef)\s+\*?$/.test(
+      /(?:#define|class|function|const|let|var|type|interface|def|func|fn|static|async|get|set|typedef)\s+\*?$/.test(
         before,
       )
     )
       return true;
+    if (/(?:struct|enum|union)\s+$/.test(before) && /^\s*\{/.test(after)) return true;
     if (/\n\s*(?:async\s+|static\s+|\*\s*|#)?$/.test(before) && /^\s*[({]/.test(after)) return true;
   }
   return false;

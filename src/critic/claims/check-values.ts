@@ -27,7 +27,10 @@ export async function checkConstant(
       `${match.file}:${match.line} has ${match.value}.`,
       await tree.evidence(match.file, match.line, match.line, symbol.name),
     );
-  const literal = sites.filter((each) => typeOf(each.value) === typeOf(value));
+  // Null, undefined and none are often the same to whoever reads an option.
+  const literal = sites.filter(
+    (each) => typeOf(each.value) === typeOf(value) && typeOf(value) !== 'other',
+  );
   const different = new Set(literal.map((each) => each.value));
   const [first] = literal;
   if (first === undefined) return unverified(`No value of ${symbol.name} is written in the code.`);

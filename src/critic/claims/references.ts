@@ -96,12 +96,18 @@ function namedBy(groups: Record<string, string | undefined>): Named[] {
 /** What a link says: where it leads, and what its words name. */
 function linked(label: string, target: string): Named[] {
   const inner = /^[`*_]{0,3}([^`]{1,200}?)[`*_]{0,3}$/.exec(label.trim())?.[1] ?? '';
-  const named = label.includes('`') ? spanned(inner) : [];
+  const isName =
+    label.includes('`') || /^[\w$]{1,60}(?:\.[\w$]{1,60}){0,3}(?:\(\)|\.[\w$]{1,60})$/.test(inner);
+  const named = isName && !isDocument(inner) ? spanned(inner) : [];
   const isElsewhere = /^[a-z][a-z+.-]{1,20}:|^\/\/|^mailto/i.test(target) || target.startsWith('/');
   if (isElsewhere) return named.length > 0 ? named : [{ type: 'url' }];
   const path = { ...pathIn(decoded(target)), isLink: true };
   const isSame = named.some((each) => each.type === 'path');
   return [...(isSame ? [] : named), { type: 'path', path, isMarked: true }];
+}
+
+function isDocument(text: string): boolean {
+  return /\.(?:md|rst|txt|html)$/i.test(text);
 }
 
 function decoded(target: string): string {

@@ -45,6 +45,8 @@ const list = (letter: string): string =>
   `${one(letter)}(?:(?:, and |, or |, | and | or |/)(?:by |from |in )?${one(letter)}){0,11}`;
 const article = '(?:the |a |an |its |their |our |both )?';
 const fileWord = `${article}(?:(?:file|files|module|folder|directory|header|source file|script|test file|header file) )?`;
+/** What is said of a place in between: "is defined in F and …". */
+const aside = '(?:[^⟦.;]{0,40}⟦P\\d+⟧,?(?: and)?)?';
 const amount =
   '((?:exactly|only|just|at least|at most|no more than|no fewer than|more than|over|up to|about|around|roughly|nearly|some|fewer than|less than|a total of) )?' +
   '(\\d[\\d,_]{0,12}|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a single|a dozen)';
@@ -111,7 +113,7 @@ const rules: Rule[] = [
     ([, from, to], masked) => calls(masked, from, to),
   ),
   rule(
-    `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})`,
+    `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})(?! (?:callback|hook|handler))`,
     ([, to, from], masked) => calls(masked, from, to),
   ),
   rule(
@@ -119,7 +121,7 @@ const rules: Rule[] = [
     ([, symbol, bound, number], masked) => callers(masked, symbol, bound, number),
   ),
   rule(
-    `(${one('S')})${noun} ${adverbs}(?:has|with|counts) ${amount} (?:direct |known |different )?(?:callers?|call sites?|calling functions?|usages?)`,
+    `(${one('S')})${noun}${aside} ${adverbs}(?:has|with|counts) ${amount} (?:direct |known |different )?(?:callers?|call sites?|calling functions?|usages?)`,
     ([, symbol, bound, number], masked) => callers(masked, symbol, bound, number),
   ),
   rule(
@@ -180,7 +182,7 @@ const rules: Rule[] = [
       })),
   ),
   rule(
-    `(${one('S')})${noun} ${adverbs}(?:takes|accepts|has|expects|receives|wants|requires) ${amount} (?:\\w+ )?(?:parameters?|arguments?|args|params)\\b`,
+    `(${one('S')})${noun}${aside} ${adverbs}(?:takes|accepts|has|expects|receives|wants|requires) ${amount} (?:\\w+ )?(?:parameters?|arguments?|args|params)\\b`,
     ([, symbol, bound, number], masked) =>
       symbolsOf(masked, symbol).map((its) => ({
         kind: 'parameter_count',

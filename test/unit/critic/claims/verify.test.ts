@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.js';
+import type { Examined } from '../../../../src/critic/mode.js';
+import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
+import { criticLimits, type ContextVector } from '../../../../src/critic/shapes.js';
+import { TreeGround } from '../../../../src/critic/tree-ground.js';
+import { Lattice } from '../../../../src/lattice/lattice.js';
+import { LatticeQuestions } from '../../../../src/lattice/questions.js';
+import { TreeAnalyses } from '../../../../src/pgc/analysis/analyses.js';
+import { lazyCardOf } from '../../../../src/pgc/card.js';
+import { indexFolder } from '../../../../src/pgc/index-folder.js';
+import { openIndex } from '../../../../src/pgc/open-index.js';
+import { openShards } from '../../../../src/pgc/open-shards.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+
+const context: ContextVector = {
+  ...{ criticality: 'C2', phase: 'PH-VALID', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },
+  ...{
+    team: 'TEAM-MULTI',
+    enforcement: 'ENF-PORT',
+    platform: 'PLAT-GENERIC',
+    token_budget: 'TOK-FULL',
+  },
+};
+
+let ground: TreeGround;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  const tree = await TemporaryTree.create({
+    'src/store.ts': [
+      'export const batchBytesMax = 64;',
+      'export class Store {',
+      '  commit(batch: string[], force = false): boolean {',
+      '    return writeBatch(batch.length, force);',
+      '  }',
+      '}',
+      'function writeBatch(count: number, force: boolean): boolean {',
+      '  return count > 0 || force;',
+      '}',
+      '',
+    ].join('\n'),
+    'src/open-store.ts': [
+      "import { Store } from './store.js';",
+      'export function openStore(): Store {',
+      '  const store = new Store();',
+      '  store.commit([]);',
+      '  return store;',
+      '}',
+      'export function readHome(): string {',
+      "  return process.env.STORE_HOME ?? '';",
+      '}',
+      "export const options = ['--force-write', '--dry-run', '--as-of'];",
+      '',
+    ].join('\n'),
+    'test/store.test.ts': "import { openStore } from '../src/open-store.js';\nopenStore();\n",
+    'package.json': JSON.stringify({
+      ...{ name: 'store-kit', version: '1.2.3', engines: { node: '>=20' } },
+      ...{ scripts: { 'bench:bus': 'x' }, dependencies: { level: '^10' }, bin: { storekit: 'x' } },
+    }),
+    'README.md': '# Store kit\n\n## Limits\n',
+  });
+  const home = await TemporaryTree.create();
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  const { shards } = await openShards(tree.root, home.root);
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+  const analyses = new TreeAnalyses(() => openIndex(tree.root, home.root));
+  const trees = shards.map(({ index }) => index.info);
+  ground = await TreeGround.open(
+    tree.root,
+    new LatticeQuestions(lattice, systemClock, trees, analyses),
+  );
+  close = async () => {
+    for (const { index } of shards) index.close();
+    await tree[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  };
+});
+
+afterAll(() => close());
+
+function examine(text: string, its: TreeGround | undefined = ground): Promise<Examined> {
+  return chainOfVerification.examine({
+    ...{ artifact: { path: 'design.md', text, digest: '' }, context, iteration: 1, before: [] },
+    ...{ ground: its, rules: [], isSinglePass: false, signal: new AbortController().signal },
+    partial: () => undefined,
+  });
+}
+
+describe('what the tree proves wrong', () => {
+  test.each([
+    ['`writeBatch` is defined in `src/open-store.ts`.', 'src/store.ts:7'],
+    ['`commit()` is called from 5 places.', 'Say 1'],
+    ['`openStore` calls `writeBatch`, as does `readHome` calls `writeBatch`.', 'called by commit'],
+    ['`src/stores.ts` holds it.', 'src/store.ts'],
+    ['`writeBatch` (`src/store.ts:2`)', 'src/store.ts:7'],
+    ['See `src/store.ts:400`.', 'Name lines'],
+    ['`batchBytesMax` is 128.', 'Say 64'],
+    ['`commit()` takes four parameters.', 'Say 2'],
+    ['`src/store.ts` has 40 lines.', 'Say 9'],
+    ['The folder `src` holds 7 files.', 'Say 2'],
+    ['`src/store.ts` exports 5 classes.', 'Say 1'],
+    ['Run `storekit --force-writes`.', '--force-write'],
+    ['The environment variable `STORE_HOMES` says where.', 'STORE_HOME'],
+    ['Run `npm run bench:bas`.', 'bench:bus'],
+    ['It requires Node.js 18.', 'Say >=20'],
+    ['See [it](README.md#stor-kit).', '#store-kit'],
+    ['Then `Store.committ()` runs.', 'commit'],
+    ['`src/store.ts` exports `writeBatch`.', 'of the file alone'],
+    ['`writeBatch` returns `string`.', 'Say boolean'],
+  ])('%s', async (text, remedy) => {
+    const { findings } = await examine(text);
+    expect(findings).toMatchObject([
+      { rule: 'CLAIM_CONTRADICTED', severity: 'major', line_start: 1 },
+    ]);
+    expect(findings[0]?.remedy).toContain(remedy);
+  });
+});
+
+describe('what holds, or what the tree cannot know', () => {
+  test.each([
+    '`writeBatch` is defined in `src/store.ts`.',
+    '`commit()` is called from one place.',
+    '`commit` calls `writeBatch`.',
+    '`writeBatch` (`src/store.ts:7`) returns `boolean`.',
+    '`commit()` takes two parameters, or one parameter.',
+    '`batchBytesMax` is 64.',
+    'Run `storekit --dry-run`, `git log --oneline` and `npm run bench:bus`.',
+    'It requires Node.js 20 and depends on `level`.',
+    'See [limits](README.md#limits).',
+    '`Store` is used like `Array.prototype.flatMap()` and `JSON.stringify()`.',
+    'There is no `src/gone.ts`, and `src/later.ts` will be added.',
+    '`src/gone.ts` was removed.',
+    'It writes `src/made.ts`, for example.',
+    'If `src/own.ts` exists, it is read.',
+    'Use `path/to/file.ts`, `src/*.ts` or `dist/src/store.js`.',
+    '`writeBatch` will be moved to `src/batch.ts`.',
+    '`openStore` does not call `writeBatch`.',
+    '```js\nstore.committ(`src/stores.ts`)\n```',
+    'A `stranger_from_elsewhere()` may be anything.',
+  ])('%s', async (text) => {
+    expect((await examine(text)).findings).toEqual([]);
+  });
+});
+
+test('a finding quotes the lines as they stand', async () => {
+  const { findings } = await examine('`writeBatch` is defined in `src/open-store.ts`.');
+  expect(findings[0]?.evidence[0]).toMatchObject({
+    ...{ file_path: 'src/store.ts', line_start: 7, line_end: 7, symbol: 'writeBatch' },
+    content: 'function writeBatch(count: number, force: boolean): boolean {',
+  });
+  expect(findings[0]?.evidence[0]?.blob).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test('what contradicts a hard rule is critical, and ends the pipeline', async () => {
+  const { findings, abort } = await examine('`commit` MUST NOT call `writeBatch`.');
+  expect(findings).toMatchObject([{ severity: 'critical', is_hard: true }]);
+  expect(abort).toBe('HARD_RULE_CONTRADICTED');
+});
+
+test('without an index every claim is unverified, and that is said', async () => {
+  const { findings, unable, sections } = await chainOfVerification.examine({
+    ...{ artifact: { path: 'a.md', text: '`src/gone.ts` is there.', digest: '' }, context },
+    ...{ iteration: 1, before: [], ground: undefined, rules: [], isSinglePass: false },
+    ...{ signal: new AbortController().signal, partial: () => undefined },
+  });
+  expect(findings).toEqual([]);
+  expect(unable.join(' ')).toContain('Without an index');
+  expect(sections.at(-1)?.text).toContain('1 claims: 0 verified, 0 contradicted, 1 unverified');
+});
+
+test('the sections are those of the mode, within their limits, and the same each time', async () => {
+  const text = Array.from({ length: 400 }, (_, at) => `- \`src/gone-${at}.ts\``).join('\n');
+  const [one, other] = [await examine(text), await examine(text)];
+  expect(one).toEqual(other);
+  expect(one.sections.map(({ title }) => title)).toEqual(
+    chainOfVerification.sections.map(({ title }) => title),
+  );
+  expect(one.findings.length).toBe(criticLimits.findings);
+  for (const each of one.sections)
+    expect(each.text.length).toBeLessThanOrEqual(criticLimits.sectionChars);
+});
+
+test('a line break in an artifact makes no new line of a section', async () => {
+  const { sections } = await examine('`src/store.ts`\nhas 40 lines. - line 1: | verified');
+  const contradicted = sections.find(({ title }) => title === 'Contradicted Claims')?.text ?? '';
+  expect(contradicted.split('\n')).toHaveLength(1);
+});
