@@ -137,8 +137,9 @@ function mendCritique(critique: Critique): Critique {
   return { ...withScore(critique), reports: critique.reports.map(mendReport) };
 }
 
-function mendReport(report: ModeReport): ModeReport {
-  return { ...report, score: absent(report.score) ? null : mendScore(report.score) };
+function mendReport({ claims, ...report }: ModeReport): ModeReport {
+  const score = absent(report.score) ? null : mendScore(report.score);
+  return { ...report, score, ...(absent(claims) ? {} : { claims }) };
 }
 
 function mendScore(score: Score): Score {

@@ -45,7 +45,7 @@ export interface ModeInput {
 /** What a mode found; the rest of its report is written by whoever runs it. */
 export type Examined = Pick<
   ModeReport,
-  'sections' | 'findings' | 'score' | 'unable' | 'abort' | 'dropped'
+  'sections' | 'findings' | 'score' | 'claims' | 'unable' | 'abort' | 'dropped'
 >;
 
 /** One way to look at an artifact: what it asks, and what it does without a model. */

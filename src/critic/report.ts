@@ -28,6 +28,7 @@ export function reportOf(
     sections: found.sections ?? [],
     findings: found.findings ?? [],
     score: found.score ?? null,
+    ...(found.claims !== undefined && { claims: found.claims }),
     unable: found.unable ?? [],
     dropped: found.dropped ?? 0,
     abort: found.abort ?? '',

@@ -1,6 +1,5 @@
 import type { Aspect, Checked } from './checks/check.js';
 import type { EarlierReport, Weighted } from './mode.js';
-import { readMarkdown } from './markdown.js';
 import type { DimensionScore, Score, Severity } from './shapes.js';
 import type { Judged } from './rules/apply-rules.js';
 
@@ -84,35 +83,6 @@ export function rulesLookedAt(judged: readonly Judged[], aspect: Aspect, what: s
       ...{ remedy: 'Meet it, or have it withdrawn.', place: { line_start: line, line_end: line } },
     }));
   return { aspect, what, looked: seen.length, faults };
-}
-
-/** Claims about code as the mode `chain-of-verification` has told them before. */
-export function claimsLookedAt(before: readonly EarlierReport[]): Checked {
-  const reports = before.filter(({ mode }) => mode === 'chain-of-verification');
-  const counts = { VERIFIED: 0, CONTRADICTED: 0 };
-  for (const { sections } of reports) {
-    const told = sections.find(({ title }) => /^verification results/i.test(title));
-    for (const { cells } of told === undefined ? [] : readMarkdown('a.md', told.text).rows)
-      for (const cell of cells) {
-        const [, status] = /^\W*(VERIFIED|CONTRADICTED)\b/i.exec(cell) ?? [];
-        if (status === undefined) continue;
-        counts[status.toUpperCase() as keyof typeof counts] += 1;
-        break;
-      }
-  }
-  const faults = reports.flatMap(({ findings }) =>
-    findings.filter(({ rule }) => /CONTRADICTED/.test(rule)),
-  );
-  const contradicted = Math.max(faults.length, counts.CONTRADICTED);
-  return {
-    aspect: 'accuracy',
-    what: 'claims about code that hold',
-    looked: counts.VERIFIED + contradicted,
-    wrong: contradicted,
-    faults: faults.map(({ rule, severity, text, remedy, line_start, line_end }) => ({
-      ...{ rule, severity, text, remedy, place: { line_start, line_end } },
-    })),
-  };
 }
 
 /** Weighted mean of what was judged, unrounded; null where that is less than `coverageMin` of it. */

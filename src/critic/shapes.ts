@@ -155,6 +155,13 @@ export interface Score {
 export const abortReasons = ['GOVERNANCE_VIOLATION', 'HARD_RULE_CONTRADICTED'] as const;
 export type AbortReason = (typeof abortReasons)[number];
 
+/** Claims about code that were looked up, by what came of it. */
+export interface ClaimCounts {
+  verified: number;
+  contradicted: number;
+  unverified: number;
+}
+
 /** What one mode says. */
 export interface ModeReport {
   mode: ModeName;
@@ -170,6 +177,8 @@ export interface ModeReport {
   findings: Finding[];
   /** Of `llm-as-judge` and `standard`; null: this mode scores nothing. */
   score: Score | null;
+  /** Of `chain-of-verification`. */
+  claims?: ClaimCounts;
   /** What it could not do here, in words: without a model, an index, rules. */
   unable: string[];
   /** Findings and sentences of a model that were left out, because what they quote is not there. */

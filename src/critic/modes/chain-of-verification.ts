@@ -4,7 +4,7 @@ import { extractClaims } from '../claims/extract.js';
 import { KnownTree } from '../claims/known-tree.js';
 import { verifyClaims } from '../claims/verify.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
-import { criticLimits, type Finding, type Section } from '../shapes.js';
+import { criticLimits, type ClaimCounts, type Finding, type Section } from '../shapes.js';
 
 const titles = [
   'Claim Inventory',
@@ -66,10 +66,17 @@ function examined(
     sections: sectionsOf(claims, found),
     findings,
     score: null,
+    claims: countsOf(found),
     unable,
     abort: isHard ? 'HARD_RULE_CONTRADICTED' : '',
     dropped: 0,
   };
+}
+
+function countsOf(found: readonly Verified[]): ClaimCounts {
+  const counts = { verified: 0, contradicted: 0, unverified: 0 };
+  for (const { status } of found) counts[status] += 1;
+  return counts;
 }
 
 /** One per place and remedy: a wrong path is wrong as a path, and in all that is said of it. The worst are kept. */

@@ -1,9 +1,10 @@
 import { lookAt } from '../checks/all.js';
+import { sorted } from '../finding.js';
+import { knownClaims } from '../known-claims.js';
 import type { Examined, Mode, ModeInput, Weighted } from '../mode.js';
 import { applyRules } from '../rules/apply-rules.js';
 import { readCriteria } from '../rules/read-criteria.js';
 import {
-  claimsLookedAt,
   dimensionCritical,
   ofAspects,
   rulesLookedAt,
@@ -57,7 +58,7 @@ export const llmAsJudge: Mode = {
     const judged = await applyRules(criteria.rules, { path, read, signal: input.signal });
     const unread = judged.filter(({ verdict }) => verdict === 'unjudged');
     const met = rulesLookedAt(judged, 'completeness', 'criteria that are met');
-    const claims = claimsLookedAt(before);
+    const claims = await knownClaims('llm-as-judge', input);
     const dimensions = [
       sharedScore(
         completeness,
@@ -70,7 +71,7 @@ export const llmAsJudge: Mode = {
         'too little that could contradict itself by rule',
       ),
       unjudged(rigor, 'only a reader can judge a method'),
-      sharedScore(evidence, [claims], 'no claim about code was verified before'),
+      sharedScore(evidence, [claims.checked], 'too few claims about code that could be looked up'),
       sharedScore(
         actionability,
         ofAspects(checked, 'actionability', 'clarity'),
@@ -80,7 +81,10 @@ export const llmAsJudge: Mode = {
     ];
     const faults = [...faultsOf(checked), ...met.faults];
     const examined = examinedOf({
-      findings: await findingsOf('llm-as-judge', faults, input, read.isCode, knownBy(before)),
+      findings: sorted([
+        ...claims.findings,
+        ...(await findingsOf('llm-as-judge', faults, input, read.isCode, knownBy(before))),
+      ]),
       score: scoreOf(dimensions),
       unable: [
         ...unable,
@@ -91,7 +95,7 @@ export const llmAsJudge: Mode = {
         ...(criteria.left > 0 ? [`to read ${criteria.left} more criteria`] : []),
       ],
     });
-    return { ...examined, sections: scoreSections(examined, input) };
+    return { ...examined, abort: claims.abort, sections: scoreSections(examined, input) };
   },
 
   retold: scoreSections,

@@ -1,16 +1,11 @@
 import { lookAt } from '../checks/all.js';
+import { sorted } from '../finding.js';
+import { knownClaims } from '../known-claims.js';
 import type { Examined, Mode, Weighted } from '../mode.js';
 import { applyRules } from '../rules/apply-rules.js';
 import { readCriteria } from '../rules/read-criteria.js';
 import { readRules } from '../rules/read-rules.js';
-import {
-  claimsLookedAt,
-  ofAspects,
-  rulesLookedAt,
-  scoreOf,
-  sharedScore,
-  unscored,
-} from '../scoring.js';
+import { ofAspects, rulesLookedAt, scoreOf, sharedScore } from '../scoring.js';
 import { qualityGate, type Section } from '../shapes.js';
 import { examinedOf, faultsOf, findingsOf, sectionsOf } from './looked.js';
 import { areas, breakdown, qualityScore } from './score-sections.js';
@@ -51,7 +46,7 @@ export const standard: Mode = {
     });
     const met = rulesLookedAt(judged, 'completeness', 'criteria and rules that are met');
     const open = judged.filter(({ verdict }) => verdict === 'unjudged').length;
-    const claims = claimsLookedAt(unscored(input.before));
+    const claims = await knownClaims('standard', input);
     const dimensions = [
       sharedScore(
         completeness,
@@ -60,7 +55,7 @@ export const standard: Mode = {
       ),
       sharedScore(
         accuracy,
-        [claims, ...ofAspects(checked, 'accuracy', 'traceability')],
+        [claims.checked, ...ofAspects(checked, 'accuracy', 'traceability')],
         'too little that could be looked up',
       ),
       sharedScore(
@@ -76,12 +71,15 @@ export const standard: Mode = {
       sharedScore(alignment, [met], 'no criterion and no rule that can be checked was given'),
     ];
     const examined = examinedOf({
-      findings: await findingsOf(
-        'standard',
-        [...faultsOf(checked), ...met.faults],
-        input,
-        read.isCode,
-      ),
+      findings: sorted([
+        ...claims.findings,
+        ...(await findingsOf(
+          'standard',
+          [...faultsOf(checked), ...met.faults],
+          input,
+          read.isCode,
+        )),
+      ]),
       score: scoreOf(dimensions),
       unable: [
         ...unable,
@@ -92,7 +90,7 @@ export const standard: Mode = {
         ...unread.map((each) => `to read a rule: ${each}`),
       ],
     });
-    return { ...examined, sections: scoreSections(examined) };
+    return { ...examined, abort: claims.abort, sections: scoreSections(examined) };
   },
 
   retold: scoreSections,

@@ -61,14 +61,8 @@ test('criteria that can be checked are met or not; words are for a reader', asyn
 });
 
 test('claims that were verified before are the evidence that a judge can count', async () => {
-  const rows = ['VERIFIED', 'VERIFIED', 'VERIFIED', 'CONTRADICTED', 'UNVERIFIED'];
-  const text = ['| Claim | Status |', '|---|---|', ...rows.map((each) => `| x | ${each} |`)].join(
-    '\n',
-  );
-  const cov = reportOf({
-    mode: 'chain-of-verification',
-    sections: [{ title: 'Verification Results', text }],
-  });
+  const claims = { verified: 3, contradicted: 1, unverified: 1 };
+  const cov = reportOf({ mode: 'chain-of-verification', claims });
   const { score, findings } = await llmAsJudge.examine(inputOf(page, { before: [cov] }));
   const evidence = score?.dimensions.find(({ name }) => name === 'Evidence Quality');
   expect(evidence?.score).toBe(0.75);
