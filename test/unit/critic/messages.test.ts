@@ -71,7 +71,15 @@ const critique: Critique = {
     steps: [{ step: 'base', text: 'C2', modes: ['llm-as-judge'] }],
     error: '',
   },
-  reports: [report, { ...report, mode: 'steelman', score: null, abort: '' }],
+  reports: [
+    report,
+    { ...report, mode: 'steelman', score: null, abort: '' },
+    {
+      ...report,
+      mode: 'chain-of-verification',
+      claims: { verified: 3, contradicted: 0, unverified: 1 },
+    },
+  ],
   score: null,
   threshold: 0.92,
   verdict: 'UNSCORED',
