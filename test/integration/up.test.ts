@@ -215,7 +215,7 @@ describe('up over a damaged store of its manager', () => {
 
   test('nothing outlives a supervisor that was killed', async () => {
     const pids = children(its.process.pid!).map((each) => each.pid);
-    expect(pids.length).toBe(4);
+    expect(pids.length).toBe(5);
     its.process.kill('SIGKILL');
     await its.ended;
     await eventually(
