@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { slugOf } from '../markdown-anchors.js';
 import { claimLimits } from './claim.js';
 
 /** A paragraph, item, row or heading, as one text. */
@@ -203,14 +204,6 @@ class Reader {
     text = text.slice(0, claimLimits.passageChars);
     this.#passages.push({ text, lines, isHeading, heading: isHeading ? '' : this.#heading });
   }
-}
-
-export function slugOf(heading: string): string {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(/\s/g, '-');
 }
 
 function indentOf(line: string): number {

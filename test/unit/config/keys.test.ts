@@ -61,7 +61,7 @@ describe('secrets of roles', () => {
     ensureRoleSecrets(home);
     const ring = new KeyRing(home, systemClock);
     const proofOf = (role: string) => ring.proofFor({ agent: 'some', role, isRemote: false });
-    for (const role of ['manager', 'operator', 'critic'])
+    for (const role of ['manager', 'operator', 'critic'] as const)
       expect(proofOf(role)).toEqual(readRoleSecret(home, role));
     expect(
       new Set(['manager', 'operator', 'critic'].map((role) => String(proofOf(role)))).size,

@@ -333,7 +333,7 @@ test('of too many findings the worst stay, and it is said how many are left out'
   const { reports } = await reviews.review(asked());
   expect(reports[0]?.findings).toHaveLength(100);
   expect(reports[0]?.findings[0]?.severity).toBe('critical');
-  expect(reports[0]?.unable).toEqual(['50 findings that weigh less are left out']);
+  expect(reports[0]?.unable).toEqual(['to list 50 more findings that weigh less']);
 });
 
 test('the context of a pipeline has each mode with its strategy, below one heading', async () => {
