@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import type { CritiqueProgress } from '../../../src/critic/messages.js';
 import type { ExaminedBy } from '../../../src/critic/report.js';
@@ -9,7 +9,7 @@ import type { Critique, CritiqueRequest, Finding } from '../../../src/critic/sha
 import type { ModeName } from '../../../src/critic/strategies.js';
 import { reportKey } from '../../../src/store/keys.js';
 import { criticLayout } from '../../../src/store/layouts.js';
-import type { LevelStore } from '../../../src/store/level-store.js';
+import { LevelStore } from '../../../src/store/level-store.js';
 import { asked, judgeNothing, nothingFound, selectionOf } from '../../support/reviews.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -418,4 +418,22 @@ test('of many that were left the latest stay', async () => {
   await stage.open(never, { limits: { finished: 2 } });
   await stage.close();
   expect(await stage.onDisk((store) => keysOf(store, 'review/'))).toEqual(['review/b', 'review/c']);
+});
+
+test('a full disk ends a review with its code; asked again it goes on where it was', async () => {
+  await using stage = new Stage();
+  let isFull = true;
+  const reviews = await stage.open((mode) => {
+    if (mode === 'inversion' && isFull)
+      vi.spyOn(LevelStore.prototype, 'commit').mockRejectedValueOnce(
+        new BusError('STORE_UNAVAILABLE', { path: '', detail: 'no space left' }),
+      );
+    isFull &&= mode !== 'inversion';
+    return Promise.resolve({});
+  });
+  const request = asked({ modes: [...three] });
+  await expect(reviews.review(request)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  const critique = await reviews.review(request);
+  expect(statuses(critique)).toEqual(three.map((mode) => `${mode} complete`));
+  expect(stage.ran).toEqual(['steelman', 'inversion', 'inversion', 'llm-as-judge']);
 });
