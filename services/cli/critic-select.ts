@@ -78,8 +78,8 @@ function selectingOf(given: Record<string, unknown>, line: number): Selecting {
     context: contextOf(words, line),
     strict_order: isOn(given.strict_order, 'strict_order', line),
     is_revision: isOn(given.is_revision, 'is_revision', line),
-    iteration: numberOf(given.iteration, 'iteration', line) ?? 1,
-    ...present('previous_score', numberOf(given.previous_score, 'previous_score', line)),
+    iteration: iterationOf(given.iteration, line),
+    ...present('previous_score', numberOf(given.previous_score, 'previous_score', line, 1)),
     ...present('session_tokens', numberOf(given.session_tokens, 'session_tokens', line)),
   };
 }
@@ -130,10 +130,22 @@ function stringOf(value: unknown, name: string, line: number): string {
   return typeof value === 'string' ? value : fail(line, `${name} must be a text`);
 }
 
-function numberOf(value: unknown, name: string, line: number): number | undefined {
+function numberOf(
+  value: unknown,
+  name: string,
+  line: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined {
   if (value === undefined || value === null) return undefined;
-  const isFine = typeof value === 'number' && Number.isFinite(value) && value >= 0;
-  return isFine ? value : fail(line, `${name} must be a number`);
+  const isFine = typeof value === 'number' && value >= 0 && value <= most;
+  return isFine ? value : fail(line, `${name} must be a number from 0 to ${most}`);
+}
+
+function iterationOf(value: unknown, line: number): number {
+  const most = criticLimits.iterations;
+  const iteration = numberOf(value, 'iteration', line, most) ?? 1;
+  if (Number.isInteger(iteration) && iteration >= 1) return iteration;
+  return fail(line, `iteration must be a whole number from 1 to ${most}`);
 }
 
 function isOn(value: unknown, name: string, line: number): boolean {

@@ -34,7 +34,7 @@ const amplePerS = { framesPerS: 500_000, bytesPerS: 1024 * 1024 * 1024 };
 
 /**
  * A role that needs no proof (`provenRoles` in src/config/keys.ts) can be claimed by anyone. Its rule
- * keeps honest programs from mistakes; only what `manager` and `operator` have in addition is protected.
+ * keeps honest programs from mistakes; only what a proven role has in addition is protected.
  */
 export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': RoleRule } = {
   /** A human or what acts with the operator's key. */
@@ -56,7 +56,7 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
     administer: ['inbox.*', 'dead.*', 'agent.*'],
     ...amplePerS,
   },
-  /** Reviews artifacts: it asks others about code, and answers. */
+  /** Reviews artifacts: it asks others about code, and answers. It is proven, for its word lets the result of a task pass. */
   critic: {
     send: sendsAnything,
     offer: ['critic'],

@@ -17,7 +17,7 @@ export function keysFolder(home: string): string {
 }
 
 /** Roles that may decide for others. A command run by an executor shares the user, so the socket's folder does not prove them. */
-export const provenRoles = ['manager', 'operator'] as const;
+export const provenRoles = ['manager', 'operator', 'critic'] as const;
 export type ProvenRole = (typeof provenRoles)[number];
 
 export const secretBytes = 32;

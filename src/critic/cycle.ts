@@ -12,11 +12,6 @@ export interface JudgedRound extends Round {
   judged: PersonJudgement | '';
 }
 
-export const cycleStates = [
-  ...['creating', 'critiquing', 'revising', 'ratifying', 'escalated'],
-  ...['accepted', 'ratified', 'reported', 'unreviewed', 'refused', 'expired', 'cancelled'],
-] as const;
-
 /** Where an artifact stands. */
 export interface Standing {
   /** Of the machine: `revising`, `ratifying`, `escalated`, `accepted`, … */

@@ -98,7 +98,8 @@ export function bounded(examined: Examined): Examined {
   const made = (): Examined => {
     const left = all.length - findings.length;
     const said = left === 0 ? [] : [`to list ${left} more findings that weigh less`];
-    const unable = [...examined.unable.slice(0, criticLimits.unable - said.length), ...said];
+    const known = examined.unable.slice(0, criticLimits.unable - said.length);
+    const unable = [...known.map((each) => cut(each, criticLimits.findingChars)), ...said];
     return { ...examined, findings, sections, unable };
   };
   let fitting = made();

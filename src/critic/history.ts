@@ -54,7 +54,10 @@ interface Kept {
 export type HistoryLine = Omit<CriticRow, 'done' | 'total'>;
 
 /** What is asked beside the critique itself. */
-export type AskedFor = Pick<CritiqueRequest, 'is_adversarial' | 'threshold' | 'iterations_max'>;
+export type AskedFor = Pick<
+  CritiqueRequest,
+  'is_adversarial' | 'threshold' | 'iterations_max' | 'previous_score'
+>;
 
 interface HistoryParts {
   store: Store;
@@ -173,7 +176,7 @@ export class History {
   #with(before: Kept | undefined, critique: Critique, asked: AskedFor, disputed: string[]): Kept {
     const earlier = before?.iterations ?? [];
     const { verdict, is_hard, needs_person } = roundOf(critique);
-    const tracked = trackedAfter(earlier, critique);
+    const tracked = trackedAfter(earlier, critique, asked.previous_score);
     const flags = [...tracked.flags, ...this.#ceiling(critique)];
     const next = { ...tracked, flags, verdict, is_hard, needs_person, disputed };
     const most = this.#parts.limits?.iterations ?? historyLimits.iterations;

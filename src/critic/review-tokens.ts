@@ -1,11 +1,11 @@
 import { strategies, isAdversarial } from './strategies.js';
+import { budgetEdges } from './select/tables.js';
 import type { CritiqueRequest, Selection } from './shapes.js';
 
 /** Of the mode `standard`, which has no published cost. */
 const standardTokens = 8_000;
 /** The upper ends of the levels CONST and EXHAUST; above them a review may cost what its modes cost at most. */
-const constTokens = 20_000;
-const exhaustTokens = 5_000;
+const { full: constTokens, exhausted: exhaustTokens } = budgetEdges;
 
 /** Tokens of a model that one review may take: as asked, else by the budget of its context. */
 export function tokensOf(

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
 import { Semaphore } from '../base/semaphore.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { stored } from '../machine/step.js';
+import { restored, stored } from '../machine/step.js';
 import { damagedRecord } from '../store/damaged.js';
 import { critiqueKey, reportPrefix, reviewedKey, reviewKey, reviewPrefix } from '../store/keys.js';
 import type { Store } from '../store/port.js';
@@ -10,6 +10,7 @@ import { critiqueOf, type Judge } from './critique-of.js';
 import type { Ground } from './ground.js';
 import type { CritiqueProgress } from './messages.js';
 import type { ModeInput } from './mode.js';
+import { pipelineMachine } from './pipeline.machine.js';
 import { Pipeline } from './pipeline.js';
 import { digestOf, digestOfText, readRequest } from './read-request.js';
 import type { ExaminedBy } from './report.js';
@@ -31,7 +32,7 @@ export const reviewLimits = {
   atOnce: 2,
   /** One more is refused REVIEW_BUSY. */
   waiting: 16,
-  /** Reviews that are over; the oldest make room, with all that they said. */
+  /** Reviews that are over, and as many that a process left; the oldest make room, with all that they said. */
   finished: 256,
   finishedMs: 30 * 24 * 3_600_000,
 } as const;
@@ -123,6 +124,7 @@ export class Reviews implements AsyncDisposable {
     }
     for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
       reviews.#ended.set(record.id, record);
+    await reviews.#abandon();
     return reviews;
   }
 
@@ -255,10 +257,25 @@ export class Reviews implements AsyncDisposable {
   }
 
   async #goOn(open: Open, record: ReviewRecord, request: CritiqueRequest): Promise<Critique> {
-    const reports: ModeReport[] = [];
-    for await (const [, bytes] of this.#parts.store.entries({ prefix: reportPrefix(record.id) }))
-      reports.push(JSON.parse(bytes.toString()) as ModeReport);
-    return this.#run(open, { record, request, reports });
+    const reports = await this.#reportsOf(record);
+    if (reports !== undefined) return this.#run(open, { record, request, reports });
+    await this.#parts.store.commit(forgottenOperations(record));
+    return this.#begin(open, request);
+  }
+
+  /** What its modes have said; undefined: that is damaged, and what was said before is not known any more. */
+  async #reportsOf({ id, snapshot }: ReviewRecord): Promise<ModeReport[] | undefined> {
+    const prefix = reportPrefix(id);
+    const said: Buffer[] = [];
+    for await (const [, bytes] of this.#parts.store.entries({ prefix })) said.push(bytes);
+    try {
+      const { at } = restored(pipelineMachine, snapshot).context;
+      if (said.length !== at) throw new Error(`${said.length} reports of ${at}`);
+      return said.map((bytes) => JSON.parse(bytes.toString()) as ModeReport);
+    } catch (error) {
+      this.#parts.onTrouble(id, damagedRecord(prefix, error));
+      return undefined;
+    }
   }
 
   async #run(
@@ -398,6 +415,17 @@ export class Reviews implements AsyncDisposable {
       this.#parts.onTrouble(key, damagedRecord(key, error));
       return undefined;
     }
+  }
+
+  /** Nobody has asked again for what a process left long ago, or before so many others. */
+  async #abandon(): Promise<void> {
+    const { finished, finishedMs } = this.#limits;
+    const oldMs = this.#parts.clock.nowMs() - finishedMs;
+    this.#left.sort((a, b) => b.begun_ms - a.begun_ms);
+    const gone = this.#left.filter(({ begun_ms }, at) => at >= finished || begun_ms < oldMs);
+    if (gone.length === 0) return;
+    this.#left = this.#left.filter((each) => !gone.includes(each));
+    await this.#parts.store.commit(gone.flatMap(forgottenOperations));
   }
 
   /** Too many, or too old. */

@@ -32,14 +32,22 @@ export function findingsOf({ reports }: Pick<Critique, 'reports'>): Finding[] {
   return [...byId.values()];
 }
 
-/** One more iteration, as the document's `quality_tracking` has it. */
+/**
+ * One more iteration, as the document's `quality_tracking` has it. `told`: the score of an iteration that is not among them,
+ * as somebody says it; it counts where no other is known.
+ */
 export function trackedAfter(
   before: readonly TrackedIteration[],
   critique: Critique,
+  told?: number,
 ): TrackedIteration {
   const { score, threshold, digest, iteration, id, selection, why } = critique;
-  const previous = before.findLast((each) => each.score !== null)?.score ?? null;
-  const judged = [...before, { score, digest }];
+  const known = before.findLast((each) => each.score !== null)?.score ?? null;
+  const previous = known ?? told ?? null;
+  const judged = [
+    ...(known === null && told !== undefined ? [{ score: told, digest: '' }] : before),
+    { score, digest },
+  ];
   return {
     iteration,
     score,

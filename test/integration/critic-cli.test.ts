@@ -168,6 +168,8 @@ test('a batch of contexts is answered line by line, and a line that is none does
     },
     { id: 'd', mode: 'blue-team' },
     { id: 'e', criticality: { is: 'C1' } },
+    { id: 'f', iteration: 1.5 },
+    { id: 'g', previous_score: 92 },
   ];
   const input = `\ufeff${lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n')}\n\n`;
   const told = await sigma(home, ['critic', '--select', '-'], { input });
@@ -183,6 +185,8 @@ test('a batch of contexts is answered line by line, and a line that is none does
     ['c', 'review', undefined],
     ['d', 'invalid', 'MODE_UNKNOWN'],
     ['e', 'invalid', 'CRITIC_LINE_INVALID'],
+    ['f', 'invalid', 'CRITIC_LINE_INVALID'],
+    ['g', 'invalid', 'CRITIC_LINE_INVALID'],
   ]);
   expect(rows[0].modes).toEqual(['steelman', 'llm-as-judge']);
   expect([rows[3].criticality, rows[3].floor]).toEqual(['C3', 'C3']);

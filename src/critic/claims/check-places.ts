@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { PathName, SymbolName } from './claim.js';
-import { slugOf, readDocument } from './document.js';
+import { slugOf } from '../markdown-anchors.js';
+import { readDocument } from './document.js';
 import { hasWord, lineOfWord } from './known-tree.js';
 import { nearestPath, placeOf, stemOf } from './places.js';
 import { nearest } from './spelling.js';

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { slugOf } from '../markdown-anchors.js';
 import { claimLimits } from './claim.js';
 
 /** A paragraph, item, row or heading, as one text. */
@@ -63,6 +64,8 @@ class Reader {
   readonly #passages: Passage[] = [];
   readonly #fenced: string[] = [];
   readonly #anchors = new Set<string>();
+  /** Of the last anchor of each slug: a thousand headings of the same words are not counted from the beginning each time. */
+  readonly #counts = new Map<string, number>();
   #open: { line: number; text: string }[] = [];
   #heading = '';
   #fence = '';
@@ -124,10 +127,11 @@ class Reader {
       .replaceAll(/\[([^\]]{0,200})\]\([^()]{0,300}\)/g, '$1')
       .replaceAll(/(?<![\w`])_([^_`]{1,100})_(?!\w)/g, '$1');
     const slug = slugOf(plain);
-    let anchor = slug;
-    for (let count = 1; this.#anchors.has(anchor) && count < 1_000; count += 1)
-      anchor = `${slug}-${count}`;
+    let count = this.#counts.get(slug) ?? 0;
+    let anchor = count === 0 ? slug : `${slug}-${count}`;
+    for (; this.#anchors.has(anchor); anchor = `${slug}-${count}`) count += 1;
     this.#anchors.add(anchor);
+    this.#counts.set(slug, count);
   }
 
   #headingOf(line: string, next: string): string | undefined {
@@ -200,14 +204,6 @@ class Reader {
     text = text.slice(0, claimLimits.passageChars);
     this.#passages.push({ text, lines, isHeading, heading: isHeading ? '' : this.#heading });
   }
-}
-
-export function slugOf(heading: string): string {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(/\s/g, '-');
 }
 
 function indentOf(line: string): number {

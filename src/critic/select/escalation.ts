@@ -73,14 +73,6 @@ export interface Standing {
   detected: Detected;
 }
 
-/** Nothing is known of any path: for a vector without an artifact. */
-export const noPolicy: EscalationPolicy = {
-  isShippedToo: true,
-  escalation: [],
-  detection: [],
-  targets: [],
-};
-
 /** Of a text in YAML. Throws CRITIC_POLICY_INVALID with the path of the field, TOO_LARGE. */
 export function parseEscalation(source: string, file: string): EscalationPolicy {
   const bytes = Buffer.byteLength(source);

@@ -57,6 +57,18 @@ describe('secrets of roles', () => {
     expect(modeOf(keysFolder(home))).toBe(0o700);
   });
 
+  test('prove whoever decides for others, and nobody else', () => {
+    ensureRoleSecrets(home);
+    const ring = new KeyRing(home, systemClock);
+    const proofOf = (role: string) => ring.proofFor({ agent: 'some', role, isRemote: false });
+    for (const role of ['manager', 'operator', 'critic'] as const)
+      expect(proofOf(role)).toEqual(readRoleSecret(home, role));
+    expect(
+      new Set(['manager', 'operator', 'critic'].map((role) => String(proofOf(role)))).size,
+    ).toBe(3);
+    expect(proofOf('executor')).toBe('none');
+  });
+
   test('that are rotated replace the old ones for a running broker too', () => {
     ensureRoleSecrets(home);
     const ring = new KeyRing(home, systemClock);

@@ -46,6 +46,16 @@ describe('a history', () => {
     expect(again.nextIteration('docs/other.md')).toBe(2);
   });
 
+  test('a score that somebody names counts where no other is known', async () => {
+    const history = await opened();
+    const told = { ...asked, previous_score: 0.7 };
+    const { tracking } = await history.add(critiqueOf('one', 0.93), told);
+    expect(tracking.iterations[0]?.improvement_delta).toBe(0.23);
+    expect(tracking.iterations[0]?.flags.map(({ code }) => code)).toEqual(['LENIENCY_JUMP']);
+    const next = await history.add(critiqueOf('two', 0.94, { begun_ms: 5_000 }), told);
+    expect(next.tracking.iterations[1]?.improvement_delta).toBe(0.01);
+  });
+
   test('is bounded: of one artifact, and in all', async () => {
     const history = await opened({ iterations: 2, artifacts: 2 });
     for (const [at, id] of ['one', 'two', 'three'].entries())

@@ -1,14 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import type { CritiqueProgress } from '../../../src/critic/messages.js';
 import type { ExaminedBy } from '../../../src/critic/report.js';
 import type { ModeInput } from '../../../src/critic/mode.js';
 import { pipelineContext } from '../../../src/critic/pipeline-context.js';
-import { Reviews, type ReviewsParts } from '../../../src/critic/reviews.js';
+import { reviewLimits, Reviews, type ReviewsParts } from '../../../src/critic/reviews.js';
 import type { Critique, CritiqueRequest, Finding } from '../../../src/critic/shapes.js';
 import type { ModeName } from '../../../src/critic/strategies.js';
+import { reportKey } from '../../../src/store/keys.js';
 import { criticLayout } from '../../../src/store/layouts.js';
-import type { LevelStore } from '../../../src/store/level-store.js';
+import { LevelStore } from '../../../src/store/level-store.js';
 import { asked, judgeNothing, nothingFound, selectionOf } from '../../support/reviews.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -43,6 +44,12 @@ class Stage implements AsyncDisposable {
       ...more,
     });
     return this.#reviews;
+  }
+
+  /** What lies on disk, while no process has it open. */
+  async onDisk<T>(work: (store: LevelStore) => Promise<T>): Promise<T> {
+    await using store = await openTestStore(this.#folder.path, criticLayout);
+    return await work(store);
   }
 
   /** As a process that ends: what was not kept is gone. */
@@ -326,7 +333,7 @@ test('of too many findings the worst stay, and it is said how many are left out'
   const { reports } = await reviews.review(asked());
   expect(reports[0]?.findings).toHaveLength(100);
   expect(reports[0]?.findings[0]?.severity).toBe('critical');
-  expect(reports[0]?.unable).toEqual(['50 findings that weigh less are left out']);
+  expect(reports[0]?.unable).toEqual(['to list 50 more findings that weigh less']);
 });
 
 test('the context of a pipeline has each mode with its strategy, below one heading', async () => {
@@ -347,3 +354,86 @@ async function until(claim: () => boolean): Promise<void> {
     await new Promise(setImmediate);
   }
 }
+
+/** Left in its third mode, with the reports of two on disk. */
+async function leftInThird(stage: Stage): Promise<void> {
+  const reviews = await stage.open((mode) =>
+    mode === 'llm-as-judge' ? never() : Promise.resolve({}),
+  );
+  reviews.review(asked({ modes: [...three] })).catch(() => undefined);
+  await until(() => stage.ran.length === 3);
+  await stage.close();
+}
+
+async function keysOf(store: LevelStore, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const [key] of store.entries({ prefix })) keys.push(key);
+  return keys;
+}
+
+test.each(['is no JSON any more', 'is gone'])(
+  'a report that %s costs its review what was said, not its end',
+  async (how) => {
+    await using stage = new Stage();
+    await leftInThird(stage);
+    await stage.onDisk((store) => {
+      const key = reportKey('r-1', 1);
+      const value = Buffer.from('{"mode":');
+      return store.commit([how === 'is gone' ? { type: 'del', key } : { type: 'put', key, value }]);
+    });
+    const reviews = await stage.open(() => Promise.resolve({}));
+    const critique = await reviews.review(asked({ modes: [...three] }));
+    expect(statuses(critique)).toEqual(three.map((mode) => `${mode} complete`));
+    expect(stage.ran.slice(3)).toEqual([...three]);
+    expect(stage.troubles).toEqual(['RECORD_DAMAGED']);
+    await stage.close();
+    expect(await stage.onDisk((store) => keysOf(store, 'report/'))).toEqual([]);
+  },
+);
+
+test('what a process left is forgotten when nobody has asked for it again for a month', async () => {
+  await using stage = new Stage();
+  await leftInThird(stage);
+  await stage.clock.advance(reviewLimits.finishedMs);
+  await stage.open(() => Promise.resolve({}));
+  await stage.close();
+  expect(await stage.onDisk((store) => keysOf(store, 'report/'))).toHaveLength(2);
+  await stage.clock.advance(1);
+  await stage.open(() => Promise.resolve({}));
+  await stage.close();
+  for (const prefix of ['review/', 'reviewed/', 'report/'])
+    expect(await stage.onDisk((store) => keysOf(store, prefix))).toEqual([]);
+});
+
+test('of many that were left the latest stay', async () => {
+  await using stage = new Stage();
+  for (const id of ['a', 'b', 'c']) {
+    const reviews = await stage.open(never);
+    const begun = stage.ran.length;
+    reviews.review(asked({ id })).catch(() => undefined);
+    await until(() => stage.ran.length > begun);
+    await stage.close();
+    await stage.clock.advance(1_000);
+  }
+  await stage.open(never, { limits: { finished: 2 } });
+  await stage.close();
+  expect(await stage.onDisk((store) => keysOf(store, 'review/'))).toEqual(['review/b', 'review/c']);
+});
+
+test('a full disk ends a review with its code; asked again it goes on where it was', async () => {
+  await using stage = new Stage();
+  let isFull = true;
+  const reviews = await stage.open((mode) => {
+    if (mode === 'inversion' && isFull)
+      vi.spyOn(LevelStore.prototype, 'commit').mockRejectedValueOnce(
+        new BusError('STORE_UNAVAILABLE', { path: '', detail: 'no space left' }),
+      );
+    isFull &&= mode !== 'inversion';
+    return Promise.resolve({});
+  });
+  const request = asked({ modes: [...three] });
+  await expect(reviews.review(request)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  const critique = await reviews.review(request);
+  expect(statuses(critique)).toEqual(three.map((mode) => `${mode} complete`));
+  expect(stage.ran).toEqual(['steelman', 'inversion', 'inversion', 'llm-as-judge']);
+});

@@ -113,6 +113,7 @@ describe('claims of a document', () => {
     '- default: '.repeat(20_000),
     '-'.repeat(200_000),
     '`a` '.repeat(30_000) + 'is defined in `b.ts`',
+    '# h\n'.repeat(65_000),
   ])('hostile text %# is read', (text) => {
     expect(extractClaims('a.md', text).claims.length).toBeLessThanOrEqual(claimLimits.claims);
   });

@@ -94,7 +94,8 @@ test.each(paths)(
         },
       };
       const selection = select(input);
-      const again = path === '' ? differs(selection, select(input)) : undefined;
+      // No dimension has seven values: so each value of each is among those that are asked twice.
+      const again = seen % 7 === 0 ? differs(selection, select(input)) : undefined;
       const problem = wrongOf(selection, context) ?? again;
       if (problem !== undefined)
         throw new Error(
