@@ -59,7 +59,7 @@ export function addCriticCommand(sigma: Command): void {
       if (options.orchestration !== undefined)
         return await orchestrate(options.orchestration, configOf(options), {
           json: options.json === true,
-          ...(options.repo !== undefined && { root: options.repo }),
+          ...(options.repo !== undefined && { repo: options.repo }),
         });
       if (options.select !== undefined) return await selectAll(options.select, options);
       await review(options);
