@@ -69,7 +69,7 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
     ...defined({ previous_score: previousScore ?? context.previous_score }),
     ...defined({ threshold: threshold ?? context.threshold }),
     ...defined({ iterations_max: context.iterations_max }),
-    ...{ tokens: 0, rules: await rulesIn(words.rules ?? []), criteria: context.criteria },
+    ...{ tokens: 0, rules: await rulesIn(words.rules ?? [], root), criteria: context.criteria },
     ...{ ps_id: context.ps_id, entry_id: context.entry_id, generator: context.generator },
   };
   return { request, warnings };
@@ -145,12 +145,13 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
   return { name, file: await realOf(file), text: textOf(bytes, name) };
 }
 
-async function rulesIn(files: readonly string[]): Promise<CritiqueRequest['rules']> {
+/** By their paths from the root of the tree: some folders are of rules that end a review. */
+async function rulesIn(files: readonly string[], root: string): Promise<CritiqueRequest['rules']> {
   const limit = criticLimits.ruleFiles;
   if (files.length > limit)
     throw new BusError('TOO_LARGE', { what: 'the list of rule files', bytes: files.length, limit });
   const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => ({
-    path: file,
+    path: within(root, await realOf(file), file),
     text: textOf(await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`), file),
   });
   return Promise.all(files.map(read));

@@ -135,6 +135,31 @@ describe('without a broker', () => {
     expect([changed.code, changed.json.error.code]).toEqual([1, 'REVIEW_CHANGED']);
   }, 30_000);
 
+  test('rules of governance are known by their place, however they are named', async () => {
+    const { root, home } = repository;
+    mkdirSync(path.join(root, '.claude/rules'), { recursive: true });
+    const rules = path.join(root, '.claude/rules/pages.md');
+    writeFileSync(
+      rules,
+      '# Rules\n\n```rules\n- id: DOC-1\n  level: HARD\n  text: Every page names its owner.\n  pattern: "^Owner:"\n```\n',
+    );
+    const modes = ['constitutional', 'llm-as-judge'];
+    const told = await sigma(
+      home,
+      [
+        ...['critic', '--mode', modes.join(','), '--artifact', '../docs/driver.md'],
+        ...['--criticality', 'C3', '--rules', rules, '--json'],
+      ],
+      { cwd: path.join(root, 'drivers') },
+    );
+    expect(told.json).toMatchObject({ verdict: 'ABORTED', needs_person: true });
+    expect(told.json.reports).toMatchObject([
+      { mode: 'constitutional', abort: 'GOVERNANCE_VIOLATION' },
+      { mode: 'llm-as-judge', status: 'skipped', reason: 'GOVERNANCE_VIOLATION' },
+    ]);
+    expect(told.code).toBe(1);
+  });
+
   test('a person decides here, and the chart has every iteration', async () => {
     for (const [at, score] of ['2', '3'].entries()) {
       const told = await critic(
