@@ -176,7 +176,8 @@ test.each<[string, ModelRule['answer'], string]>([
 ])(
   '%s in one mode leaves its rules, and the others run',
   async (_, answer, reason) => {
-    await server.play([ruleOf('fmea', answer), ...allSay()]);
+    // Also when it is asked to put it right.
+    await server.play([ruleOf('fmea', answer), ...allSay(), { answer }]);
     const critique = await critic.reviews.review(wishes(['inversion', 'fmea', 'llm-as-judge']));
     expect(statuses(critique.reports)).toEqual([
       'inversion complete',
