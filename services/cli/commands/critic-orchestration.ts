@@ -13,6 +13,17 @@ export const orchestrationOption = [
   'review the phases of an ORCHESTRATION.yaml, several at once, and write back what they came to',
 ] as const;
 
+export const orchestrationHelp = `
+
+A file for --orchestration:
+  phases:
+    - { id: facts, adversarial_review: { artifact: design.md, modes: [chain-of-verification] } }
+    - { id: whole, after: [gate], adversarial_review: { artifact: design.md, modes: [llm-as-judge] } }
+  barriers:
+    - { id: gate, type: adversarial_sync, waits_for: [facts] }
+  cross_pollination:
+    - { from: facts, to: whole }`;
+
 /**
  * Runs the reviews of an orchestration file; artifacts are found from the folder of the file, and known by their path from the
  * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
