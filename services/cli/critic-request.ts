@@ -6,6 +6,7 @@ import type { ContextWords } from '../../src/critic/select/dimensions.js';
 import { budgetOf } from '../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../src/critic/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { indexedIn, realOf, treeOf, within } from './artifact-place.js';
 import { wholeOf } from './input.js';
 import { usage } from './output.js';
 
@@ -52,12 +53,13 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
   const is_adversarial =
     !isPlain && (context.is_adversarial || wants || Object.keys(its).length > 0);
   const artifact = await artifactAt(words.artifact ?? context.artifactPath);
-  const root = words.repo === undefined ? await treeOf(artifact.file) : path.resolve(words.repo);
+  const { repo } = words;
+  const root = repo === undefined ? treeOf(artifact.file, indexedIn(config)) : await realOf(repo);
   const { iteration, previousScore, threshold } = words;
   const request: CritiqueRequest = {
     ...{
       id: words.id ?? '',
-      artifact: { path: within(root, artifact), text: artifact.text },
+      artifact: { path: within(root, artifact.file, artifact.name), text: artifact.text },
       root,
     },
     ...{ modes, strict_order: words.strictOrder === true, is_adversarial },
@@ -67,7 +69,7 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
     ...defined({ previous_score: previousScore ?? context.previous_score }),
     ...defined({ threshold: threshold ?? context.threshold }),
     ...defined({ iterations_max: context.iterations_max }),
-    ...{ tokens: 0, rules: await rulesIn(words.rules ?? []), criteria: context.criteria },
+    ...{ tokens: 0, rules: await rulesIn(words.rules ?? [], root), criteria: context.criteria },
     ...{ ps_id: context.ps_id, entry_id: context.entry_id, generator: context.generator },
   };
   return { request, warnings };
@@ -124,7 +126,7 @@ function detectedBudget({ model }: Config): string {
 interface ArtifactFile {
   /** As it was named. */
   name: string;
-  /** Of this machine. */
+  /** Of this machine, links followed: what it is decides how strictly it is looked at. */
   file: string;
   text: string;
 }
@@ -140,15 +142,16 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new BusError('ARTIFACT_NOT_FOUND', { path: name }, { cause });
   });
-  return { name, file, text: textOf(bytes, name) };
+  return { name, file: await realOf(file), text: textOf(bytes, name) };
 }
 
-async function rulesIn(files: readonly string[]): Promise<CritiqueRequest['rules']> {
+/** By their paths from the root of the tree: some folders are of rules that end a review. */
+async function rulesIn(files: readonly string[], root: string): Promise<CritiqueRequest['rules']> {
   const limit = criticLimits.ruleFiles;
   if (files.length > limit)
     throw new BusError('TOO_LARGE', { what: 'the list of rule files', bytes: files.length, limit });
   const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => ({
-    path: file,
+    path: within(root, await realOf(file), file),
     text: textOf(await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`), file),
   });
   return Promise.all(files.map(read));
@@ -160,22 +163,6 @@ function textOf(bytes: Uint8Array, name: string): string {
   } catch {
     throw usage(`${name} is no text in UTF-8`);
   }
-}
-
-/** The work tree of git that the file lies in; empty: none. */
-async function treeOf(file: string): Promise<string> {
-  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
-    if ((await stat(path.join(folder, '.git')).catch(() => undefined)) !== undefined) return folder;
-    if (folder === path.dirname(folder)) return '';
-  }
-}
-
-/** From the root of its tree, else as it was named. */
-function within(root: string, { file, name }: ArtifactFile): string {
-  if (root === '') return name;
-  const relative = path.relative(root, file);
-  const isOutside = relative.startsWith('..') || path.isAbsolute(relative);
-  return isOutside ? name : relative.split(path.sep).join('/');
 }
 
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

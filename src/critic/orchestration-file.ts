@@ -1,4 +1,4 @@
-import { Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { lazily } from '../base/zod.js';
 import { BusError } from '../errors/bus-error.js';
 import { criticLimits, type QualityTracking } from './shapes.js';
@@ -172,7 +172,11 @@ export class OrchestrationFile {
 
   setHandoff({ from, to }: Handoff, text: string): void {
     const at = this.handoffs.findIndex((each) => each.from === from && each.to === to);
-    this.#document.setIn(['cross_pollination', at, 'handoff'], text);
+    const entry = this.#document.getIn(['cross_pollination', at], true);
+    // Within braces, or with blanks at the end of a line, it would be one long word in quotes.
+    if (isMap(entry)) entry.flow = false;
+    const told = text.replace(/[^\S\n]+$/gm, '');
+    this.#document.setIn(['cross_pollination', at, 'handoff'], told);
   }
 
   /** The last one of each phase. */

@@ -1179,6 +1179,12 @@ export const catalogue = {
     exit: 1,
     next: 'Ask again when some of them are over: `sigma critic list`.',
   },
+  REVIEW_UNDER_WAY: {
+    text: 'the review {id} is not over yet: {done} of {total} modes are',
+    retryable: true,
+    exit: 1,
+    next: 'Ask again for the same under the id {id}: it goes on where it is.',
+  },
   REVIEW_TIMED_OUT: {
     text: 'the time for the whole review was over',
     retryable: true,

@@ -150,6 +150,31 @@ describe('up, as long as it runs', () => {
     }
   }, 60_000);
 
+  test('its critic is started, shown, and started again when it is killed', async () => {
+    const shown = async (): Promise<void> => {
+      expect((await sigma(repository.home, ['status'])).stdout).toContain('service critic');
+      const { json } = await sigma(repository.home, ['agents', '--json']);
+      const critics = json.agents.filter(({ role }: { role: string }) => role === 'critic');
+      expect(critics).toMatchObject([{ alias: 'critic', state: 'online' }]);
+    };
+    const found = () =>
+      children(its.process.pid!).find(({ command }) => command.includes('agent critic'));
+    await eventually(shown, 20_000);
+    const first = found()!.pid;
+    process.kill(first, 'SIGKILL');
+    await eventually(() => {
+      expect(its.output()).toMatch(/critic ended .*starting it again/);
+      expect([undefined, first]).not.toContain(found()?.pid);
+    }, 20_000);
+    await eventually(shown, 20_000);
+    const file = path.join(repository.root, 'mm/notes.md');
+    writeFileSync(file, '`nic_setup_rx_ring` calls `nic_open`.\n');
+    const reviewed = ['critic', '--mode', 'chain-of-verification', '--artifact', file, '--json'];
+    const { json } = await sigma(repository.home, reviewed);
+    rmSync(file);
+    expect(json.reports[0].findings).toMatchObject([{ rule: 'CLAIM_CONTRADICTED', line_start: 1 }]);
+  }, 90_000);
+
   test('two trees of the same name on one broker do not mix', async () => {
     const twin = chainRepository();
     try {

@@ -4,6 +4,7 @@ import type { Config } from '../../../src/config/config.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
 import type { PhaseResult } from '../../../src/critic/orchestration.js';
 import { BusError } from '../../../src/errors/bus-error.js';
+import { indexedIn, realOf, treeOf, within } from '../artifact-place.js';
 import { Critics } from '../critics.js';
 import { print, printable } from '../output.js';
 
@@ -12,24 +13,41 @@ export const orchestrationOption = [
   'review the phases of an ORCHESTRATION.yaml, several at once, and write back what they came to',
 ] as const;
 
+export const orchestrationHelp = `
+
+A file for --orchestration:
+  phases:
+    - { id: facts, adversarial_review: { artifact: design.md, modes: [chain-of-verification] } }
+    - { id: whole, after: [gate], adversarial_review: { artifact: design.md, modes: [llm-as-judge] } }
+  barriers:
+    - { id: gate, type: adversarial_sync, waits_for: [facts] }
+  cross_pollination:
+    - { from: facts, to: whole }`;
+
 /**
- * Runs the reviews of an orchestration file; artifacts are found from the folder of the file. Run again it goes on where it
- * was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
+ * Runs the reviews of an orchestration file; artifacts are found from the folder of the file, and known by their path from the
+ * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
  */
 export async function orchestrate(
   file: string,
   config: Config,
-  { json, root = '' }: { json: boolean; root?: string },
+  { json, repo }: { json: boolean; repo?: string },
 ): Promise<void> {
   const { OrchestrationFile } = await import('../../../src/critic/orchestration-file.js');
   const { runOrchestration } = await import('../../../src/critic/orchestration.js');
-  const folder = path.dirname(path.resolve(file));
+  const folder = path.dirname(await realOf(file));
+  const root =
+    repo === undefined
+      ? treeOf(path.join(folder, path.basename(file)), indexedIn(config))
+      : await realOf(repo);
   const orchestration = new OrchestrationFile(await read(file, file), file);
   const critics = new Critics(config);
   const results = await critics.together((critic) =>
     runOrchestration(orchestration, {
       review: (request, onProgress) => critic.critique(request, { onProgress }),
       read: (artifact) => read(path.resolve(folder, artifact), artifact),
+      named: async (artifact) =>
+        within(root, await realOf(path.resolve(folder, artifact)), artifact),
       // Whole or not at all: whoever reads it meanwhile finds the one before.
       save: async (text) => {
         const next = `${file}.${process.pid}.next`;

@@ -3,7 +3,7 @@ import type { Config } from '../../../src/config/config.js';
 import type { ArtifactHistory } from '../../../src/critic/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from '../critic-request.js';
-import { orchestrate, orchestrationOption } from './critic-orchestration.js';
+import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable } from '../output.js';
 
@@ -53,13 +53,14 @@ export function addCriticCommand(sigma: Command): void {
   withDimensions(critic)
     .addHelpText(
       'after',
-      '\nExit code: 0 the gate is met, or no mode scores and nothing critical was found (C1 is reported, not gated); 1 it is not met, or a person has to look first, or a line of --select is none; 2 wrong usage.',
+      '\nExit code: 0 the gate is met, or no mode scores and nothing critical was found (C1 is reported, not gated); 1 it is not met, or a person has to look first, or a line of --select is none; 2 wrong usage.' +
+        orchestrationHelp,
     )
     .action(async (options: CriticOptions) => {
       if (options.orchestration !== undefined)
         return await orchestrate(options.orchestration, configOf(options), {
           json: options.json === true,
-          ...(options.repo !== undefined && { root: options.repo }),
+          ...(options.repo !== undefined && { repo: options.repo }),
         });
       if (options.select !== undefined) return await selectAll(options.select, options);
       await review(options);

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { systemClock } from '../../../src/base/clock.js';
 import { newId } from '../../../src/base/ids.js';
-import type { ArtifactHistory, CriticRow } from '../../../src/critic/messages.js';
+import { within as inTime } from '../../../src/base/within.js';
 import {
   criticalities,
+  criticLimits,
   maturities,
   phases,
   qualityGate,
@@ -14,27 +16,27 @@ import {
   type ModeReport,
 } from '../../../src/critic/shapes.js';
 import { modeNames } from '../../../src/critic/strategies.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { RemoteCritic } from '../../cli/remote-critic.js';
 import { FilesBelow } from '../../prompt/read-file.js';
+import { placeIn, type ArtifactPlace } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../bounds.js';
 import { place } from '../shapes.js';
-import { looks, type Answer, type Tool } from '../tool.js';
+import type { Answer, Tool } from '../tool.js';
 
-const pathCharsMax = 4_096;
 const criteriaCharsMax = 4_000;
-const artifactCharsMax = 256 * 1024;
 
 const scoreInput = z.number().min(0).max(1);
 const critiqueInput = z.strictObject({
   path: z
     .string()
     .min(1)
-    .max(pathCharsMax)
+    .max(criticLimits.pathChars)
     .describe('The artifact, below the folder of this server; its history is kept under it.'),
   text: z
     .string()
-    .max(artifactCharsMax)
+    .max(criticLimits.artifactBytes)
     .optional()
     .describe('What it says; absent: the file is read.'),
   modes: z
@@ -132,16 +134,26 @@ export const critique: Tool<typeof critiqueInput, Bus> = {
     openWorldHint: false,
   },
   doing: 'asking the critic',
-  async run(input, { bus, signal, tell }) {
+  async run(input, { bus, deadlineMs, signal, tell }) {
     const text = input.text ?? (await textOf(bus, input.path));
-    const critic = new RemoteCritic(await bus.client());
-    const whole = await critic.critique(requestOf(input, text, bus.folder), {
-      signal,
+    const client = await bus.client();
+    const place = await placeIn(bus, client, input.path);
+    const request = requestOf(input, text, place);
+    const { id } = request;
+    const far = { done: 0, total: request.modes.length };
+    const reviewed = new RemoteCritic(client).critique(request, {
+      // Whoever names an id asks again: what waits for it may come and go. Nobody else hears of what it comes to.
+      ...(input.id === undefined && { signal }),
       onProgress: ({ done, total, next }) => {
+        Object.assign(far, { done, total });
         if (next !== '') tell(`${next}, ${done + 1} of ${total}`);
       },
     });
-    return critiqueAnswer(whole);
+    reviewed.catch(() => undefined);
+    // What takes longer goes on at the critic.
+    if (!(await inTime(systemClock, deadlineMs, reviewed)))
+      throw new BusError('REVIEW_UNDER_WAY', { id, ...far });
+    return critiqueAnswer(await reviewed);
   },
 };
 
@@ -156,16 +168,16 @@ async function textOf(bus: Bus, path: string): Promise<string> {
 function requestOf(
   input: z.output<typeof critiqueInput>,
   text: string,
-  root: string,
+  { root, path: known }: ArtifactPlace,
 ): CritiqueRequest {
-  const { path, modes, criticality, phase, target_type, maturity } = input;
+  const { modes, criticality, phase, target_type, maturity } = input;
   const named = { criticality, phase, target_type, maturity };
   const context = Object.fromEntries(
     Object.entries(named).filter(([, value]) => value !== undefined),
   );
   return {
     id: input.id ?? newId('review'),
-    artifact: { path, text },
+    artifact: { path: known, text },
     root,
     modes,
     strict_order: false,
@@ -251,86 +263,4 @@ function findingLine(artifact: string, finding: Finding): string {
     ...(shown === '' ? [] : [`  see ${shown}`]),
     ...(remedy === '' ? [] : [`  ${remedy}`]),
   ].join('\n');
-}
-
-const historyInput = z.strictObject({
-  path: z
-    .string()
-    .max(pathCharsMax)
-    .optional()
-    .describe('The artifact, as it was reviewed; absent: all that were.'),
-});
-
-const historyOutput = z.looseObject({
-  artifacts: z.array(
-    z.looseObject({ artifact: z.string(), iteration: z.int(), score: z.number().nullable() }),
-  ),
-  state: z.string().describe('Of the one that was asked for: where its cycle stands.'),
-  why: z.string(),
-  needs_person: z.boolean(),
-  iterations: z.array(
-    z.looseObject({ iteration: z.int(), score: z.number().nullable(), threshold_met: z.boolean() }),
-  ),
-});
-
-type HistoryAnswer = {
-  artifacts: CriticRow[];
-  iterations: ArtifactHistory['tracking']['iterations'];
-} & Pick<ArtifactHistory, 'state' | 'why' | 'needs_person'>;
-
-/** `critique_history`: scores over the iterations of an artifact. */
-export const critiqueHistory: Tool<typeof historyInput> = {
-  name: 'critique_history',
-  title: 'Reviews of an artifact',
-  description:
-    'How an artifact fared over its iterations: scores, modes, what was found, whether it may be accepted and who has to decide; without a path all artifacts that were reviewed.',
-  input: historyInput,
-  output: historyOutput,
-  annotations: looks,
-  doing: 'asking the critic',
-  async run({ path }, { bus }) {
-    const critic = new RemoteCritic(await bus.client());
-    const value: HistoryAnswer =
-      path === undefined
-        ? { artifacts: (await critic.list()).rows, iterations: [], ...nothingAsked }
-        : historyOf(await critic.history(path));
-    const key = path === undefined ? 'artifacts' : 'iterations';
-    return {
-      value,
-      cut: listsOf<HistoryAnswer>(key),
-      total: value[key].length,
-      shown: (part: HistoryAnswer) => part[key].length,
-      rest: () => 'A larger max_tokens shows more.',
-      text: (part: HistoryAnswer) =>
-        path === undefined ? listed(part.artifacts) : toldHistory(path, part),
-    };
-  },
-};
-
-const nothingAsked = { state: '', why: '', needs_person: false };
-
-const historyOf = ({ tracking, state, why, needs_person }: ArtifactHistory): HistoryAnswer => ({
-  artifacts: [],
-  iterations: tracking.iterations,
-  state,
-  why,
-  needs_person,
-});
-
-function listed(rows: readonly CriticRow[]): string {
-  if (rows.length === 0) return 'Nothing was reviewed yet.';
-  return rows
-    .map(
-      ({ artifact, iteration, score, threshold, state }) =>
-        `${artifact}: ${state}, iteration ${iteration}, ${score === null ? 'no score' : `${score.toFixed(3)} of ${threshold}`}`,
-    )
-    .join('\n');
-}
-
-function toldHistory(path: string, { state, why, iterations }: HistoryAnswer): string {
-  const rows = iterations.map(
-    ({ iteration, score, improvement_delta: delta, modes_applied: modes, flags }) =>
-      `${iteration}: ${score === null ? 'not scored' : score.toFixed(3)}${delta === null ? '' : ` (${delta < 0 ? '' : '+'}${delta.toFixed(3)})`} ${modes.join(', ')}${flags.map(({ code }) => ` ${code}`).join('')}`,
-  );
-  return [`${path}: ${state}${why === '' ? '' : `: ${why}`}`, ...rows].join('\n');
 }
