@@ -13,10 +13,12 @@ export async function checkExtends(
   const known = (await definitionsOf(tree, symbol)).filter(isClass);
   const [first] = known;
   if (first === undefined) return unverified(`No class ${symbol.name} is known.`);
-  // Of several of one name another may be meant.
-  if (known.length > 1) return unverified(`${known.length} classes are called ${symbol.name}.`);
   const evidence = await tree.evidence(first.file_path, first.line, first.line, symbol.name);
-  const above = await basesOf(tree, first);
+  // A class and its declaration, or several of one name: each of them may be meant.
+  const heads = await Promise.all(known.slice(0, aboveMax).map((each) => basesOf(tree, each)));
+  const above = heads.includes(undefined)
+    ? undefined
+    : [...new Set(heads.flatMap((each) => each ?? []))];
   if (above === undefined) return unverified(`The head of ${symbol.name} cannot be read.`);
   if (above.some((each) => hasWord(each, base.name)))
     return verified(`${symbol.name} is made from ${above.join(', ')}.`, evidence);
@@ -27,14 +29,15 @@ export async function checkExtends(
     const name = /[\w$]+$/.exec(next)?.[0] ?? '';
     if (seen.has(name)) continue;
     seen.add(name);
-    const [its, ...others] = (await tree.uses(name)).definitions.filter(isClass);
-    const further = its === undefined ? [] : await basesOf(tree, its);
-    if (others.length > 0 || (its !== undefined && further === undefined) || seen.size > aboveMax)
+    const every = (await tree.uses(name)).definitions.filter(isClass);
+    const their = await Promise.all(every.slice(0, aboveMax).map((each) => basesOf(tree, each)));
+    const further = their.flatMap((each) => each ?? []);
+    if (their.includes(undefined) || seen.size > aboveMax)
       return unverified(`What stands above ${symbol.name} is not all known.`, evidence);
-    isWhole &&= its !== undefined;
-    if (further?.some((each) => hasWord(each, base.name)) === true)
+    isWhole &&= every.length > 0;
+    if (further.some((each) => hasWord(each, base.name)))
       return verified(`${symbol.name} is made from it by way of ${name}.`, evidence);
-    open.push(...(further ?? []));
+    open.push(...further);
   }
   // What is not of the tree is not made from what is.
   const baseIsKnown = (await tree.uses(base.name)).definitions.some(isClass);

@@ -79,7 +79,7 @@ export function stanceOfRelation(sentence: string, at: number, words: string): S
 /** What will be made stands behind the words for it, or is their subject; of what another clause names nothing is said. */
 function isToCome(sentence: string, at: number): boolean {
   for (const match of sentence.matchAll(futureMaking)) {
-    const between = sentence.slice(at, match.index);
+    const between = sentence.slice(at, match.index).replaceAll(/`[^`]{0,200}`?/g, '');
     if (at >= match.index || !/[,;:]\s|\s(?:and|but|which|so|then|because|while)\s/.test(between))
       return true;
   }
