@@ -173,7 +173,7 @@ function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
 
 /** Said of what stands before it: `Boolean` (optional). */
 const typeName =
-  /^(?:Boolean|String|Number|Object|Array|Function|RegExp|Promise|URL|Buffer|BigInt|Symbol|Error|Date|Map|Set)$/;
+  /^(?:Boolean|String|Number|Object|Array|Function|RegExp|Promise|URL|Buffer|BigInt|Symbol|Error|Date|Map|Set|any|unknown)$/i;
 
 function subjectOf(passage: Passage, sentence: Sentence, at: number): Reference | undefined {
   const [first] = referencesIn(passage.text.slice(0, sentence.at + at));

@@ -125,7 +125,6 @@ describe('what the tree proves wrong', () => {
     ['`writeBatch()` lives in `src/store.ts`, and five places call it.', 'Say 1'],
     ['The package depends on `level` and `lodash`.', 'level'],
     [
-      'Batches get ready with `writeBatches()` and a later commit will create the rest.',
       'writeBatch',
     ],
   ])('%s', async (text, remedy) => {
