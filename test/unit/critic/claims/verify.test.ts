@@ -124,9 +124,6 @@ describe('what the tree proves wrong', () => {
     ['The class `DiskStore` extends `Error`.', 'Say Store'],
     ['`writeBatch()` lives in `src/store.ts`, and five places call it.', 'Say 1'],
     ['The package depends on `level` and `lodash`.', 'level'],
-    [
-      'writeBatch',
-    ],
   ])('%s', async (text, remedy) => {
     const { findings } = await examine(text);
     expect(findings).toMatchObject([
