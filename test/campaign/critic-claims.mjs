@@ -278,7 +278,7 @@ function reported(results) {
     '|---|---|---|---|---|---|---|---|---|---|',
     ...results.map((each) => row(each.project, sharesOf([each]))),
   ];
-  for (const set of ['built', 'blind'])
+  for (const set of ['built', 'blind', 'blind2'])
     lines.push(row(`**${set}**`, sharesOf(results.filter((each) => each.set === set))));
   lines.push(row('**all**', sharesOf(results)));
   for (const each of results) {
@@ -300,8 +300,8 @@ function reported(results) {
         '',
         ...each.reallyWrong,
       );
-    if (each.falseAlarms.length > 0)
-      lines.push('', 'True, and called false:', '', ...each.falseAlarms);
+    const alarms = each.falseAlarms.length > 0 ? each.falseAlarms : ['None.'];
+    lines.push('', 'True, and called false:', '', ...alarms);
   }
   return lines.join('\n');
 }

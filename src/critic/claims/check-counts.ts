@@ -118,18 +118,24 @@ export async function checkParameterCount(
   const { each, parameters } = first;
   const evidence = await tree.evidence(each.file_path, each.line, each.line, symbol.name);
   const shown = `${symbol.name} takes ${parameters.length}: ${each.signature.slice(0, 160)}`;
+  // `...` stands for any number, and as one it may have been counted.
+  const isOpen = known.some(
+    ({ parameters: its }) => its.some((one) => one.startsWith('...')) && agreesBeyond(its, amount),
+  );
   const fits = known.some(({ parameters: its }) => {
     const needed = its.filter(
       (parameter) => !/[?=]|^\.\.\./.test(parameter.replace(/=>/g, '')),
     ).length;
     const counts = Array.from({ length: its.length - needed + 1 }, (_, at) => needed + at);
-    return (
-      counts.some((count) => agrees(count, amount)) ||
-      its.some((parameter) => parameter.startsWith('...'))
-    );
+    return counts.some((count) => agrees(count, amount));
   });
   if (fits) return verified(shown, evidence);
+  if (isOpen) return unverified(`${shown} It takes any number.`, evidence);
   return contradicted(shown, `Say ${parameters.length}.`, evidence);
+}
+
+function agreesBeyond(parameters: readonly string[], amount: Amount): boolean {
+  return amount.bound !== 'exactly' || amount.value > parameters.length;
 }
 
 /** A signature that was cut still tells how many there are. */

@@ -1,6 +1,7 @@
 import { builtinModules } from 'node:module';
 import type { Definition } from '../../pgc/shapes.js';
 import type { PathName, SymbolName } from './claim.js';
+import { ancestorsOf } from './classes.js';
 import {
   hasWord,
   lineOfWord,
@@ -10,7 +11,7 @@ import {
   type Words,
 } from './known-tree.js';
 import { placeOf } from './places.js';
-import { nearest, partsOf } from './spelling.js';
+import { isSlip, nearest, partsOf } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
 const placeholder =
@@ -30,6 +31,10 @@ const foreign = new Set([
   'error',
 ]);
 
+/** Sentences that speak of what is not this tree. */
+const elsewhereSaid =
+  /\b(?:user ?space|user-space|g?libc|POSIX|in (?:Python|Go|Rust|Java|C\+\+|Ruby|PHP|Erlang|Haskell)|Windows|FreeBSD|Solaris|macOS)\b/i;
+
 export async function definitionsOf(tree: KnownTree, symbol: SymbolName): Promise<Definition[]> {
   const { definitions } = await tree.uses(symbol.name);
   const own = definitions.filter(({ container }) => container === symbol.container);
@@ -45,6 +50,10 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
     if (absent !== undefined) return absent;
   }
   const [definition] = definitions;
+  if (definition !== undefined && symbol.container !== '') {
+    const member = await memberOf(tree, symbol, definitions);
+    if (member !== undefined) return member;
+  }
   if (definition !== undefined)
     return verified(
       `${kindOf(definition)} ${symbol.name} is defined at ${definition.file_path}:${definition.line}.`,
@@ -65,6 +74,48 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
       'medium',
     );
   return absentSymbol(checking, symbol, words);
+}
+
+/** Of a class of the tree, something of the same name elsewhere bears out nothing. Undefined: it is its own, or of no class. */
+async function memberOf(
+  tree: KnownTree,
+  { name, container }: SymbolName,
+  definitions: readonly Definition[],
+): Promise<Verdict | undefined> {
+  if (definitions.some((each) => each.container === container)) return undefined;
+  const owners = (await tree.uses(container)).definitions.filter(({ kind }) => kind === 'class');
+  const [owner] = owners;
+  if (owner === undefined) return undefined;
+  for (const { file_path } of owners) {
+    const text = (await tree.text(file_path)) ?? '';
+    if (!hasWord(text, name)) continue;
+    const line = lineOfWord(text, name);
+    return verified(
+      `${name} stands in ${file_path}, as ${container} does.`,
+      await tree.evidence(file_path, line, line, name),
+      'medium',
+    );
+  }
+  const above = await inherited(tree, owner, name);
+  if (above !== undefined) return above;
+  return unverified(`${name} is there, but is not known to be of ${container}.`);
+}
+
+/** Defined by a class that this one is made from. */
+async function inherited(
+  tree: KnownTree,
+  owner: Definition,
+  name: string,
+): Promise<Verdict | undefined> {
+  for (const base of await ancestorsOf(tree, owner)) {
+    const own = (await tree.uses(name)).definitions.find(({ container }) => container === base);
+    if (own !== undefined)
+      return verified(
+        `${name} is of ${base}, at ${own.file_path}:${own.line}.`,
+        await tree.evidence(own.file_path, own.line, own.line, name),
+      );
+  }
+  return undefined;
 }
 
 function kindOf({ kind, declaration }: Definition): string {
@@ -112,8 +163,12 @@ async function absentSymbol(
   const isName = symbol.isCall || /_|[a-z][A-Z]/.test(name);
   if (!isName) return unverified(reason);
   if (placeholder.test(name)) return unverified(`${reason} It reads like a placeholder.`);
-  if (foreign.has(name) || foreign.has(symbol.container))
+  if (foreign.has(name) || foreign.has(symbol.container) || /^pthread_/.test(name))
     return unverified(`${reason} It belongs to the language.`);
+  if (elsewhereSaid.test(claim.text))
+    return unverified(`${reason} The sentence speaks of another system.`);
+  if (document.passages.some(({ text }) => text.includes(`\`${name} = `)))
+    return unverified(`${reason} The document calls something so.`);
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
@@ -129,6 +184,9 @@ async function absentSymbol(
       ? nearest(name, words.all())
       : undefined);
   const [definition] = near === undefined ? [] : (await tree.uses(near)).definitions;
+  // A text like others may be made by what is not in the tree; only a slip of the pen tells.
+  if (near !== undefined && !symbol.isCall && words.isOnlyText(near) && !isSlip(name, near))
+    return unverified(`${reason} It may be a text of something else.`);
   if (near !== undefined) {
     const evidence =
       definition === undefined
@@ -138,7 +196,9 @@ async function absentSymbol(
     return contradicted(reason, `It is probably ${near}${where}.`, evidence, 'medium');
   }
   const family = familyOf(name, names);
-  if (family.length < familyMin) return unverified(`${reason} It may be defined elsewhere.`);
+  const isShort = name.indexOf('_') < 3;
+  if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))
+    return unverified(`${reason} It may be defined elsewhere.`);
   const [first = ''] = family;
   const [relative] = (await tree.uses(first)).definitions;
   return contradicted(
@@ -152,14 +212,18 @@ async function absentSymbol(
 }
 
 const familyMin = 3;
+const shortFamilyMin = 8;
 
 /** Names that begin with the same two parts, or one long part, of a name with underscores. */
 function familyOf(name: string, names: readonly string[]): string[] {
   const parts = partsOf(name);
   if (!name.includes('_') || parts.length < 2) return [];
   const [first = '', second = ''] = parts;
-  const prefix = parts.length > 2 && first.length < 5 ? `${first}_${second}_` : `${first}_`;
-  if (prefix.length < 4) return [];
+  const isConstant = name === name.toUpperCase();
+  const isLong = parts.length > 2 && first.length < 5;
+  const prefix = isLong ? `${first}_${second}_` : `${first}_`;
+  // Constants of a family stand together, also under a short name.
+  if (prefix.length < (isConstant ? 3 : 4)) return [];
   return names.filter((each) => each.toLowerCase().startsWith(prefix));
 }
 
@@ -268,6 +332,7 @@ function looksDefined(text: string, name: string): boolean {
   for (const at of placesOf(text, name)) {
     const before = text.slice(Math.max(0, at - 40), at);
     const after = text.slice(at + name.length, at + name.length + 40);
+    if (isBrought(after)) continue;
     if (/^['"]?\s*(?:[:=](?!=)|\?:)/.test(after)) return true;
     if (
       /(?:#define|class|function|const|let|var|type|interface|def|func|fn|static|async|get|set|typedef)\s+\*?$/.test(
@@ -279,6 +344,11 @@ function looksDefined(text: string, name: string): boolean {
     if (/\n\s*(?:async\s+|static\s+|\*\s*|#)?$/.test(before) && /^\s*[({]/.test(after)) return true;
   }
   return false;
+}
+
+/** `X = require('./x')`, `X = await import(…)`: it is defined there. */
+function isBrought(after: string): boolean {
+  return /^\s*=\s*(?:await\s+import|require)\s*\(/.test(after);
 }
 
 async function firstWith(

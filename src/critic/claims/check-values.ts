@@ -1,7 +1,9 @@
+import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { claimLimits, type SymbolName } from './claim.js';
 import { hasWord, lineOf, placesOf, testPath, type KnownTree } from './known-tree.js';
 import { isLiteral } from './references.js';
+import { isConstantName } from './relations.js';
 import { nearest, partsOf } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -18,7 +20,8 @@ export async function checkConstant(
   value: string,
   unit: string,
 ): Promise<Verdict> {
-  if (!isLiteral(value)) return unverified(`${value} is no plain value.`);
+  const isName = isConstantName(value);
+  if (!isLiteral(value) && !isName) return unverified(`${value} is no plain value.`);
   const { sites, isCut } = await sitesOf(tree, symbol.name);
   const wanted = meanings(value, unit);
   const match = sites.find((each) => meanings(each.value, '').some((its) => wanted.includes(its)));
@@ -86,23 +89,45 @@ function isInComment(text: string, at: number): boolean {
   return /^\s*(?:\/\/|\*|\/\*)/.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
 }
 
+/** `x == null ? 5 : x`, `x !== undefined ? x : 5`, `x > 0 ? x : 5`: what is taken where none was given. */
+const chosen =
+  /^\s{0,9}(?:[!=]==?|[<>]=?)\s{0,9}[\w.'-]{1,20}\s{0,9}\?\s{0,9}([^:?\n]{1,60}?)\s{0,9}:\s{0,9}([^\n;,})?]{1,60})/;
+/** `x = options.x !== false`, `x = !!options.x`: a flag that is on, or off, where none was given. */
+const flagged =
+  /^\s{0,9}[:=]\s{0,9}(!!)?(?:[\w$]{1,40}\.){0,3}([\w$]{1,60})(?:\s{0,9}(!==?|===?)\s{0,9}(false|true))?\s{0,9}[;,})\n]/;
+
+function takenByDefault(after: string, name: string): string | undefined {
+  const [, one, other] = chosen.exec(after) ?? [];
+  if (one !== undefined && other !== undefined) {
+    const isFirst = hasWord(one, name);
+    if (isFirst !== hasWord(other, name)) return isFirst ? other : one;
+  }
+  const [, twice, same, sign, value] = flagged.exec(after) ?? [];
+  if (same !== name) return undefined;
+  if (twice !== undefined) return sign === undefined ? 'false' : undefined;
+  if (sign?.startsWith('!') === true) return value === 'false' ? 'true' : undefined;
+  return value === 'true' ? 'false' : undefined;
+}
+
 function valueAfter(text: string, at: number, name: string): string | undefined {
   const after = text.slice(at + name.length, at + name.length + 160);
+  // A field that is set in the course of things has no one value.
+  if (text.slice(Math.max(0, at - 2), at) === '->') return undefined;
   const defined = /#\s*define\s+$/.test(text.slice(Math.max(0, at - 20), at));
   const pattern = defined
     ? /^[ \t]+\(?([^\n]{1,60}?)\)?(?:\s*\/[/*].*)?(?:\n|$)/
     : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
-  const value = pattern
-    .exec(after)?.[1]
+  const value = (takenByDefault(after, name) ?? pattern.exec(after)?.[1])
     ?.replace(/\s*(?:\/\/|\/\*).*$/, '')
     .replace(/\s+as const$/, '')
     .trim();
-  return value !== undefined && isLiteral(value) ? value : undefined;
+  return value !== undefined && (isLiteral(value) || isConstantName(value)) ? value : undefined;
 }
 
 function typeOf(value: string): string {
   if (/^['"]/.test(value)) return 'text';
   if (/^(?:true|false)$/.test(value)) return 'boolean';
+  if (isConstantName(value)) return 'name';
   return /^[-+]?\d/.test(value) ? 'number' : 'other';
 }
 
@@ -131,7 +156,7 @@ export function numberOf(text: string): number | undefined {
     .replaceAll(/[_,\s]/g, '')
     .replace(/^\((.*)\)$/, '$1')
     .replace(/(?<=\d)(?:n|ms|s|UL|L|U)$/i, '');
-  if (/^[-+]?(?:0x[\da-f]+|\d+(?:\.\d+)?)$/i.test(bare)) return Number(bare);
+  if (/^[-+]?(?:0x[\da-f]+|\d+(?:\.\d+)?(?:e\d{1,3})?)$/i.test(bare)) return Number(bare);
   const shift = /^(\d+)<<(\d+)$/.exec(bare);
   if (shift !== null) return Number(shift[1]) * 2 ** Number(shift[2]);
   const product = bare.split('*');
@@ -249,6 +274,7 @@ export async function checkPackage(
   what: 'version' | 'engine' | 'dependency',
   name: string,
   value: string,
+  isSaidOfIt = false,
 ): Promise<Verdict> {
   const known = await tree.packageFile();
   if (known === undefined) return unverified('No package.json is there.');
@@ -256,7 +282,8 @@ export async function checkPackage(
   const text = (await tree.text(file)) ?? '';
   const shown = (key: string): ReturnType<KnownTree['evidence']> =>
     tree.evidence(file, lineOf(text, Math.max(0, text.indexOf(`"${key}"`))));
-  if (what === 'dependency') return checkDependency({ tree, claim }, json, name, shown);
+  if (what === 'dependency')
+    return checkDependency({ tree, claim }, json, { name, isSaidOfIt }, shown);
   const engines = json['engines'];
   const stated =
     what === 'version'
@@ -279,7 +306,7 @@ export async function checkPackage(
 async function checkDependency(
   { tree, claim }: Pick<Checking, 'tree' | 'claim'>,
   json: Record<string, unknown>,
-  name: string,
+  { name, isSaidOfIt }: { name: string; isSaidOfIt: boolean },
   shown: (key: string) => ReturnType<KnownTree['evidence']>,
 ): Promise<Verdict> {
   const lists = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'];
@@ -291,6 +318,18 @@ async function checkDependency(
     [...tree.folders].some((each) => path.posix.basename(each) === name) ||
     (await tree.words()).has(name);
   const near = nearest(name, all);
+  if (
+    isSaidOfIt &&
+    !isOwn &&
+    !builtinModules.includes(name) &&
+    claim.stance === 'asserted' &&
+    all.length > 0
+  )
+    return contradicted(
+      'It is no dependency of the package.',
+      near === undefined ? `It has ${all.slice(0, 8).join(', ')}.` : `It is probably ${near}.`,
+      await shown(lists.find((each) => json[each] !== undefined) ?? 'name'),
+    );
   if (isOwn || near === undefined || claim.stance !== 'asserted')
     return unverified('It is no dependency of the package; something else may be meant.');
   return contradicted(

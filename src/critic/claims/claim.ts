@@ -88,6 +88,8 @@ export type Statement =
   | { kind: 'line_count'; path: PathName; amount: Amount }
   | { kind: 'parameter_count'; symbol: SymbolName; amount: Amount }
   | { kind: 'parameter'; symbol: SymbolName; parameter: string }
+  /** A class, and what it is said to be made from. */
+  | { kind: 'extends'; symbol: SymbolName; base: SymbolName }
   | { kind: 'returns'; symbol: SymbolName; type: string }
   /** `unit` as written: `seconds`, `MiB`; empty: none. */
   | { kind: 'constant'; symbol: SymbolName; value: string; unit: string }
@@ -95,7 +97,14 @@ export type Statement =
   | { kind: 'option'; flag: string; command: string }
   | { kind: 'environment'; name: string }
   | { kind: 'script'; name: string }
-  | { kind: 'package'; what: 'version' | 'engine' | 'dependency'; name: string; value: string }
+  /** `isOwn`: the package itself is said to have the dependency. */
+  | {
+      kind: 'package';
+      what: 'version' | 'engine' | 'dependency';
+      name: string;
+      value: string;
+      isOwn?: boolean;
+    }
   | { kind: 'test'; symbol: SymbolName; path?: PathName };
 
 export type ClaimKind = Statement['kind'];

@@ -87,7 +87,7 @@ class Reader {
   }
 
   #line(line: string, number: number, next: string): void {
-    if (this.#isCode(line) || this.#isHidden(line)) return;
+    if (this.#isCode(line, number) || this.#isHidden(line)) return;
     if (line.trim() === '' || underline.test(line)) {
       this.#close();
       return;
@@ -143,8 +143,8 @@ class Reader {
     return isUnder && isTitle && !item.test(line) && !line.startsWith('|') ? line : undefined;
   }
 
-  #isCode(line: string): boolean {
-    return this.syntax === 'rst' ? this.#isLiteral(line) : this.#isFenced(line);
+  #isCode(line: string, number: number): boolean {
+    return this.syntax === 'rst' ? this.#isLiteral(line, number) : this.#isFenced(line);
   }
 
   #isFenced(line: string): boolean {
@@ -164,7 +164,7 @@ class Reader {
     return isIndented;
   }
 
-  #isLiteral(line: string): boolean {
+  #isLiteral(line: string, number: number): boolean {
     if (this.#literal >= 0) {
       if (line.trim() === '') return true;
       if (indentOf(line) > this.#literal) {
@@ -178,7 +178,18 @@ class Reader {
       return false;
     this.#close();
     this.#literal = indentOf(line);
+    this.#brought(line, number);
     return true;
+  }
+
+  /** A file that a page is made from is named outright. */
+  #brought(line: string, number: number): void {
+    const file = /^\s*\.\. (?:kernel-doc|literalinclude|include):: ([\w./-]{1,200})\s*$/.exec(
+      line,
+    )?.[1];
+    if (file === undefined || file.startsWith('/')) return;
+    this.#open.push({ line: number, text: `\`${file}\`` });
+    this.#close();
   }
 
   /** Comments of HTML, and the matter before a page. */

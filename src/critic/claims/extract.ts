@@ -1,7 +1,7 @@
 import { claimLimits, type Claim, type Stance, type Statement } from './claim.js';
 import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
 import { referencesIn, isLiteral, type Reference } from './references.js';
-import { constants, defaultValue, mask, relationsIn, type Masked } from './relations.js';
+import { constants, defaultValue, mask, relationsIn, symbolsOf, type Masked } from './relations.js';
 import { isHardRule, sentencesOf, stanceAt, stanceOfRelation, type Sentence } from './sentences.js';
 
 export interface Extracted {
@@ -147,11 +147,11 @@ function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
   const match = defaultValue.exec(masked.text);
   if (match === null) return [];
   const before = masked.text.slice(0, match.index);
-  if (/⟦S\d+⟧[^⟦]{0,30}$/.test(before)) {
-    const last = /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
+  const last = /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
+  if (last !== undefined && !symbolsOf(masked, last).some(({ name }) => typeName.test(name))) {
     return told(constants(masked, last, match[1] ?? match[3], match[2] ?? match[4]));
   }
-  const subject = subjectOf(passage, sentence);
+  const subject = subjectOf(passage, sentence, placeOf(masked, match.index));
   const [value = '', unit = ''] = [match[1] ?? match[3], match[2] ?? match[4]];
   if (subject?.type !== 'symbol') return [];
   const reference = masked.references[Number(/⟦V(\d+)⟧/.exec(value)?.[1] ?? -1)];
@@ -171,8 +171,12 @@ function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
   }
 }
 
-function subjectOf(passage: Passage, sentence: Sentence): Reference | undefined {
-  const [first] = referencesIn(passage.text.slice(0, sentence.at));
+/** Said of what stands before it: `Boolean` (optional). */
+const typeName =
+  /^(?:Boolean|String|Number|Object|Array|Function|RegExp|Promise|URL|Buffer|BigInt|Symbol|Error|Date|Map|Set|any|unknown)$/i;
+
+function subjectOf(passage: Passage, sentence: Sentence, at: number): Reference | undefined {
+  const [first] = referencesIn(passage.text.slice(0, sentence.at + at));
   if (first?.type === 'symbol' && first.at < 8) return first;
   const named = referencesIn(passage.heading).filter((each) => each.type === 'symbol');
   const isOfHeading = passage.lines.length <= 2 && sentence.at === 0;
@@ -184,7 +188,9 @@ const engine =
 const version =
   /\b(?:current version|this (?:is )?version|package version|version of (?:this|the) package)(?: is)? (⟦V\d+⟧|v?\d+\.\d+\.\d+)/i;
 const dependency =
-  /\b(?:depends on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on)(?: the)?(?: \w+){0,2}? ⟦([SVP])(\d+)⟧/gi;
+  /\b((?:(?:it|the package|this package|this module|the module|we) )?(?:depends? on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on))(?: the)?(?: \w+){0,2}? (⟦[SVP]\d+⟧(?:(?:, and |, | and )⟦[SVP]\d+⟧){0,11})/gi;
+const listed =
+  /⟦[SVP](\d+)⟧,? (?:which )?(?:is|are|being) (?:one of|among|listed in) (?:the|its) (?:dev |peer |optional )?(?:dependencies\b|⟦S(\d+)⟧)/i;
 
 /** What package.json would say. */
 function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
@@ -198,14 +204,23 @@ function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
     const value = reference?.type === 'value' ? reference.value : said;
     if (/^v?\d/.test(value)) statements.push({ kind: 'package', what: 'version', name: '', value });
   }
-  for (const [, , at] of masked.text.matchAll(dependency)) {
-    const name = packageName(masked.references[Number(at)]);
-    if (name !== '') statements.push({ kind: 'package', what: 'dependency', name, value: '' });
-  }
+  for (const [, verb = '', list = ''] of masked.text.matchAll(dependency))
+    for (const [, at] of list.matchAll(/⟦\w(\d+)⟧/g))
+      depended(at, /^(?:it|the|this|we)\b/i.test(verb));
+  const among = listed.exec(masked.text);
+  const list = masked.references[Number(among?.[2] ?? -1)];
+  if (list === undefined || (list.type === 'symbol' && /[dD]ependencies$/.test(list.symbol.name)))
+    depended(among?.[1], true);
   return statements.map((statement) => {
     const stance: Stance = stanceOfRelation(sentence.text, 0, sentence.text);
     return claimOf(passage, sentence, { statement, at: 0, end: sentence.text.length, stance });
   });
+
+  function depended(at: string | undefined, isOwn: boolean): void {
+    const name = at === undefined ? '' : packageName(masked.references[Number(at)]);
+    if (name === '') return;
+    statements.push({ kind: 'package', what: 'dependency', name, value: '', isOwn });
+  }
 }
 
 function packageName(reference: Reference | undefined): string {

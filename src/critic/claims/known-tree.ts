@@ -202,6 +202,15 @@ export class Words {
     return this.#first.has(word);
   }
 
+  /** Where it is met first, it stands in quotes, and is all that stands there. */
+  isOnlyText(word: string): boolean {
+    const text = this.#texts[this.#first.get(word) ?? -1] ?? '';
+    for (const at of placesOf(text, word))
+      if (!/['"`]/.test(text[at - 1] ?? '') || !/['"`]/.test(text[at + word.length] ?? ''))
+        return false;
+    return this.#first.has(word);
+  }
+
   all(): Iterable<string> {
     return this.#first.keys();
   }

@@ -34,6 +34,8 @@ const keyword =
 const lexer = new RegExp(
   [
     String.raw`(?<link>!?\[(?<label>[^\]\n]{0,200})\]\((?<target>[^()\s]{1,300}(?:\([^()\s]{0,50}\))?)(?:\s"[^"\n]{0,100}")?\))`,
+    // The name that an item of a list of options begins with.
+    String.raw`(?<bold>^\W{0,4}\*\*(?<boldName>[A-Za-z_$][\w$]{0,60})\*\*(?=:?\s[\x60(]))`,
     String.raw`(?<ticks>\x60{1,3})(?<span>[^\x60]{1,200})\k<ticks>`,
     String.raw`(?<url>\b[a-z][a-z+]{1,10}:\/\/[^\s)>\]]{1,300})`,
     String.raw`(?<file>(?<![\w/.@-])(?:\.{0,2}\/)?(?:[\w@+.-]{1,80}\/){1,12}[\w@+.-]{0,80}(?::\d{1,6}(?:-\d{1,6})?|#L\d{1,6}(?:-L?\d{1,6})?)?)`,
@@ -61,8 +63,12 @@ function asFolder(reference: Reference, sentence: string): Reference {
   if (reference.type !== 'symbol' || reference.symbol.container !== '') return reference;
   const { at, end, symbol } = reference;
   const isFolder =
-    /\b(?:folder|directory) $/i.test(sentence.slice(Math.max(0, at - 12), at)) ||
-    /^ (?:folder|directory)\b/i.test(sentence.slice(end, end + 12));
+    /\b(?:folder|directory|files (?:in|under|below|inside)) $/i.test(
+      sentence.slice(Math.max(0, at - 16), at),
+    ) ||
+    /^ (?:folder\b|directory\b|(?:holds|contains|has) [\w ]{1,12} files\b)/i.test(
+      sentence.slice(end, end + 32),
+    );
   if (!isFolder || !symbol.isMarked || symbol.isCall) return reference;
   return { type: 'path', path: pathIn(`${symbol.name}/`), isMarked: true, at, end };
 }
@@ -73,6 +79,7 @@ function namedBy(groups: Record<string, string | undefined>): Named[] {
     label = '',
     target = '',
     span,
+    boldName,
     url,
     file,
     bare,
@@ -83,6 +90,7 @@ function namedBy(groups: Record<string, string | undefined>): Named[] {
   } = groups;
   if (link !== undefined) return linked(label, target);
   if (span !== undefined) return spanned(span.trim());
+  if (boldName !== undefined) return spanned(boldName);
   if (url !== undefined) return [{ type: 'url' }];
   if (file !== undefined) return plainFile(file);
   if (bare !== undefined) return /^[A-Z][a-z]+\.js$/.test(bare) ? [] : plainFile(bare);
@@ -99,9 +107,12 @@ function linked(label: string, target: string): Named[] {
   const isName =
     label.includes('`') || /^[\w$]{1,60}(?:\.[\w$]{1,60}){0,3}(?:\(\)|\.[\w$]{1,60})$/.test(inner);
   const named = isName && !isDocument(inner) ? spanned(inner) : [];
-  const isElsewhere = /^[a-z][a-z+.-]{1,20}:|^\/\/|^mailto/i.test(target) || target.startsWith('/');
+  // From the root of a site, or of the tree where it leads to a document.
+  const isRooted = /^\/[^/].{0,250}\.(?:md|rst)(?:#|$)/.test(target);
+  const isElsewhere =
+    /^[a-z][a-z+.-]{1,20}:|^\/\/|^mailto/i.test(target) || (target.startsWith('/') && !isRooted);
   if (isElsewhere) return named.length > 0 ? named : [{ type: 'url' }];
-  const path = { ...pathIn(decoded(target)), isLink: true };
+  const path = { ...pathIn(decoded(isRooted ? target.slice(1) : target)), isLink: true };
   const isSame = named.some((each) => each.type === 'path');
   return [...(isSame ? [] : named), { type: 'path', path, isMarked: true }];
 }
@@ -153,7 +164,7 @@ function literalIn(text: string): Named | undefined {
 }
 
 export function isLiteral(text: string): boolean {
-  return /^(?:[-+]?(?:0x[\da-f]{1,16}|\d[\d_,]{0,20}(?:\.\d{1,10})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
+  return /^(?:[-+]?(?:0x[\da-f]{1,16}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
     text,
   );
 }

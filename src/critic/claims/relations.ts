@@ -35,7 +35,19 @@ export function mask(text: string, references: readonly Reference[]): Masked {
     from = each.end;
   });
   masked = (masked + text.slice(from)).replaceAll(/\*\*|__(?=⟦)|(?<=⟧)__/g, '');
-  return { text: masked.replaceAll(/[‘’]/g, "'"), references };
+  return { text: pronounced(masked.replaceAll(/[‘’]/g, "'")), references };
+}
+
+const pronoun =
+  /(?<=[;,] (?:and |where |which )?)it(?= (?:is|takes|calls|has|lives|expects|returns)\b)|(?<=\b(?:calls?|invokes?|uses?) )it(?=[.,;)]|$)/i;
+
+/** "`f` is …, and three places call it": `it` is what the sentence begins with, where nothing else may be meant. */
+function pronounced(masked: string): string {
+  const lead = /^\W{0,4}(?:the \w{1,20} )?(⟦S\d+⟧)/i.exec(masked);
+  const match = pronoun.exec(masked);
+  if (lead === null || match === null) return masked;
+  if (/⟦S/.test(masked.slice(lead[0].length, match.index))) return masked;
+  return `${masked.slice(0, match.index)}${lead[1] ?? ''}${masked.slice(match.index + 2)}`;
 }
 
 const noun =
@@ -46,7 +58,7 @@ const list = (letter: string): string =>
 const article = '(?:the |a |an |its |their |our |both )?';
 const fileWord = `${article}(?:(?:file|files|module|folder|directory|header|source file|script|test file|header file) )?`;
 /** What is said of a place in between: "is defined in F and …". */
-const aside = '(?:[^⟦.;]{0,40}⟦P\\d+⟧,?(?: and)?)?';
+const aside = '(?:[^⟦.;]{0,40}⟦P\\d+⟧\\)?,?(?: and)?)?';
 const amount =
   '((?:exactly|only|just|at least|at most|no more than|no fewer than|more than|over|up to|about|around|roughly|nearly|some|fewer than|less than|a total of) )?' +
   '(\\d[\\d,_]{0,12}|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a single|a dozen)';
@@ -59,7 +71,7 @@ const verbs = {
 };
 const units =
   '(?:ms|milliseconds?|seconds?|secs?|s|minutes?|hours?|days?|bytes?|[KMG]i?B|kilobytes?|megabytes?|entries|items|files|characters|lines|tokens|attempts|times)';
-const value = `(${one('V')}|[-+]?\\d[\\d,_]{0,20}(?:\\.\\d{1,6})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
+const value = `(${one('V')}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
 
 interface Rule {
   pattern: RegExp;
@@ -74,7 +86,7 @@ const rule = (source: string, state: Rule['state'], flags = 'gi'): Rule => ({
 /** Every quantifier is bounded: a sentence is read in time linear in its length. */
 const rules: Rule[] = [
   rule(
-    `(${list('S')})${noun}(?: \\([^()]{0,60}\\))?,?(?: which| that)? (?:is|are) ${adverbs}(?:(${verbs.defined})|${verbs.found}|(exported)) (?:in|at|by|from|inside|within|under) ${fileWord}(${list('P')})`,
+    `(${list('S')})${noun}(?: \\([^()]{0,60}\\))?,?(?: which| that)? (?:is|are|can be|may be) ${adverbs}(?:(${verbs.defined})|${verbs.found}|(exported)) (?:in|at|by|from|inside|within|under) ${fileWord}(${list('P')})`,
     ([, symbols, defined, exported, paths], masked) =>
       definitions(
         masked,
@@ -109,6 +121,35 @@ const rules: Rule[] = [
       ),
   ),
   rule(
+    `(${one('S')})${noun} is (?:a|an|the|one) (?:\\w+ ){1,4}?(?:of|from) ${fileWord}(${one('P')})`,
+    ([, symbols, paths], masked) => definitions(masked, symbols, paths, 'in'),
+  ),
+  rule(
+    `(${one('S')})${noun}${aside},? (?:which |that )?(?:directly )?(?:extends|inherits from|derives from|is derived from|is a (?:direct )?subclass of) ${article}(?:class )?(${one('S')})`,
+    ([, derived, base], masked) =>
+      symbolsOf(masked, derived).flatMap((symbol) =>
+        symbolsOf(masked, base).map((its) => ({ kind: 'extends' as const, symbol, base: its })),
+      ),
+  ),
+  rule(
+    `(${one('S')})${noun},? (?:equals|is equal to|is set to|defaults to|is defined as) (${one('S')})`,
+    ([, symbol, other], masked) =>
+      symbolsOf(masked, other).every(({ name, isMarked }) => isMarked && isConstantName(name))
+        ? constants(masked, symbol, other, '')
+        : [],
+  ),
+  rule(
+    `(${one('S')})${noun} (?:has|with) (?:exactly |only )?(?:a single|one) (?:caller|call site|call),? (?:in|which is|namely) (${one('S')})`,
+    ([, to, from], masked) => calls(masked, from, to),
+  ),
+  rule(
+    `(${one('S')})${noun} is (?:only )?used (?:only )?by (${list('S')})`,
+    ([, to, from], masked) =>
+      [...symbolsOf(masked, to), ...symbolsOf(masked, from)].every(({ isCall }) => isCall)
+        ? calls(masked, from, to)
+        : [],
+  ),
+  rule(
     `(${list('S')}|${one('P')})${noun},? ${adverbs}(?:calls?|invokes?|calling) ${article}(?:\\w+ )?(${list('S')})`,
     ([, from, to], masked) => calls(masked, from, to),
   ),
@@ -125,7 +166,7 @@ const rules: Rule[] = [
     ([, symbol, bound, number], masked) => callers(masked, symbol, bound, number),
   ),
   rule(
-    `${amount} (?:direct )?(?:callers|call sites|functions|places) (?:of|call|calling|that call|which call) (${one('S')})`,
+    `${amount} (?:direct )?(?:callers|call sites|functions|places|sites) (?:of|calls?|calling|that call|which call|use) (${one('S')})`,
     ([, bound, number, symbol], masked) => callers(masked, symbol, bound, number),
   ),
   rule(
@@ -211,14 +252,14 @@ const rules: Rule[] = [
       })),
   ),
   rule(
-    `(${one('S')})${noun},? (?:\\([^()]{0,60}\\) )?(?:which |that |and )?(?:currently |normally |usually )?(?:defaults? to|default(?:s)? (?:is|are|of)|is set to|is limited to|is fixed at|equals|has a default(?: value)? of|has the (?:default )?value(?: of)?|is by default|(?:is|are) (?=⟦V|\\d)|=|:=|of (?=\\d)|\\((?:default:? |defaults to |by default )?(?=⟦V|\\d)) ?${article}${value}`,
+    `(${one('S')})${noun},? (?:\\([^()]{0,60}\\) )?(?:which |that |and )?(?:currently |normally |usually )?(?:defaults? to|default(?:s)? (?:is|are|of)|is set to|is limited to|is fixed at|equals|starts (?:out )?(?:as|at|with)|is initiali[sz]ed (?:to|with)|is initially|has a default(?: value)? of|has the (?:default )?value(?: of)?|is by default|(?:is|are) (?=⟦V|\\d)|=|:=|of (?=\\d)|\\((?:default:? |defaults to |by default )?(?=⟦V|\\d)) ?${article}${value}`,
     ({ 0: whole, 1: symbol, 2: its, 3: unit, index }, masked) =>
       isValueOf(whole, masked.text.slice(index + whole.length), masked, symbol)
         ? constants(masked, symbol, its, unit)
         : [],
   ),
   rule(
-    `(?:default(?: value)? (?:of|for)|limit|constant|value of|size of) ${article}(${one('S')})${noun} (?:is|of|at|to) ${value}`,
+    `(?:default(?: value)? (?:of|for)|(?<!maximum |minimum |upper |lower )limit|constant|value of|size of) ${article}(${one('S')})${noun} (?:is|of|at|to) ${value}`,
     ([, symbol, its, unit], masked) => constants(masked, symbol, its, unit),
   ),
   rule(
@@ -230,6 +271,11 @@ const rules: Rule[] = [
     ([, symbol, path], masked) => tests(masked, symbol, path),
   ),
 ];
+
+/** Of a macro, or of a value of an enumeration. */
+export function isConstantName(name: string): boolean {
+  return /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name);
+}
 
 /** Adjacent calls and definitions may overlap: all rules read the whole sentence. */
 export function relationsIn(masked: Masked): Relation[] {

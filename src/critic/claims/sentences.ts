@@ -34,14 +34,17 @@ function isEnd(text: string, at: number, begin: number): boolean {
 
 const making =
   'add|introduc|creat|mov|renam|implement|expos|replac|liv|provid|support|becom|land|ship|export|tak|remov|drop|split|extract|grow|gain|offer|writ|com|defin|hold|get|contain';
+const futureMaking = new RegExp(
+  `\\b(?:will|shall|would|could|might|going to|is to|are to)\\s(?:\\w{1,15}\\s){0,3}?(?:${making})(?:e|es|ed|ing|ten|s|t)?\\b`,
+  'gi',
+);
 const future = new RegExp(
-  `\\b(?:will|shall|would|could|might|going to|is to|are to)\\s(?:\\w{1,15}\\s){0,3}?(?:${making})(?:e|es|ed|ing|ten|s|t)?\\b|` +
-    `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|in (?:the|a) (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|later version|next version)\\b`,
+  `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|in (?:the|a) (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|(?:later|next|future|coming) (?:version|release)s?)\\b`,
   'i',
 );
 const futureOfDoing = /\b(?:will|shall|going to|would|could|might)\b/i;
 const past =
-  /\b(?:was|were|has been|have been|had been|been|got|is|are|being)\s(?:\w{1,15}\s){0,2}?(?:removed|deleted|renamed|moved|dropped|replaced|superseded|retired|deprecated|gone)\b|\bused to\b|\bno longer\b|\bformerly\b|\bpreviously\b|\b(?:removed|dropped) (?:in|from|with|since)\b|\bin (?:earlier|older|previous|former) (?:versions?|releases?)\b|\b(?:older|earlier|former|previous) (?:name|version|file)\b|\b(?:before|until|prior to) v?\d|\brenamed (?:from|to)\b/i;
+  /\b(?:was|were|has been|have been|had been|been|got|is|are|being)\s(?:\w{1,15}\s){0,2}?(?:removed|deleted|renamed|moved|dropped|replaced|superseded|retired|deprecated|gone)\b|(?<!\b(?:be|is|are|was|were|been|being|can|may)(?: \w{1,15})? )\bused to\b|\bno longer\b|\bformerly\b|\bpreviously\b|\b(?:removed|dropped) (?:in|from|with|since)\b|\bin (?:earlier|older|previous|former) (?:versions?|releases?)\b|\b(?:older|earlier|former|previous) (?:name|version|file)\b|\b(?:before|until|prior to) v?\d|\brenamed (?:from|to)\b/i;
 const absent =
   /\bthere (?:is|are|was|were) (?:no|not|neither)\b|\b(?:does|do|did|is|are)(?: not|n't)(?: \w{1,15})? (?:exist|present|available|exported|defined|implemented|included|found|have|has|provided|supported|any more|part)\b|\b(?:has|have|with|knows?|contains?) no\b|\black(?:s|ing)?\b|\bmissing\b|\bwithout\b|\bnonexist|\bnon-exist|\binstead of\b|\brather than\b|\bunlike\b|\bno such\b|\bnot (?:a|an|called|named)\b/gi;
 const conditional =
@@ -59,7 +62,7 @@ const negation =
 /** Of something that stands at `at` in a sentence. */
 export function stanceAt(sentence: string, at: number): Stance {
   if (past.test(sentence)) return 'past';
-  if (future.test(sentence)) return 'future';
+  if (future.test(sentence) || isToCome(sentence, at)) return 'future';
   if (isDenied(sentence, at)) return 'negated';
   if (isConditional(sentence, at)) return 'conditional';
   return example.test(sentence) ? 'example' : 'asserted';
@@ -71,6 +74,16 @@ export function stanceOfRelation(sentence: string, at: number, words: string): S
   if (stance !== 'asserted' && stance !== 'negated') return stance;
   if (futureOfDoing.test(words)) return 'future';
   return negation.test(words) ? 'negated' : 'asserted';
+}
+
+/** What will be made stands behind the words for it, or is their subject; of what another clause names nothing is said. */
+function isToCome(sentence: string, at: number): boolean {
+  for (const match of sentence.matchAll(futureMaking)) {
+    const between = sentence.slice(at, match.index).replaceAll(/`[^`]{0,200}`?/g, '');
+    if (at >= match.index || !/[,;:]\s|\s(?:and|but|which|so|then|because|while)\s/.test(between))
+      return true;
+  }
+  return false;
 }
 
 /** Further from the words that deny something, something else is denied. */

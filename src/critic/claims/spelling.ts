@@ -28,6 +28,12 @@ function editsOf(name: string): number {
   return name.length < 6 ? 0 : name.length < 10 ? 1 : 2;
 }
 
+/** They differ in a letter or two. */
+export function isSlip(name: string, other: string): boolean {
+  const max = editsOf(name);
+  return max > 0 && edits(name.toLowerCase(), other.toLowerCase(), max) <= max;
+}
+
 /**
  * What a name that is nowhere probably means: a name that differs in a letter or two, or in one of at least three parts.
  */

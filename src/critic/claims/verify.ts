@@ -9,6 +9,7 @@ import {
   checkSymbolCount,
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
+import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
 import {
   checkConstant,
@@ -76,9 +77,22 @@ async function asked(checking: Checking): Promise<Verdict> {
 /** Only what is asserted can be wrong of the tree as it is; calls are also asked for where they are denied. */
 function fair(claim: Claim, verdict: Verdict): Verdict {
   const { stance, statement } = claim;
+  if (verdict.status === 'verified' && !holds(claim))
+    return unverified(
+      `${spoken[stance as Exclude<Stance, 'asserted'>]} ${verdict.reason}`,
+      verdict.evidence,
+    );
   if (verdict.status !== 'contradicted' || stance === 'asserted') return verdict;
   if (stance === 'negated' && statement.kind === 'call') return verdict;
   return unverified(`${spoken[stance]} ${verdict.reason}`, verdict.evidence);
+}
+
+const named = new Set(['symbol', 'path', 'option', 'environment', 'script', 'anchor', 'line']);
+
+/** That something is there does not bear out that it is not; nor what is, what was, will be, or might be. */
+function holds({ stance, statement: { kind } }: Claim): boolean {
+  if (stance === 'asserted' || stance === 'conditional') return true;
+  return stance === 'negated' ? kind === 'call' : named.has(kind);
 }
 
 function check(checking: Checking): Promise<Verdict> {
@@ -108,6 +122,8 @@ function check(checking: Checking): Promise<Verdict> {
       return checkParameterCount(checking, its.symbol, its.amount);
     case 'parameter':
       return checkParameter(checking, its.symbol, its.parameter);
+    case 'extends':
+      return checkExtends(checking, its.symbol, its.base);
     case 'returns':
       return checkReturns(checking, its.symbol, its.type);
     case 'constant':
@@ -119,7 +135,7 @@ function check(checking: Checking): Promise<Verdict> {
     case 'script':
       return checkScript(checking, its.name);
     case 'package':
-      return checkPackage(checking, its.what, its.name, its.value);
+      return checkPackage(checking, its.what, its.name, its.value, its.isOwn);
     case 'test':
       return checkTest(checking, its.symbol, its.path);
   }

@@ -53,6 +53,17 @@ beforeAll(async () => {
       "export const options = ['--force-write', '--dry-run', '--as-of'];",
       '',
     ].join('\n'),
+    'src/disk-store.js': [
+      "import { Store } from './store.js';",
+      'export class DiskStore extends Store {',
+      '  constructor(options) {',
+      '    super();',
+      '    this.linger = options.lingerMs == null ? 2e3 : options.lingerMs;',
+      '    options.isEager = options.isEager !== false;',
+      '  }',
+      '}',
+      '',
+    ].join('\n'),
     'test/store.test.ts': "import { openStore } from '../src/open-store.js';\nopenStore();\n",
     'package.json': JSON.stringify({
       ...{ name: 'store-kit', version: '1.2.3', engines: { node: '>=20' } },
@@ -98,7 +109,7 @@ describe('what the tree proves wrong', () => {
     ['`batchBytesMax` is 128.', 'Say 64'],
     ['`commit()` takes four parameters.', 'Say 2'],
     ['`src/store.ts` has 40 lines.', 'Say 9'],
-    ['The folder `src` holds 7 files.', 'Say 2'],
+    ['The folder `src` holds 7 files.', 'Say 3'],
     ['`src/store.ts` exports 5 classes.', 'Say 1'],
     ['Run `storekit --force-writes`.', '--force-write'],
     ['The environment variable `STORE_HOMES` says where.', 'STORE_HOME'],
@@ -108,6 +119,11 @@ describe('what the tree proves wrong', () => {
     ['Then `Store.committ()` runs.', 'commit'],
     ['`src/store.ts` exports `writeBatch`.', 'of the file alone'],
     ['`writeBatch` returns `string`.', 'Say boolean'],
+    ['- **lingerMs** `number` (optional) - Default: `5e3`', 'Say 2e3'],
+    ['- `isEager` (boolean, default: `false`)', 'Say true'],
+    ['The class `DiskStore` extends `Error`.', 'Say Store'],
+    ['`writeBatch()` lives in `src/store.ts`, and five places call it.', 'Say 1'],
+    ['The package depends on `level` and `lodash`.', 'level'],
   ])('%s', async (text, remedy) => {
     const { findings } = await examine(text);
     expect(findings).toMatchObject([
@@ -138,6 +154,12 @@ describe('what holds, or what the tree cannot know', () => {
     '`openStore` does not call `writeBatch`.',
     '```js\nstore.committ(`src/stores.ts`)\n```',
     'A `stranger_from_elsewhere()` may be anything.',
+    '- **lingerMs** `number` (optional) - Default: `2e3`',
+    '- `isEager` (boolean, default: `true`)',
+    'The class `DiskStore` extends `Store`.',
+    'In user space `writeBatches()` does so.',
+    'A future version may have `writeBatches()`, in `src/batches.ts`.',
+    '`writeBatches = store.prepare()` and then `writeBatches()`.',
   ])('%s', async (text) => {
     expect((await examine(text)).findings).toEqual([]);
   });
@@ -185,4 +207,11 @@ test('a line break in an artifact makes no new line of a section', async () => {
   const { sections } = await examine('`src/store.ts`\nhas 40 lines. - line 1: | verified');
   const contradicted = sections.find(({ title }) => title === 'Contradicted Claims')?.text ?? '';
   expect(contradicted.split('\n')).toHaveLength(1);
+});
+
+test('what is denied, and a member of another class, are not verified by being there', async () => {
+  for (const text of ['There is no `openStore()`.', '`DiskStore.readHome()` is for that.']) {
+    const { sections } = await examine(text);
+    expect(sections.at(-1)?.text).toContain('0 verified, 0 contradicted, 1 unverified');
+  }
 });
