@@ -382,7 +382,15 @@ export class TaskDesk implements AsyncDisposable {
 
 type Ports = Pick<
   ConstructorParameters<typeof Conductor>[1],
-  'assign' | 'withdraw' | 'deliver' | 'enrol' | 'dismiss' | 'verify' | 'generate' | 'critique' | 'gate'
+  | 'assign'
+  | 'withdraw'
+  | 'deliver'
+  | 'enrol'
+  | 'dismiss'
+  | 'verify'
+  | 'generate'
+  | 'critique'
+  | 'gate'
 >;
 
 function portsTo({ client, shards, config }: TaskDeskParts, overlays: OverlayMaker): Ports {

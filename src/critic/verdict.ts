@@ -1,4 +1,4 @@
-import { atLeast } from './decimals.js';
+import { atLeast, difference } from './decimals.js';
 import { judgeDimensions } from './modes/llm-as-judge.js';
 import { standardDimensions } from './modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
@@ -42,7 +42,11 @@ export function verdictOf(
   if (score === null) return { verdict: 'UNSCORED', score, why: note, needsPerson: true };
   const said = `${figure(score)} against ${figure(threshold)}${note}`;
   const conditional = Math.min(qualityGate.conditional, threshold);
-  const band: Verdict = atLeast(score, threshold) ? 'PASS' : atLeast(score, conditional) ? 'REVISE' : 'REJECTED';
+  const band: Verdict = atLeast(score, threshold)
+    ? 'PASS'
+    : atLeast(score, conditional)
+      ? 'REVISE'
+      : 'REJECTED';
   const obstacle = band === 'PASS' ? obstacleOf(reports, dimensions, advisory) : undefined;
   const verdict = obstacle === undefined ? band : 'REVISE';
   const unrun = reports.filter(({ status }) => status === 'failed' || status === 'skipped');
@@ -101,7 +105,7 @@ function obstacleOf(
   return `${open.length} critical findings are open, the first: ${first.rule} of ${first.mode}`;
 }
 
-/** As many digits as tell it from its neighbours; never rounded up to a threshold. */
+/** As it is compared: never rounded up to a threshold that it does not reach. */
 function figure(value: number): string {
-  return String(Number(value.toFixed(6)));
+  return String(difference(value, 0));
 }

@@ -26,10 +26,10 @@ import {
   absentTold,
   critiqueTold,
   lastCritique,
-  stationLimits,
   withCritique,
   type Gate,
 } from './critique-station.js';
+import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from './queues.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
@@ -285,31 +285,19 @@ export class Conductor {
     );
   }
 
-  /** Waits for a critic that is not there or has no room, so long each time: one that was at work may be back at once. */
   async #critique(record: TaskRecord, signal: AbortSignal): Promise<void> {
-    const { clock, critique } = this.#ports;
-    const lastMs = clock.monotonicMs() + stationLimits.reviewMs;
-    let untilMs = clock.monotonicMs() + stationLimits.waitMs;
+    const { clock, critique, gate } = this.#ports;
     const { id } = record;
-    const told = await (async () => {
-      for (;;) {
-        const askedMs = clock.monotonicMs();
-        try {
-          const said = await critique(record, signal);
-          return critiqueTold(record, said, clock.nowMs(), this.#ports.gate);
-        } catch (error) {
-          const failed = asBusError(error);
-          if (signal.aborted) return undefined;
-          const nowMs = clock.monotonicMs();
-          if (nowMs - askedMs > stationLimits.pauseMs) untilMs = nowMs + stationLimits.waitMs;
-          const leftMs = Math.min(untilMs, lastMs) - nowMs;
-          if (!failed.retryable || leftMs <= 0) return absentTold(record, failed, clock.nowMs());
-          await this.#of().amend(id, { progress: `waits for a critic: ${failed.code}` });
-          await pause(clock, Math.min(stationLimits.pauseMs, leftMs), signal);
-        }
-      }
-    })();
-    if (told === undefined || signal.aborted) return;
+    const said = await critiqueWithin(() => critique(record, signal), {
+      ...{ clock, signal },
+      onWaiting: (code) => this.#of().amend(id, { progress: `waits for a critic: ${code}` }),
+    });
+    if (said === undefined || signal.aborted) return;
+    const nowMs = clock.nowMs();
+    const told =
+      said instanceof BusError
+        ? absentTold(record, said, nowMs)
+        : critiqueTold(record, said, nowMs, gate);
     await this.#tell(record, 'critiquing', told.event, { ...told.patch, progress: '' });
   }
 

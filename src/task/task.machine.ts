@@ -321,8 +321,14 @@ export const taskMachine = task.createMachine({
         /** Its evidence holds; a critic looks at the result. A revision is no failed attempt: the cycle bounds it. */
         critiquing: {
           // It is bounded by itself, and the work is done: the time of the task stands still.
-          entry: [clear('whole'), critique],
+          entry: [clear('whole'), arm('decision'), critique],
+          exit: clear('decision'),
           on: {
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'decision' } },
+              target: '#task.failed',
+              actions: 'rememberSilence',
+            },
             'critique.done': [
               {
                 guard: { type: 'isOutcome', params: { outcome: 'accepted' } },

@@ -57,7 +57,10 @@ async function delegated(id) {
     acceptance_criteria: [{ text: 'it says how many slots the ring has' }],
   };
   const input = JSON.stringify(task);
-  const { json, stderr } = await runSigma(['delegate', '-', '--no-wait', '--json'], { home, input });
+  const { json, stderr } = await runSigma(['delegate', '-', '--no-wait', '--json'], {
+    home,
+    input,
+  });
   if (json?.id !== id) throw new Error(`not delegated: ${stderr}`);
 }
 
@@ -194,8 +197,16 @@ async function nobody() {
   claims.push(
     claim('what was not judged waits for a person', asking.state === 'deciding', asking.state),
     claim('nobody makes up a score', score === null, `${score}`),
-    claim('it says what is missing', /accept it\? nobody could judge it/.test(asking.asks), asking.asks),
-    claim('a look at it tells the question', looked.stdout.includes('nobody could judge it'), looked.stdout),
+    claim(
+      'it says what is missing',
+      /accept it\? nobody could judge it/.test(asking.asks),
+      asking.asks,
+    ),
+    claim(
+      'a look at it tells the question',
+      looked.stdout.includes('nobody could judge it'),
+      looked.stdout,
+    ),
     claim('a person has it revised', again.attempt === 2, `${revising}; attempt ${again.attempt}`),
     claim(
       'with what they said',
