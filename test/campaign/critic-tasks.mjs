@@ -23,7 +23,7 @@ import { agentAt, brokerAt } from './processes.mjs';
 import { told } from './report.mjs';
 
 const isJson = process.argv.includes('--json');
-const restMsMax = 40_000;
+const restMsMax = 60_000;
 const readyMsMax = 30_000;
 const folder = temporaryFolder('sigma-critic-tasks');
 const home = path.join(folder, 'home');
