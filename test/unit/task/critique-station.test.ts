@@ -127,14 +127,14 @@ function critiqued(score: number, change = {}): TaskRecord {
     { type: 'attention.passed' } as const,
     { type: 'worker.completed' } as const,
     { type: 'review.done', verdict: 'accepted', reason: '' } as const,
-  ].reduce((record, event) => advance(record, event, 10).record, recordWith() as TaskRecord);
+  ].reduce((record, event) => advance(record, event, 10).record, recordWith());
   const record = { ...recordWith({}, change), snapshot };
   const { event, patch } = critiqueTold(record, critiqueOf('one', score, { iteration: 3 }), 20);
   return advance({ ...record, ...patch }, event, 20).record;
 }
 
 test('the time of a task stands still while a critic or a person looks at its result', () => {
-  const first = recordWith() as TaskRecord;
+  const first = recordWith();
   expect(first.timers).toHaveProperty('whole');
   const asking = critiqued(0.87);
   expect(stateOf(asking)).toBe('deciding');
