@@ -13,7 +13,7 @@
 //   npm run campaign:critic-tasks -- [--json]
 //
 // Exits with 1 when a claim does not hold.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runSigma, temporaryFolder } from '../bench/kernel/process.mjs';
 import { until } from './agent.mjs';
