@@ -2,7 +2,7 @@ import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import { newId } from '../../src/base/ids.js';
 import type { Config } from '../../src/config/config.js';
-import { History } from '../../src/critic/history.js';
+import { History, isIteration } from '../../src/critic/history.js';
 import { judge } from '../../src/critic/judge.js';
 import type { Mode, ModeInput } from '../../src/critic/mode.js';
 import type { ExaminedBy } from '../../src/critic/report.js';
@@ -57,8 +57,7 @@ export async function openCritic(
       return examine(mode, { ...input, ...(criteria !== '' && { criteria }) }, tokensMax, spent);
     },
     onEnded: async (critique, request) => {
-      // What was refused, or left to a person before anything was read, is no iteration.
-      if (critique.reports.some(({ status }) => status !== 'skipped'))
+      if (isIteration(critique))
         await history.add(critique, withDefaults(request, { threshold, iterationsMax }));
     },
     limits: {

@@ -1,25 +1,32 @@
 import type { Client } from '../../src/client/client.js';
 import { criticMessages, criticService } from '../../src/critic/messages.js';
+import type { PersonJudgement } from '../../src/critic/cycle-verdict.js';
 import type { Critique } from '../../src/critic/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import { critiqueRequestOf, stationLimits } from '../../src/task/critique-station.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { handedOver } from '../../src/task/conductor.js';
+import { critiqueRequestOf, stationLimits, type Gate } from '../../src/task/critique-station.js';
 import type { TaskRecord } from '../../src/task/record.js';
 import type { Shards } from './shards.js';
+
+const ratifyMsMax = 10_000;
 
 /** Asks whoever reviews on this bus; a critic that was asked before goes on with the same review. */
 export function critiqueBy(
   client: Client,
   shards: Shards,
+  gate: Gate,
 ): (record: TaskRecord, signal: AbortSignal) => Promise<Critique> {
   const { critique } = criticMessages;
   const { reviewMs: deadlineMs } = stationLimits;
   return async (record, signal) => {
-    const request = critiqueRequestOf(record, await rootOf(record, shards));
+    const root = await rootOf(record, shards);
+    const request = critiqueRequestOf(record, root, gate);
+    const wanted = wantedBy(signal);
     const asked = async (id: string): Promise<Critique> => {
       const body = critique.request.encode({ ...request, id });
-      const options = { deadlineMs, signal, isIdempotent: true };
-      const reply = await client.request(`service:${criticService}`, critique.type, body, options);
-      return critique.answer.decode(reply.body);
+      const options = { deadlineMs, signal: wanted, isIdempotent: true };
+      const asking = client.request(`service:${criticService}`, critique.type, body, options);
+      return critique.answer.decode((await unless(signal, asking)).body);
     };
     return asked(request.id).catch((error: unknown) => {
       // Another tree than before is known now: it is another review.
@@ -27,6 +34,47 @@ export function critiqueBy(
       return asked(`${request.id}-again`);
     });
   };
+}
+
+/**
+ * Tells the critic what a person has said about its last critique. Once, and only to one that is there: the task knows it
+ * whatever becomes of this, and a critic that does not hear of it lets the question expire. Throws what it answers.
+ */
+export async function tellRatified(
+  client: Client,
+  { artifact, judgement }: { artifact: string; judgement: PersonJudgement },
+  { by, text }: { by: string; text: string },
+): Promise<void> {
+  const { type, request } = criticMessages.ratify;
+  const body = request.encode({ artifact, judgement, text, by });
+  await client.request(`service:${criticService}`, type, body, { deadlineMs: ratifyMsMax });
+}
+
+/** Not given when this process ends: the next one asks again, and the critic must not have stopped for that. */
+function wantedBy(signal: AbortSignal): AbortSignal {
+  const wanted = new AbortController();
+  const over = (): void => {
+    if (signal.reason !== handedOver) wanted.abort();
+  };
+  if (signal.aborted) over();
+  else signal.addEventListener('abort', over, { once: true });
+  return wanted.signal;
+}
+
+/** Throws CANCELLED at the signal, whatever becomes of the work. */
+async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(new BusError('CANCELLED'));
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
 
 /** The tree that the result speaks of: that of whoever is cited, or the only one. */

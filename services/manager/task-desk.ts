@@ -23,7 +23,7 @@ import { hasAgent } from '../../src/task/advance.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { isCritiqued } from '../../src/task/critique-station.js';
+import { isCritiqued, ratificationIn, type Gate } from '../../src/task/critique-station.js';
 import {
   taskMessages,
   taskService,
@@ -42,7 +42,7 @@ import {
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
-import { critiqueBy } from './critiques.js';
+import { critiqueBy, tellRatified } from './critiques.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
@@ -299,7 +299,16 @@ export class TaskDesk implements AsyncDisposable {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
     }
-    return viewOf(await this.#book.send(request.id, event, patch));
+    const changed = await this.#book.send(request.id, event, patch);
+    const ratified = ratificationIn(record, changed);
+    if (ratified !== undefined) {
+      const { client, log } = this.#parts;
+      const said = { by: agent, text: request.text };
+      void tellRatified(client, ratified, said).catch((error: unknown) => {
+        log.info({ task: changed.id, code: asBusError(error).code }, 'the critic was not told');
+      });
+    }
+    return viewOf(changed);
   }
 
   /** Only who has the assignment may speak for it. Throws STALE_ATTEMPT. */
@@ -373,10 +382,19 @@ export class TaskDesk implements AsyncDisposable {
 
 type Ports = Pick<
   ConstructorParameters<typeof Conductor>[1],
-  'assign' | 'withdraw' | 'deliver' | 'enrol' | 'dismiss' | 'verify' | 'generate' | 'critique'
+  | 'assign'
+  | 'withdraw'
+  | 'deliver'
+  | 'enrol'
+  | 'dismiss'
+  | 'verify'
+  | 'generate'
+  | 'critique'
+  | 'gate'
 >;
 
-function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Ports {
+function portsTo({ client, shards, config }: TaskDeskParts, overlays: OverlayMaker): Ports {
+  const gate = gateOf(config);
   const settledAtMs = performance.now() + settlingMs;
   const sources: CitationParts = {
     trees: async () =>
@@ -412,7 +430,15 @@ function portsTo({ client, shards }: TaskDeskParts, overlays: OverlayMaker): Por
     dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
     generate: (made, signal) => overlays.generate(made, signal),
-    critique: critiqueBy(client, shards),
+    critique: critiqueBy(client, shards, gate),
+    gate,
+  };
+}
+
+function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): Gate {
+  return {
+    ...(threshold !== undefined && { threshold }),
+    ...(iterationsMax !== undefined && { iterationsMax }),
   };
 }
 

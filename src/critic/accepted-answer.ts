@@ -1,3 +1,4 @@
+import { exceeds } from './decimals.js';
 import { bounded, findingOf } from './finding.js';
 import { titleKey, type ModelAnswer, type ToldFinding } from './model-answer.js';
 import type { Examined, Mode, ModeInput } from './mode.js';
@@ -149,7 +150,7 @@ function acceptedScores(
     if (its?.score == null) return dimension;
     const shown = its.evidence.filter((quote) => artifact.holds(quote));
     dropped += its.evidence.length - shown.length;
-    if (shown.length === 0 && its.score > dimensionCritical) {
+    if (shown.length === 0 && exceeds(its.score, dimensionCritical)) {
       dropped += 1;
       return dimension;
     }

@@ -279,6 +279,12 @@ export class History {
   }
 }
 
+/** What was refused, left to a person before anything was read, or cut because nobody wanted it any more, is none. */
+export function isIteration({ reports }: Pick<Critique, 'reports'>): boolean {
+  const isRead = reports.some(({ status }) => status !== 'skipped');
+  return isRead && !reports.some(({ reason }) => reason === 'CANCELLED');
+}
+
 function isAsking(state: string): boolean {
   return state === 'ratifying' || state === 'escalated';
 }

@@ -1,3 +1,4 @@
+import { atLeast } from './decimals.js';
 import type { Aspect, Checked } from './checks/check.js';
 import type { EarlierReport, Weighted } from './mode.js';
 import type { DimensionScore, Score, Severity } from './shapes.js';
@@ -95,7 +96,7 @@ export function scoreOf(dimensions: readonly DimensionScore[]): Score {
     sum += weight * score;
   }
   const judged = plain(coverage);
-  const score = judged >= coverageMin ? plain(sum / coverage) : null;
+  const score = atLeast(judged, coverageMin) ? plain(sum / coverage) : null;
   return { score, coverage: judged, dimensions: [...dimensions] };
 }
 

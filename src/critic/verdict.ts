@@ -1,3 +1,4 @@
+import { atLeast, difference } from './decimals.js';
 import { judgeDimensions } from './modes/llm-as-judge.js';
 import { standardDimensions } from './modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
@@ -41,14 +42,18 @@ export function verdictOf(
   if (score === null) return { verdict: 'UNSCORED', score, why: note, needsPerson: true };
   const said = `${figure(score)} against ${figure(threshold)}${note}`;
   const conditional = Math.min(qualityGate.conditional, threshold);
-  const band: Verdict = score >= threshold ? 'PASS' : score >= conditional ? 'REVISE' : 'REJECTED';
+  const band: Verdict = atLeast(score, threshold)
+    ? 'PASS'
+    : atLeast(score, conditional)
+      ? 'REVISE'
+      : 'REJECTED';
   const obstacle = band === 'PASS' ? obstacleOf(reports, dimensions, advisory) : undefined;
   const verdict = obstacle === undefined ? band : 'REVISE';
   const unrun = reports.filter(({ status }) => status === 'failed' || status === 'skipped');
   const missing =
     unrun.length === 0 ? '' : `; not done: ${unrun.map(({ mode }) => mode).join(', ')}`;
   const isLast = verdict !== 'PASS' && iteration >= iterationsMax;
-  const isHopeless = score < escalateBelow && iteration >= escalateFrom;
+  const isHopeless = !atLeast(score, escalateBelow) && iteration >= escalateFrom;
   return {
     verdict,
     score,
@@ -89,7 +94,7 @@ function obstacleOf(
   dimensions: Score['dimensions'],
   advisory: ReadonlySet<ModeName>,
 ): string | undefined {
-  const low = dimensions.find(({ score }) => score !== null && score <= dimensionCritical);
+  const low = dimensions.find(({ score }) => score !== null && atLeast(dimensionCritical, score));
   if (low !== undefined) return `${low.name} is ${figure(low.score ?? 0)}, which is critical`;
   const open = reports
     .filter(({ mode }) => !advisory.has(mode))
@@ -100,7 +105,7 @@ function obstacleOf(
   return `${open.length} critical findings are open, the first: ${first.rule} of ${first.mode}`;
 }
 
-/** As many digits as tell it from its neighbours; never rounded up to a threshold. */
+/** As it is compared: never rounded up to a threshold that it does not reach. */
 function figure(value: number): string {
-  return String(Number(value.toFixed(6)));
+  return String(difference(value, 0));
 }

@@ -158,8 +158,8 @@ function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: numb
 function ended(record: TaskRecord, nowMs: number): TaskRecord {
   const { reason } = record.snapshot.context;
   const state = stateOf(record);
-  // What was wrong with an attempt is not why its time was over, or why it was cancelled.
-  const isOther = state === 'timed_out' || state === 'cancelled';
+  // What was wrong with an attempt is not why its time was over, why it was cancelled, or that nobody decided.
+  const isOther = state === 'timed_out' || state === 'cancelled' || reason === 'DECISION_EXPIRED';
   const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
   // Whoever cancelled it may have said more.
   const isSame = record.error?.code === reason;

@@ -50,6 +50,7 @@ export function changeOf(
           asks: '',
           ...(what === 'halt' ? {} : judgedBy(record, what, by)),
           ...(what === 'accept' ? { error: null } : {}),
+          ...(what === 'refuse' ? refusedBy(record) : {}),
           ...(what === 'revise' && text !== ''
             ? { task: { ...task, feedback: [...task.feedback, text].slice(-taskLimits.feedback) } }
             : {}),
@@ -81,6 +82,14 @@ function cancelled(text: string, by: string): { event: TaskEvent; patch: Patch }
     event: { type: 'task.cancelled', reason: code },
     patch: { error: { code, text: said, retryable } },
   };
+}
+
+/** What was to be ratified only is refused now. */
+function refusedBy({ error }: TaskRecord): Patch {
+  if (error?.code !== 'CRITIQUE_CONDITIONAL') return {};
+  const told = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
+  const detail = error.text.startsWith(told) ? error.text.slice(told.length) : error.text;
+  return { error: failureOf('CRITIQUE_REFUSED', { detail }) };
 }
 
 const unblocked: Patch = { asks: '', error: null, progress: '' };

@@ -26,9 +26,10 @@ import {
   absentTold,
   critiqueTold,
   lastCritique,
-  stationLimits,
   withCritique,
+  type Gate,
 } from './critique-station.js';
+import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from './queues.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { reactionTo } from './reaction.js';
@@ -59,9 +60,14 @@ export interface ConductorPorts {
   verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
   /** By a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
+  /** How the gate is set; absent: as the product has it. */
+  gate?: Gate;
   /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
   generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
 }
+
+/** Why a signal was given: this process ends, and the next one goes on. */
+export const handedOver = 'handed over';
 
 const openStates = new Set(['pending', 'attending', 'assigned', 'running']);
 
@@ -135,7 +141,8 @@ export class Conductor {
         while (!over.signal.aborted && stateOf(current) === state)
           current = await this.#changed(record.id, current.revision, over.signal);
       } finally {
-        over.abort();
+        // What was asked of others stays asked: the next process wants the answer.
+        over.abort(book.isClosed ? handedOver : undefined);
       }
     })();
     // Heard below, once the work has ended.
@@ -259,7 +266,8 @@ export class Conductor {
     );
     const verdicts = await this.#ports.verify(citations);
     const worker = assignment?.worker ?? '';
-    const review = judged(task, reviewResponse(task, response, worker, verdicts));
+    const { isCritiqued = false } = record.snapshot.context;
+    const review = judged(task, reviewResponse(task, response, worker, verdicts), isCritiqued);
     const reason = reasonOf(review);
     const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
     if (review.verdict === 'refused') {
@@ -277,26 +285,19 @@ export class Conductor {
     );
   }
 
-  /** Waits for a critic that is not there or has no room, so long. */
   async #critique(record: TaskRecord, signal: AbortSignal): Promise<void> {
-    const { clock, critique } = this.#ports;
-    const untilMs = clock.monotonicMs() + stationLimits.waitMs;
+    const { clock, critique, gate } = this.#ports;
     const { id } = record;
-    const told = await (async () => {
-      for (;;) {
-        try {
-          return critiqueTold(record, await critique(record, signal), clock.nowMs());
-        } catch (error) {
-          const failed = asBusError(error);
-          if (signal.aborted) return undefined;
-          const leftMs = untilMs - clock.monotonicMs();
-          if (!failed.retryable || leftMs <= 0) return absentTold(record, failed, clock.nowMs());
-          await this.#of().amend(id, { progress: `waits for a critic: ${failed.code}` });
-          await pause(clock, Math.min(stationLimits.pauseMs, leftMs), signal);
-        }
-      }
-    })();
-    if (told === undefined || signal.aborted) return;
+    const said = await critiqueWithin(() => critique(record, signal), {
+      ...{ clock, signal },
+      onWaiting: (code) => this.#of().amend(id, { progress: `waits for a critic: ${code}` }),
+    });
+    if (said === undefined || signal.aborted) return;
+    const nowMs = clock.nowMs();
+    const told =
+      said instanceof BusError
+        ? absentTold(record, said, nowMs)
+        : critiqueTold(record, said, nowMs, gate);
     await this.#tell(record, 'critiquing', told.event, { ...told.patch, progress: '' });
   }
 
@@ -379,10 +380,17 @@ export class Conductor {
   }
 }
 
-/** What had an effect is not done again because its evidence is refused: then a person decides. */
-function judged(task: DelegatedTask, review: Review): Review {
+/**
+ * What had an effect is not done again because its evidence is refused: then a person decides. Criteria in words need a
+ * reader: where a critic follows that is the critic, and a person only where it does not read them.
+ */
+function judged(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
   const isRepeated = review.verdict === 'refused' && hasEffects(task);
-  return isRepeated ? { ...review, verdict: 'undecided' } : review;
+  if (isRepeated) return { ...review, verdict: 'undecided' };
+  const isForReader = review.findings.every(({ code }) => code === 'CRITERIA_UNCHECKED');
+  return isCritiqued && review.verdict === 'undecided' && isForReader
+    ? { ...review, verdict: 'warned' }
+    : review;
 }
 
 /** Without evidence that cannot be had. */

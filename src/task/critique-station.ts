@@ -52,14 +52,24 @@ export function isCritiqued(
   return critique === true || (from !== 'off' && criticality >= from);
 }
 
+/** The gate as the settings have it; what they do not say is as the product has it. */
+export interface Gate {
+  threshold?: number;
+  iterationsMax?: number;
+}
+
 /** What a critic is asked about the result of this attempt: always the same for the same attempt. */
-export function critiqueRequestOf(record: TaskRecord, root: string): CritiqueRequest {
+export function critiqueRequestOf(
+  record: TaskRecord,
+  root: string,
+  { threshold, iterationsMax = qualityGate.iterationsMax }: Gate = {},
+): CritiqueRequest {
   const { id, task, iterations, attempt, assignment } = record;
   const previous = iterations.findLast(({ score }) => score !== null)?.score ?? undefined;
   const iteration = (iterations.at(-1)?.iteration ?? 1) + 1;
   return {
     id: `${shortId(id)}-c${iteration}-a${attempt}`,
-    artifact: { path: `task/${id}`, text: textOf(record) },
+    artifact: { path: artifactOf(id), text: textOf(record) },
     root,
     modes: [],
     strict_order: false,
@@ -76,7 +86,8 @@ export function critiqueRequestOf(record: TaskRecord, root: string): CritiqueReq
     is_revision: false,
     iteration,
     ...(previous !== undefined && { previous_score: previous }),
-    iterations_max: qualityGate.iterationsMax,
+    ...(threshold !== undefined && { threshold }),
+    iterations_max: iterationsMax,
     tokens: 0,
     rules: [],
     criteria: criteriaOf(task),
@@ -84,6 +95,11 @@ export function critiqueRequestOf(record: TaskRecord, root: string): CritiqueReq
     entry_id: '',
     generator: assignment?.worker ?? '',
   };
+}
+
+/** By this name a critic knows the result of a task. */
+export function artifactOf(id: string): string {
+  return `task/${id}`;
 }
 
 function shortId(id: string): string {
@@ -118,17 +134,24 @@ function disputedIn(result: string, known: readonly string[]): string[] {
 }
 
 /** What follows from a critique of the last attempt. */
-export function critiqueTold(record: TaskRecord, critique: Critique, nowMs: number): Told {
+export function critiqueTold(
+  record: TaskRecord,
+  critique: Critique,
+  nowMs: number,
+  gate: Gate = {},
+): Told {
   const { iterations, task } = record;
   const known = iterations.at(-1)?.open ?? [];
   const disputed = disputedIn(record.response?.result ?? '', known);
-  const { standing, iteration } = stoodOf(record, critique, disputed, nowMs);
+  const { standing, iteration } = stoodOf(record, critique, { disputed, gate, at_ms: nowMs });
   const kept = [...iterations, iteration].slice(-recordLimits.iterations);
-  const outcome = outcomeOf(standing, task);
-  const detail = detailOf(kept, standing, task);
+  const counted = outcomeOf(standing, task);
+  const unread = counted === 'accepted' ? unreadIn(record, critique) : '';
+  const outcome = unread === '' ? counted : 'person';
+  const detail = [unread, detailOf(kept, standing, task)].filter(Boolean).join('; ');
   const asks = `accept it? ${detail}`.slice(0, recordLimits.asksChars);
   const code: ErrorCode =
-    standing.state === 'ratifying' ? 'CRITIQUE_CONDITIONAL' : 'CRITIQUE_REFUSED';
+    standing.state === 'ratifying' || unread !== '' ? 'CRITIQUE_CONDITIONAL' : 'CRITIQUE_REFUSED';
   const reason = outcome === 'accepted' ? '' : code;
   return {
     event: { type: 'critique.done', outcome, reason },
@@ -139,6 +162,14 @@ export function critiqueTold(record: TaskRecord, critique: Critique, nowMs: numb
       ...(outcome === 'accepted' && { error: null }),
     },
   };
+}
+
+/** Criteria in words are read by a model, or by a person where there was none. Empty: they were, or there are none. */
+function unreadIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
+  const isUnchecked = reviews.at(-1)?.findings.some(({ code }) => code === 'CRITERIA_UNCHECKED');
+  const judges = reports.filter(({ score }) => score !== null);
+  if (isUnchecked !== true || judges.some(({ engine }) => engine === 'model')) return '';
+  return `nobody has read the ${task.acceptance_criteria.length} criteria in words`;
 }
 
 /** There was no critic: what is critical waits for a person, the rest goes on with a note. */
@@ -197,11 +228,21 @@ export function judgedBy(
   return { iterations: [...record.iterations.slice(0, -1), { ...last, judged, judged_by: by }] };
 }
 
+/** What a person has just said about a critique, for the critic that keeps its history; undefined: nothing. */
+export function ratificationIn(
+  before: TaskRecord,
+  after: TaskRecord,
+): { artifact: string; judgement: PersonJudgement } | undefined {
+  const last = after.iterations.at(-1);
+  const known = before.iterations.find(({ critique }) => critique === last?.critique);
+  if (last === undefined || last.judged === '' || known?.judged === last.judged) return undefined;
+  return { artifact: artifactOf(after.id), judgement: last.judged };
+}
+
 function stoodOf(
   { iterations, task, attempt }: TaskRecord,
   critique: Critique,
-  disputed: string[],
-  at_ms: number,
+  { disputed, gate, at_ms }: { disputed: string[]; gate: Gate; at_ms: number },
 ): { standing: Standing; iteration: TaskIteration } {
   const round = roundOf(critique, disputed);
   const earlier = iterations.map((each) => ({ ...each, findings: each.open }));
@@ -212,7 +253,11 @@ function stoodOf(
   const standing = standingAfter([...earlier, { ...round, judged: '' as const }], {
     criticality,
     isAdversarial: true,
-    iterationsMax: qualityGate.iterationsMax,
+    iterationsMax: gate.iterationsMax ?? qualityGate.iterationsMax,
+    // The one that the critic has judged by; C1 is told, unless somebody has set a gate.
+    ...((criticality !== 'C1' || gate.threshold !== undefined) && {
+      threshold: critique.threshold,
+    }),
   });
   const { digest, score, threshold, verdict, why, flags, reports } = critique;
   const iteration: TaskIteration = {

@@ -320,8 +320,15 @@ export const taskMachine = task.createMachine({
         },
         /** Its evidence holds; a critic looks at the result. A revision is no failed attempt: the cycle bounds it. */
         critiquing: {
-          entry: critique,
+          // It is bounded by itself, and the work is done: the time of the task stands still.
+          entry: [clear('whole'), arm('decision'), critique],
+          exit: clear('decision'),
           on: {
+            'timer.due': {
+              guard: { type: 'isTimer', params: { timer: 'decision' } },
+              target: '#task.failed',
+              actions: 'rememberSilence',
+            },
             'critique.done': [
               {
                 guard: { type: 'isOutcome', params: { outcome: 'accepted' } },
@@ -331,15 +338,15 @@ export const taskMachine = task.createMachine({
               {
                 guard: { type: 'isOutcome', params: { outcome: 'revise' } },
                 target: 'revising',
-                actions: 'rememberReason',
+                actions: ['rememberReason', arm('whole')],
               },
               { target: 'deciding', actions: 'rememberReason' },
             ],
           },
         },
-        /** Waits for a person, or for whoever may judge. */
+        /** Waits for a person, or for whoever may judge; the time of the task stands still meanwhile. */
         deciding: {
-          entry: arm('decision'),
+          entry: [clear('whole'), arm('decision')],
           exit: clear('decision'),
           on: {
             'decision.made': [
@@ -348,7 +355,11 @@ export const taskMachine = task.createMachine({
                 target: '#task.completed',
                 actions: 'forgetReason',
               },
-              { guard: { type: 'isJudged', params: { judgement: 'revise' } }, target: 'revising' },
+              {
+                guard: { type: 'isJudged', params: { judgement: 'revise' } },
+                target: 'revising',
+                actions: arm('whole'),
+              },
               {
                 guard: { type: 'isJudged', params: { judgement: 'halt' } },
                 target: '#task.halted',

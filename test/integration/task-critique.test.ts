@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BusError } from '../../src/errors/bus-error.js';
-import { findingOf } from '../support/critiques.js';
+import { criticMessages, criticService } from '../../src/critic/messages.js';
+import { recordOf } from '../support/bus.js';
+import { critiqueOf, findingOf } from '../support/critiques.js';
 import { scriptedCritic } from '../support/scripted-critic.js';
 import { TaskStage } from '../support/task-stage.js';
 
@@ -146,6 +148,79 @@ describe('a critical task', () => {
     const [first, second, ...rest] = critic.requests.map((each) => each.id);
     expect([first, second]).toEqual([`${id}-c2-a1`, `${id}-c2-a1`]);
     expect(rest).toEqual([`${id}-c3-a2`]);
+  });
+});
+
+describe('a critique under way', () => {
+  /** A critic that answers when it is let, and hears whether anybody still wants that. */
+  async function slow() {
+    const client = await stage.bus.client('critic', { role: 'critic' });
+    const asked: { id: string; signal: AbortSignal }[] = [];
+    const ratified: unknown[] = [];
+    const { critique, ratify } = criticMessages;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    client.serve({
+      [critique.type]: async ({ body, signal }) => {
+        const { id, artifact, iteration } = critique.request.decode(body);
+        asked.push({ id, signal });
+        await held;
+        const criticality = 'C3' as const;
+        const change = { artifact: artifact.path, iteration, criticality, digest: id };
+        return critique.answer.encode(critiqueOf(id, 0.87, change));
+      },
+      [ratify.type]: ({ body }) => {
+        ratified.push(ratify.request.decode(body));
+        throw new BusError('RATIFY_STATE', { artifact: '', state: '' });
+      },
+    });
+    await client.register(recordOf('critic'));
+    await client.offer([criticService]);
+    return { asked, ratified, release };
+  }
+
+  test('goes on while its manager is stopped and started', async () => {
+    await worker(['first', 'second']);
+    const { asked, release } = await slow();
+    const { id } = await stage.delegate({ criticality: 'C3' });
+    await expect.poll(() => asked.length).toBe(1);
+    await stage.stopManager();
+    await stage.startManager();
+    await expect.poll(() => asked.length).toBe(2);
+    expect(asked[0]?.signal.aborted).toBe(false);
+    expect(asked[1]?.id).toBe(asked[0]?.id);
+    release();
+    expect((await stage.until(id, ['deciding'])).iterations).toHaveLength(2);
+  });
+
+  test('ends with its task', async () => {
+    await worker(['first']);
+    const { asked } = await slow();
+    const { id } = await stage.delegate({ criticality: 'C3' });
+    await expect.poll(() => asked.length).toBe(1);
+    await stage.change(id, 'cancel');
+    await expect.poll(() => asked[0]?.signal.aborted).toBe(true);
+    expect((await stage.until(id, ['cancelled'])).iterations).toEqual([]);
+  });
+
+  test('takes no time of its task, and what a person says of it is told to the critic', async () => {
+    await worker(['first', 'second']);
+    const { ratified, release } = await slow();
+    release();
+    const { id } = await stage.delegate({ criticality: 'C3' });
+    await stage.until(id, ['deciding']);
+    await stage.change(id, 'refuse', 'not good');
+    await expect
+      .poll(() => ratified)
+      .toEqual([{ artifact: `task/${id}`, judgement: 'refuse', text: 'not good', by: 'asker' }]);
+    expect((await stage.until(id, ['failed'])).error?.code).toBe('CRITIQUE_REFUSED');
+  });
+
+  test('is asked about criteria in words, which nobody else reads', async () => {
+    await worker(['first']);
+    const { asked } = await slow();
+    await stage.delegate({ criticality: 'C3', acceptance_criteria: [{ text: 'it is polite' }] });
+    await expect.poll(() => asked.length).toBe(1);
   });
 });
 

@@ -1,3 +1,4 @@
+import { atLeast } from '../decimals.js';
 import { lookAt } from '../checks/all.js';
 import { sorted } from '../finding.js';
 import { knownClaims } from '../known-claims.js';
@@ -119,9 +120,10 @@ function passOrFail({ score, findings }: Examined, before: ModeInput['before']):
     ({ severity }) => severity === 'critical',
   );
   const low = score.dimensions.filter(
-    (each) => each.score !== null && each.score <= dimensionCritical,
+    (each) => each.score !== null && atLeast(dimensionCritical, each.score),
   );
-  const isPass = score.score >= qualityGate.threshold && open.length === 0 && low.length === 0;
+  const isPass =
+    atLeast(score.score, qualityGate.threshold) && open.length === 0 && low.length === 0;
   const why = [
     `the threshold is ${qualityGate.threshold}`,
     ...(open.length > 0 ? [`${open.length} critical findings are open`] : []),

@@ -1,3 +1,4 @@
+import { atLeast } from '../decimals.js';
 import { coverageMin } from '../scoring.js';
 import type { Examined } from '../mode.js';
 import type { DimensionScore, Finding } from '../shapes.js';
@@ -23,7 +24,7 @@ export function breakdown({ score }: Examined): string {
 /** Lowest first, those below the threshold. */
 export function areas({ score, findings }: Examined, threshold: number): string {
   const low = judged(score?.dimensions)
-    .filter((each) => each.score < threshold)
+    .filter((each) => !atLeast(each.score, threshold))
     .sort((one, other) => one.score - other.score)
     .map(
       ({ name, score: value, evidence }) =>

@@ -1,3 +1,4 @@
+import { atLeast } from '../decimals.js';
 import { qualityGate, type Flag } from '../shapes.js';
 import type { Course } from './course.js';
 import type { SelectInput } from './select.js';
@@ -28,7 +29,7 @@ function mandatory({ criticality, context }: Course, input: SelectInput): Flag[]
       `a person reviews it: what agents find at ${criticality} without tokens is poor`,
     ],
     [
-      iteration > iterationsMost && previous_score < threshold,
+      iteration > iterationsMost && !atLeast(previous_score, threshold),
       'ESC-003',
       `a person reviews it: the gate is not met after ${iterationsMost} iterations`,
     ],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { History } from '../../../src/critic/history.js';
+import { History, isIteration } from '../../../src/critic/history.js';
 import { ratificationMs } from '../../../src/critic/cycle.machine.js';
 import { criticLayout } from '../../../src/store/layouts.js';
 import { trendPrefix } from '../../../src/store/keys.js';
@@ -147,4 +147,15 @@ describe('a ratification', () => {
       code: 'RATIFY_STATE',
     });
   });
+});
+
+test('a review that was cut because nobody wanted it any more is no iteration', () => {
+  const whole = critiqueOf('one', 0.9);
+  const changed = (change: object) => ({
+    reports: whole.reports.map((e) => ({ ...e, ...change })),
+  });
+  expect(isIteration(whole)).toBe(true);
+  expect(isIteration(changed({ status: 'partial', reason: 'MODE_TIMED_OUT' }))).toBe(true);
+  expect(isIteration(changed({ status: 'partial', reason: 'CANCELLED' }))).toBe(false);
+  expect(isIteration(changed({ status: 'skipped', reason: 'CANCELLED' }))).toBe(false);
 });

@@ -98,3 +98,18 @@ test('weights of a rubric are 1 together', () => {
   for (const rubric of [judgeDimensions, standardDimensions])
     expect(rubric.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(1, 12);
 });
+
+test('the threshold is reached or not in the same way wherever it is compared', () => {
+  // 0.92 as a sum of binary fractions.
+  const dust = 0.9199999999999999;
+  const of = (score: number) => {
+    const dimensions = judgeDimensions.map(({ name, weight }) => ({
+      ...{ name, weight, score, why: '', evidence: [] },
+    }));
+    const report = reportOf({ mode: 'llm-as-judge', score: { score, coverage: 1, dimensions } });
+    return verdictOf([report], 0.92, 3, 3);
+  };
+  expect(of(dust).verdict).toBe('PASS');
+  expect(of(0.9199999).verdict).toBe('REVISE');
+  expect(of(0.9199999).why).toContain('0.9199999 against 0.92');
+});

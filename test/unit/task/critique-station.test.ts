@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { begun } from '../../../src/task/advance.js';
+import { advance, begun, stateOf } from '../../../src/task/advance.js';
+import { changeOf } from '../../../src/task/changes.js';
 import {
   absentTold,
   critiqueRequestOf,
   critiqueTold,
   isCritiqued,
+  ratificationIn,
   stationLimits,
   withCritique,
 } from '../../../src/task/critique-station.js';
@@ -83,4 +85,79 @@ test('a record keeps its critiques, and an older one has none', () => {
   expect(decodeRecord(encodeRecord(record)).iterations).toEqual(record.iterations);
   const { iterations: _, ...older } = JSON.parse(encodeRecord(record).toString());
   expect(decodeRecord(Buffer.from(JSON.stringify(older))).iterations).toEqual([]);
+});
+
+test('the gate of the settings is the gate of the critic and of the cycle', () => {
+  const gate = { threshold: 0.8, iterationsMax: 5 };
+  expect(critiqueRequestOf(recordWith(), '', gate)).toMatchObject({
+    threshold: 0.8,
+    iterations_max: 5,
+  });
+  const passing = { threshold: 0.8, iteration: 3, verdict: 'PASS' as const };
+  const passed = critiqueTold(recordWith(), critiqueOf('one', 0.84, passing), 5, gate);
+  expect(passed.event).toMatchObject({ outcome: 'accepted' });
+  const late = { threshold: 0.8, iteration: 4 };
+  const revised = critiqueTold(recordWith(), critiqueOf('one', 0.5, late), 5, gate);
+  expect(revised.event).toMatchObject({ outcome: 'revise' });
+  const told = recordWith({ criticality: 'C1' });
+  const low = critiqueOf('one', 0.2, { criticality: 'C1', iteration: 5, threshold: 0.8 });
+  expect(critiqueTold(told, low, 5).event).toMatchObject({ outcome: 'accepted' });
+  expect(critiqueTold(told, low, 5, gate).event).toMatchObject({ outcome: 'person' });
+});
+
+test('criteria in words that no model has read are for a person', () => {
+  const findings = [{ code: 'CRITERIA_UNCHECKED', severity: 'warning' as const, text: '' }];
+  const review = { findings } as unknown as TaskRecord['reviews'][number];
+  const record = recordWith({ acceptance_criteria: ['it is polite'] }, { reviews: [review] });
+  const score = { score: 0.95, coverage: 1, dimensions: [] };
+  const by = (engine: 'rules' | 'model') => {
+    const critique = critiqueOf('one', 0.95, { iteration: 3 });
+    return { ...critique, reports: critique.reports.map((each) => ({ ...each, score, engine })) };
+  };
+  expect(critiqueTold(record, by('model'), 5).event).toMatchObject({ outcome: 'accepted' });
+  const told = critiqueTold(record, by('rules'), 5);
+  expect(told.event).toMatchObject({ outcome: 'person', reason: 'CRITIQUE_CONDITIONAL' });
+  expect(told.patch.asks).toMatch(/^accept it\? nobody has read the 1 criteria in words/);
+});
+
+/** A critique of a result that lies there, told. */
+function critiqued(score: number, change = {}): TaskRecord {
+  const { snapshot } = [
+    { type: 'task.ready' } as const,
+    { type: 'attention.passed' } as const,
+    { type: 'worker.completed' } as const,
+    { type: 'review.done', verdict: 'accepted', reason: '' } as const,
+  ].reduce((record, event) => advance(record, event, 10).record, recordWith());
+  const record = { ...recordWith({}, change), snapshot };
+  const { event, patch } = critiqueTold(record, critiqueOf('one', score, { iteration: 3 }), 20);
+  return advance({ ...record, ...patch }, event, 20).record;
+}
+
+test('the time of a task stands still while a critic or a person looks at its result', () => {
+  const first = recordWith();
+  expect(first.timers).toHaveProperty('whole');
+  const asking = critiqued(0.87);
+  expect(stateOf(asking)).toBe('deciding');
+  expect(Object.keys(asking.timers)).toEqual(['decision']);
+  const { event, patch } = changeOf(asking, { what: 'revise', text: '' }, 'somebody');
+  const again = advance({ ...asking, ...patch }, event, 5_000).record;
+  expect(again.timers).toEqual({ whole: 6_000 });
+});
+
+test('what a person says is told to the critic once, and a refused result was refused', () => {
+  const asking = critiqued(0.87);
+  expect(asking.error?.code).toBe('CRITIQUE_CONDITIONAL');
+  expect(ratificationIn(asking, asking)).toBeUndefined();
+  const { event, patch } = changeOf(asking, { what: 'refuse', text: '' }, 'somebody');
+  const refused = advance({ ...asking, ...patch }, event, 30).record;
+  expect(ratificationIn(asking, refused)).toEqual({ artifact: 'task/t-1', judgement: 'refuse' });
+  expect(ratificationIn(refused, refused)).toBeUndefined();
+  expect(refused.error?.code).toBe('CRITIQUE_REFUSED');
+  expect(refused.error?.text).toMatch(/^the result does not stand up to its critique: the limit/);
+});
+
+test('where nobody decides, that is why it failed', () => {
+  const expired = advance(critiqued(0.87), { type: 'timer.due', timer: 'decision' }, 30).record;
+  expect(stateOf(expired)).toBe('failed');
+  expect(expired.error?.code).toBe('DECISION_EXPIRED');
 });

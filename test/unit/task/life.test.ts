@@ -325,9 +325,13 @@ test('an open task has a time at which it is over, and time alone ends it', () =
     fc.property(lives, (life) => {
       let record = live(life, (after) => {
         if (isOver(after.record)) return;
-        const { whole, gate } = after.record.timers;
-        // While a person thinks about a risk, their time counts, and that of the task stands still.
-        expect([whole === undefined, gate === undefined]).toContain(false);
+        const { whole, gate, decision } = after.record.timers;
+        // While a person thinks about a risk or a result, their time counts, and that of the task stands still.
+        const isLooked = ['critiquing', 'deciding'].includes(stateOf(after.record));
+        expect(
+          [whole, gate, isLooked ? decision : undefined].some((each) => each !== undefined),
+        ).toBe(true);
+        expect(isLooked && whole !== undefined).toBe(false);
         expect(whole === undefined || gate === undefined).toBe(true);
         expect(whole ?? Infinity).toBeGreaterThanOrEqual(startMs + 600_000);
       });
