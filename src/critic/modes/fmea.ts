@@ -3,6 +3,7 @@ import { aboutEffect } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import { fileOf, type Component, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
+import { toldRefusals } from '../impact/refusals.js';
 import {
   detectionOf,
   occurrenceOf,
@@ -111,9 +112,9 @@ function rowsOf(impact: Impact): Row[] {
 
 type Failure = Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>;
 
-/** What the text shows first, then weaknesses, then what its effects can do, and what is left: a wrong result. */
+/** What the text shows first, then weaknesses, what its effects can do, what it refuses; else it gives a wrong result. */
 function failuresOf(component: Component): Failure[] {
-  const { gaps, threats, effects, line, line_end, name, kind } = component;
+  const { gaps, threats, effects, refusals, line, line_end, name, kind } = component;
   const shownGaps = gaps.map((gap): Failure => {
     const { what, then, line_start, line_end: end, remedy, isExplained } = gap;
     return {
@@ -137,7 +138,18 @@ function failuresOf(component: Component): Failure[] {
     cause: `\`${effect.call}\` ${aboutEffect[effect.kind].does}`,
     ...{ line: effect.line, line_end: effect.line, isShown: false, remedy: '' },
   }));
-  const found = [...shownGaps, ...weak, ...done];
+  const [refusal] = refusals;
+  const refused =
+    refusal === undefined
+      ? []
+      : [
+          {
+            failure: `its caller gets ${toldRefusals(refusals, 4)}`,
+            cause: 'what it asks for does not hold',
+            ...{ line: refusal.line, line_end: refusal.line, isShown: false, remedy: '' },
+          },
+        ];
+  const found = [...shownGaps, ...weak, ...done, ...refused];
   if (found.length > 0 || kind === 'file') return found;
   return [
     {
