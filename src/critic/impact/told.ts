@@ -96,7 +96,7 @@ const severityOfRisk: Readonly<Record<Risk, Severity>> = {
 };
 
 /** Rules of O2 that mark a border or a doubt: what is wrong there, if anything, has to be read. */
-const borders: ReadonlySet<string> = new Set([
+export const borders: ReadonlySet<string> = new Set([
   ...['user-memory-read', 'user-memory-write', 'raw-hardware', 'program-start', 'identity-change'],
   ...['pattern-from-data', 'unterminated-copy', 'unchecked-number'],
 ]);

@@ -270,6 +270,11 @@ function placeOfComment(
   return { path, line: line_start, line_end };
 }
 
+/** From the mark on: what stands before it may be finished. */
+function markedOf({ text }: Comment): string {
+  return text.slice(Math.max(0, text.search(doubt)));
+}
+
 /** What its author himself calls unfinished; one finding for all of a file. */
 function doubts(view: CodeView, path: string): Challenge[] {
   const all = view.comments.filter(({ text }) => doubt.test(text));
@@ -279,7 +284,7 @@ function doubts(view: CodeView, path: string): Challenge[] {
     {
       ...{ rule: 'DA_OWN_DOUBT', severity: 'note', said: first, isDecision: false },
       why: `Its author calls ${plural(all.length, 'place')} unfinished: ${listed(
-        all.map((each) => `line ${each.line_start} "${cut(each.text, 90)}"`),
+        all.map((each) => `line ${each.line_start} "${cut(markedOf(each), 90)}"`),
         4,
       )}.`,
       remedy: 'Do it, or say why it can stay.',

@@ -14,6 +14,7 @@ import {
   type Rating,
 } from '../impact/rating.js';
 import {
+  borders,
   bullets,
   placeIn,
   plural,
@@ -126,7 +127,10 @@ function failuresOf(component: Component): Failure[] {
       isShown: !isExplained,
     };
   });
-  const weak = threats.map((threat): Failure => ({
+  const told = new Map(
+    threats.filter(({ type }) => !borders.has(type)).map((each) => [each.type, each]),
+  );
+  const weak = [...told.values()].map((threat): Failure => ({
     failure: `a weakness is used: ${threat.description}`,
     cause: `${threat.type} ${threat.cwe}`.trim(),
     ...{ line: threat.line, line_end: threat.line, isShown: false },

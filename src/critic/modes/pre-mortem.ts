@@ -214,12 +214,17 @@ function ignoredStory(component: Component): Story[] {
   ];
 }
 
+/** None was found, whatever may hide one. */
+function hasNoTest({ reach }: Component): boolean {
+  return reach !== undefined && reach.tests.length + reach.alike.tests.length === 0;
+}
+
 function hubStory(component: Component, impact: Impact): Story[] {
   const { name, path, line, reach } = component;
   if (reach === undefined || !isUntested(component, impact) || reach.consumers < hubUsers)
     return [];
   const all = impact.components.filter(({ kind }) => kind !== 'file');
-  const isNone = all.length > 1 && all.every((each) => isUntested(each, impact));
+  const isNone = all.length > 1 && all.every(hasNoTest);
   return [
     {
       ...{ rule: 'PM_HUB_UNTESTED', severity: 'minor', likely: 'medium', component },

@@ -75,6 +75,7 @@ function quotes(sentences: readonly Sentence[], none: string): string {
 /** What it says of itself; else the first sentence of a section that holds it; else its first. */
 function thesisOf(read: MarkdownText): Sentence[] {
   const plain = read.sentences.filter(({ isQuote }) => !isQuote);
+  if (read.isCode) return ofCode(plain, read.lines);
   const said = plain.filter(({ text }) => thesis.test(withoutCode(text)));
   const titled = new Map<number, Sentence>();
   for (const sentence of plain) {
@@ -83,8 +84,7 @@ function thesisOf(read: MarkdownText): Sentence[] {
     if (thesisTitle.test(title) && !titled.has(part)) titled.set(part, sentence);
   }
   const all = [...new Set([...titled.values(), ...said])];
-  if (all.length > 0) return all;
-  return read.isCode ? ofCode(plain, read.lines) : plain.slice(0, 1);
+  return all.length > 0 ? all : plain.slice(0, 1);
 }
 
 /** A legal notice is no word on what the code is for. */

@@ -94,8 +94,8 @@ export interface FailingTree extends AsyncDisposable {
   ): Promise<Examined>;
 }
 
-export async function failingTree(): Promise<FailingTree> {
-  const tree = await TemporaryTree.create(failingFiles);
+export async function failingTree(files = failingFiles): Promise<FailingTree> {
+  const tree = await TemporaryTree.create(files);
   const home = await TemporaryTree.create();
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
   const { shards } = await openShards(tree.root, home.root);
