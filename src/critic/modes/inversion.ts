@@ -27,6 +27,8 @@ const ofLock = /\b(?:locks?|locked|mutex|semaphore|spinlock|rcu|held|hold)\b|\w_
 const asserting =
   /\b(?:lockdep_\w+|assert\w*|BUG_ON|WARN_ON\w*|might_sleep|\w*is_locked|__must_hold|__releases|__acquires)\b/;
 const guaranteesMax = 200;
+/** Clauses of one sentence that are looked at: each costs its whole length. */
+const clausesMax = 12;
 const quotedChars = 160;
 
 /** What was found that holds a stated guarantee. */
@@ -75,7 +77,9 @@ async function examine(input: ModeInput): Promise<Examined> {
   const stated = saidIn(input.artifact, impact).filter(({ text }) =>
     guarantee.test(text.replace(compared, '')),
   );
-  const guarantees = stated.slice(0, guaranteesMax).map((said) => lookUp(said, impact));
+  const guarantees = stated
+    .slice(0, guaranteesMax)
+    .map((said) => lookUp(impact.isCode ? said : ofClauses(said, impact), impact));
   const blind = blindSpots(impact, input.artifact.text);
   const findings: Finding[] = [];
   const unable = unableOf(impact, guarantees, stated.length);
@@ -97,6 +101,13 @@ async function examine(input: ModeInput): Promise<Examined> {
     input.partial(examined());
   }
   return examined();
+}
+
+/** In a document a word of guarantee is about what its own clause names. */
+function ofClauses(said: Said, impact: Impact): Said {
+  const words = [...said.text.matchAll(new RegExp(guarantee, 'gi'))].slice(0, clausesMax);
+  const clauses = words.map(({ index }) => clauseAt(said.text, index));
+  return { ...said, about: meantIn(clauses.join('\n'), impact) };
 }
 
 function lookUp(said: Said, impact: Impact): Guarantee {
@@ -135,7 +146,7 @@ function boundsOf(
   const holds: string[] = [];
   const lost: string[] = [];
   const lostIn = new Set<Component>();
-  const bounds = said.isRow ? [] : boundsIn(said.text);
+  const bounds = said.isRow ? [] : boundsIn(said.text).slice(0, clausesMax);
   let isStated = false;
   for (const { stated, at, values } of bounds) {
     const named = impact.isCode ? [] : meantIn(clauseAt(said.text, at), impact);
