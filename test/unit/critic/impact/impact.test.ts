@@ -210,7 +210,7 @@ describe('rating', () => {
     const sites = [site('src/use.ts'), site('test/a.test.ts'), site('src/c.ts', 'direct')];
     const alike = alikeOf(sites, reach({ consumers: 0 }));
     expect([alike.users, alike.tests]).toEqual([[sites[0]], [sites[1]]]);
-    expect(alikeOf(sites, reach({ tests: [node] })).tests).toEqual([]);
+    expect(alikeOf(sites, reach({ tests: [node] as unknown as Reach['tests'] })).tests).toEqual([]);
     const its = of({ consumers: 0, alike });
     const words = 'none for sure; calls of a member of its name:';
     expect(usersOf(reach({ consumers: 0, alike }))).toBe(`${words} src/use.ts:3`);
