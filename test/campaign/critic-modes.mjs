@@ -4,8 +4,8 @@
 //
 //   npm run campaign:critic-modes -- --repo DIR --home DIR --artifact PATH [--artifact PATH …] [--mode NAME …] [--sections] [--json]
 //
-// PATH is a file of the tree, from its root. A mode is added by its line in `registry`. Exits with 1 when a finding quotes what
-// is not there, or a required section is missing.
+// PATH is a file of the tree, from its root. Every mode of `src/critic/modes.ts` is run, without a model. Exits with 1 when a
+// finding quotes what is not there, or a required section is missing.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,6 +13,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../dist/src/base/clock.js';
 import { bounded } from '../../dist/src/critic/finding.js';
+import { modes } from '../../dist/src/critic/modes.js';
 import { qualityGate } from '../../dist/src/critic/shapes.js';
 import { TreeGround } from '../../dist/src/critic/tree-ground.js';
 import { Lattice } from '../../dist/src/lattice/lattice.js';
@@ -21,15 +22,6 @@ import { TreeAnalyses } from '../../dist/src/pgc/analysis/analyses.js';
 import { lazyCardOf } from '../../dist/src/pgc/card.js';
 import { openIndex } from '../../dist/src/pgc/open-index.js';
 import { openShards } from '../../dist/src/pgc/open-shards.js';
-
-/** Name of a mode → what its file in `src/critic/modes/` exports. */
-const registry = {
-  fmea: 'fmea',
-  'pre-mortem': 'preMortem',
-  inversion: 'inversion',
-  'red-team': 'redTeam',
-  'devils-advocate': 'devilsAdvocate',
-};
 
 const context = {
   ...{ criticality: 'C3', phase: 'PH-DESIGN', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },
@@ -42,7 +34,7 @@ const { values } = parseArgs({
     repo: { type: 'string' },
     home: { type: 'string' },
     artifact: { type: 'string', multiple: true, default: [] },
-    mode: { type: 'string', multiple: true, default: Object.keys(registry) },
+    mode: { type: 'string', multiple: true, default: [...modes.keys()] },
     sections: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -69,7 +61,8 @@ async function openGround() {
 }
 
 async function run(artifactPath, name) {
-  const { [registry[name]]: mode } = await import(`../../dist/src/critic/modes/${name}.js`);
+  const mode = modes.get(name);
+  if (mode === undefined) throw new Error(`no mode is called ${name}`);
   const text = readFileSync(path.join(repo, artifactPath), 'utf8');
   const digest = createHash('sha256').update(text).digest('hex');
   const began = performance.now();

@@ -99,6 +99,8 @@ function decisionRecord({ artifact, read, target }: Subject): Checked[] {
 const placeholder =
   /^(?:[-*\s>(["'_]*)(?:TODO|TBD|TBC|TBA|FIXME|XXX)(?![\w-])|[[(<{]\s?(?:TODO|TBD|TBC|FIXME|XXX|INSERT|FILL IN|YOUR [A-Z ]{2,30}(?: HERE)?)\b[^\])>}]{0,80}[\])>}]|(?:^|\s)(?:TODO|FIXME|TBD)\s?(?:\(\w[^)]{0,40}\))?:|\b(?:still|yet|is|are|remains?) to be (?:defined|determined|decided|specified|announced)\b|^\W*to be (?:defined|determined|decided|specified|announced|written|done)\W*$|\blorem ipsum\b/;
 
+const unfinished = /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/;
+
 /** Text that is still to come; in code: comments that say so. */
 export const placeholders: Check = ({ read }) => {
   const { sentences, headings, rows, isCode, lines } = read;
@@ -113,7 +115,7 @@ export const placeholders: Check = ({ read }) => {
       {
         ...{ rule: 'PLACEHOLDER', severity: isCode ? ('minor' as const) : ('major' as const) },
         text: isCode
-          ? `A comment says that this is not finished: ${quoted(text)}`
+          ? `A comment says that this is not finished: ${quoted(text.slice(Math.max(0, text.search(unfinished))))}`
           : `Text is still to come: ${quoted(text)}`,
         remedy: isCode
           ? 'Do it, or name the task that will.'
@@ -133,6 +135,6 @@ function placeOf({ line_start, line_end }: { line_start: number; line_end: numbe
 /** Comments of neighbouring lines are one paragraph: the line with the word is meant. */
 function narrowed(lines: readonly string[], place: Place): Place {
   const its = lines.slice(place.line_start - 1, place.line_end);
-  const found = its.findIndex((line) => /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/.test(line));
+  const found = its.findIndex((line) => unfinished.test(line));
   return found < 0 ? place : at(place.line_start + found);
 }

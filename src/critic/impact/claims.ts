@@ -31,7 +31,6 @@ export function saidIn(artifact: Artifact, impact: Impact): Said[] {
     .filter(({ isQuote }) => !isQuote)
     .map((each) => ({ ...each, isRow: false }));
   const all = [...spoken, ...cells].sort((one, other) => one.line_start - other.line_start);
-  const byId = new Map(impact.components.map((each) => [each.id, each]));
   return all.map(({ text, line_start, line_end, isRow }) => {
     const part = parts.findLast((each) => each.line_start <= line_start);
     const section = {
@@ -39,13 +38,27 @@ export function saidIn(artifact: Artifact, impact: Impact): Said[] {
       line_end: part?.line_end ?? lines.length,
       title: part?.path.at(-1) ?? '',
     };
-    const about = impact.isCode
-      ? documented(impact, line_start, line_end)
-      : namesIn(text).flatMap((name) =>
-          (impact.named.get(name) ?? []).flatMap((id) => byId.get(id) ?? []),
-        );
-    return { text, line_start, line_end, isRow, section, about: [...new Set(about)] };
+    const about = impact.isCode ? documented(impact, line_start, line_end) : meantIn(text, impact);
+    return { text, line_start, line_end, isRow, section, about };
   });
+}
+
+/** What the words of a document name. */
+export function meantIn(text: string, { named, components }: Impact): Component[] {
+  const byId = new Map(components.map((each) => [each.id, each]));
+  const ids = namesIn(text).flatMap((name) => named.get(name) ?? []);
+  return [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The part of a sentence that a place stands in: what another part names is not what this one bounds. */
+export function clauseAt(text: string, at: number): string {
+  const plain = text.replace(/`{1,2}[^`\n]{1,200}`{1,2}|\w{1,80}\(\)/g, (code) =>
+    '_'.repeat(code.length),
+  );
+  const ends = [...plain.matchAll(/[;:](?=\s)|[()]|[.!?](?=\s)/g)].map(({ index }) => index);
+  const from = ends.findLast((end) => end < at) ?? -1;
+  const to = ends.find((end) => end >= at) ?? text.length;
+  return text.slice(from + 1, to);
 }
 
 function namesIn(text: string): string[] {
@@ -102,10 +115,13 @@ const bounded =
   /\b(?:at most|no more than|not more than|limited to|a maximum of|no fewer than|not longer than)\s+(?:about\s+)?(\d[\d_,  ]{0,15}\d|\d)(?![\d.]*\w*[-:/])\s?(KiB|KB|MiB|MB|GiB|GB|seconds?|s|minutes?|min|hours)?\b/gi;
 
 /** Bounds that a sentence states, with every value under which code may hold them; small ones stand everywhere. */
-export function boundsIn(text: string): { stated: string; values: number[] }[] {
-  return Array.from(text.matchAll(bounded), ([stated, digits = '', unit = '']) => {
-    const value = Number(digits.replace(/[_,\s]/g, ''));
-    const more = (scales[unit.toLowerCase()] ?? []).map((scale) => value * scale);
-    return { stated: stated.trim(), values: [value, ...more] };
-  }).filter(({ values }) => (values[0] ?? 0) > 2);
+export function boundsIn(text: string): { stated: string; at: number; values: number[] }[] {
+  return Array.from(
+    text.matchAll(bounded),
+    ({ 0: stated, 1: digits = '', 2: unit = '', index }) => {
+      const value = Number(digits.replace(/[_,\s]/g, ''));
+      const more = (scales[unit.toLowerCase()] ?? []).map((scale) => value * scale);
+      return { stated: stated.trim(), at: index, values: [value, ...more] };
+    },
+  ).filter(({ values }) => (values[0] ?? 0) > 2);
 }

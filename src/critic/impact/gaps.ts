@@ -1,39 +1,15 @@
-import { argumentsAt } from '../../pgc/items/code-text.js';
 import type { CodeView } from './code-view.js';
+import { allocations } from './allocations.js';
 import { escaped } from './effects.js';
-
-export const gapRules = [
-  'ERROR_SWALLOWED',
-  'ERROR_CATCH_ALL',
-  'LOOP_WITHOUT_END',
-  'WAIT_WITHOUT_END',
-  'MEMORY_UNCHECKED',
-] as const;
-export type GapRule = (typeof gapRules)[number];
-
-/** Something that the text itself shows to be missing. */
-export interface Gap {
-  rule: GapRule;
-  line_start: number;
-  line_end: number;
-  /** What is so, in a clause that begins with a small letter. */
-  what: string;
-  /** What happens then. */
-  then: string;
-  remedy: string;
-  /** A remark stands there which says why. */
-  isExplained: boolean;
-}
+import { firstOf, isSaid, placeOf, placesMax, type Gap, type GapRule } from './gap.js';
+import { waits } from './waits.js';
 
 /** Of one rule in one text. */
 const perRuleMax = 40;
 /** A `try` with fewer lines holds so little that everything it throws means the same. */
 const broadLinesMin = 4;
-const functionCharsMax = 20_000;
 /** Of a handler so much is looked at. */
 const handlerCharsMax = 4_000;
-/** Places of one pattern that are looked at: what each costs is bounded, and so is all of it. */
-const placesMax = 200;
 const handlersMax = 2_000;
 
 /** Every gap of a text, in order of the text. Each is decided by what stands in the text alone. */
@@ -65,14 +41,6 @@ function swallowed(view: CodeView, from: number, to: number): Gap {
     ...{ what: 'an error is caught and nothing is done about it', then: swallowedThen },
     remedy: swallowedRemedy,
   };
-}
-
-/** A remark in the place, on its line, or on the line above. */
-function isSaid(view: CodeView, from: number, to: number): boolean {
-  const { line_start, line_end } = placeOf(view, from, to);
-  return view.comments.some(
-    (each) => each.line_end >= line_start - 1 && each.line_start <= line_end && each.text !== '',
-  );
 }
 
 /** Any way out of a block of a `catch` that is more than a value: the error goes on, or somebody is told. */
@@ -221,142 +189,4 @@ function pythonLoops(view: CodeView): Gap[] {
       found.push(endlessAt(view, match.index, view.offsetOf(last)));
   }
   return found;
-}
-
-interface Waiting {
-  pattern: RegExp;
-  /** Which, where its arguments have it, ends the wait. */
-  ends: RegExp;
-  /** Its arguments decide only when they stand there as they are. */
-  isKnown: (given: string) => boolean;
-}
-
-const spread = /\.\.\.|\*\*/;
-const literalOptions = (given: string): boolean =>
-  !spread.test(given) && (!given.includes(',') || /\{[^]*\}\s*,?\s*$/.test(given));
-const keywords = (given: string): boolean => !spread.test(given);
-
-const waiting: Partial<Record<CodeView['family'], readonly Waiting[]>> = {
-  es: [
-    { pattern: /(?<![.\w$#])fetch(?=\s*\()/g, ends: /\bsignal\b/, isKnown: literalOptions },
-    {
-      pattern: /(?<![.\w$#])(?:execSync|execFileSync|spawnSync)(?=\s*\()/g,
-      ends: /\btimeout\b/,
-      isKnown: (given) => !spread.test(given) && /\{[^]*\}\s*,?\s*$/.test(given),
-    },
-  ],
-  python: [
-    {
-      pattern: /\brequests\.(?:get|post|put|delete|head|patch|request)(?=\s*\()/g,
-      ends: /\btimeout\b/,
-      isKnown: keywords,
-    },
-    {
-      pattern: /\b(?:subprocess\.(?:run|call|check_call|check_output)|urlopen)(?=\s*\()/g,
-      ends: /\btimeout\b/,
-      isKnown: keywords,
-    },
-  ],
-  go: [
-    { pattern: /\bhttp\.(?:Get|Post|Head|PostForm)(?=\s*\()/g, ends: /^\0/, isKnown: () => true },
-  ],
-};
-
-function waits(view: CodeView): Gap[] {
-  const found: Gap[] = [];
-  for (const { pattern, ends, isKnown } of waiting[view.family] ?? []) {
-    for (const match of firstOf(view.code.matchAll(pattern), placesMax)) {
-      const end = match.index + match[0].length;
-      const given = argumentsAt(view.code, end);
-      // Cut at its limit: what stands behind is not known.
-      if (given === undefined || given.length >= 400) continue;
-      if (!isKnown(given) || ends.test(given)) continue;
-      found.push({
-        ...{ rule: 'WAIT_WITHOUT_END', ...placeOf(view, match.index, end + given.length) },
-        what: `\`${match[0]}\` is called without a time after which it gives up`,
-        then: 'when the other side neither answers nor fails, whoever called waits as long',
-        remedy: 'Give the call a time limit or a signal, and say what happens at it.',
-        isExplained: isSaid(view, match.index, end),
-      });
-    }
-  }
-  return found;
-}
-
-const allocation =
-  /(?<![\w.>])((?:\*\s*)?\w{1,60}(?:(?:->|\.)\w{1,60}|\[[^\][\n]{0,40}\]){0,4})\s*=\s*(?:\([^()\n]{0,60}\)\s*)?(malloc|calloc|realloc|strdup|kmalloc|kzalloc|kcalloc|kmalloc_array|vmalloc|vzalloc|kvmalloc|kvzalloc|kstrdup|devm_kmalloc|devm_kzalloc|devm_kcalloc)\s*\(/g;
-
-/** What is allocated and, as far as its function goes, never compared with anything. */
-function allocations(view: CodeView): Gap[] {
-  const found: Gap[] = [];
-  const ends = functionEnds(view);
-  for (const match of firstOf(view.code.matchAll(allocation), placesMax)) {
-    const [whole, target = '', call = ''] = match;
-    const from = match.index + whole.length;
-    const given = argumentsAt(view.code, from - 1) ?? '';
-    // In a condition it is looked at where it stands.
-    const head = view.code.slice(Math.max(0, match.index - 40), match.index);
-    if (/[(!]\s*$/.test(head) || /NOFAIL/.test(given)) continue;
-    const end = Math.min(ends(match.index), from + functionCharsMax);
-    const rest = view.code.slice(from + given.length, end);
-    const name = nameOf(target);
-    if (name === '' || isChecked(name, rest)) continue;
-    found.push({
-      ...{ rule: 'MEMORY_UNCHECKED', ...placeOf(view, match.index, from) },
-      what: `what \`${call}\` gives \`${name}\` is compared with nothing in the rest of its function`,
-      then: 'without memory the next use of it is a null pointer',
-      remedy: 'Compare it with NULL before it is used, and give back what was taken so far.',
-      isExplained: isSaid(view, match.index, from),
-    });
-  }
-  return found;
-}
-
-/** `struct x *p` is p. */
-function nameOf(target: string): string {
-  return target.replace(/^\*\s*/, '').trim();
-}
-
-function isChecked(name: string, rest: string): boolean {
-  const its = escaped(name).replace(/\s+/g, '\\s*');
-  const checks = [
-    `!\\s{0,9}\\(?\\s{0,9}${its}(?![\\w.>\\[])`,
-    `(?<![\\w.>])${its}\\s*(?:==|!=|\\?|&&|\\|\\|)`,
-    `(?:NULL|nullptr|0)\\s*(?:==|!=)\\s*${its}(?![\\w.>\\[])`,
-    `(?:if|while|assert\\w*|likely|BUG_ON|WARN_ON\\w*|KUNIT_ASSERT\\w*|IS_ERR\\w*|ZERO_OR_NULL_PTR|VERIFY\\w*|ASSERT\\w*)\\s*\\([^;{}]{0,80}${its}(?![\\w.>\\[])`,
-    `return\\s{1,9}\\(?\\s{0,9}${its}(?![\\w.>\\[(])`,
-    `&&\\s*${its}(?![\\w.>\\[])`,
-  ];
-  return checks.some((each) => new RegExp(each).test(rest));
-}
-
-/** Where the function around an offset ends: the first brace at the beginning of a line behind it. */
-function functionEnds(view: CodeView): (at: number) => number {
-  const ends = [...view.code.matchAll(/^\}/gm)].map(({ index }) => index);
-  return (at) => {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((ends[middle] ?? 0) < at) low = middle + 1;
-      else high = middle;
-    }
-    return ends[low] ?? view.code.length;
-  };
-}
-
-function* firstOf<T>(all: Iterable<T>, most: number): Generator<T> {
-  let count = 0;
-  for (const each of all) {
-    if ((count += 1) > most) return;
-    yield each;
-  }
-}
-
-function placeOf(
-  view: CodeView,
-  from: number,
-  to: number,
-): { line_start: number; line_end: number } {
-  return { line_start: view.lineOf(from), line_end: view.lineOf(Math.max(from, to)) };
 }

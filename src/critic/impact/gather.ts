@@ -1,24 +1,33 @@
 import { systemClock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { AskingOptions } from '../../lattice/questions.js';
-import type { BlastRadius } from '../../pgc/analysis/blast-radius.js';
 import { testPath } from '../../pgc/analysis/surfaces.js';
-import type { CallSite } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
 import { codeViewOf, familyOf, type CodeView } from './code-view.js';
 import { effectsIn } from './effects.js';
 import { gapsIn } from './gaps.js';
 import {
+  alikeOf,
+  factsIn,
+  filesOf,
+  historyOf,
+  moveTo,
+  ofInnermost,
+  protects,
+  reachOf,
+  usesOf,
+} from './facts.js';
+import {
   impactLimits,
   type Component,
   type Fact,
   type FileFacts,
-  type FileHistory,
   type Impact,
   type Reach,
 } from './impact.js';
-import { subjectOfDocument, subjectOfSource, type Definition, type Subject } from './subject.js';
+import { refusalsIn } from './refusals.js';
+import { subjectOfDocument, subjectOfSource, type Subject } from './subject.js';
 
 /** Artifacts whose impact is remembered of one ground: the modes of a review ask one after the other. */
 const remembered = 4;
@@ -61,14 +70,14 @@ function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Impact {
 
 function nothingOf(path: string): FileFacts {
   return {
-    ...{ path, view: undefined, gaps: [], effects: [], threats: [], exposures: [] },
+    ...{ path, view: undefined, gaps: [], effects: [], refusals: [], threats: [], exposures: [] },
     ...{ isExposed: false, isWide: false, surfaces: [], defences: [], checks: [], parameters: [] },
     ...{ history: undefined, coChanges: [] },
   };
 }
 
-function readIn(view: CodeView): Pick<FileFacts, 'view' | 'gaps' | 'effects'> {
-  return { view, gaps: gapsIn(view), effects: effectsIn(view) };
+function readIn(view: CodeView): Pick<FileFacts, 'view' | 'gaps' | 'effects' | 'refusals'> {
+  return { view, gaps: gapsIn(view), effects: effectsIn(view), refusals: refusalsIn(view) };
 }
 
 /** The questions about one artifact, each once. */
@@ -94,6 +103,7 @@ class Gathering {
     await this.#learn(files);
     const components = this.#components(subject, files, isCode, reached);
     await this.#uses(components);
+    await this.#namesakes(components);
     if (isCode && !isSame) moveTo(artifact.text, its ?? '', components);
     const paths = await this.ground.paths();
     return {
@@ -277,92 +287,17 @@ class Gathering {
       Object.assign(each, usesOf(callers?.callers ?? []));
     }
   }
-}
 
-/** What stands in a function within a function is of the inner one alone. */
-function ofInnermost(components: readonly Component[]): void {
-  for (const outer of components) {
-    const inner = components.filter(
-      (each) =>
-        each !== outer &&
-        each.path === outer.path &&
-        each.line >= outer.line &&
-        each.line_end <= outer.line_end &&
-        each.line_end - each.line < outer.line_end - outer.line,
-    );
-    const isOwn = (line: number): boolean =>
-      !inner.some((each) => line >= each.line && line <= each.line_end);
-    outer.gaps = outer.gaps.filter((each) => isOwn(each.line_start));
-    outer.effects = outer.effects.filter((each) => isOwn(each.line));
-    outer.threats = outer.threats.filter((each) => isOwn(each.line));
+  /**
+   * A call of a member names it and not what it is called on: where no user or no test was found, those calls are looked
+   * for that may be of it. C calls its functions by their only name.
+   */
+  async #namesakes(components: readonly Component[]): Promise<void> {
+    for (const { reach, name, kind, path } of components) {
+      if (reach === undefined || kind === 'file' || name === 'constructor') continue;
+      if (familyOf(path) === 'c' || (reach.tests.length > 0 && reach.consumers > 0)) continue;
+      const answer = await this.#ask((options) => this.ground.questions.callers(name, options));
+      reach.alike = alikeOf(answer?.callers ?? [], reach);
+    }
   }
-}
-
-/** The index knows the lines of the tree; those of the artifact are where the same line stands there, once. */
-function moveTo(text: string, tree: string, components: Component[]): void {
-  const [lines, before] = [text.split('\n'), tree.split('\n')];
-  for (const [at, each] of [...components.entries()].reverse()) {
-    const its = before[each.line - 1] ?? '';
-    const line = its.trim() === '' ? -1 : lines.indexOf(its);
-    if (line < 0 || lines.includes(its, line + 1)) components.splice(at, 1);
-    else Object.assign(each, { line: line + 1, line_end: each.line_end + line + 1 - each.line });
-  }
-}
-
-/** Rules of O2 that say that a place protects. */
-const protects = new Set(['privilege-check', 'security-hook', 'raw-free', 'random-source']);
-
-function filesOf({ files, definitions }: Subject): string[] {
-  return [...new Set([...files, ...definitions.map(({ file_path }) => file_path)])];
-}
-
-function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean): Reach {
-  const others = blast.consumers.filter(({ role }) => role !== 'test');
-  const tests = blast.consumers.filter(({ role }) => role === 'test');
-  const isIt = ({ role }: BlastRadius['targets'][number]): boolean => role === 'handler';
-  return {
-    consumers: others.length,
-    direct: others.filter(({ depth }) => depth === 1).length,
-    isMore: isMore || blast.truncated || blast.warnings.length > 0,
-    agents: [...new Set(others.map(({ agent }) => agent))].sort(),
-    callers: others.slice(0, impactLimits.kept),
-    tests: tests.slice(0, impactLimits.kept),
-    testsDirect: tests.filter(({ depth }) => depth === 1).length,
-    openings: blast.metrics.criticalPaths,
-    isHeld: isSymbol && blast.targets.some(isIt),
-  };
-}
-
-const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(?![.?:,;)>])/g;
-
-function factsIn(
-  file: FileFacts | undefined,
-  { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
-): Pick<Component, 'branches' | 'gaps' | 'effects' | 'threats' | 'checks' | 'givesErrors'> {
-  const isIn = (line: number): boolean => line >= from && line <= to;
-  const view = file?.view;
-  const code = view?.code.slice(view.offsetOf(from), view.offsetOf(to + 1));
-  return {
-    branches: code === undefined ? undefined : 1 + (code.match(branching)?.length ?? 0),
-    gaps: file?.gaps.filter((each) => isIn(each.line_start)) ?? [],
-    effects: file?.effects.filter((each) => isIn(each.line)) ?? [],
-    threats: file?.threats.filter((each) => isIn(each.line)) ?? [],
-    checks: file?.checks.filter((each) => isIn(each.line)) ?? [],
-    givesErrors: view?.family === 'c' && /\breturn\s{1,4}-(?:E[A-Z]+|1)\b/.test(code ?? ''),
-  };
-}
-
-function usesOf(sites: readonly CallSite[]): Pick<Component, 'ignoring' | 'using'> {
-  const calls = sites.filter(({ kind, file_path }) => kind !== 'slot' && !testPath.test(file_path));
-  return {
-    ignoring: calls.filter(({ ignored }) => ignored),
-    using: calls.filter(({ ignored }) => !ignored).length,
-  };
-}
-
-function historyOf(facts: readonly Fact[]): FileHistory | undefined {
-  const [, commits, authors] =
-    /^(?:at least )?(\d+) commits? by (\d+) authors?/.exec(facts[0]?.text ?? '') ?? [];
-  if (commits === undefined) return undefined;
-  return { commits: Number(commits), authors: Number(authors), text: facts[0]?.text ?? '' };
 }

@@ -3,7 +3,8 @@ import type { Exposure, Threat } from '../../pgc/analysis/security-blast-radius.
 import type { CallSite } from '../../pgc/shapes.js';
 import type { CodeView } from './code-view.js';
 import type { Effect } from './effects.js';
-import type { Gap } from './gaps.js';
+import type { Gap } from './gap.js';
+import type { Refusal } from './refusals.js';
 
 /** Ours: how much is asked about one artifact. What is beyond is said in `unable`. */
 export const impactLimits = {
@@ -58,6 +59,8 @@ export interface Reach {
   openings: CriticalPath[];
   /** It is called through a table or is itself a way in: calls in the text do not tell who gets there. */
   isHeld: boolean;
+  /** Calls of a member of its name that the text does not tie to anything: they may be of it. */
+  alike: { users: CallSite[]; tests: CallSite[] };
 }
 
 /** A function, or a file as a whole, that an artifact is about. */
@@ -76,6 +79,7 @@ export interface Component {
   branches: number | undefined;
   gaps: Gap[];
   effects: Effect[];
+  refusals: Refusal[];
   threats: Threat[];
   /** Assertions, checks of locks, bounds. */
   checks: Fact[];
@@ -100,6 +104,7 @@ export interface FileFacts {
   view: CodeView | undefined;
   gaps: Gap[];
   effects: Effect[];
+  refusals: Refusal[];
   /** Of O2: weaknesses in the file itself. */
   threats: Threat[];
   exposures: Exposure[];
@@ -132,6 +137,13 @@ export interface Impact {
   /** The tree has tests that are known as such. */
   hasTests: boolean;
   unable: string[];
+}
+
+/** Nobody calls it in a test that was found, and nothing hides one. */
+export function isUntested({ reach, kind }: Component, { hasTests }: Impact): boolean {
+  if (kind === 'file' || reach === undefined || !hasTests) return false;
+  const { tests, isMore, isHeld, alike } = reach;
+  return tests.length === 0 && !isMore && !isHeld && alike.tests.length === 0;
 }
 
 export function fileOf(impact: Impact, path: string): FileFacts | undefined {

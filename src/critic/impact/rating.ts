@@ -15,15 +15,14 @@ const rated = (value: number, why: readonly string[]): Rating => ({
 
 /** The rules by which figures are made, as they are told with every table. */
 export const ratingRules = [
-  '**S** (severity) by users within three calls, tests aside: 0 → 2, 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where a way in from outside reaches it.',
+  '**S** (severity) by users within three calls, tests aside: 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where a way in from outside reaches it.',
   '**O** (occurrence) by decisions in its text: up to 5 → 2, 10 → 3, 20 → 5, 40 → 6, more → 7; +1 from 10 commits of its file, +2 from 30; +2 where the text itself shows the gap.',
-  '**D** (detection; 10: nobody would see it) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, or a call through a table, behind which tests cannot be followed.',
+  '**D** (detection; 10: nobody would see it) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, a call through a table, behind which tests cannot be followed, or calls of a member of the same name that may be of another.',
   'RPN = S × O × D: above 200 critical, 100–200 high, 50–99 medium, below low. A row with a `-` has none.',
 ];
 
 const reachSteps: readonly (readonly [most: number, value: number])[] = [
   ...([
-    [0, 2],
     [2, 3],
     [5, 4],
     [20, 5],
@@ -35,7 +34,12 @@ const threatLeast: Readonly<Record<string, number>> = { medium: 5, high: 7, crit
 
 export function severityOf({ reach, threats }: Component): Rating {
   if (reach === undefined) return unknown('who uses it is not known');
-  const { consumers, openings, isHeld, isMore } = reach;
+  const { consumers, openings, isHeld, isMore, alike } = reach;
+  // Whatever is there is used: by a table, a macro, a framework, or by a name that others have, too.
+  if (consumers === 0 && !isHeld && worstOf(threats) === 0)
+    return unknown(
+      alike.users.length > 0 ? 'calls of its name may be of another' : 'no user was found',
+    );
   if (isHeld && consumers === 0) {
     const worst = worstOf(threats);
     if (worst === 0) return unknown('it is called through a table');
@@ -97,7 +101,7 @@ export function occurrenceOf(
 
 export function detectionOf({ reach, checks }: Component, { hasTests }: Impact): Rating {
   if (reach === undefined || !hasTests) return unknown('no tests are known');
-  const { tests, testsDirect, isHeld, isMore } = reach;
+  const { tests, testsDirect, isHeld, isMore, alike } = reach;
   const isChecked = checks.some(({ rule }) => rule !== 'complexity');
   const why: string[] = [];
   let value = 8;
@@ -108,6 +112,7 @@ export function detectionOf({ reach, checks }: Component, { hasTests }: Impact):
     value = 5;
     why.push('tests through others');
   } else if (isHeld || isMore) return unknown('tests cannot be followed to it');
+  else if (alike.tests.length > 0) return unknown('tests call something of its name');
   else why.push('no test found');
   if (isChecked) {
     value -= 1;

@@ -27,19 +27,32 @@ export function plural(count: number, what: string): string {
 
 /** Who uses it, in a clause. */
 export function usersOf(reach: Reach): string {
-  const { consumers, direct, isMore, agents, callers } = reach;
-  if (consumers === 0) return 'no user found';
+  const { consumers, direct, isMore, agents, callers, alike } = reach;
+  if (consumers === 0)
+    return alike.users.length === 0
+      ? 'no user found'
+      : `none for sure; calls of a member of its name: ${sitesOf(alike.users)}`;
   const names = callers.map(
     ({ symbol, file_path, line }) => `\`${symbol || file_path}\` (${file_path}:${line})`,
   );
   const shards = agents.length > 1 ? ` in the shards ${listed(agents, 4)}` : '';
-  return `${isMore ? 'at least ' : ''}${plural(consumers, 'user')}, ${direct} of them direct${shards}: ${listed(names, 3)}`;
+  const near = direct === consumers ? 'direct' : `${direct} of them direct`;
+  return `${isMore ? 'at least ' : ''}${plural(consumers, 'user')}${shards}, ${near}: ${listed(names, 3)}`;
 }
 
 export function testsOf(reach: Reach): string {
-  const { tests } = reach;
+  const { tests, alike } = reach;
+  if (tests.length === 0 && alike.tests.length > 0)
+    return `none for sure; calls of a member of its name: ${sitesOf(alike.tests)}`;
   if (tests.length === 0) return 'no test found that calls it, directly or through others';
   return `tests: ${listed([...new Set(tests.map(({ file_path }) => file_path))], 3)}`;
+}
+
+function sitesOf(sites: Reach['alike']['users']): string {
+  return listed(
+    sites.map(({ file_path, line }) => `${file_path}:${line}`),
+    3,
+  );
 }
 
 /** Where the artifact speaks of it: its own line in source code, its first mention in a document. */
@@ -83,7 +96,7 @@ const severityOfRisk: Readonly<Record<Risk, Severity>> = {
 };
 
 /** Rules of O2 that mark a border or a doubt: what is wrong there, if anything, has to be read. */
-const borders: ReadonlySet<string> = new Set([
+export const borders: ReadonlySet<string> = new Set([
   ...['user-memory-read', 'user-memory-write', 'raw-hardware', 'program-start', 'identity-change'],
   ...['pattern-from-data', 'unterminated-copy', 'unchecked-number'],
 ]);

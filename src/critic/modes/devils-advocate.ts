@@ -2,7 +2,7 @@ import { cut, findingOf } from '../finding.js';
 import { saidIn, type Said } from '../impact/claims.js';
 import type { CodeView, Comment } from '../impact/code-view.js';
 import { impactOf } from '../impact/gather.js';
-import type { Gap } from '../impact/gaps.js';
+import type { Gap } from '../impact/gap.js';
 import type { Component, Impact } from '../impact/impact.js';
 import { Quotes } from '../impact/quote.js';
 import { listed } from '../impact/subject.js';
@@ -12,15 +12,21 @@ import type { Finding, Severity } from '../shapes.js';
 
 /** Words that stand in for a reason. */
 const hedge =
-  /\b(?:we assume|assumes?|assumed|assuming|assumption|in practice|obviously|clearly|of course|trivially|should be (?:enough|fine|safe|sufficient)|good enough|negligible|hopefully)\b/i;
+  /\b(?:we assume|assumes?|assumed|assuming|assumption|in practice|obviously|trivially|should be (?:enough|fine|safe|sufficient)|good enough|negligible|hopefully)\b|^(?:clearly|of course)\b|\b(?:is|are|was|were) clearly\b/i;
 const absolute =
   /\b(?:always|never|cannot|can't|guarantees?|guaranteed|impossible|under no circumstances)\b/i;
 /** A figure of speed, size or share that somebody must have measured. */
-const measured =
+const share =
   /(?<![\w.])\d+(?:[.,]\d+)?\s?(?:%|percent\b|x faster|times (?:faster|slower|smaller|larger)|(?:requests|messages|operations|queries) (?:per|a) second\b)/i;
+/** What is better or worse by it: a share that is a setting, or a part of something, nobody measures. */
+const comparing =
+  /\b(?:faster|slower|less|fewer|more|higher|lower|smaller|larger|better|worse|reduc\w+|increas\w+|improv\w+|sav(?:es?|ed|ing)|cheaper|overhead|instead of|compared|speeds? up|cuts?|gains?|hits?|accura\w+|of (?:the time|all cases|cases|users)|per second|a second)\b/i;
 /** What makes a claim more than a claim. */
 const backing =
   /\]\([^)\s]|https?:\/\/|\b(?:measured|benchmark\w*|tested|proved|proof|because|since|see|as shown|according to|RFC ?\d+|CVE-\d+|section \d|table \d|figure \d)\b|\btests?\/|\.test\.\w+|\[\d+\]/i;
+/** A bound or a threshold, not what came out. */
+const setting =
+  /\b(?:at (?:most|least)|(?:no|not) (?:more|less|fewer) than|(?:more|less|fewer|higher|lower|larger|smaller) than|up to|above|below|within|limit\w*|threshold\w*)\b/gi;
 const decided =
   /\b(?:we (?:chose|choose|decided|picked|opted)|(?:was|is|were|are) (?:chosen|decided)|the decision (?:is|was))\b/i;
 const decisionTitle = /^(?:\d+[.)]?\s*)?decisions?\b/i;
@@ -127,7 +133,7 @@ function heard({ artifact }: ModeInput, impact: Impact): Hearing {
 function hear(said: Said, next: Said | undefined, hearing: Hearing): void {
   const { text, line_start, about } = said;
   const isHedged = hedge.test(text);
-  const isFigure = measured.test(text);
+  const isFigure = share.test(text) && comparing.test(text.replace(setting, ''));
   if (!isHedged && !isFigure) return;
   const follows =
     next !== undefined && next.section.line_start === said.section.line_start ? next.text : '';
@@ -136,7 +142,7 @@ function hear(said: Said, next: Said | undefined, hearing: Hearing): void {
     hearing.verified.push(`line ${line_start}: "${cut(text, quotedChars)}"`);
     return;
   }
-  const [word = ''] = (isHedged ? hedge : measured).exec(text) ?? [];
+  const [word = ''] = (isHedged ? hedge : share).exec(text) ?? [];
   hearing.challenges.push({
     ...{ said, places: [], isDecision: false, severity: 'minor' },
     rule: isHedged ? 'DA_ASSUMPTION' : 'DA_FIGURE_WITHOUT_SOURCE',
@@ -264,6 +270,11 @@ function placeOfComment(
   return { path, line: line_start, line_end };
 }
 
+/** From the mark on: what stands before it may be finished. */
+function markedOf({ text }: Comment): string {
+  return text.slice(Math.max(0, text.search(doubt)));
+}
+
 /** What its author himself calls unfinished; one finding for all of a file. */
 function doubts(view: CodeView, path: string): Challenge[] {
   const all = view.comments.filter(({ text }) => doubt.test(text));
@@ -273,7 +284,7 @@ function doubts(view: CodeView, path: string): Challenge[] {
     {
       ...{ rule: 'DA_OWN_DOUBT', severity: 'note', said: first, isDecision: false },
       why: `Its author calls ${plural(all.length, 'place')} unfinished: ${listed(
-        all.map((each) => `line ${each.line_start} "${cut(each.text, 90)}"`),
+        all.map((each) => `line ${each.line_start} "${cut(markedOf(each), 90)}"`),
         4,
       )}.`,
       remedy: 'Do it, or say why it can stay.',

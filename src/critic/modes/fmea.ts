@@ -3,6 +3,7 @@ import { aboutEffect } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import { fileOf, type Component, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
+import { toldRefusals } from '../impact/refusals.js';
 import {
   detectionOf,
   occurrenceOf,
@@ -13,6 +14,7 @@ import {
   type Rating,
 } from '../impact/rating.js';
 import {
+  borders,
   bullets,
   placeIn,
   plural,
@@ -111,9 +113,9 @@ function rowsOf(impact: Impact): Row[] {
 
 type Failure = Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>;
 
-/** What the text shows first, then weaknesses, then what its effects can do, and what is left: a wrong result. */
+/** What the text shows first, then weaknesses, what its effects can do, what it refuses; else it gives a wrong result. */
 function failuresOf(component: Component): Failure[] {
-  const { gaps, threats, effects, line, line_end, name, kind } = component;
+  const { gaps, threats, effects, refusals, line, line_end, name, kind } = component;
   const shownGaps = gaps.map((gap): Failure => {
     const { what, then, line_start, line_end: end, remedy, isExplained } = gap;
     return {
@@ -125,7 +127,10 @@ function failuresOf(component: Component): Failure[] {
       isShown: !isExplained,
     };
   });
-  const weak = threats.map((threat): Failure => ({
+  const told = new Map(
+    threats.filter(({ type }) => !borders.has(type)).map((each) => [each.type, each]),
+  );
+  const weak = [...told.values()].map((threat): Failure => ({
     failure: `a weakness is used: ${threat.description}`,
     cause: `${threat.type} ${threat.cwe}`.trim(),
     ...{ line: threat.line, line_end: threat.line, isShown: false },
@@ -137,7 +142,18 @@ function failuresOf(component: Component): Failure[] {
     cause: `\`${effect.call}\` ${aboutEffect[effect.kind].does}`,
     ...{ line: effect.line, line_end: effect.line, isShown: false, remedy: '' },
   }));
-  const found = [...shownGaps, ...weak, ...done];
+  const [refusal] = refusals;
+  const refused =
+    refusal === undefined
+      ? []
+      : [
+          {
+            failure: `its caller gets ${toldRefusals(refusals, 4)}`,
+            cause: 'what it asks for does not hold',
+            ...{ line: refusal.line, line_end: refusal.line, isShown: false, remedy: '' },
+          },
+        ];
+  const found = [...shownGaps, ...weak, ...done, ...refused];
   if (found.length > 0 || kind === 'file') return found;
   return [
     {

@@ -1,9 +1,15 @@
 import { testPath } from '../../pgc/analysis/surfaces.js';
-import { cut, findingOf } from '../finding.js';
-import { boundsIn, numbersOf, saidIn, type Said } from '../impact/claims.js';
+import { cut, findingOf, normalised } from '../finding.js';
+import { boundsIn, clauseAt, meantIn, numbersOf, saidIn, type Said } from '../impact/claims.js';
 import { aboutEffect, effectKinds, type Effect, type EffectKind } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
-import type { Component, Impact } from '../impact/impact.js';
+import {
+  fileOf,
+  isUntested,
+  type Component,
+  type FileFacts,
+  type Impact,
+} from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
 import { listed } from '../impact/subject.js';
 import { bullets, placeIn, plural, table, withoutSubject } from '../impact/told.js';
@@ -12,7 +18,17 @@ import type { Finding } from '../shapes.js';
 
 const guarantee =
   /\b(?:must(?: not| never)?|never|always|at most|no more than|exactly once|only once|shall(?: not)?|guarantees?|guaranteed)\b/i;
+/** `as if never tried` promises nothing of what was tried. */
+const compared = /\bas (?:if|though)\s+(?:\w+\s+){0,2}(?:never|always)\b/gi;
+/** Asked of whoever calls it, no promise of its own. */
+const precondition =
+  /\b(?:callers?|you|users?|drivers?)\b[^.]{0,40}\b(?:must|shall)\b|\b(?:must|shall)(?: not| never)? (?:be|have been|hold|own)\b/i;
+const ofLock = /\b(?:locks?|locked|mutex|semaphore|spinlock|rcu|held|hold)\b|\w_lock\b|->lock\b/i;
+const asserting =
+  /\b(?:lockdep_\w+|assert\w*|BUG_ON|WARN_ON\w*|might_sleep|\w*is_locked|__must_hold|__releases|__acquires)\b/;
 const guaranteesMax = 200;
+/** Clauses of one sentence that are looked at: each costs its whole length. */
+const clausesMax = 12;
 const quotedChars = 160;
 
 /** What was found that holds a stated guarantee. */
@@ -22,10 +38,13 @@ interface Guarantee {
   holds: string[];
   /** There was something to look for. */
   isLookedUp: boolean;
-  /** Stated bounds that stand nowhere in the code that is named. */
+  /** Stated bounds that stand nowhere in the code that is named, and that code. */
   lost: string[];
+  lostIn: Component[];
   /** Functions that it speaks of and no test was found to call. */
   untested: Component[];
+  /** Functions whose callers must hold a lock, and that do not assert it. */
+  unasserted: Component[];
 }
 
 interface BlindSpot {
@@ -55,72 +74,128 @@ export const inversion: Mode = {
 
 async function examine(input: ModeInput): Promise<Examined> {
   const impact = await impactOf(input);
-  const stated = saidIn(input.artifact, impact).filter(({ text }) => guarantee.test(text));
-  const guarantees = stated.slice(0, guaranteesMax).map((said) => lookUp(said, impact));
+  const stated = saidIn(input.artifact, impact).filter(({ text }) =>
+    guarantee.test(text.replace(compared, '')),
+  );
+  const guarantees = stated
+    .slice(0, guaranteesMax)
+    .map((said) => lookUp(impact.isCode ? said : ofClauses(said, impact), impact));
   const blind = blindSpots(impact, input.artifact.text);
   const findings: Finding[] = [];
   const unable = unableOf(impact, guarantees, stated.length);
   const examined = (): Examined => ({
-    sections: sectionsOf(guarantees, blind),
+    sections: sectionsOf(guarantees, blind, impact),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
   const quotes = new Quotes(input.ground, input.artifact);
   for (const make of [
     ...guarantees.map((each) => () => lostFindings(each, impact, quotes)),
+    () => unassertedFindings(guarantees, quotes),
     () => untestedFindings(guarantees, quotes),
     ...blind.map((each) => () => blindFinding(each, input, impact, quotes)),
   ]) {
     if (input.signal.aborted) break;
-    findings.push(...(await make()));
+    const made = await make();
+    if (made.length === 0) continue;
+    findings.push(...made);
     input.partial(examined());
   }
   return examined();
 }
 
+/** In a document a word of guarantee is about what its own clause names. */
+function ofClauses(said: Said, impact: Impact): Said {
+  const words = [...said.text.matchAll(new RegExp(guarantee, 'gi'))].slice(0, clausesMax);
+  const clauses = words.map(({ index }) => clauseAt(said.text, index));
+  return { ...said, about: meantIn(clauses.join('\n'), impact) };
+}
+
 function lookUp(said: Said, impact: Impact): Guarantee {
-  const own = new Set(said.about.map(({ path }) => path));
-  const files = impact.files.filter(({ path }) => (impact.isCode ? true : own.has(path)));
-  const bounds = files.length === 0 || said.isRow ? [] : boundsIn(said.text);
-  const lost: string[] = [];
-  const holds: string[] = [];
-  for (const { stated, values } of bounds) {
-    const place = files.flatMap(({ path, view }) => {
-      const numbers = view === undefined ? undefined : numbersOf(view);
-      const line = values.flatMap((value) => numbers?.get(value) ?? [])[0];
-      return line === undefined ? [] : placed(path, line);
-    })[0];
-    if (place === undefined) lost.push(stated);
-    else holds.push(`the bound "${stated}" stands at ${place}`);
-  }
+  const { holds, lost, lostIn, isStated } = boundsOf(said, impact);
   const untested: Component[] = [];
+  const unasserted: Component[] = [];
+  const asks = precondition.test(said.text);
   for (const component of said.about) {
     const { reach, checks, name, path } = component;
     for (const { text, line } of checks.slice(0, 2)) holds.push(`${text}, ${placed(path, line)}`);
     const [test] = reach?.tests ?? [];
+    const [alike] = reach?.alike.tests ?? [];
     if (test !== undefined)
       holds.push(
         `a test calls \`${name}\`${test.depth > 1 ? ' through others' : ''}: ${test.call_site}`,
       );
-    else if (isUntested(component, impact)) untested.push(component);
+    else if (alike !== undefined)
+      holds.push(`a test calls something named \`${name}\`: ${alike.file_path}:${alike.line}`);
+    if (asks) {
+      if (isUnasserted(component, said, impact)) unasserted.push(component);
+    } else if (promises(said, component, impact) && checks.length === 0)
+      if (isUntested(component, impact)) untested.push(component);
   }
-  return { said, holds, lost, untested, isLookedUp: bounds.length > 0 || said.about.length > 0 };
+  const isLookedUp = isStated || said.about.length > 0;
+  return { said, holds, lost, lostIn, untested, unasserted, isLookedUp };
 }
 
-function isUntested({ reach, checks, kind }: Component, { hasTests }: Impact): boolean {
+/**
+ * In a document a bound is that of the code which its own clause names; it is lost where no file that the document names has
+ * the number. In source code it may be that of something imported.
+ */
+function boundsOf(
+  said: Said,
+  impact: Impact,
+): Pick<Guarantee, 'holds' | 'lost' | 'lostIn'> & { isStated: boolean } {
+  const holds: string[] = [];
+  const lost: string[] = [];
+  const lostIn = new Set<Component>();
+  const bounds = said.isRow ? [] : boundsIn(said.text).slice(0, clausesMax);
+  let isStated = false;
+  for (const { stated, at, values } of bounds) {
+    const named = impact.isCode ? [] : meantIn(clauseAt(said.text, at), impact);
+    const own = named.flatMap(({ path }) => fileOf(impact, path) ?? []);
+    if (!impact.isCode && own.length === 0) continue;
+    isStated = true;
+    const place = [...own, ...impact.files].flatMap((file) => holding(file, values))[0];
+    if (place !== undefined) holds.push(`the bound "${stated}" stands at ${place}`);
+    else {
+      lost.push(stated);
+      for (const each of named) lostIn.add(each);
+    }
+  }
+  return { holds, lost, lostIn: [...lostIn], isStated };
+}
+
+function holding({ path, view }: FileFacts, values: readonly number[]): string[] {
+  const numbers = view === undefined ? undefined : numbersOf(view);
+  const line = values.flatMap((value) => numbers?.get(value) ?? [])[0];
+  return line === undefined ? [] : [placed(path, line)];
+}
+
+/** A remark within a function tells how it works; what it promises stands above it. */
+function promises({ line_end }: Said, { kind, line }: Component, { isCode }: Impact): boolean {
   if (!['function', 'method', 'class'].includes(kind)) return false;
-  if (reach === undefined || !hasTests || checks.length > 0) return false;
-  return reach.tests.length === 0 && !reach.isMore && !reach.isHeld;
+  return !isCode || line_end < line;
+}
+
+/** What is checked when somebody runs it with the checks of locks on. Only C says of its locks who must hold them. */
+function isUnasserted(
+  { path, line, line_end, checks }: Component,
+  said: Said,
+  impact: Impact,
+): boolean {
+  const view = fileOf(impact, path)?.view;
+  if (!impact.isCode || view?.family !== 'c' || !ofLock.test(said.text)) return false;
+  if (checks.some(({ rule }) => rule !== 'complexity')) return false;
+  return !asserting.test(view.code.slice(view.offsetOf(line), view.offsetOf(line_end + 1)));
 }
 
 async function lostFindings(
-  { said, lost }: Guarantee,
+  { said, lost, lostIn }: Guarantee,
   impact: Impact,
   quotes: Quotes,
 ): Promise<Finding[]> {
   if (lost.length === 0) return [];
   const where = impact.isCode
     ? 'this file'
-    : listed([...new Set(said.about.map(({ path }) => path))], 3);
+    : listed([...new Set(lostIn.map(({ path }) => path))], 3);
   // In a remark the bound may be that of something imported.
   const severity = impact.isCode ? 'note' : 'minor';
   return [
@@ -130,11 +205,43 @@ async function lostFindings(
       remedy: 'Name the constant that holds the bound, or correct the figure.',
       evidence: impact.isCode
         ? []
-        : await quotes.all(
-            said.about.map(({ path, line, name }) => ({ path, line, symbol: name })),
-          ),
+        : await quotes.all(lostIn.map(({ path, line, name }) => ({ path, line, symbol: name }))),
     }),
   ];
+}
+
+/** One finding of each sentence: a file says the same of many functions. */
+async function unassertedFindings(
+  guarantees: readonly Guarantee[],
+  quotes: Quotes,
+): Promise<Finding[]> {
+  const bySentence = new Map<string, { first: Said; components: Set<Component> }>();
+  for (const { said, unasserted } of guarantees) {
+    if (unasserted.length === 0) continue;
+    const key = normalised(said.text);
+    const its = bySentence.get(key) ?? { first: said, components: new Set() };
+    bySentence.set(key, its);
+    for (const each of unasserted) its.components.add(each);
+  }
+  const findings: Finding[] = [];
+  for (const { first, components } of bySentence.values()) {
+    const all = [...components];
+    const names = listed(
+      all.map(({ name, line }) => `\`${name}\` (line ${line})`),
+      6,
+    );
+    findings.push(
+      findingOf('inversion', {
+        ...{ rule: 'INV_LOCK_UNASSERTED', severity: 'minor', place: first, words: first.text },
+        text: `Asks of its callers: "${cut(first.text, quotedChars)}" Nothing in ${names} asserts it: a caller that forgets it is not found out.`,
+        remedy: 'Assert it at the top of each, as with lockdep_assert_held().',
+        evidence: await quotes.all(
+          all.map(({ path, line, name }) => ({ path, line, symbol: name })),
+        ),
+      }),
+    );
+  }
+  return findings;
 }
 
 /** One finding of each function, with its first guarantee. */
@@ -210,16 +317,17 @@ async function blindFinding(
 function sectionsOf(
   guarantees: readonly Guarantee[],
   blind: readonly BlindSpot[],
+  { isCode }: Impact,
 ): Examined['sections'] {
   const known = guarantees.filter(({ isLookedUp }) => isLookedUp);
   const inverted = known.map(
     ({ said }) =>
       `line ${said.line_start}: it has failed as soon as this is untrue: "${cut(said.text, quotedChars)}"`,
   );
-  const rows = known.map(({ said, holds, lost, untested }) => [
+  const rows = known.map(({ said, holds, lost, untested, unasserted }) => [
     `${said.line_start}`,
     cut(said.text, quotedChars),
-    lost.length > 0 || (untested.length > 0 && holds.length === 0) ? 'minor' : 'note',
+    lost.length + untested.length + unasserted.length > 0 ? 'minor' : 'note',
     holds.length > 0 ? listed(holds, 3) : 'not found: no test, assertion or bound',
   ]);
   const spots = blind.map(
@@ -243,7 +351,9 @@ function sectionsOf(
     },
     {
       title: 'Blind Spot Analysis',
-      text: bullets(spots, 'None was found in the code that it names.'),
+      text: isCode
+        ? 'Not looked for: source code need not speak of what it does.'
+        : bullets(spots, 'None was found in the code that it names.'),
     },
     { title: 'Reusable Verification Criteria', text: bullets(criteria) },
   ];

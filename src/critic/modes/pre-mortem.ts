@@ -1,7 +1,8 @@
 import { findingOf } from '../finding.js';
 import { impactOf } from '../impact/gather.js';
-import type { Component, FileFacts, Impact } from '../impact/impact.js';
+import { isUntested, type Component, type FileFacts, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
+import { refusalsIn } from '../impact/refusals.js';
 import {
   bullets,
   gravityOf,
@@ -68,7 +69,8 @@ export const preMortem: Mode = {
 
 async function examine(input: ModeInput): Promise<Examined> {
   const impact = await impactOf(input);
-  const stories = storiesOf(impact, input).slice(0, narrativesMax);
+  const forgotten = await forgottenStories(impact, input);
+  const stories = storiesOf(impact, forgotten).slice(0, narrativesMax);
   const signs = signsOf(impact);
   const findings: Finding[] = [];
   const unable = [
@@ -102,14 +104,15 @@ async function examine(input: ModeInput): Promise<Examined> {
 }
 
 /** Worst first, then in the order of the code; one of each kind and function. */
-function storiesOf(impact: Impact, input: ModeInput): Story[] {
+function storiesOf(impact: Impact, forgotten: readonly Story[]): Story[] {
   const all = [
     ...impact.components.flatMap((each) => [
       ...gapStories(each),
       ...ignoredStory(each),
       ...hubStory(each, impact),
     ]),
-    ...impact.files.flatMap((each) => [...threatStories(each), ...forgottenStories(each, input)]),
+    ...impact.files.flatMap(threatStories),
+    ...forgotten,
     ...(impact.components.length === 0 ? impact.files.flatMap(looseGaps) : []),
   ];
   const seen = new Set<string>();
@@ -211,15 +214,24 @@ function ignoredStory(component: Component): Story[] {
   ];
 }
 
-function hubStory(component: Component, { hasTests }: Impact): Story[] {
-  const { name, path, line, reach, kind } = component;
-  if (reach === undefined || !hasTests || reach.isMore || reach.isHeld) return [];
-  if (reach.consumers < hubUsers || reach.tests.length > 0) return [];
+/** None was found, whatever may hide one. */
+function hasNoTest({ reach }: Component): boolean {
+  return reach !== undefined && reach.tests.length + reach.alike.tests.length === 0;
+}
+
+function hubStory(component: Component, impact: Impact): Story[] {
+  const { name, path, line, reach } = component;
+  if (reach === undefined || !isUntested(component, impact) || reach.consumers < hubUsers)
+    return [];
+  const all = impact.components.filter(({ kind }) => kind !== 'file');
+  const isNone = all.length > 1 && all.every(hasNoTest);
   return [
     {
       ...{ rule: 'PM_HUB_UNTESTED', severity: 'minor', likely: 'medium', component },
       title: `A change of \`${name}\` broke what uses it.`,
-      cause: `No test was found that calls ${kind === 'file' ? 'anything in it' : 'it'}, directly or through others.`,
+      cause: isNone
+        ? `No test was found that calls any of the ${all.length} functions that were looked at, directly or through others; this is the one that most use.`
+        : 'No test was found that calls it, directly or through others.',
       happened: hit(component),
       prevent: `Write a test that calls \`${name}\` as ${reach.callers[0]?.symbol ?? 'its users'} does.`,
       place: { path, line },
@@ -246,37 +258,44 @@ function threatStories(file: FileFacts): Story[] {
     });
 }
 
-/** Files that change together, of which the artifact names only one. */
-function forgottenStories(
-  { path, coChanges, history }: FileFacts,
-  { artifact }: ModeInput,
-): Story[] {
-  return coChanges.flatMap(({ text }): Story[] => {
-    const [, other = '', together, of] =
-      /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(text) ?? [];
-    const [times, all] = [Number(together), Number(of)];
-    if (
-      !(times >= togetherMin) ||
-      times < all * togetherShare ||
-      artifact.text.includes(other.split('/').at(-1) ?? other)
-    )
-      return [];
-    return [
-      {
+/**
+ * Files that change together though neither names the other, and of which the artifact names only one: where one names the
+ * other, whoever changes it sees so. H. Gall et al., "Detection of Logical Coupling" (ICSM 1998).
+ */
+async function forgottenStories(
+  { files }: Impact,
+  { artifact, ground }: ModeInput,
+): Promise<Story[]> {
+  const stories: Story[] = [];
+  for (const { path, coChanges, history, view } of files)
+    for (const { text } of coChanges) {
+      const [, other = '', together, of] =
+        /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(text) ?? [];
+      const [times, all] = [Number(together), Number(of)];
+      const name = other.split('/').at(-1) ?? other;
+      if (!(times >= togetherMin) || times < all * togetherShare || artifact.text.includes(name))
+        continue;
+      const its = await ground?.read(other);
+      if (its === undefined || view === undefined) continue;
+      if (its.includes(stemOf(path)) || view.text.includes(stemOf(other))) continue;
+      stories.push({
         ...{ rule: 'PM_CHANGED_ALONE', severity: 'note', likely: 'low', place: { path, line: 1 } },
         title: `${path} was changed and ${other} was forgotten.`,
-        cause: `They changed together in ${times} of ${history?.commits ?? all} commits, and nothing in the artifact names the other.`,
-        ...{
-          happened: '',
-          prevent: `Name ${other} where ${path} is spoken of, or have a test fail when they differ.`,
-        },
+        cause: `They changed together in ${times} of ${history?.commits ?? all} commits, and neither of them nor the artifact names the other.`,
+        happened: '',
+        prevent: `Name ${other} where ${path} is spoken of, or have a test fail when they differ.`,
         evidence: [
           { path, line: 1 },
           { path: other, line: 1 },
         ],
-      },
-    ];
-  });
+      });
+    }
+  return stories;
+}
+
+/** As it is imported. */
+function stemOf(path: string): string {
+  return (path.split('/').at(-1) ?? path).replace(/\.\w+$/, '');
 }
 
 interface Sign {
@@ -288,8 +307,6 @@ interface Sign {
 const signsMax = 20;
 const telling =
   /\b(?:console\.(?:warn|error)|log(?:ger)?\.(?:warn\w*|error|fatal)|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|printk|WARN(?:_ON)?(?:_ONCE)?|syslog|fprintf\s{0,4}\(\s{0,4}stderr)\b/g;
-const coded =
-  /\bnew\s{1,4}(\w{1,40}Error)\s{0,4}\(\s{0,40}['"]([A-Z][A-Z0-9_]{3,40})['"]|-(E[A-Z]{3,15})\b/g;
 const counting = /\.(?:inc|increment|observe|recordMetric|count)\s{0,4}\(/g;
 
 /** Logs, codes and figures that are there today: by these it would be noticed. */
@@ -306,8 +323,7 @@ function signsOf({ files }: Impact): Sign[] {
     };
     for (const { 0: what, index } of view.code.matchAll(telling))
       add(`a message by \`${what.replace(/\s+/g, '')}\``, index);
-    for (const { 2: code, 3: errno, index } of view.text.matchAll(coded))
-      add(`the code ${code ?? errno ?? ''}`, index);
+    for (const { code, line } of refusalsIn(view)) add(`the error ${code}`, view.offsetOf(line));
     for (const { index } of view.code.matchAll(counting)) add('a figure that is counted', index);
   }
   return signs;

@@ -5,6 +5,7 @@ import type { EffectKind } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import type { FileFacts, Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
+import { toldRefusals } from '../impact/refusals.js';
 import { listed } from '../impact/subject.js';
 import { bullets, gravityOf, placeIn, plural, table, withoutSubject } from '../impact/told.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
@@ -166,7 +167,7 @@ function sectionsOf(impact: Impact, found: readonly Vulnerability[]): Examined['
     { title: 'Critical Vulnerabilities', text: bullets(critical.map(told)) },
     {
       title: 'Defense Recommendations',
-      text: `There already:\n${bullets(defences(impact), '- No check of a right, bound or assertion was found.')}\n\nTo do:\n${bullets(advice)}`,
+      text: `There already:\n${bullets(defences(impact), '- No check of a right, bound, assertion or refusal was found.')}\n\nTo do:\n${bullets(advice)}`,
     },
     { title: 'Residual Risk Assessment', text: residual(impact, found) },
   ];
@@ -204,7 +205,11 @@ function defences({ files }: Impact): string[] {
       .filter(({ rule }) => ['assertion', 'bound', 'locking-check'].includes(rule))
       .map(({ rule, text, path, line }) => `${rule}: ${text}, ${placed(path, line)}`),
   ]);
-  return all.length > most ? [...all.slice(0, most), `${all.length - most} more`] : all;
+  const refused = files.flatMap(({ path, refusals }) =>
+    refusals.length === 0 ? [] : `${path} refuses with ${toldRefusals(refusals, 8)}`,
+  );
+  const shown = all.length > most ? [...all.slice(0, most), `${all.length - most} more`] : all;
+  return [...shown, ...refused];
 }
 
 function residual({ files }: Impact, found: readonly Vulnerability[]): string {

@@ -75,6 +75,7 @@ function quotes(sentences: readonly Sentence[], none: string): string {
 /** What it says of itself; else the first sentence of a section that holds it; else its first. */
 function thesisOf(read: MarkdownText): Sentence[] {
   const plain = read.sentences.filter(({ isQuote }) => !isQuote);
+  if (read.isCode) return ofCode(plain, read.lines);
   const said = plain.filter(({ text }) => thesis.test(withoutCode(text)));
   const titled = new Map<number, Sentence>();
   for (const sentence of plain) {
@@ -84,6 +85,38 @@ function thesisOf(read: MarkdownText): Sentence[] {
   }
   const all = [...new Set([...titled.values(), ...said])];
   return all.length > 0 ? all : plain.slice(0, 1);
+}
+
+/** A legal notice is no word on what the code is for. */
+const legal = /\b(?:copyright|licen[cs]e|SPDX|all rights reserved|redistribut\w+)\b|\(c\)/i;
+const declares =
+  /^\s{0,8}(?:export\s+(?:default\s+)?(?:abstract\s+)?(?:class|function|async function)|(?:public\s+)?(?:abstract\s+|final\s+)?class\s|pub\s+(?:struct|fn|trait)\s|class\s|type\s+[A-Z]\w+\s+(?:struct|interface))/;
+/** A remark that begins here is about the whole file. */
+const headLines = 8;
+
+/** What stands at the head of the file, else above the first thing that it gives to others. */
+function ofCode(plain: readonly Sentence[], lines: readonly string[]): Sentence[] {
+  const told = plain.filter(({ text }) => !legal.test(text));
+  const head = told.find(({ line_start }) => line_start <= headLines);
+  if (head !== undefined && isOfFile(head, lines)) return [head];
+  const above = told.filter(({ line_end }) => declares.test(declared(lines, line_end)));
+  const ofClass = above.find(({ line_end }) => /\bclass\b/.test(declared(lines, line_end)));
+  const chosen = ofClass ?? above[0];
+  return chosen === undefined ? [] : [chosen];
+}
+
+/** The first line behind a remark that is neither remark nor annotation. */
+function declared(lines: readonly string[], from: number): string {
+  return lines.slice(from).find((line) => !/^\s*(?:$|\*|\/\/|#|\/\*|@)/.test(line)) ?? '';
+}
+
+/** Behind it stand imports or includes, or nothing at once: it is no remark on what follows. */
+function isOfFile({ line_end }: Sentence, lines: readonly string[]): boolean {
+  const rest = lines.slice(line_end).filter((line) => !/^\s*(?:\*|\/\/|\/\*|"""|\*\/)/.test(line));
+  const next = rest.find((line) => line.trim() !== '') ?? '';
+  return /^\s*(?:import\b|#\s*include|#define pr_fmt|from\s|package\s|use\s|'use strict'|const\b.*\brequire\()/.test(
+    next,
+  );
 }
 
 function assumptionsOf(read: MarkdownText): Sentence[] {

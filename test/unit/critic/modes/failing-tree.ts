@@ -94,8 +94,18 @@ export interface FailingTree extends AsyncDisposable {
   ): Promise<Examined>;
 }
 
-export async function failingTree(): Promise<FailingTree> {
-  const tree = await TemporaryTree.create(failingFiles);
+type Files = Record<string, string>;
+
+/** Of several states each is committed, in their order. */
+export async function failingTree(
+  files: Files | readonly Files[] = failingFiles,
+): Promise<FailingTree> {
+  const states = Array.isArray(files) ? (files as readonly Files[]) : undefined;
+  const tree = await TemporaryTree.create(states === undefined ? (files as Files) : {});
+  for (const state of states ?? []) {
+    await tree.write(state);
+    tree.commit('a change');
+  }
   const home = await TemporaryTree.create();
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
   const { shards } = await openShards(tree.root, home.root);

@@ -4,6 +4,8 @@ import { devilsAdvocate } from '../../../../src/critic/modes/devils-advocate.js'
 import { fmea } from '../../../../src/critic/modes/fmea.js';
 import { inversion } from '../../../../src/critic/modes/inversion.js';
 import { preMortem } from '../../../../src/critic/modes/pre-mortem.js';
+import { selfRefine } from '../../../../src/critic/modes/self-refine.js';
+import { steelman } from '../../../../src/critic/modes/steelman.js';
 import { redTeam } from '../../../../src/critic/modes/red-team.js';
 import { textOf } from '../../../../src/model/texts.js';
 import { failingFiles, failingTree, type FailingTree } from './failing-tree.js';
@@ -140,6 +142,119 @@ describe('inversion', () => {
     });
     expect(rules(examined)).not.toContain('INV_LIMIT_NOT_FOUND:1');
     expect(section(examined, 'Reusable Verification Criteria')).toContain('`src/store.ts:4`');
+  });
+});
+
+describe('what is no fault is not told', () => {
+  let other: FailingTree;
+  beforeAll(async () => {
+    other = await failingTree({
+      'src/a.ts': [
+        '/** Reads rows, as if never read. */',
+        'export function readRows(): number {',
+        '  // It must be so there.',
+        '  return 40;',
+        '}',
+        '/** Must never give less than one. */',
+        'export function countRows(): number {',
+        '  return 1;',
+        '}',
+        '',
+      ].join('\n'),
+      'src/lock.c': [
+        '/* The caller must hold the lock. */',
+        'static int one(void)',
+        '{',
+        '\treturn two();',
+        '}',
+        '/* The caller must hold the lock. */',
+        'int two(void)',
+        '{',
+        '\treturn 1;',
+        '}',
+        '/* The caller must hold the lock. */',
+        'int three(void)',
+        '{',
+        '\tlockdep_assert_held(&a);',
+        '\treturn one();',
+        '}',
+        '/* Must be called after one(). */',
+        'int four(void)',
+        '{',
+        '\treturn three();',
+        '}',
+        '',
+      ].join('\n'),
+      'test/a.test.ts': "test('a', () => undefined);\n",
+    });
+  }, 60_000);
+  afterAll(() => other[Symbol.asyncDispose]());
+
+  test('inversion: what a remark within says, and what is only compared, is no promise', async () => {
+    expect(rules(await other.examine(inversion, 'src/a.ts'))).toEqual(['INV_GUARANTEE_UNTESTED:6']);
+  });
+
+  test('inversion: who asks for a lock and asserts it nowhere is told once', async () => {
+    const examined = await other.examine(inversion, 'src/lock.c');
+    expect(rules(examined)).toEqual(['INV_LOCK_UNASSERTED:1']);
+    expect(examined.findings[0]?.text).toContain(
+      'Nothing in `one` (line 2), `two` (line 7) asserts',
+    );
+  });
+
+  test('inversion: a bound of another clause is not looked for in what this one names', async () => {
+    const found = async (text: string): Promise<string[]> =>
+      rules(await other.examine(inversion, 'docs/a.md', { text }));
+    expect(await found('Run by `readRows()`: a pattern has at most 400 characters.\n')).toEqual([]);
+    expect(await found('Run by `readRows()`, at most 400 of them.\n')).toEqual([
+      'INV_LIMIT_NOT_FOUND:1',
+    ]);
+  });
+
+  test.each([
+    ['Where nothing clearly answers it says so.', []],
+    ['This is, of course, a simplification.', []],
+    ['Clearly nobody needs more.', ['DA_ASSUMPTION:1']],
+    ['It takes its bytes and 35 % of the segment.', []],
+    ['It refuses when more than 80 % are taken.', []],
+    ['It takes 35 % less.', ['DA_FIGURE_WITHOUT_SOURCE:1']],
+  ])('devils-advocate: %s', async (text, expected) => {
+    expect(rules(await other.examine(devilsAdvocate, 'docs/a.md', { text }))).toEqual(expected);
+  });
+
+  test('self-refine quotes the mark, and not what stands before it', async () => {
+    const text = '// This is done.\n// TODO: the rest\nexport const a = 1;\n';
+    const { findings } = await other.examine(selfRefine, 'src/new.ts', { text });
+    expect(findings.map((each) => each.text)).toEqual([
+      'A comment says that this is not finished: "TODO: the rest"',
+    ]);
+    const [own] = (await other.examine(devilsAdvocate, 'src/new.ts', { text })).findings;
+    expect(own?.text).toContain('"TODO: the rest"');
+  });
+
+  test('steelman: of code the thesis stands at its head or above what it gives', async () => {
+    const text = (head: string): string =>
+      `${head}import a from 'a';\n\n/** Reads. */\nexport class A {\n  // We will stop.\n  b = 1;\n}\n`;
+    const thesis = async (head: string): Promise<string> =>
+      section(await other.examine(steelman, 'src/new.ts', { text: text(head) }), 'Core Thesis');
+    expect(await thesis('')).toBe('- line 3: Reads.');
+    expect(await thesis('// Copyright (c) A.\n')).toBe('- line 4: Reads.');
+    expect(await thesis('/** Boxes of all kinds. */\n')).toBe('- line 1: Boxes of all kinds.');
+  });
+});
+
+describe('files that change together', () => {
+  test.each([
+    ['neither names the other', 'export const b = 1;', ['PM_CHANGED_ALONE:1']],
+    ['one imports the other', "import './a.js';", []],
+  ])('%s', async (_, second, expected) => {
+    const changes = Array.from({ length: 6 }, (_unused, at) => ({
+      'src/a.ts': `export function one(): number {\n  return ${at};\n}\n`,
+      'src/other.ts': `${second}\nexport const c = ${at};\n`,
+    }));
+    await using its = await failingTree(changes);
+    const text = 'Of `src/a.ts`.\n';
+    expect(rules(await its.examine(preMortem, 'docs/a.md', { text }))).toEqual(expected);
   });
 });
 
