@@ -30,6 +30,9 @@ export async function checkPath(checking: Checking, name: PathName): Promise<Ver
     );
   if (place.is === 'pattern') return unverified('It is a pattern, not one place.');
   if (name.isStem) return checkStem(checking, name.path);
+  const template = templateOf(tree, name.path);
+  if (template !== undefined)
+    return verified(`${template} stands for it.`, await tree.evidence(template, 1), 'medium');
   if (placeholder.test(name.path)) return unverified('It reads like a placeholder.');
   if (output.test(name.path)) return unverified('What is made there is not kept in the tree.');
   if (document.fenced.includes(name.path))
@@ -45,12 +48,29 @@ const generic =
 
 function isMade(sentence: string, name: string): boolean {
   const at = sentence.indexOf(name);
-  return at > 0 && making.test(sentence.slice(Math.max(0, at - 60), at));
+  const before = sentence.slice(Math.max(0, at - 100), at);
+  return at > 0 && (making.test(before.slice(-60)) || copying.test(before));
+}
+
+const copying =
+  /\b(?:copy|copies|copied|renam(?:e|es|ed)|mov(?:e|es|ed))(?:\s\S{1,40}){1,6}\s?[`[(]{0,2}$/i;
+
+/** `name@HOST.service`: one of those that the unit `name@.service` stands for. */
+function templateOf(tree: Checking['tree'], name: string): string | undefined {
+  const base = path.posix.basename(name).replace(/@[^@.]{1,100}(?=\.\w+$)/, '@');
+  if (!/@\.\w+$/.test(base)) return undefined;
+  return [...tree.paths].find((each) => path.posix.basename(each) === base);
 }
 
 async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): Promise<Verdict> {
   const parts = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
-  const near = nearestPath(tree, name.path);
+  const like = nearestPath(tree, name.path);
+  const isBare = parts.length === 1 && !name.isLink;
+  // A file of another kind is not what is meant, and whoever uses the program has files of their own.
+  const near =
+    isBare && like !== undefined && kindOf(like) !== kindOf(name.path) ? undefined : like;
+  if (isBare && near === undefined && kindOf(name.path) === 'data')
+    return unverified(`There is no ${name.path} in the tree. It may be a file of its users.`);
   const evidence = near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [];
   const reason = `There is no ${name.path} in the tree.`;
   const isOwn = areBareNamesOwn && parts.length === 1 && !generic.test(name.path);
@@ -62,6 +82,15 @@ async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): 
     evidence,
     near === undefined ? 'medium' : 'high',
   );
+}
+
+/** What a file is for, by its ending. */
+function kindOf(file: string): string {
+  const ending = path.posix.extname(file);
+  if (/^\.(?:ya?ml|json\w?|toml|ini|conf|cfg|env|txt|log|csv|db|sock|key|pem|lock)$/.test(ending))
+    return 'data';
+  if (/^\.(?:md|rst|adoc|html?)$/.test(ending)) return 'text';
+  return ending === '' ? 'folder' : 'code';
 }
 
 /** So many documents beside it say that the folder is here as a whole. */

@@ -122,6 +122,9 @@ function kindOf({ kind, declaration }: Definition): string {
   return declaration ? `declaration of ${kind}` : kind;
 }
 
+const fileEnding =
+  /^(?:[cm]?[jt]sx?|[ch](?:pp|c|xx)?|hh|py|go|rs|java|kt|rb|sh|md|rst|txt|ya?ml|json|toml|proto|sql|html?|css)$/;
+
 /** Undefined: nothing speaks against it. */
 async function checkMember(
   { tree, document }: Checking,
@@ -130,6 +133,8 @@ async function checkMember(
   words: Words,
 ): Promise<Verdict | undefined> {
   if (definitions.length > 0 || words.has(name) || !words.isComplete) return undefined;
+  // `ring.c` is a file, and no member of `ring`.
+  if (fileEnding.test(name)) return undefined;
   if (foreign.has(container) || hasWord(document.fenced, name)) return undefined;
   const owner = await ownerOf(tree, container);
   if (owner === undefined) return undefined;

@@ -48,8 +48,8 @@ export async function checkConstant(
     .map((each) => `${each.value} at ${each.file}:${each.line}`)
     .slice(0, 3)
     .join(', ');
-  // A name with many values is several things, of which this may be another.
-  if (isCut || different.size > valuesMax || (sites.length > literal.length && different.size > 1))
+  // A name with several values is several things, of which this may be another.
+  if (isCut || different.size > 1)
     return unverified(`${symbol.name} has several values: ${found}.`, evidence);
   if (
     hasWord(document.fenced, symbol.name) &&
@@ -58,8 +58,6 @@ export async function checkConstant(
     return unverified('An example of the document sets it so.', evidence);
   return contradicted(`${symbol.name} is ${found}.`, `Say ${first.value}.`, evidence);
 }
-
-const valuesMax = 3;
 
 async function sitesOf(tree: KnownTree, name: string): Promise<{ sites: Site[]; isCut: boolean }> {
   const words = await tree.words();
@@ -77,7 +75,7 @@ async function sitesOf(tree: KnownTree, name: string): Promise<{ sites: Site[]; 
       continue;
     for (const at of placesOf(text, name)) {
       const value = valueAfter(text, at, name);
-      if (value === undefined || isInComment(text, at)) continue;
+      if (value === undefined || isInComment(text, at) || isInString(text, at)) continue;
       sites.push({ file, line: lineOf(text, at), value });
       if (sites.length > claimLimits.valueSites) return { sites, isCut: true };
     }
@@ -87,6 +85,14 @@ async function sitesOf(tree: KnownTree, name: string): Promise<{ sites: Site[]; 
 
 function isInComment(text: string, at: number): boolean {
   return /^\s*(?:\/\/|\*|\/\*)/.test(text.slice(text.lastIndexOf('\n', at) + 1, at));
+}
+
+/** Words of a text that is printed are no definition; the name of a field in quotes is one. */
+function isInString(text: string, at: number): boolean {
+  const before = text.slice(text.lastIndexOf('\n', at) + 1, at);
+  return [...`'"\``].some(
+    (quote) => !before.endsWith(quote) && before.split(quote).length % 2 === 0,
+  );
 }
 
 /** `x == null ? 5 : x`, `x !== undefined ? x : 5`, `x > 0 ? x : 5`: what is taken where none was given. */
@@ -193,7 +199,9 @@ export async function checkOption(
   if (words.flags.size < optionsMin) return unverified('The tree has no options of its own.');
   if (words.has(camel) && camel !== bare.slice(2))
     return unverified(`The code has ${camel}, and no ${flag}.`);
-  const isOwn = await isOwnCommand(tree, command, claim.text);
+  const isOwn =
+    (await isOwnCommand(tree, command, claim.text)) &&
+    !(command === '' && (await isOfAnother(tree, flag, claim.text)));
   const near = nearest(flag, words.flags.keys());
   if (!isOwn && (near === undefined || command !== ''))
     return unverified(`${flag} may be of another program.`);
@@ -218,6 +226,13 @@ async function isOwnCommand(tree: KnownTree, command: string, sentence: string):
   if (typeof name === 'string') names.push(name.replace(/^@[^/]*\//, ''));
   if (command !== '') return names.includes(path.posix.basename(command));
   return names.some((each) => hasWord(sentence.replaceAll('-', '_'), each.replaceAll('-', '_')));
+}
+
+/** `other run -- own` (… `--flag` …): the command that is shown before it is not of the package. */
+async function isOfAnother(tree: KnownTree, flag: string, sentence: string): Promise<boolean> {
+  const before = sentence.slice(0, Math.max(0, sentence.indexOf(flag)));
+  const shown = [...before.matchAll(/`([a-z][\w.-]{0,40}) [^`\n]{1,200}`/g)].at(-1)?.[1];
+  return shown !== undefined && !(await isOwnCommand(tree, shown, ''));
 }
 
 export async function checkEnvironment(

@@ -106,7 +106,9 @@ function isConditional(sentence: string, at: number): boolean {
   return tail !== null && at > tail.index && existing.test(sentence.slice(tail.index));
 }
 
-const hard = /\b(?:MUST(?: NOT)?|SHALL(?: NOT)?|REQUIRED)\b|\b(?:must|shall) (?:never|not)\b/;
+/** Followed by what must be: "MUST, SHOULD or MAY" names the words and binds nobody. */
+const hard =
+  /\b(?:MUST|SHALL)(?: NOT)? (?!or\b|and\b)[a-z`*_]|\bREQUIRED\b(?! ?[,/])|\b(?:must|shall) (?:never|not)\b/;
 
 /** Of a rule that binds: RFC 2119 in capitals, or "must never". */
 export function isHardRule(sentence: string): boolean {
