@@ -90,7 +90,7 @@ function isInComment(text: string, at: number): boolean {
 /** Words of a text that is printed are no definition; the name of a field in quotes is one. */
 function isInString(text: string, at: number): boolean {
   const before = text.slice(text.lastIndexOf('\n', at) + 1, at);
-  return [...`'"\``].some(
+  return ["'", '"', '`'].some(
     (quote) => !before.endsWith(quote) && before.split(quote).length % 2 === 0,
   );
 }
