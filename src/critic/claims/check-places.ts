@@ -62,7 +62,10 @@ function templateOf(tree: Checking['tree'], name: string): string | undefined {
   return [...tree.paths].find((each) => path.posix.basename(each) === base);
 }
 
-async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): Promise<Verdict> {
+async function absentPath(
+  { tree, claim, areBareNamesOwn }: Checking,
+  name: PathName,
+): Promise<Verdict> {
   const parts = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
   const like = nearestPath(tree, name.path);
   const isBare = parts.length === 1 && !name.isLink;
@@ -73,6 +76,8 @@ async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): 
     return unverified(`There is no ${name.path} in the tree. It may be a file of its users.`);
   const evidence = near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [];
   const reason = `There is no ${name.path} in the tree.`;
+  if (near === undefined && isAmongForeign(tree, name, claim.text))
+    return unverified(`There is no ${name.path} in the tree, nor is what is named beside it.`);
   const isOwn = areBareNamesOwn && parts.length === 1 && !generic.test(name.path);
   if (!isOwn && !isOfTree(tree, name, parts, near))
     return unverified(`${reason} It may belong to something else.`);
@@ -81,6 +86,17 @@ async function absentPath({ tree, areBareNamesOwn }: Checking, name: PathName): 
     near === undefined ? 'Name a file that is there.' : `It is probably ${near}.`,
     evidence,
     near === undefined ? 'medium' : 'high',
+  );
+}
+
+/** Beside a path whose first folder no folder of the tree is: they are of another tree. */
+function isAmongForeign(tree: Checking['tree'], name: PathName, sentence: string): boolean {
+  const others = [
+    ...sentence.matchAll(/(?<![\w./-])([\w-]{1,80})(?:\/[\w.-]{1,80}){1,12}\.\w{1,8}/g),
+  ];
+  return others.some(
+    ([other, root = '']) =>
+      other !== name.path && !tree.paths.has(other) && !tree.folders.has(root),
   );
 }
 

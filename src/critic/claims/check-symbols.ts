@@ -200,6 +200,8 @@ async function absentSymbol(
     const where = definition === undefined ? '' : `, at ${definition.file_path}:${definition.line}`;
     return contradicted(reason, `It is probably ${near}${where}.`, evidence, 'medium');
   }
+  if (name.startsWith('CONFIG_'))
+    return unverified(`${reason} Kconfig defines such names without their prefix.`);
   const family = familyOf(name, names);
   const isShort = name.indexOf('_') < 3;
   if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))

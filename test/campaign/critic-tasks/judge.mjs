@@ -48,7 +48,7 @@ const said = (slots) => `# The ring
 
 ## How many slots
 
-\`RING_SLOTS\` in \`ring.c\` is ${slots}. The ring has ${slots} slots, see \`ring.c:1\`.
+\`RING_SLOTS\` is ${slots}. The ring has ${slots} slots, see \`ring.c:1\`.
 
 ## Who fills them
 

@@ -23,6 +23,8 @@ beforeAll(async () => {
       'src/http.ts': 'export const http = { sessionsMax: 64 };\n',
       'src/catalogue.ts':
         "export const advice = 'allow it (`kernel.userns_clone=1`, `kernel.userns_limit=0`).';\n",
+      'src/config.c':
+        '#define CONFIG_A 1\n#define CONFIG_B 2\n#define CONFIG_C 3\n#define CONFIG_D 4\n',
       'src/main.ts': "export const flags = ['--force-write', '--dry-run', '--as-of', '--into'];\n",
       'deploy/storekit-host@.service': '[Service]\nExecStart=storekit\n',
       'package.json': '{ "name": "storekit", "bin": { "storekit": "src/main.ts" } }\n',
@@ -68,6 +70,8 @@ test.each([
     'a setting that a text of the program names',
     'Where it is forbidden (`kernel.userns_clone=0`) it says so.',
   ],
+  ['a path of another tree', 'Kept: `arch/alpha/pci.c#one`, `fs/open.c#two`, `src/sys.c#three`.'],
+  ['an option of a build', '`CONFIG_HOST_GOV` is enabled in most.'],
   ['a file and its line', 'See `ring.c:1` for what it returns.'],
 ])('%s is not contradicted', async (_, sentence) => {
   expect(await contradicted(sentence)).toEqual([]);
