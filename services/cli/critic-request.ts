@@ -50,8 +50,9 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
   const its = dimensionsOf(words);
   const wants = named?.isAuto === true || modes.some((mode) => mode !== 'standard');
   const isPlain = modes.length === 1 && modes[0] === 'standard';
+  // A context that is written down has the gate of one, whatever mode it names.
   const is_adversarial =
-    !isPlain && (context.is_adversarial || wants || Object.keys(its).length > 0);
+    context.is_adversarial || (!isPlain && (wants || Object.keys(its).length > 0));
   const artifact = await artifactAt(words.artifact ?? context.artifactPath);
   const { repo } = words;
   const root = repo === undefined ? treeOf(artifact.file, indexedIn(config)) : await realOf(repo);

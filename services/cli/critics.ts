@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/base/ids.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
@@ -8,9 +9,14 @@ import {
   type RatificationName,
 } from '../../src/critic/messages.js';
 import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
+import { asBusError } from '../../src/errors/bus-error.js';
 import { isListening } from '../../src/transport/probe.js';
 import { withClient } from './connect.js';
 import { RemoteCritic, type CriticPort, type Reviewing } from './remote-critic.js';
+
+/** A critic that has just been started is waited for. */
+const beginningMs = 10_000;
+const retryMs = 250;
 
 /**
  * The critic of this home: over the bus where one serves there, else in this process, without a broker. One id is one review
@@ -52,14 +58,32 @@ export class Critics implements CriticPort {
 
   /** Whoever asks as an operator proves it to the broker, where there is one. */
   async #with<T>(work: (critic: CriticPort) => Promise<T>, role = 'client'): Promise<T> {
-    if (!(await isListening(this.#config.bus))) return this.#here(work);
-    const found = await withClient(
+    for (const untilMs = performance.now() + beginningMs; ;) {
+      const isThere = await isListening(this.#config.bus);
+      const found = isThere ? await this.#there(work, role) : undefined;
+      if (found !== undefined) return found.answer;
+      try {
+        return await this.#here(work);
+      } catch (error) {
+        // It has its store already, and will serve in a moment.
+        const isBeginning = isThere && asBusError(error).code === 'CRITIC_ELSEWHERE';
+        if (!isBeginning || performance.now() >= untilMs) throw error;
+        await delay(retryMs);
+      }
+    }
+  }
+
+  /** Undefined: no critic serves on the bus. */
+  #there<T>(
+    work: (critic: CriticPort) => Promise<T>,
+    role: string,
+  ): Promise<{ answer: T } | undefined> {
+    return withClient(
       this.#config,
       async (client) =>
         (await serves(client)) ? { answer: await work(new RemoteCritic(client)) } : undefined,
       role,
     );
-    return found === undefined ? this.#here(work) : found.answer;
   }
 
   async #here<T>(work: (critic: CriticPort) => Promise<T>): Promise<T> {

@@ -122,6 +122,19 @@ test('a context is read from a file, its artifact too, and options go before it'
     file,
     '## PS CONTEXT (REQUIRED)\n- **PS ID:** {ps_id}\n- **Artifact to Critique:** src/a.ts\n\n## ADVERSARIAL CONTEXT\n- **Mode:** auto\n- **Criticality:** C1\n- **Phase:** PH-VALID\n',
   );
+  const standard = path.join(folder, 'standard.md');
+  const context = '## PS CONTEXT (REQUIRED)\n- **Artifact to Critique:** src/a.ts\n';
+  const gates = async (text: string): Promise<[string[], number]> => {
+    writeFileSync(standard, text);
+    const { json } = await critic('--context', standard, '--explain', '--json');
+    return [modesOf(json), json.threshold];
+  };
+  expect(await gates(context)).toEqual([['standard'], 0.85]);
+  // The gate is that of the context, whatever mode it names.
+  expect(await gates(`${context}\n## ADVERSARIAL CONTEXT\n- **Mode:** standard\n`)).toEqual([
+    ['standard'],
+    0.92,
+  ]);
   const told = await critic('--context', file, '--explain', '--json');
   expect([modesOf(told.json), told.json.threshold]).toEqual([['llm-as-judge'], 0.92]);
   expect(told.stderr).toContain('context.md:2:14: PS ID was not filled in');
