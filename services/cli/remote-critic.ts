@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.js';
 import {
   criticMessages,
@@ -9,10 +10,14 @@ import {
   type RatificationName,
 } from '../../src/critic/messages.js';
 import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
+import { asBusError } from '../../src/errors/bus-error.js';
 
 /** A review of ten modes of a minute each, and what is before and behind it. */
 const reviewMs = 15 * 60_000;
 const deadlineMs = 30_000;
+/** For so long a critic that served may be away. */
+const absentMsMax = 15_000;
+const retryMs = 250;
 /** Rows of one request, and of a whole list. */
 const pageRows = 100;
 export const artifactsListedMax = 2_000;
@@ -39,6 +44,23 @@ export interface CriticPort {
   ): Promise<ArtifactHistory>;
 }
 
+/** A broker or a critic that was started again: whoever is faster than the critic finds nobody, for a moment. */
+async function untilItServes<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let thereMs = performance.now(); ;) {
+    const askedMs = performance.now();
+    try {
+      return await ask();
+    } catch (error) {
+      const nowMs = performance.now();
+      // It was there: what was asked waited for longer than it takes to be refused.
+      if (nowMs - askedMs > absentMsMax) thereMs = nowMs;
+      const isAbsent = asBusError(error).code === 'NO_RESPONDER';
+      if (!isAbsent || nowMs - thereMs > absentMsMax) throw error;
+      await delay(retryMs, undefined, { ...(signal === undefined ? {} : { signal }) });
+    }
+  }
+}
+
 /** The one on the bus. */
 export class RemoteCritic implements CriticPort {
   readonly #client: Client;
@@ -53,13 +75,16 @@ export class RemoteCritic implements CriticPort {
   ): Promise<Critique> {
     const { critique } = criticMessages;
     const body = critique.request.encode(request);
-    const reply = await this.#client.request(`service:${criticService}`, critique.type, body, {
-      deadlineMs: reviewMs,
-      // It has an id: a critic that was started again goes on with it.
-      isIdempotent: true,
-      onPartial: (part) => onProgress?.(critiqueProgress.decode(part)),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const untilMs = performance.now() + reviewMs;
+    const asked = (): Promise<{ body: Buffer }> =>
+      this.#client.request(`service:${criticService}`, critique.type, body, {
+        deadlineMs: Math.max(1, untilMs - performance.now()),
+        // It has an id: a critic that was started again goes on with it.
+        isIdempotent: true,
+        onPartial: (part) => onProgress?.(critiqueProgress.decode(part)),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const reply = await untilItServes(asked, signal);
     return critique.answer.decode(reply.body);
   }
 

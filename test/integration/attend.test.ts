@@ -316,7 +316,7 @@ describe('teams', () => {
 
   beforeAll(async () => {
     const done = (): Promise<object> => Promise.resolve({ result: 'done as it was asked for' });
-    for (const name of ['writer', 'critic']) clients.push(await startWorker(home, name, done));
+    for (const name of ['writer', 'checker']) clients.push(await startWorker(home, name, done));
     const reader = await client('reader', 'executor');
     await reader.receive(({ type, body }) => {
       if (type === shutdownType) told.push([type, body.toString()]);
@@ -325,7 +325,7 @@ describe('teams', () => {
 
   const tasks = [
     { id: 'write', task: 'write the report', role: 'author', acceptance_criteria: ['it is there'] },
-    { id: 'check', task: 'check the report', role: 'critic', acceptance_criteria: ['it is true'] },
+    { id: 'check', task: 'check the report', role: 'checker', acceptance_criteria: ['it is true'] },
   ];
   const ends = (view: SessionView): string[] =>
     view.trace.map(({ entry, to, outcome }) => `${entry}→${to || 'anybody'} ${outcome}`);
@@ -351,7 +351,7 @@ describe('teams', () => {
       })
       .catch((error: unknown) => asBusError(error));
     expect(refused).toMatchObject({ code: 'USAGE' });
-    const roles = JSON.stringify([{ name: 'critic', focus: 'truth' }]);
+    const roles = JSON.stringify([{ name: 'checker', focus: 'truth' }]);
     const cast = await answer(asked, 'team', 'augment', roles);
     const back = await answer(cast, 'augment', 'back');
     const again = await answer(back, 'team', 'augment', roles);
@@ -359,7 +359,7 @@ describe('teams', () => {
     const ended = await answer(planned, 'classification', 'delegate');
     traced(ended);
     expect(ended).toMatchObject({ state: 'converged', team: { kind: 'augmented' } });
-    expect(ends(ended)).toEqual(['write→writer completed', 'check→critic completed']);
+    expect(ends(ended)).toEqual(['write→writer completed', 'check→checker completed']);
   });
 
   test('restructure: somebody stays, else it is solo; a withdrawal is told to whoever is in the team', async () => {
@@ -370,7 +370,7 @@ describe('teams', () => {
     expect(told).toEqual([]);
 
     const asked = await begin({ context: 'team-new', tasks, team });
-    const cast = { retained: ['reader'], roles: [{ name: 'critic' }] };
+    const cast = { retained: ['reader'], roles: [{ name: 'checker' }] };
     const planned = await answer(asked, 'team', 'restructure', JSON.stringify(cast));
     expect(planned.team).toMatchObject({ kind: 'restructured', retained: ['reader'] });
     const ended = await answer(planned, 'classification', 'withdraw');
