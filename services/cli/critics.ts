@@ -2,13 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/base/ids.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
-import {
-  criticService,
-  type ArtifactHistory,
-  type CriticRow,
-  type RatificationName,
-} from '../../src/critic/messages.js';
-import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
+import { criticService, type ArtifactHistory, type CriticRow } from '../../src/critic/messages.js';
+import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { isListening } from '../../src/transport/probe.js';
 import { withClient } from './connect.js';
@@ -44,7 +39,7 @@ export class Critics implements CriticPort {
 
   ratify(
     artifact: string,
-    judgement: RatificationName,
+    judgement: PersonJudgement,
     by: string,
     text = '',
   ): Promise<ArtifactHistory> {

@@ -7,9 +7,8 @@ import {
   type ArtifactHistory,
   type CriticRow,
   type CritiqueProgress,
-  type RatificationName,
 } from '../../src/critic/messages.js';
-import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
+import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 
 /** A review of ten modes of a minute each, and what is before and behind it. */
@@ -38,7 +37,7 @@ export interface CriticPort {
   /** Throws NO_SUCH_ARTIFACT, NOTHING_TO_RATIFY, RATIFY_NOT_YOURS. */
   ratify(
     artifact: string,
-    judgement: RatificationName,
+    judgement: PersonJudgement,
     by: string,
     text?: string,
   ): Promise<ArtifactHistory>;
@@ -106,7 +105,7 @@ export class RemoteCritic implements CriticPort {
 
   ratify(
     artifact: string,
-    judgement: RatificationName,
+    judgement: PersonJudgement,
     by: string,
     text = '',
   ): Promise<ArtifactHistory> {

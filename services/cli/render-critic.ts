@@ -1,3 +1,4 @@
+import { shortFigure } from '../../src/critic/decimals.js';
 import type { CriticRow, CritiqueProgress } from '../../src/critic/messages.js';
 import {
   severities,
@@ -69,7 +70,7 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
   const cells = rows.map((row) => [
     row.artifact,
     String(row.iteration),
-    row.score === null ? '-' : figure(row.score),
+    row.score === null ? '-' : shortFigure(row.score),
     row.needs_person ? `${row.state}, a person decides` : row.state,
   ]);
   const head = ['ARTIFACT', 'ITERATION', 'SCORE', 'STATE'];
@@ -79,7 +80,7 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
 function scoreLines({ score, threshold, reports }: Critique): string[] {
   const its = reports.findLast((report) => report.score !== null)?.score;
   if (its === undefined || its === null) return ['', line(`Score  none (gate ${threshold})`)];
-  const head = score === null ? 'none' : figure(score);
+  const head = score === null ? 'none' : shortFigure(score);
   const part = its.coverage < 1 ? `, of ${Math.round(its.coverage * 100)} % of the weight` : '';
   return [
     '',
@@ -89,7 +90,7 @@ function scoreLines({ score, threshold, reports }: Critique): string[] {
 }
 
 function dimensionLines({ name, weight, score, why }: DimensionScore): string[] {
-  const value = score === null ? 'not judged' : figure(score);
+  const value = score === null ? 'not judged' : shortFigure(score);
   const text = `${name.padEnd(22)} ${value.padEnd(10)} ×${weight.toFixed(2)}  ${why}`;
   return [wrap(printable(cut(text, textChars)), '    ')];
 }
@@ -178,11 +179,6 @@ function bySeverity(one: Finding, other: Finding): number {
     hard ||
     one.line_start - other.line_start
   );
-}
-
-/** Four figures, as they are compared: 0.9195 is not shown as 0.92. */
-function figure(score: number): string {
-  return score.toFixed(4).replace(/0{1,2}$/, '');
 }
 
 function seconds(ms: number): string {

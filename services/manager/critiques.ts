@@ -1,6 +1,6 @@
 import type { Client } from '../../src/client/client.js';
 import { criticMessages, criticService } from '../../src/critic/messages.js';
-import type { PersonJudgement } from '../../src/critic/cycle-verdict.js';
+import type { PersonJudgement } from '../../src/critic/shapes.js';
 import type { Critique } from '../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { handedOver } from '../../src/task/conductor.js';

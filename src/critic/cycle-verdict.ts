@@ -21,10 +21,6 @@ export interface Round {
   disputed: string[];
 }
 
-export const personJudgements = ['accept', 'refuse', 'revise'] as const;
-/** `accept`: it is ratified, good enough, said somebody who may; `revise`: once more, also beyond the limit of iterations. */
-export type PersonJudgement = (typeof personJudgements)[number];
-
 /** How the gate of one artifact is set. */
 export interface CycleSettings {
   criticality: Criticality;

@@ -6,10 +6,9 @@ import {
   type CycleReason,
   type CycleSettings,
   type CycleVerdict,
-  type PersonJudgement,
   type Round,
 } from './cycle-verdict.js';
-import { criticLimits } from './shapes.js';
+import { criticLimits, type PersonJudgement } from './shapes.js';
 
 /** How long a person may take over a ratification; then it is refused. */
 export const ratificationMs = 7 * 24 * 3_600_000;

@@ -1,11 +1,7 @@
+import type { PersonJudgement } from './shapes.js';
 import { start, stateName, step, type Snapshot } from '../machine/step.js';
 import { cycleMachine, type CycleEvent, type CycleInput } from './cycle.machine.js';
-import {
-  cycleReasons,
-  type CycleReason,
-  type PersonJudgement,
-  type Round,
-} from './cycle-verdict.js';
+import { cycleReasons, type CycleReason, type Round } from './cycle-verdict.js';
 
 /** A round, and what a person said about it; empty: nobody was asked, or nobody has answered. */
 export interface JudgedRound extends Round {

@@ -23,3 +23,14 @@ export function exceeds(value: number, limit: number): boolean {
 export function difference(now: number, before: number): number {
   return (unitsOf(now) - unitsOf(before)) / unitsPerOne;
 }
+
+/** As it is compared. */
+export function figure(value: number): string {
+  return String(difference(value, 0));
+}
+
+/** For the eye: at most four places, and never rounded up to a threshold that it does not reach. */
+export function shortFigure(value: number): string {
+  const cut = Math.floor(unitsOf(value) / 100_000) / 10_000;
+  return cut.toFixed(4).replace(/0{1,2}$/, '');
+}

@@ -4,6 +4,7 @@ import type {
   CritiqueRequest,
   DimensionScore,
   ModeReport,
+  PersonJudgement,
   QualityTracking,
   Score,
   TrackedIteration,
@@ -24,11 +25,8 @@ export interface CritiqueProgress {
   next: ModeName | '';
 }
 
-export const ratifications = ['accept', 'refuse', 'revise'] as const;
-export type RatificationName = (typeof ratifications)[number];
-
 export interface Ratification {
-  judgement: RatificationName;
+  judgement: PersonJudgement;
   by: string;
   text: string;
   at_ms: number;
@@ -70,7 +68,7 @@ export interface CriticList {
 
 export interface RatifyRequest {
   artifact: string;
-  judgement: RatificationName;
+  judgement: PersonJudgement;
   text: string;
   /** Whom it is said for; the critic keeps beside it who said it. */
   by: string;

@@ -241,6 +241,10 @@ export const verdicts = ['PASS', 'REVISE', 'REJECTED', 'UNSCORED', 'ABORTED'] as
 /** `UNSCORED`: without a judge, or too little could be judged; a person has to. */
 export type Verdict = (typeof verdicts)[number];
 
+export const personJudgements = ['accept', 'refuse', 'revise'] as const;
+/** `accept`: it is ratified, good enough, said somebody who may; `revise`: once more, also beyond the limit of iterations. */
+export type PersonJudgement = (typeof personJudgements)[number];
+
 /** One review of one version of one artifact: a whole pipeline. */
 export interface Critique {
   id: string;

@@ -1,4 +1,4 @@
-import { atLeast, difference } from './decimals.js';
+import { atLeast, figure } from './decimals.js';
 import { judgeDimensions } from './modes/llm-as-judge.js';
 import { standardDimensions } from './modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
@@ -103,9 +103,4 @@ function obstacleOf(
   const [first] = open;
   if (first === undefined) return undefined;
   return `${open.length} critical findings are open, the first: ${first.rule} of ${first.mode}`;
-}
-
-/** As it is compared: never rounded up to a threshold that it does not reach. */
-function figure(value: number): string {
-  return String(difference(value, 0));
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { standingAfter, type Standing } from '../critic/cycle.js';
-import { roundOf, type PersonJudgement } from '../critic/cycle-verdict.js';
+import { roundOf } from '../critic/cycle-verdict.js';
 import {
   qualityGate,
   type Criticality,
   type Critique,
   type CritiqueRequest,
   type Finding,
+  type PersonJudgement,
 } from '../critic/shapes.js';
 import { findingsOf } from '../critic/tracking.js';
 import { trendText, type TaskFinding, type TaskIteration } from './critique-text.js';

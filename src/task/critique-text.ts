@@ -1,4 +1,4 @@
-import type { PersonJudgement } from '../critic/cycle-verdict.js';
+import type { PersonJudgement } from '../critic/shapes.js';
 import { qualityGate, type Finding, type Verdict } from '../critic/shapes.js';
 import { trendOf } from '../critic/tracking.js';
 

@@ -12,6 +12,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../dist/src/base/clock.js';
 import { chainOfVerification } from '../../dist/src/critic/modes/chain-of-verification.js';
+import { numerals } from '../../dist/src/critic/numerals.js';
 import { TreeGround } from '../../dist/src/critic/tree-ground.js';
 import { Lattice } from '../../dist/src/lattice/lattice.js';
 import { LatticeQuestions } from '../../dist/src/lattice/questions.js';
@@ -211,20 +212,6 @@ function findingOf(each, placed, wrong) {
       ),
   );
 }
-
-const numerals = [
-  'zero',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-];
 
 /** What the falsified words name. */
 function names({ to, from }) {

@@ -1,24 +1,14 @@
 import type { Item, MarkdownText, Row, Sentence } from '../markdown.js';
 import type { Found } from '../finding.js';
+import { numerals } from '../numerals.js';
 import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 
 /** Numbers of a document against one another: lists that are counted, tables that are added up, settings named twice. */
 export const numbers: Check = ({ read }) =>
   read.isCode ? [] : [countedLists(read), totals(read), settings(read)];
 
-const words = [
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-];
+/** One of a kind is no list. */
+const words = numerals.slice(2);
 /** What is listed one by one; others ("ten seconds") are not. */
 const listed =
   'steps|phases|stages|rules|parts|modes|ways|options|alternatives|reasons|cases|kinds|types|states|dimensions|criteria|requirements|principles|goals|questions|layers|levels|components|categories|conditions|properties|sections|things|problems|commands|tools|services|agents|fields|items|points|values|arguments|parameters|columns|methods|functions|roles|groups|checks|limits|engines|sources|endpoints|forms|tables|files|packages|modules|classes|tests|examples|scenarios|risks|assumptions|variants|mechanisms|strategies|patterns|policies';

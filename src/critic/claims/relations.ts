@@ -1,3 +1,4 @@
+import { numerals } from '../numerals.js';
 import type { Amount, PathName, Statement, SymbolName } from './claim.js';
 import type { Reference } from './references.js';
 
@@ -83,17 +84,17 @@ const rule = (source: string, state: Rule['state'], flags = 'gi'): Rule => ({
   state,
 });
 
+function howOf(defined?: string, exported?: string): 'in' | 'defined' | 'exported' {
+  if (exported !== undefined) return 'exported';
+  return defined === undefined ? 'in' : 'defined';
+}
+
 /** Every quantifier is bounded: a sentence is read in time linear in its length. */
 const rules: Rule[] = [
   rule(
     `(${list('S')})${noun}(?: \\([^()]{0,60}\\))?,?(?: which| that)? (?:is|are|can be|may be) ${adverbs}(?:(${verbs.defined})|${verbs.found}|(exported)) (?:in|at|by|from|inside|within|under) ${fileWord}(${list('P')})`,
     ([, symbols, defined, exported, paths], masked) =>
-      definitions(
-        masked,
-        symbols,
-        paths,
-        exported === undefined ? (defined === undefined ? 'in' : 'defined') : 'exported',
-      ),
+      definitions(masked, symbols, paths, howOf(defined, exported)),
   ),
   rule(
     `(${list('S')})${noun},? (?:(?:lives?|sits?|stands?|resides?|comes?|exists?) )?(?:in|from|at|inside|within) ${fileWord}(${one('P')})`,
@@ -107,18 +108,12 @@ const rules: Rule[] = [
   ),
   rule(
     `(${one('S')})${noun} \\((?:(defined |declared |implemented )?(?:in|see|at|from) )?${fileWord}(${one('P')})\\)`,
-    ([, symbols, defined, paths], masked) =>
-      definitions(masked, symbols, paths, defined === undefined ? 'in' : 'defined'),
+    ([, symbols, defined, paths], masked) => definitions(masked, symbols, paths, howOf(defined)),
   ),
   rule(
     `(${one('P')}),? ${adverbs}(?:(${verbs.defines})|(exports?)|${verbs.has}) ${article}(?:\\w+ ){0,2}?(${list('S')})`,
     ([, paths, defined, exported, symbols], masked) =>
-      definitions(
-        masked,
-        symbols,
-        paths,
-        exported === undefined ? (defined === undefined ? 'in' : 'defined') : 'exported',
-      ),
+      definitions(masked, symbols, paths, howOf(defined, exported)),
   ),
   rule(
     `(${one('S')})${noun} is (?:a|an|the|one) (?:\\w+ ){1,4}?(?:of|from) ${fileWord}(${one('P')})`,
@@ -394,25 +389,11 @@ function written({ references }: Masked, text: string | undefined): string {
   return each?.type === 'symbol' ? each.symbol.name : '';
 }
 
-const numerals = [
-  'no',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-];
+const namedAmounts: Readonly<Record<string, number>> = { no: 0, 'a single': 1, 'a dozen': 12 };
 
 export function amountOf(bound: string | undefined, number: string | undefined): Amount {
   const said = (number ?? '').toLowerCase();
-  const named = said === 'a single' ? 1 : said === 'a dozen' ? 12 : numerals.indexOf(said);
+  const named = namedAmounts[said] ?? numerals.indexOf(said);
   const count = named >= 0 ? named : Number(said.replaceAll(/[,_]/g, ''));
   const word = (bound ?? '').trim().toLowerCase();
   if (/^(?:at least|no fewer than)$/.test(word)) return { value: count, bound: 'at least' };

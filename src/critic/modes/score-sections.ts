@@ -1,4 +1,4 @@
-import { atLeast } from '../decimals.js';
+import { atLeast, figure } from '../decimals.js';
 import { coverageMin } from '../scoring.js';
 import type { Examined } from '../mode.js';
 import type { DimensionScore, Finding } from '../shapes.js';
@@ -55,11 +55,6 @@ function judged(
   return dimensions.filter(
     (each): each is DimensionScore & { score: number } => each.score !== null,
   );
-}
-
-/** A score as it is; rounding is for readers of tables, at so many digits that no threshold is crossed. */
-export function figure(value: number): string {
-  return String(Number(value.toFixed(6)));
 }
 
 function cell(text: string): string {

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.js';
 import { llmAsJudge } from '../../../src/critic/modes/llm-as-judge.js';
 import { standard } from '../../../src/critic/modes/standard.js';
-import { TreeGround } from '../../../src/critic/tree-ground.js';
-import { Lattice } from '../../../src/lattice/lattice.js';
-import { LatticeQuestions } from '../../../src/lattice/questions.js';
-import { lazyCardOf } from '../../../src/pgc/card.js';
+import type { TreeGround } from '../../../src/critic/tree-ground.js';
 import { inputOf, reportOf } from '../../support/critic.js';
+import { groundIn } from '../../support/ground.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
 
 let tree: IndexedTree;
@@ -20,10 +17,7 @@ beforeAll(async () => {
     },
     ['src'],
   );
-  const { shards } = tree;
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const trees = shards.map(({ index }) => index.info);
-  ground = await TreeGround.open(tree.root, new LatticeQuestions(lattice, systemClock, trees));
+  ground = await groundIn(tree);
 });
 afterAll(() => tree[Symbol.asyncDispose]());
 

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../../src/base/clock.js';
 import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
-import { TreeGround } from '../../../../src/critic/tree-ground.js';
-import { Lattice } from '../../../../src/lattice/lattice.js';
-import { LatticeQuestions } from '../../../../src/lattice/questions.js';
-import { lazyCardOf } from '../../../../src/pgc/card.js';
+import type { TreeGround } from '../../../../src/critic/tree-ground.js';
 import { inputOf } from '../../../support/critic.js';
+import { groundIn } from '../../../support/ground.js';
 import { indexedTree, type IndexedTree } from '../../../support/indexed-tree.js';
 
 /** What stands in documents of real projects and is true, though the tree has something like it. */
@@ -31,10 +28,7 @@ beforeAll(async () => {
     },
     ['src', 'deploy'],
   );
-  const { shards } = tree;
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const trees = shards.map(({ index }) => index.info);
-  ground = await TreeGround.open(tree.root, new LatticeQuestions(lattice, systemClock, trees));
+  ground = await groundIn(tree);
 });
 afterAll(() => tree[Symbol.asyncDispose]());
 
