@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const program = new URL('../../dist/services/cli/main.js', import.meta.url);
+const program = new URL('../../dist/bundle/main.js', import.meta.url);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`sigma: needs Node 20.19 or newer; this is ${process.version}\n`);
   process.exitCode = 2;

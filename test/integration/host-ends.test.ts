@@ -7,17 +7,12 @@ import { loadConfig, type Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { indexFolder } from '../../src/pgc/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
+import { Host } from '../../services/pgc/host.js';
 import { handOverType, recordOf } from '../../services/pgc/hosted-shard.js';
+import { claim } from '../../services/pgc/take-over.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import { startSigma } from '../support/sigma.js';
-
-// Compiled: it reads the version of the package from beside its folder.
-const built = new URL('../../dist/services/pgc/', import.meta.url).href;
-const { Host } = (await import(`${built}host.js`)) as typeof import('../../services/pgc/host.js');
-const { claim } = (await import(
-  `${built}take-over.js`
-)) as typeof import('../../services/pgc/take-over.js');
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
@@ -16,19 +15,13 @@ import { malformed } from '../../src/delegation/respond.js';
 import { readTask } from '../../src/delegation/schema.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
+import { runGuarded } from '../../services/executor/guarded-child.js';
 import { ManagerLink } from '../../services/executor/manager-link.js';
+import { OverlayWorks } from '../../services/executor/overlay-works.js';
+import { commandRunner } from '../../services/executor/runners/command.js';
 import type { Runner } from '../../services/executor/runners/runner.js';
 import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from '../support/temporary.js';
-
-const built = (name: string): string =>
-  pathToFileURL(path.resolve('dist/services/executor', name)).href;
-const { runGuarded } = (await import(
-  built('guarded-child.js')
-)) as typeof import('../../services/executor/guarded-child.js');
-const { commandRunner } = (await import(
-  built('runners/command.js')
-)) as typeof import('../../services/executor/runners/command.js');
 
 const stage = temporaryFolder();
 afterAll(stage.remove);
@@ -187,9 +180,6 @@ test('what a link cannot send, and never will, is given up', async () => {
 });
 
 test('overlays are made by so many processes at once, and what failed is tried again after a rest', async () => {
-  const { OverlayWorks } = (await import(
-    built('overlay-works.js')
-  )) as typeof import('../../services/executor/overlay-works.js');
   const config = loadConfig({}, { home: newFolder().path });
   let begun = 0;
   const log: Logger = {
@@ -213,9 +203,6 @@ test('overlays are made by so many processes at once, and what failed is tried a
 }, 90_000);
 
 test('overlays that take longer than a task waits are done without, and made all the same', async () => {
-  const { OverlayWorks } = (await import(
-    built('overlay-works.js')
-  )) as typeof import('../../services/executor/overlay-works.js');
   const config = loadConfig({}, { home: newFolder().path });
   let ended = 0;
   const log: Logger = {

@@ -29,7 +29,7 @@ const itemsPerThreadMin = 50_000;
 const cachedShare = 2;
 const cachedMin = 1_000;
 
-export type VectorRequest = Pick<EngineOptions, 'settings' | 'env'>;
+export type VectorRequest = Pick<EngineOptions, 'settings' | 'env' | 'model'>;
 
 export interface VectorJob {
   place: IndexPlace;
@@ -43,7 +43,7 @@ export interface VectorJob {
   progress: (done: number, total: number) => void;
   /** At most so many make them with a table; below 2: this one does. */
   threads: number;
-  /** What a thread is started for, and its compiled module: a test has little to do, and runs no TypeScript in it. */
+  /** What a thread is started for, and its module: a test has little to do. */
   itemsPerThread?: number;
   worker?: URL;
 }

@@ -10,27 +10,27 @@ import { dot } from '../../../src/model/embedder.js';
 import { Minilm } from '../../../src/model/minilm.js';
 import { WordPiece } from '../../../src/model/word-piece.js';
 import { eventually } from '../../support/eventually.js';
-import { CompiledModule } from '../../support/compiled-module.js';
+import { TemporaryTree } from '../../support/git-tree.js';
 
 const found = findBundledModel();
 const files = 'files' in found ? found.files : { weights: '', tokenizer: '', runtime: '' };
-let compiled: CompiledModule;
+let scratch: TemporaryTree;
 
 beforeAll(async () => {
-  compiled = await CompiledModule.of('src/model/model-process.ts');
+  scratch = await TemporaryTree.create();
 });
-afterAll(() => compiled[Symbol.dispose]());
+afterAll(() => scratch[Symbol.asyncDispose]());
 
 /** A process that does as it is told in a few lines of JavaScript. */
 async function processThat(name: string, text: string): Promise<URL> {
-  const file = path.join(compiled.folder, `${name}.mjs`);
+  const file = path.join(scratch.root, `${name}.mjs`);
   await writeFile(file, text);
   return pathToFileURL(file);
 }
 
 /** With a tokenizer, whether the files are installed or not. */
-function reading(module: URL, those = files): Minilm {
-  const model = new Minilm(those, { module });
+function reading(module: URL | undefined, those = files): Minilm {
+  const model = new Minilm(those, module === undefined ? {} : { module });
   const pieces = Array.from({ length: bundledModel.pieces - 5 }, (_, at) => `piece${at}`);
   model.tokenizeWith(new WordPiece(['[UNK]', '[CLS]', '[SEP]', 'a', 'b', ...pieces]));
   return model;
@@ -48,7 +48,7 @@ async function hangingWith(file: string): Promise<URL> {
 
 describe.skipIf('missing' in found)('the bundled model (skipped where it is not installed)', () => {
   test('sentences of one meaning are nearer than others, beside whatever they are read', async () => {
-    await using model = new Minilm(files, { module: compiled.url });
+    await using model = new Minilm(files);
     const texts = ['a dog runs in the park', 'a puppy plays outside', 'the lock protects the list'];
     const [dog, puppy, lock] = await model.embed(texts);
     expect(dog!.length).toBe(384);
@@ -61,7 +61,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('many texts, long ones and empty ones come back in their order', async () => {
-    await using model = new Minilm(files, { module: compiled.url });
+    await using model = new Minilm(files);
     const texts: string[] = Array.from({ length: 70 }, (_, at) =>
       at % 2 === 0 ? 'rain' : 'a mutex',
     );
@@ -73,16 +73,16 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('two that ask at once are both answered', async () => {
-    await using model = new Minilm(files, { module: compiled.url });
+    await using model = new Minilm(files);
     const [one, other] = await Promise.all([model.embed(['b']), model.embed(['c', 'd'])]);
     expect([one.length, other.length]).toEqual([1, 2]);
   });
 
   test('files that are not the known ones are refused', async () => {
-    const weights = path.join(compiled.folder, 'other.onnx');
+    const weights = path.join(scratch.root, 'other.onnx');
     await writeFile(weights, 'something else');
     for (const those of [{ weights }, { tokenizer: weights }]) {
-      await using model = new Minilm({ ...files, ...those }, { module: compiled.url });
+      await using model = new Minilm({ ...files, ...those });
       await expect(model.embed(['a'])).rejects.toMatchObject({
         code: 'EMBEDDING_UNAVAILABLE',
         message: expect.stringContaining('its SHA-256 differs') as string,
@@ -91,7 +91,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
   });
 
   test('a vocabulary of another size is not taken for its own', async () => {
-    await using model = new Minilm(files, { module: compiled.url });
+    await using model = new Minilm(files);
     model.tokenizeWith(new WordPiece(['[UNK]', '[CLS]', '[SEP]', 'a', 'b']));
     const [dog, puppy, lock] = await model.embed(['a small dog', 'a puppy', 'the mutex is held']);
     expect(dot(dog!, puppy!)).toBeGreaterThan(dot(dog!, lock!) + 0.2);
@@ -99,7 +99,7 @@ describe.skipIf('missing' in found)('the bundled model (skipped where it is not 
 });
 
 test('whoever wants no more is not kept waiting, whatever it waits for', async () => {
-  const file = path.join(compiled.folder, 'asked-to-abort');
+  const file = path.join(scratch.root, 'asked-to-abort');
   const why = new Error('enough');
   const abort = new AbortController();
   await using model = reading(await hangingWith(file));
@@ -109,7 +109,7 @@ test('whoever wants no more is not kept waiting, whatever it waits for', async (
   abort.abort(why);
   await refused;
   await expect(model.embed(['a'], abort.signal)).rejects.toBe(why);
-  const never = path.join(compiled.folder, 'tokenizer');
+  const never = path.join(scratch.root, 'tokenizer');
   execFileSync('mkfifo', [never]);
   const other = new Minilm({ ...files, tokenizer: never }, { module: await hangingWith(file) });
   const second = new AbortController();
@@ -129,7 +129,7 @@ test('nothing is asked for no text', async () => {
 });
 
 test('a runtime that cannot be loaded is said, whatever the weights are', async () => {
-  await using model = reading(compiled.url, {
+  await using model = reading(undefined, {
     ...{ weights: '/nowhere', tokenizer: '/nowhere', runtime: '/' },
   });
   await expect(model.embed(['a'])).rejects.toMatchObject({
@@ -139,7 +139,7 @@ test('a runtime that cannot be loaded is said, whatever the weights are', async 
 });
 
 test('weights that cannot be read are said', async () => {
-  await using model = reading(compiled.url, {
+  await using model = reading(undefined, {
     ...{ weights: '/nowhere', tokenizer: '/nowhere', runtime: 'node:fs' },
   });
   await expect(model.embed(['a'])).rejects.toMatchObject({
@@ -178,7 +178,7 @@ test('an answer of another shape is refused', async () => {
 });
 
 test('one that hangs ends when it is closed', async () => {
-  const file = path.join(compiled.folder, 'asked-to-close');
+  const file = path.join(scratch.root, 'asked-to-close');
   const model = reading(await hangingWith(file));
   const waiting = model.embed(['a']);
   const refused = expect(waiting).rejects.toMatchObject({ code: 'EMBEDDING_UNAVAILABLE' });
@@ -225,7 +225,7 @@ test('the package that is missing is named', () => {
 });
 
 test('a file is read when it is the one that is expected', async () => {
-  const file = path.join(compiled.folder, 'some.txt');
+  const file = path.join(scratch.root, 'some.txt');
   await writeFile(file, 'abc');
   const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   expect((await readVerified(file, sha256)).toString()).toBe('abc');

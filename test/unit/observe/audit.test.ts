@@ -13,7 +13,6 @@ import { eventually } from '../../support/eventually.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 /** Threads run compiled code only. */
-const writer = new URL('../../../dist/src/observe/audit-writer.js', import.meta.url);
 
 let home: ReturnType<typeof temporaryFolder>;
 let folder: string;
@@ -24,7 +23,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const open = (parts: Partial<AuditParts> = {}): AuditLog =>
-  new AuditLog({ folder, form: 'metadata', bytesMax: 1e6, filesMax: 3, writer, ...parts });
+  new AuditLog({ folder, form: 'metadata', bytesMax: 1e6, filesMax: 3, ...parts });
 
 function entry(fields: Partial<AuditEntry> = {}): AuditEntry {
   return {

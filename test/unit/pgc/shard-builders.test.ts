@@ -9,16 +9,13 @@ import { placeOf } from '../../../src/pgc/manifest.js';
 import { Miner } from '../../../src/pgc/miners/mine.js';
 import { openBuilders, type ShardBuilder } from '../../../src/pgc/shard-builders.js';
 import type { MinedFile, ShardOrder } from '../../../src/pgc/shard-files.js';
-import { CompiledModule } from '../../support/compiled-module.js';
 
 /** Worth two threads. */
 const lines = 250_000;
-let worker: CompiledModule;
 let home: string;
 let mined: (MinedFile & { facts: Uint8Array })[];
 
 beforeAll(async () => {
-  worker = await CompiledModule.of('src/pgc/shard-worker.ts');
   home = await mkdtemp(path.join(tmpdir(), 'sigma-builders-'));
   await using miner = new Miner();
   mined = [];
@@ -30,7 +27,6 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  worker[Symbol.dispose]();
   await rm(home, { recursive: true });
 });
 
@@ -63,7 +59,7 @@ test('threads write what this thread writes', async () => {
   const write = async (name: string, threads: number) => {
     const orders = [await orderIn(name, 'one'), await orderIn(name, 'two')];
     const used = new Set<ShardBuilder>();
-    await using builders = openBuilders(threads, lines, 512, worker.url);
+    await using builders = openBuilders(threads, lines, 512);
     const shards = new Map<string, unknown>();
     await builders.all(orders, async (builder, order) => {
       used.add(builder);
@@ -88,7 +84,7 @@ test.each([
   ['a thread', 1],
 ])('in %s facts that are lost or damaged are asked for again', async (_, threads) => {
   const order = await orderIn(`mended-${threads}`, 'one');
-  await using builders = openBuilders(threads, lines, 512, worker.url);
+  await using builders = openBuilders(threads, lines, 512);
   const asked: string[] = [];
   const broken = [
     { ...mined[0]!, facts: Buffer.from('no facts') },
@@ -107,7 +103,7 @@ test.each([
 test('a failure in a thread keeps its code, and nothing else is begun', async () => {
   const order = await orderIn('full', 'one');
   await rm(order.place.segments, { recursive: true });
-  await using builders = openBuilders(1, lines, 512, worker.url);
+  await using builders = openBuilders(1, lines, 512);
   const begun: string[] = [];
   const all = builders.all([order, order], async (builder, { shard }) => {
     begun.push(shard.alias);

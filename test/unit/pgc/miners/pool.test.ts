@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeFacts } from '../../../../src/pgc/facts.js';
 import { MinerPool, queuedPerJob } from '../../../../src/pgc/miners/pool.js';
-import { CompiledModule } from '../../../support/compiled-module.js';
 
 const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
 
@@ -16,14 +15,8 @@ test('without workers files are mined in this thread', async () => {
 });
 
 describe('with the real worker', () => {
-  let worker: CompiledModule;
-  beforeAll(async () => {
-    worker = await CompiledModule.of('src/pgc/miners/worker.ts');
-  });
-  afterAll(() => worker[Symbol.dispose]());
-
   test('workers give the same facts as this thread, and leave the source to its owner', async () => {
-    await using pool = new MinerPool(2, { worker: worker.url });
+    await using pool = new MinerPool(2);
     await using inThread = new MinerPool(0);
     const source = Buffer.from('/* Runs. */\nstatic int run(void)\n{\n\treturn walk();\n}\n');
     const both = await Promise.all([pool.mine('c', source), pool.mine('c', source)]);

@@ -11,7 +11,7 @@ import { refreshVectors } from '../../../../src/pgc/vectors/build-vectors.js';
 import { Engine, type EmbeddingSettings } from '../../../../src/pgc/vectors/engine.js';
 import { Semantics } from '../../../../src/pgc/vectors/semantics.js';
 import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
-import { CompiledModule } from '../../../support/compiled-module.js';
+import { compiled } from '../../../support/compiled.js';
 import { EmbeddingServer } from '../../../support/embedding-server.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
@@ -371,14 +371,13 @@ async function againByThreads(worker: URL): Promise<{ before: Buffer[]; after: B
 test('a thread that is lost costs no run: what it leaves is made in this one', async () => {
   await withTable();
   await index('auto');
-  using worker = await CompiledModule.of('src/pgc/vectors/vector-worker.ts');
   const heard = path.join(home.root, 'heard');
   const dying = path.join(home.root, 'dying.mjs');
   await writeFile(
     dying,
     `import { appendFileSync } from 'node:fs';
      import { parentPort } from 'node:worker_threads';
-     import ${JSON.stringify(worker.url)};
+     import ${JSON.stringify(compiled('src/pgc/vectors/vector-worker.ts'))};
      parentPort.on('message', ({ shard }) => {
        appendFileSync(${JSON.stringify(heard)}, shard.alias + ' ');
        if (shard.alias === 'net') process.exit(3);

@@ -7,7 +7,6 @@ import { dot } from '../../../../src/model/embedder.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { Engine } from '../../../../src/pgc/vectors/engine.js';
 import { tableFingerprint, tablePath, writeTable } from '../../../../src/pgc/vectors/table-file.js';
-import { CompiledModule } from '../../../support/compiled-module.js';
 import { eventually } from '../../../support/eventually.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
@@ -50,10 +49,11 @@ test('while somebody waits for an answer no table is made', async () => {
 
 test('without a model that runs an index is made all the same, and says what it lacks', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int one(void) { return 1; }\n' });
-  // Not compiled here, the process of the model cannot start; without the packages there is no model at all.
+  // Its process ends at once; without the packages there is no model at all.
+  const model = { module: new URL('file:///nowhere/model.mjs') };
   const { shards, notes } = await indexFolder({
     ...{ root: tree.root, home: home.root, jobs: 0 },
-    embedding: { settings: 'auto', env: {} },
+    embedding: { settings: 'auto', env: {}, model },
   });
   expect(shards.length).toBe(1);
   expect(notes.join('\n')).toMatch(/^search by meaning: .*; sigma doctor tells more$/);
@@ -85,10 +85,8 @@ describe.skipIf(isMissing)('with the bundled model (skipped where it is not inst
   });
 
   test('a table is derived once and kept; a damaged one is derived again', async () => {
-    using compiled = await CompiledModule.of('src/model/model-process.ts');
-    const model = { module: compiled.url };
     const open = (derives: boolean): Promise<Engine> =>
-      Engine.open({ ...{ home: home.root, settings: 'auto', env: {}, derives }, model });
+      Engine.open({ home: home.root, settings: 'auto', env: {}, derives });
     // What a run that was killed has left is no table.
     await writeTable(home.root, tinyTable(), tinyVocabulary);
     const bytes = await readFile(tablePath(home.root));

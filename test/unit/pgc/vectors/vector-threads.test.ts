@@ -7,7 +7,6 @@ import { placeOf, readManifest } from '../../../../src/pgc/manifest.js';
 import type { VectorOrder, Vectors } from '../../../../src/pgc/vectors/shard-vectors.js';
 import { writeTable } from '../../../../src/pgc/vectors/table-file.js';
 import { VectorThreads } from '../../../../src/pgc/vectors/vector-threads.js';
-import { CompiledModule } from '../../../support/compiled-module.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
 
@@ -17,13 +16,11 @@ const source = {
 };
 const never = new AbortController().signal;
 
-let worker: CompiledModule;
 let tree: TemporaryTree;
 let home: TemporaryTree;
 let orders: VectorOrder[];
 let made: Map<string, Vectors | undefined>;
 beforeAll(async () => {
-  worker = await CompiledModule.of('src/pgc/vectors/vector-worker.ts');
   tree = await TemporaryTree.create(source);
   home = await TemporaryTree.create();
   await writeTable(home.root, tinyTable(), tinyVocabulary);
@@ -38,7 +35,6 @@ beforeAll(async () => {
   orders = shards.map((shard) => ({ segments: place.segments, shard, room: 100 }));
 });
 afterAll(async () => {
-  worker[Symbol.dispose]();
   await tree[Symbol.asyncDispose]();
   await home[Symbol.asyncDispose]();
 });
@@ -57,7 +53,7 @@ test('threads write what one thread writes, byte by byte', async () => {
   expect(before.map(([name]) => name.split('-')[0])).toEqual(['mm', 'net']);
   const { segments } = placeOf(tree.root, home.root);
   for (const [name] of before) await rm(path.join(segments, name));
-  await using threads = new VectorThreads(2, home.root, worker.url);
+  await using threads = new VectorThreads(2, home.root);
   const found = new Map<string, Vectors>();
   await threads.all(orders, never, ({ shard }, vectors) => found.set(shard.alias, vectors));
   expect(await vectorFiles()).toEqual(before);
@@ -65,7 +61,7 @@ test('threads write what one thread writes, byte by byte', async () => {
 });
 
 test('where there is no room nothing is written, and what is left out is told', async () => {
-  await using threads = new VectorThreads(1, home.root, worker.url);
+  await using threads = new VectorThreads(1, home.root);
   const found: Vectors[] = [];
   const full = orders.slice(0, 1).map((order) => ({ ...order, room: 0 }));
   await threads.all(full, never, (_, vectors) => found.push(vectors));
@@ -73,7 +69,7 @@ test('where there is no room nothing is written, and what is left out is told', 
 });
 
 test('what a thread fails with is thrown, and so is the reason of the signal', async () => {
-  await using threads = new VectorThreads(1, home.root, worker.url);
+  await using threads = new VectorThreads(1, home.root);
   const ignore = (): void => undefined;
   const lost = orders.map((order) => ({
     ...order,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { BusError } from '../../../../src/errors/bus-error.js';
 import { TreeWatch } from '../../../../src/pgc/watch/tree-watch.js';
-import { CompiledModule } from '../../../support/compiled-module.js';
+import { compiled } from '../../../support/compiled.js';
 import { eventually } from '../../../support/eventually.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { VirtualClock } from '../../../support/virtual-clock.js';
@@ -147,12 +147,11 @@ describe('where the system cannot tell', () => {
   })();
 
   test.runIf(canLimit)('for it has too few watches, the limit is named', async () => {
-    using module = await CompiledModule.of('src/pgc/watch/tree-watch.ts');
     await using tree = await TemporaryTree.create(
       Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`deep${at}/a.c`, 'int a;\n'])),
     );
     const script = `
-      const { TreeWatch } = await import(${JSON.stringify(module.url.href)});
+      const { TreeWatch } = await import(${JSON.stringify(compiled('src/pgc/watch/tree-watch.ts').href)});
       const clock = {
         monotonicMs: () => performance.now(),
         after: (ms, fn) => { const timer = setTimeout(fn, ms); return { [Symbol.dispose]: () => clearTimeout(timer) }; },
