@@ -95,16 +95,16 @@ async function build() {
   rmSync(next, { recursive: true, force: true });
   if (!runNode(compiler, ['-p', 'tsconfig.json', '--outDir', next]))
     fail('tsc failed; its output is above.');
-  // Without its comments, a third of what every process reads when it starts.
-  const codecs = readFileSync(path.join(generated, 'proto.js'), 'utf8');
+  // By their names as late as this: the packages may have just been installed.
+  const [{ rolldown }, { minifySync }] = [await import('rolldown'), await import('rolldown/utils')];
+  // Without remarks and long names it is a quarter, and every process reads it when it starts.
+  const codecs = minifySync('proto.js', readFileSync(path.join(generated, 'proto.js'), 'utf8'));
+  if (codecs.errors.length > 0) fail(`proto.js cannot be shortened: ${codecs.errors[0].message}`);
   mkdirSync(path.join(next, 'src/wire/generated'), { recursive: true });
-  writeFileSync(
-    path.join(next, 'src/wire/generated/proto.js'),
-    codecs.replace(/^\s*\/\*\*[^]*?\*\/\n/gm, ''),
-  );
+  writeFileSync(path.join(next, 'src/wire/generated/proto.js'), codecs.code);
   for (const file of readAtRun()) cpSync(path.join(root, file), path.join(next, file));
   await readPolicy(next);
-  await bundle(next);
+  await bundle(rolldown, next);
   writeFileSync(path.join(next, '.stamp'), stamp);
   for (const program of ['sigma', 'ps-critic'])
     chmodSync(path.join(root, `services/cli/${program}.mjs`), 0o755);
@@ -116,9 +116,7 @@ async function build() {
  * The same program in fewer and larger files, which start a process in two thirds of the time. Threads, and what is read
  * at run time, stay where they were compiled to.
  */
-async function bundle(next) {
-  // By its name as late as this: the packages may have just been installed.
-  const { rolldown } = await import('rolldown');
+async function bundle(rolldown, next) {
   const folder = path.join(next, 'bundle');
   const itsPlace = {
     name: 'its-place',
