@@ -42,11 +42,11 @@ export function critiqueBy(
  */
 export async function tellRatified(
   client: Client,
-  { artifact, judgement }: { artifact: string; judgement: PersonJudgement },
+  said: { artifact: string; critique: string; judgement: PersonJudgement },
   { by, text }: { by: string; text: string },
 ): Promise<void> {
   const { type, request } = criticMessages.ratify;
-  const body = request.encode({ artifact, judgement, text, by });
+  const body = request.encode({ ...said, text, by });
   await client.request(`service:${criticService}`, type, body, { deadlineMs: ratifyMsMax });
 }
 

@@ -6,6 +6,7 @@ import { restored, stored } from '../machine/step.js';
 import { damagedRecord } from '../store/damaged.js';
 import { critiqueKey, reportPrefix, reviewedKey, reviewKey, reviewPrefix } from '../store/keys.js';
 import type { Store } from '../store/port.js';
+import { wholeNameOf, type ArtifactName } from './artifact-name.js';
 import { critiqueOf, type Judge } from './critique-of.js';
 import type { Ground } from './ground.js';
 import type { CritiqueProgress } from './messages.js';
@@ -72,7 +73,7 @@ export interface Waiting {
 }
 
 /** A review under way. */
-interface Open {
+interface Open extends ArtifactName {
   id: string;
   wishes: string;
   done: Promise<Critique>;
@@ -83,7 +84,6 @@ interface Open {
   abort: AbortController;
   pipeline: Pipeline | undefined;
   stopped: { reason: string; isNow: boolean } | undefined;
-  artifact: string;
   iteration: number;
 }
 
@@ -148,12 +148,10 @@ export class Reviews implements AsyncDisposable {
   }
 
   /** How far those under way are. */
-  underWay(): (Pick<CritiqueProgress, 'id' | 'done' | 'total'> & {
-    artifact: string;
-    iteration: number;
-  })[] {
-    return [...this.#open.values()].map(({ id, artifact, iteration, last }) => ({
-      ...{ id, artifact, iteration },
+  underWay(): (ArtifactName &
+    Pick<CritiqueProgress, 'id' | 'done' | 'total'> & { iteration: number })[] {
+    return [...this.#open.values()].map(({ id, artifact, whole, iteration, last }) => ({
+      ...{ id, artifact, whole, iteration },
       ...{ done: last?.done ?? 0, total: last?.total ?? 0 },
     }));
   }
@@ -194,7 +192,8 @@ export class Reviews implements AsyncDisposable {
   #opened(request: CritiqueRequest): Open {
     const { id, artifact, iteration } = request;
     const open: Open = {
-      ...{ id, iteration, artifact: artifact.path, wishes: digestOf(request) },
+      ...{ id, iteration, wishes: digestOf(request) },
+      ...{ artifact: artifact.path, whole: wholeNameOf(request) },
       ...{ listeners: new Set<(progress: CritiqueProgress) => void>(), last: undefined },
       ...{ waiters: 0, abort: new AbortController(), pipeline: undefined, stopped: undefined },
       done: Promise.resolve({} as Critique),

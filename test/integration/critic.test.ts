@@ -227,6 +227,7 @@ describe('over the bus', () => {
     const { type, request } = criticMessages.ratify;
     const body = request.encode({
       ...{ artifact: 'docs/driver.md', judgement: 'accept', text: '', by: 'operator' },
+      critique: '',
     });
     await expect(
       desk.client.request('service:critic', type, body, { deadlineMs: 10_000 }),

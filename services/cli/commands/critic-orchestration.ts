@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config/config.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
 import type { PhaseResult } from '../../../src/critic/orchestration.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { indexedIn, realOf, treeOf, within } from '../artifact-place.js';
+import { indexedIn, artifactPlace, realOf, treeOf } from '../artifact-place.js';
 import { Critics } from '../critics.js';
 import { print, printable } from '../output.js';
 
@@ -36,9 +36,10 @@ export async function orchestrate(
   const { OrchestrationFile } = await import('../../../src/critic/orchestration-file.js');
   const { runOrchestration } = await import('../../../src/critic/orchestration.js');
   const folder = path.dirname(await realOf(file));
+  const isKnown = indexedIn(config);
   const root =
     repo === undefined
-      ? treeOf(path.join(folder, path.basename(file)), indexedIn(config))
+      ? treeOf(path.join(folder, path.basename(file)), isKnown)
       : await realOf(repo);
   const orchestration = new OrchestrationFile(await read(file, file), file);
   const critics = new Critics(config);
@@ -46,8 +47,7 @@ export async function orchestrate(
     runOrchestration(orchestration, {
       review: (request, onProgress) => critic.critique(request, { onProgress }),
       read: (artifact) => read(path.resolve(folder, artifact), artifact),
-      named: async (artifact) =>
-        within(root, await realOf(path.resolve(folder, artifact)), artifact),
+      placeOf: (artifact) => artifactPlace(artifact, { root, folder, isKnown }),
       // Whole or not at all: whoever reads it meanwhile finds the one before.
       save: async (text) => {
         const next = `${file}.${process.pid}.next`;
