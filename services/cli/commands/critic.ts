@@ -99,8 +99,8 @@ async function review(options: CriticOptions): Promise<void> {
   const refused = refusalOf(selection);
   const form = { json: options.json === true };
   if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
-  // On a terminal they stand in the answer.
-  warn(process.stdout.isTTY && !form.json ? warnings : [...warnings, ...selection.flags]);
+  // Else they stand in the answer.
+  warn(form.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../render-critic.js');
@@ -167,7 +167,7 @@ async function gateOf(
   return threshold ?? critic?.threshold ?? usual;
 }
 
-/** On standard error, also where the answer is for a script. */
+/** On standard error: what the answer does not show to a person. */
 function warn(flags: readonly Flag[]): void {
   for (const { level, text } of flags)
     if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
