@@ -1,11 +1,11 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.js';
 import { contextBytesMax, modesIn, readContext, requestOf } from '../../src/critic/context-file.js';
 import type { ContextWords } from '../../src/critic/select/dimensions.js';
 import { budgetOf } from '../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../src/critic/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from './artifact-place.js';
 import { wholeOf } from './input.js';
 import { usage } from './output.js';
@@ -142,7 +142,9 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
   const limit = criticLimits.artifactBytes;
   if (its.size > limit)
     throw new BusError('TOO_LARGE', { what: `the artifact ${name}`, bytes: its.size, limit });
-  const bytes = await readFile(file).catch((cause: unknown) => {
+  // Some files have no size, or grow.
+  const bytes = await wholeOf(file, limit, `the artifact ${name}`).catch((cause: unknown) => {
+    if (asBusError(cause).code === 'TOO_LARGE') throw cause;
     throw new BusError('ARTIFACT_NOT_FOUND', { path: name }, { cause });
   });
   return { name, file: await realOf(file), text: textOf(bytes, name) };

@@ -43,6 +43,11 @@ test.each<[string[], string, string]>([
   expect(json.error).toMatchObject({ code, text });
 });
 
+test('no file is read further than its limit', async () => {
+  const told = await critic('--orchestration', '/dev/zero', '--json');
+  expect([told.code === 0, told.json.error.code]).toEqual([false, 'TOO_LARGE']);
+});
+
 test('C4 with one agent, and a wrong order that was to be kept, are refused before anybody is asked', async () => {
   const alone = await critic(
     '--artifact',

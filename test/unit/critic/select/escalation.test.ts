@@ -104,6 +104,8 @@ test.each([
 });
 
 test('a file of rules is bounded', () => {
+  // Also of a file that has no end.
+  expect(() => loadEscalation('/dev/zero')).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }));
   const text = `# ${'x'.repeat(escalationBytesMax)}`;
   expect(() => parseEscalation(text, 'f')).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }));
 });
