@@ -6,6 +6,7 @@ import type { CriticWords } from '../critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable } from '../output.js';
+import { userName } from '../user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -212,10 +213,10 @@ function addHistoryCommands(critic: Command): void {
     .description('decide what a critic left to a person')
     .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
     .option('--text <words>', 'why', '')
-    .option('--as <agent>', 'who decides', 'operator')
+    .option('--as <name>', 'who decides (the user of this machine)')
     .action(async (artifact: string, options: RatifyOptions) => {
       const { critics } = await remembered(options);
-      const { judgement: word, as, text } = options;
+      const { judgement: word, as = userName(), text } = options;
       await told(options, await critics.ratify(artifact, word, as, text));
     });
 }
@@ -237,7 +238,7 @@ async function told(options: CommonOptions, history: ArtifactHistory): Promise<v
 interface RatifyOptions extends CommonOptions {
   judgement: 'accept' | 'refuse' | 'revise';
   text: string;
-  as: string;
+  as?: string;
 }
 
 async function remembered(options: CommonOptions) {
