@@ -1,4 +1,3 @@
-import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import {
@@ -10,7 +9,6 @@ import {
 import { shownAmong, type ArtifactName } from '../../src/critic/artifact-name.js';
 import { qualityGate } from '../../src/critic/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { newId } from '../../src/base/ids.js';
 import type { Critic } from './review-parts.js';
 
 const rowsMax = 100;
@@ -55,19 +53,11 @@ export class CriticDesk {
   async #critique(incoming: Incoming): Promise<Buffer> {
     const { request, answer } = criticMessages.critique;
     const asked = request.decode(incoming.body);
-    const named = asked.id === '' ? { ...asked, id: newId('review') } : asked;
-    const { reviews } = this.#critic;
-    const timers = timesOf(incoming.deadlineMs).map(({ afterMs, isNow }) =>
-      systemClock.after(afterMs, () => reviews.stop(named.id, 'REVIEW_TIMED_OUT', isNow)),
-    );
-    try {
-      const onProgress = (progress: Parameters<typeof critiqueProgress.encode>[0]): void =>
-        void incoming.progress(critiqueProgress.encode(progress));
-      const { signal } = incoming;
-      return answer.encode(await reviews.review(named, { onProgress, signal }));
-    } finally {
-      for (const timer of timers) timer[Symbol.dispose]();
-    }
+    const onProgress = (progress: Parameters<typeof critiqueProgress.encode>[0]): void =>
+      void incoming.progress(critiqueProgress.encode(progress));
+    const { signal, deadlineMs } = incoming;
+    const times = timesOf(deadlineMs);
+    return answer.encode(await this.#critic.reviews.review(asked, { onProgress, signal, times }));
   }
 
   /** Throws RATIFY_NOT_YOURS. */

@@ -10,7 +10,7 @@ import {
   type PipelineTimer,
 } from './pipeline.machine.js';
 import type { Examined, ModeInput } from './mode.js';
-import type { ReviewRecord } from './review-record.js';
+import type { ReviewRecord } from './review-store.js';
 import { qualityGate, type ModeReport } from './shapes.js';
 import type { ModeName } from './strategies.js';
 

@@ -216,6 +216,93 @@ test('whoever cancels ends the mode under way; the answer has what is known', as
   ]);
 });
 
+/** Under way in its second mode, which ends when it is told to. */
+async function inSecond(stage: Stage): Promise<Reviews> {
+  return stage.open((mode, { signal }) =>
+    mode === 'steelman'
+      ? Promise.resolve({})
+      : new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+  );
+}
+
+test('who leaves takes nothing from who else waits; when all have left it ends', async () => {
+  await using stage = new Stage();
+  const reviews = await inSecond(stage);
+  const [one, two] = [new AbortController(), new AbortController()];
+  const done = [one, two].map(({ signal }) =>
+    reviews.review(asked({ modes: [...three] }), { signal }),
+  );
+  await until(() => stage.ran.length === 2);
+  one.abort();
+  await stage.clock.turn();
+  expect(reviews.openReviews).toBe(1);
+  two.abort();
+  for (const critique of await Promise.all(done))
+    expect(statuses(critique)[1]).toBe('inversion partial CANCELLED');
+});
+
+test('the time of one who waits is not that of another', async () => {
+  await using stage = new Stage();
+  const reviews = await inSecond(stage);
+  const times = (seconds: number) => [
+    { afterMs: (seconds - 1) * 1_000, isNow: false },
+    { afterMs: seconds * 1_000, isNow: true },
+  ];
+  const request = asked({ modes: [...three] });
+  const done = [10, 20].map((seconds) => reviews.review(request, { times: times(seconds) }));
+  await until(() => stage.ran.length === 2);
+  await stage.clock.advance(15_000);
+  expect(reviews.openReviews).toBe(1);
+  await stage.clock.advance(5_000);
+  const [first, second] = await Promise.all(done);
+  expect(first).toBe(second);
+  expect(statuses(first as Critique).slice(1)).toEqual([
+    'inversion partial REVIEW_TIMED_OUT',
+    'llm-as-judge skipped REVIEW_TIMED_OUT',
+  ]);
+});
+
+test('no secret of an artifact or of a rule lies on disk; a review of one goes on when it is asked for again', async () => {
+  await using stage = new Stage();
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const request = asked({
+    modes: [...three],
+    artifact: { path: 'doc.md', text: `# Key\n\nIt is ${token}.\n` },
+    rules: [{ path: 'rules.md', text: `MUST not be ${token}` }],
+  });
+  const seen: string[] = [];
+  const examine: Examine = (mode, input) => {
+    seen.push(input.artifact.text);
+    if (mode === 'inversion' && seen.length === 2) return never();
+    return Promise.resolve({ findings: [finding(`it shows ${token}`)] });
+  };
+  const texts = (): Promise<string> =>
+    stage.onDisk(async (store) => {
+      const all: string[] = [];
+      for await (const [, bytes] of store.entries({ prefix: 're' })) all.push(bytes.toString());
+      for await (const [, bytes] of store.entries({ prefix: 'c' })) all.push(bytes.toString());
+      return all.join('\n');
+    });
+  const first = await stage.open(examine);
+  first.review(request).catch(() => undefined);
+  await until(() => seen.length === 2);
+  await stage.close();
+  expect(await texts()).toContain('It is [redacted].');
+  expect(await texts()).not.toContain(token);
+  const second = await stage.open(examine);
+  await second.resume();
+  expect([second.openReviews, seen.length]).toEqual([0, 2]);
+  const critique = await second.review(request);
+  expect(statuses(critique)).toEqual(three.map((mode) => `${mode} complete`));
+  expect(new Set(seen)).toEqual(new Set([request.artifact.text]));
+  expect(JSON.stringify(critique)).not.toContain(token);
+  await stage.close();
+  expect(await texts()).toContain('it shows [redacted]');
+  expect(await texts()).not.toContain(token);
+});
+
 test('when the time of the whole review is over, the mode under way is the last one', async () => {
   await using stage = new Stage();
   let go = (): void => undefined;
