@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
+import { pause } from '../base/pause.js';
 import { Semaphore } from '../base/semaphore.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { stored } from '../machine/step.js';
@@ -63,6 +64,11 @@ export interface Waiting {
   times?: readonly { afterMs: number; isNow: boolean }[];
 }
 
+type StopReason = 'CANCELLED' | 'REVIEW_TIMED_OUT';
+
+/** For the index to say that it is there. */
+const groundMsMax = 60_000;
+
 type Limits = Record<keyof typeof reviewLimits, number>;
 
 /** A review under way. */
@@ -76,7 +82,7 @@ interface Open extends ArtifactName {
   waiters: number;
   abort: AbortController;
   pipeline: Pipeline | undefined;
-  stopped: { reason: string; isNow: boolean } | undefined;
+  stopped: { reason: StopReason; isNow: boolean } | undefined;
   iteration: number;
 }
 
@@ -146,12 +152,12 @@ export class Reviews implements AsyncDisposable {
   }
 
   /** The time of whoever asked is over: the mode under way is the last one. `isNow`: it ends, too. */
-  stop(id: string, reason: string, isNow: boolean): void {
+  stop(id: string, reason: StopReason, isNow: boolean): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
     open.stopped = { reason, isNow };
     open.pipeline?.stop(reason, isNow);
-    if (isNow && open.pipeline === undefined) open.abort.abort(new BusError('CANCELLED'));
+    if (isNow && open.pipeline === undefined) open.abort.abort(new BusError(reason));
   }
 
   /** Ends without a word: what is under way goes on in the next process. */
@@ -187,7 +193,7 @@ export class Reviews implements AsyncDisposable {
       isWaiting = false;
     };
     // Who else waits for it loses nothing by that.
-    const end = (reason: string, isNow: boolean): void => {
+    const end = (reason: StopReason, isNow: boolean): void => {
       const others = open.waiters - (isWaiting ? 1 : 0);
       if (isWaiting && others === 0) this.stop(open.id, reason, isNow);
       if (isNow) leave();
@@ -257,7 +263,7 @@ export class Reviews implements AsyncDisposable {
     first?: ReturnType<typeof Pipeline.begun>,
   ): Promise<Critique> {
     const { record, request } = its;
-    const { ground, why } = await this.#grounded(request);
+    const { ground, why } = await this.#grounded(request, open.abort.signal);
     const noted: Flag[] =
       ground === undefined ? [{ code: 'GROUND_MISSING', level: 'note', text: why }] : [];
     const tokensMax = tokensOf(request, record.selection);
@@ -296,11 +302,22 @@ export class Reviews implements AsyncDisposable {
     return critique;
   }
 
-  async #grounded(request: CritiqueRequest): Promise<Grounded> {
+  /** Whoever does not answer costs the review its ground, not its turn. */
+  async #grounded(request: CritiqueRequest, signal: AbortSignal): Promise<Grounded> {
+    const { clock, ground } = this.#parts;
+    const over = new AbortController();
     try {
-      return await this.#parts.ground(request);
+      const given = ground(request);
+      const left = pause(clock, groundMsMax, AbortSignal.any([signal, over.signal]));
+      const late = left.then(() => ({
+        ground: undefined,
+        why: 'the index did not answer in time',
+      }));
+      return await Promise.race([given, late]);
     } catch (error) {
       return { ground: undefined, why: asBusError(error).message };
+    } finally {
+      over.abort();
     }
   }
 

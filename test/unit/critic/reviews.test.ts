@@ -227,6 +227,43 @@ async function inSecond(stage: Stage): Promise<Reviews> {
   );
 }
 
+test('an index that does not answer costs a review its ground, and no more than a minute', async () => {
+  await using stage = new Stage();
+  let isAsked = false;
+  const ground = (): Promise<never> => {
+    isAsked = true;
+    return never();
+  };
+  const reviews = await stage.open(() => Promise.resolve({}), { ground });
+  const done = reviews.review(asked());
+  await until(() => isAsked);
+  await stage.clock.advance(60_000);
+  expect((await done).flags).toMatchObject([
+    { code: 'GROUND_MISSING', text: 'the index did not answer in time' },
+  ]);
+  const next = reviews.review(asked({ id: 'r-2' })).catch((error: unknown) => error);
+  await until(() => reviews.openReviews === 1);
+  await stage.close();
+  // No mode begins in a critic that ends.
+  expect([await next, stage.ran]).toEqual([
+    expect.objectContaining({ code: 'CANCELLED' }),
+    ['steelman'],
+  ]);
+});
+
+test('a review whose time is over before it has its turn says so', async () => {
+  await using stage = new Stage();
+  const reviews = await stage.open(never, { limits: { atOnce: 1 } });
+  reviews.review(asked()).catch(() => undefined);
+  await until(() => stage.ran.length === 1);
+  const times = [{ afterMs: 1_000, isNow: true }];
+  const late = reviews.review(asked({ id: 'r-2' }), { times }).catch((error: unknown) => error);
+  await until(() => reviews.openReviews === 2);
+  await stage.clock.turn();
+  await stage.clock.advance(1_000);
+  expect(await late).toMatchObject({ code: 'REVIEW_TIMED_OUT' });
+});
+
 test('who leaves takes nothing from who else waits; when all have left it ends', async () => {
   await using stage = new Stage();
   const reviews = await inSecond(stage);
