@@ -30,6 +30,8 @@ export const historyLimits = {
   ratifications: 64,
   textChars: 2_000,
   nameChars: 200,
+  /** Of several that are called the same. */
+  told: 5,
 } as const;
 
 type KeptIteration = TrackedIteration &
@@ -278,8 +280,10 @@ export class History {
     if (this.#lines.has(artifact)) return artifact;
     const same = [...this.#lines.values()].filter((line) => line.artifact === artifact);
     if (same.length <= 1) return same[0]?.whole ?? artifact;
-    const names = same.map(({ whole }) => whole).join(', ');
-    throw new BusError('AMBIGUOUS_ARTIFACT', { artifact, names });
+    const { told } = historyLimits;
+    const names = same.slice(0, told).map(({ whole }) => whole);
+    if (same.length > told) names.push(`and ${same.length - told} more`);
+    throw new BusError('AMBIGUOUS_ARTIFACT', { artifact, names: names.join(', ') });
   }
 
   /** A damaged one counts as none: the next critique begins it anew. */

@@ -194,7 +194,7 @@ function isFine(critique: Critique, isGated: boolean): boolean {
 }
 
 function addHistoryCommands(critic: Command): void {
-  withCommon(critic.command('history').argument('<artifact>', 'as it was reviewed'))
+  withCommon(critic.command('history').argument('<artifact>', 'a file, or as it is listed'))
     .description('iterations of an artifact, their scores and what follows')
     .action(async (artifact: string, options: CommonOptions) => {
       const { critics } = await remembered(options);
@@ -209,7 +209,7 @@ function addHistoryCommands(critic: Command): void {
         render.renderRows(found.rows, found.more),
       );
     });
-  withCommon(critic.command('ratify').argument('<artifact>', 'as it was reviewed'))
+  withCommon(critic.command('ratify').argument('<artifact>', 'a file, or as it is listed'))
     .description('decide what a critic left to a person')
     .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
     .option('--text <words>', 'why', '')

@@ -109,6 +109,9 @@ describe('a history', () => {
       await expect(history.ratify(name, said)).rejects.toMatchObject({
         code: name === 'none.md' ? 'NO_SUCH_ARTIFACT' : 'AMBIGUOUS_ARTIFACT',
       });
+    for (const tree of ['/3', '/4', '/5', '/6', '/7'])
+      await history.add(critiqueOf(tree, 0.8, { artifact }), inTree(tree));
+    await expect(history.of('README.md')).rejects.toThrow(/: \/one\/README.md, .* and 2 more$/);
     const told = await (await opened()).of('/two/README.md');
     expect(told.tracking.artifact).toBe('/two/README.md');
     // A task is the same whichever tree its results speak of.
