@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.js';
+import { asBusError } from '../../src/errors/bus-error.js';
 import { isBelow } from '../../src/pgc/confined-reader.js';
 import { placeOf } from '../../src/pgc/manifest.js';
 
@@ -24,10 +25,49 @@ export function treeOf(file: string, isKnown: IsKnown): string {
   return around.find(isKnown) ?? work;
 }
 
-/** From the root of its tree, else as it was named. */
-export function within(root: string, file: string, name: string): string {
-  if (root === '' || !isBelow(file, root)) return name;
-  return path.relative(root, file).split(path.sep).join('/');
+/** By which an artifact is known, wherever it is asked from: tree and path together are the file. */
+export interface ArtifactPlace {
+  /** Empty: the path is absolute. */
+  tree: string;
+  path: string;
+  /** As it was named, where links lead to another path. */
+  named?: string;
+}
+
+/**
+ * Where a file lies that was named from a folder. `root`: the tree that it is held against; empty: none, and the folder stands
+ * for one. All of them absolute and without links.
+ */
+export async function artifactPlace(
+  name: string,
+  { root, folder, isKnown }: { root: string; folder: string; isKnown: IsKnown },
+): Promise<ArtifactPlace> {
+  const given = path.resolve(folder, name);
+  const file = await realOf(given);
+  const tree = root === '' ? folder : root;
+  const from = (base: string, place: string): string =>
+    path.relative(base, place).split(path.sep).join('/');
+  const place = isBelow(file, tree) ? { tree, path: from(tree, file) } : { tree: '', path: file };
+  const named = from(treeOf(given, isKnown) || folder, given);
+  return { ...place, ...(given !== file && named !== place.path && { named }) };
+}
+
+/**
+ * What is asked about an artifact that somebody names from a folder. A file that is there is that file, and no other one of its
+ * name; else it is called as it is listed. Throws what is answered.
+ */
+export async function askedAs<T>(
+  name: string,
+  folder: string,
+  ask: (artifact: string) => Promise<T>,
+): Promise<T> {
+  const file = await realOf(path.resolve(folder, name));
+  try {
+    return await ask(file);
+  } catch (error) {
+    if (existsSync(file) || asBusError(error).code !== 'NO_SUCH_ARTIFACT') throw error;
+    return ask(name);
+  }
 }
 
 /** As indexes and their agents name it; what is not there stays as it was named. */

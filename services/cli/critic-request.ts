@@ -1,12 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.js';
 import { contextBytesMax, modesIn, readContext, requestOf } from '../../src/critic/context-file.js';
 import type { ContextWords } from '../../src/critic/select/dimensions.js';
 import { budgetOf } from '../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../src/critic/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { indexedIn, realOf, treeOf, within } from './artifact-place.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { indexedIn, artifactPlace, realOf, treeOf } from './artifact-place.js';
 import { wholeOf } from './input.js';
 import { usage } from './output.js';
 
@@ -55,12 +55,14 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
     context.is_adversarial || (!isPlain && (wants || Object.keys(its).length > 0));
   const artifact = await artifactAt(words.artifact ?? context.artifactPath);
   const { repo } = words;
-  const root = repo === undefined ? treeOf(artifact.file, indexedIn(config)) : await realOf(repo);
+  const isKnown = indexedIn(config);
+  const root = repo === undefined ? treeOf(artifact.file, isKnown) : await realOf(repo);
+  const from = { root, folder: process.cwd(), isKnown };
   const { iteration, previousScore, threshold } = words;
   const request: CritiqueRequest = {
     ...{
       id: words.id ?? '',
-      artifact: { path: within(root, artifact.file, artifact.name), text: artifact.text },
+      artifact: { ...(await artifactPlace(artifact.name, from)), text: artifact.text },
       root,
     },
     ...{ modes, strict_order: words.strictOrder === true, is_adversarial },
@@ -70,7 +72,7 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
     ...defined({ previous_score: previousScore ?? context.previous_score }),
     ...defined({ threshold: threshold ?? context.threshold }),
     ...defined({ iterations_max: context.iterations_max }),
-    ...{ tokens: 0, rules: await rulesIn(words.rules ?? [], root), criteria: context.criteria },
+    ...{ tokens: 0, rules: await rulesIn(words.rules ?? [], from), criteria: context.criteria },
     ...{ ps_id: context.ps_id, entry_id: context.entry_id, generator: context.generator },
   };
   return { request, warnings };
@@ -140,21 +142,27 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
   const limit = criticLimits.artifactBytes;
   if (its.size > limit)
     throw new BusError('TOO_LARGE', { what: `the artifact ${name}`, bytes: its.size, limit });
-  const bytes = await readFile(file).catch((cause: unknown) => {
+  // Some files have no size, or grow.
+  const bytes = await wholeOf(file, limit, `the artifact ${name}`).catch((cause: unknown) => {
+    if (asBusError(cause).code === 'TOO_LARGE') throw cause;
     throw new BusError('ARTIFACT_NOT_FOUND', { path: name }, { cause });
   });
   return { name, file: await realOf(file), text: textOf(bytes, name) };
 }
 
 /** By their paths from the root of the tree: some folders are of rules that end a review. */
-async function rulesIn(files: readonly string[], root: string): Promise<CritiqueRequest['rules']> {
+async function rulesIn(
+  files: readonly string[],
+  from: Parameters<typeof artifactPlace>[1],
+): Promise<CritiqueRequest['rules']> {
   const limit = criticLimits.ruleFiles;
   if (files.length > limit)
     throw new BusError('TOO_LARGE', { what: 'the list of rule files', bytes: files.length, limit });
-  const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => ({
-    path: within(root, await realOf(file), file),
-    text: textOf(await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`), file),
-  });
+  const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => {
+    const { tree: _, ...place } = await artifactPlace(file, from);
+    const bytes = await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`);
+    return { ...place, text: textOf(bytes, file) };
+  };
   return Promise.all(files.map(read));
 }
 

@@ -6,6 +6,7 @@ import { criticService, type ArtifactHistory, type CriticRow } from '../../src/c
 import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { isListening } from '../../src/transport/probe.js';
+import { askedAs } from './artifact-place.js';
 import { withClient } from './connect.js';
 import { RemoteCritic, type CriticPort, type Reviewing } from './remote-critic.js';
 
@@ -29,8 +30,9 @@ export class Critics implements CriticPort {
     return this.#with((critic) => critic.critique(named, options));
   }
 
+  /** A file that is there is that one; see `askedAs`. */
   history(artifact: string): Promise<ArtifactHistory> {
-    return this.#with((critic) => critic.history(artifact));
+    return this.#with((critic) => askedAs(artifact, process.cwd(), (its) => critic.history(its)));
   }
 
   list(): Promise<{ rows: CriticRow[]; more: boolean }> {
@@ -43,7 +45,11 @@ export class Critics implements CriticPort {
     by: string,
     text = '',
   ): Promise<ArtifactHistory> {
-    return this.#with((critic) => critic.ratify(artifact, judgement, by, text), 'operator');
+    return this.#with(
+      (critic) =>
+        askedAs(artifact, process.cwd(), (its) => critic.ratify(its, judgement, by, text)),
+      'operator',
+    );
   }
 
   /** Several questions to one critic, at once or one after the other. */

@@ -14,6 +14,7 @@ import { listed } from '../critic/desk.js';
 import { openCritic, openStore, storeOf } from '../critic/review-parts.js';
 import { artifactsListedMax, type CriticPort } from './remote-critic.js';
 import { localAnalyses } from './local.js';
+import { userName } from './user-name.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */
 export async function withLocalCritic<T>(
@@ -32,8 +33,15 @@ export async function withLocalCritic<T>(
     critique: (request, options = {}) => interruptible(reviews, request, options),
     history: (artifact) => history.of(artifact),
     list: () => Promise.resolve(listed(critic, { after: '', limit: artifactsListedMax })),
-    ratify: (artifact, judgement, by, text = '') =>
-      history.ratify(artifact, { judgement, by, text }),
+    // Whoever may write the store of this home decides: without a broker that is the proof, and it is said who it was.
+    ratify: (artifact, judgement, by, text = '') => {
+      const user = userName();
+      return history.ratify(artifact, {
+        judgement,
+        by: by === user ? by : `${by} (${user})`,
+        text,
+      });
+    },
   });
 }
 

@@ -31,10 +31,10 @@ export interface Reviewing {
 export interface CriticPort {
   /** Throws REVIEW_BUSY, REVIEW_CHANGED, REVIEW_INVALID, TOO_LARGE, CANCELLED. */
   critique(request: CritiqueRequest, options?: Reviewing): Promise<Critique>;
-  /** Throws NO_SUCH_ARTIFACT. */
+  /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT. */
   history(artifact: string): Promise<ArtifactHistory>;
   list(): Promise<{ rows: CriticRow[]; more: boolean }>;
-  /** Throws NO_SUCH_ARTIFACT, NOTHING_TO_RATIFY, RATIFY_NOT_YOURS. */
+  /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, RATIFY_NOT_YOURS. */
   ratify(
     artifact: string,
     judgement: PersonJudgement,
@@ -109,7 +109,7 @@ export class RemoteCritic implements CriticPort {
     by: string,
     text = '',
   ): Promise<ArtifactHistory> {
-    return this.#ask(criticMessages.ratify, { artifact, judgement, text, by });
+    return this.#ask(criticMessages.ratify, { artifact, judgement, text, by, critique: '' });
   }
 
   async #ask<Q extends object, A extends object>(

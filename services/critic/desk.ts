@@ -1,4 +1,3 @@
-import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import {
@@ -7,9 +6,9 @@ import {
   type CriticList,
   type CriticRow,
 } from '../../src/critic/messages.js';
+import { shownAmong, type ArtifactName } from '../../src/critic/artifact-name.js';
 import { qualityGate } from '../../src/critic/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { newId } from '../../src/base/ids.js';
 import type { Critic } from './review-parts.js';
 
 const rowsMax = 100;
@@ -42,9 +41,9 @@ export class CriticDesk {
         return list.answer.encode(listed(this.#critic, { after, limit }));
       },
       [ratify.type]: async (incoming) => {
-        const { artifact, judgement, text, by } = ratify.request.decode(incoming.body);
-        const said = { judgement, text, by: await this.#judge(incoming, by) };
-        const told = await this.#critic.history.ratify(artifact, said);
+        const { artifact, by, ...said } = ratify.request.decode(incoming.body);
+        const judge = await this.#judge(incoming, by);
+        const told = await this.#critic.history.ratify(artifact, { ...said, by: judge });
         return ratify.answer.encode(told);
       },
     });
@@ -54,19 +53,11 @@ export class CriticDesk {
   async #critique(incoming: Incoming): Promise<Buffer> {
     const { request, answer } = criticMessages.critique;
     const asked = request.decode(incoming.body);
-    const named = asked.id === '' ? { ...asked, id: newId('review') } : asked;
-    const { reviews } = this.#critic;
-    const timers = timesOf(incoming.deadlineMs).map(({ afterMs, isNow }) =>
-      systemClock.after(afterMs, () => reviews.stop(named.id, 'REVIEW_TIMED_OUT', isNow)),
-    );
-    try {
-      const onProgress = (progress: Parameters<typeof critiqueProgress.encode>[0]): void =>
-        void incoming.progress(critiqueProgress.encode(progress));
-      const { signal } = incoming;
-      return answer.encode(await reviews.review(named, { onProgress, signal }));
-    } finally {
-      for (const timer of timers) timer[Symbol.dispose]();
-    }
+    const onProgress = (progress: Parameters<typeof critiqueProgress.encode>[0]): void =>
+      void incoming.progress(critiqueProgress.encode(progress));
+    const { signal, deadlineMs } = incoming;
+    const times = timesOf(deadlineMs);
+    return answer.encode(await this.#critic.reviews.review(asked, { onProgress, signal, times }));
   }
 
   /** Throws RATIFY_NOT_YOURS. */
@@ -91,23 +82,24 @@ function timesOf(deadlineMs: number): { afterMs: number; isNow: boolean }[] {
   ];
 }
 
-/** By path: what is under way stands with what is known of it. */
+/** By name: what is under way stands with what is known of it. */
 export function listed(
   { reviews, history }: Critic,
   { after, limit }: { after: string; limit: number },
 ): CriticList {
-  const rows = new Map<string, CriticRow>(
-    history.list().map((line) => [line.artifact, { ...line, done: 0, total: 0 }]),
+  const lines = new Map<string, ArtifactName & CriticRow>(
+    history.list().map((line) => [line.whole, { ...line, done: 0, total: 0 }]),
   );
-  for (const { id, artifact, iteration, done, total } of reviews.underWay()) {
-    const known = rows.get(artifact);
-    const { score = null, threshold = 0, needs_person = false, at_ms = 0 } = known ?? {};
-    rows.set(artifact, {
-      ...{ artifact, iteration, score, threshold, state: 'critiquing', needs_person },
+  for (const { id, artifact, whole, iteration, done, total } of reviews.underWay()) {
+    const { score = null, threshold = 0, needs_person = false, at_ms = 0 } = lines.get(whole) ?? {};
+    lines.set(whole, {
+      ...{ artifact, whole, iteration, score, threshold, state: 'critiquing', needs_person },
       ...{ done, total, at_ms, critique: id },
     });
   }
-  const wanted = [...rows.values()]
+  const shown = shownAmong(lines.values());
+  const wanted = [...lines.values()]
+    .map(({ whole, ...row }) => ({ ...row, artifact: shown({ artifact: row.artifact, whole }) }))
     .filter(({ artifact }) => artifact > after)
     .sort((a, b) => (a.artifact < b.artifact ? -1 : 1));
   return { rows: wanted.slice(0, limit), more: wanted.length > limit };

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.js';
 import {
+  escalationBytesMax,
   parseEscalation,
   withOperators,
   type EscalationPolicy,
@@ -26,11 +27,20 @@ export function escalationOf({ home, critic }: Pick<Config, 'home' | 'critic'>):
   return loadEscalation(critic?.escalation ?? (existsSync(usual) ? usual : ''));
 }
 
+/** No further than shows that it is too large. */
 function read(file: string): string {
+  let handle: number | undefined;
   try {
-    return readFileSync(file, 'utf8');
+    handle = openSync(file, 'r');
+    const bytes = Buffer.alloc(escalationBytesMax + 1);
+    let filled = 0;
+    for (let taken = -1; taken !== 0 && filled < bytes.length; filled += taken)
+      taken = readSync(handle, bytes, filled, bytes.length - filled, null);
+    return bytes.toString('utf8', 0, filled);
   } catch (error) {
     const detail = `it cannot be read (${(error as NodeJS.ErrnoException).code ?? ''})`;
     throw new BusError('CRITIC_POLICY_INVALID', { file, detail }, { cause: error });
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }

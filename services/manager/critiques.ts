@@ -1,5 +1,6 @@
 import type { Client } from '../../src/client/client.js';
 import { criticMessages, criticService } from '../../src/critic/messages.js';
+import { digestOf } from '../../src/critic/read-request.js';
 import type { PersonJudgement } from '../../src/critic/shapes.js';
 import type { Critique } from '../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
@@ -9,6 +10,8 @@ import type { TaskRecord } from '../../src/task/record.js';
 import type { Shards } from './shards.js';
 
 const ratifyMsMax = 10_000;
+/** Of what is asked, behind the id of a task: together they must be a name that a critic takes. */
+const digestChars = 5;
 
 /** Asks whoever reviews on this bus; a critic that was asked before goes on with the same review. */
 export function critiqueBy(
@@ -29,9 +32,9 @@ export function critiqueBy(
       return critique.answer.decode((await unless(signal, asking)).body);
     };
     return asked(request.id).catch((error: unknown) => {
-      // Another tree than before is known now: it is another review.
+      // Another tree than before is known now: it is another review, and for each tree one.
       if (asBusError(error).code !== 'REVIEW_CHANGED') throw error;
-      return asked(`${request.id}-again`);
+      return asked(`${request.id}-${digestOf(request).slice(0, digestChars)}`);
     });
   };
 }
@@ -42,11 +45,11 @@ export function critiqueBy(
  */
 export async function tellRatified(
   client: Client,
-  { artifact, judgement }: { artifact: string; judgement: PersonJudgement },
+  said: { artifact: string; critique: string; judgement: PersonJudgement },
   { by, text }: { by: string; text: string },
 ): Promise<void> {
   const { type, request } = criticMessages.ratify;
-  const body = request.encode({ artifact, judgement, text, by });
+  const body = request.encode({ ...said, text, by });
   await client.request(`service:${criticService}`, type, body, { deadlineMs: ratifyMsMax });
 }
 

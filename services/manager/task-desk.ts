@@ -19,11 +19,10 @@ import type { Config } from '../../src/config/config.js';
 import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
-import { hasAgent } from '../../src/task/advance.js';
 import { TaskBook } from '../../src/task/book.js';
 import { changeOf } from '../../src/task/changes.js';
 import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { isCritiqued, ratificationIn, type Gate } from '../../src/task/critique-station.js';
+import { isCritiqued, ratificationIn } from '../../src/task/critique-station.js';
 import {
   taskMessages,
   taskService,
@@ -41,8 +40,8 @@ import {
 } from '../../src/task/rights.js';
 import { TodoLists } from '../../src/task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
-import { verdictsOn, type CitationParts } from './citations.js';
-import { critiqueBy, tellRatified } from './critiques.js';
+import { portsTo } from './conductor-ports.js';
+import { tellRatified } from './critiques.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
@@ -52,8 +51,6 @@ import type { UpstreamRules } from '../../src/attention/session/upstream.js';
 import { AttendDesk } from './attend-desk.js';
 import { TodoDesk } from './todo-desk.js';
 
-/** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
-const settlingMs = 60_000;
 const listMax = 200;
 /** A page ends with the task that exceeds it. */
 const pageBytesMax = 512 * 1024;
@@ -378,68 +375,6 @@ export class TaskDesk implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#looking = systemClock.after(workersEveryMs, () => void this.look());
   }
-}
-
-type Ports = Pick<
-  ConstructorParameters<typeof Conductor>[1],
-  | 'assign'
-  | 'withdraw'
-  | 'deliver'
-  | 'enrol'
-  | 'dismiss'
-  | 'verify'
-  | 'generate'
-  | 'critique'
-  | 'gate'
->;
-
-function portsTo({ client, shards, config }: TaskDeskParts, overlays: OverlayMaker): Ports {
-  const gate = gateOf(config);
-  const settledAtMs = performance.now() + settlingMs;
-  const sources: CitationParts = {
-    trees: async () =>
-      [...(await shards.lattices()).values()].flatMap(({ cards }) => [...cards.values()]),
-    registered: async () => {
-      const views = await client.agents({ role: 'pgc' });
-      return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
-    },
-    isSettling: () => performance.now() < settledAtMs,
-  };
-  const { assign, withdraw } = delegationMessages;
-  return {
-    assign: async ({ worker, isCapable }, assignment, id) => {
-      const to = `agent:${worker}`;
-      if (isCapable) await client.post(to, assign.type, assign.codec.encode(assignment), { id });
-      else await client.post(to, legacyType, Buffer.from(JSON.stringify(assignment.task)), { id });
-    },
-    withdraw: async (worker, task_id, attempt, reason) => {
-      const body = withdraw.codec.encode({ task_id, attempt, reason });
-      await client.post(`agent:${worker}`, withdraw.type, body, {
-        id: `${task_id}-${attempt}-withdraw`,
-      });
-    },
-    deliver: async (record) => {
-      const { finished } = taskMessages;
-      const body = finished.codec.encode(viewOf(record));
-      await client.post(`agent:${record.parent}`, finished.type, body, {
-        id: `${record.id}-finished`,
-        ...(hasAgent(record) && { from: record.id }),
-      });
-    },
-    enrol: (id) => enrolTask(client, id),
-    dismiss: (id) => client.mail.dismiss(id),
-    verify: (citations) => verdictsOn(citations, sources),
-    generate: (made, signal) => overlays.generate(made, signal),
-    critique: critiqueBy(client, shards, gate),
-    gate,
-  };
-}
-
-function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): Gate {
-  return {
-    ...(threshold !== undefined && { threshold }),
-    ...(iterationsMax !== undefined && { iterationsMax }),
-  };
 }
 
 /**

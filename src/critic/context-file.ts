@@ -1,13 +1,7 @@
 import { BusError } from '../errors/bus-error.js';
 import type { CritiqueRequest, Flag } from './shapes.js';
 import { isModeName, type ModeName } from './strategies.js';
-import {
-  dimensionNames,
-  dimensions,
-  isBlank,
-  readWord,
-  type ContextWords,
-} from './select/dimensions.js';
+import { dimensionNames, dimensions, isBlank, type ContextWords } from './select/dimensions.js';
 
 /**
  * The context of a review as Markdown, as it is given to a critic: `## PS CONTEXT` with what is reviewed, and `## ADVERSARIAL
@@ -134,6 +128,8 @@ export function requestOf(context: PsContext): Omit<Partial<CritiqueRequest>, 'a
 class Reader {
   readonly #file: string;
   readonly #warnings: { line: number; flag: Flag }[] = [];
+  /** Those that nobody filled in. */
+  readonly #open: Field[] = [];
 
   constructor(file: string) {
     this.#file = file;
@@ -156,6 +152,7 @@ class Reader {
       ...present('iterations_max', this.#whole(limits, 'Max Iterations', 1, 64)),
     };
     this.#unread(found);
+    this.#warnOpen();
     const inOrder = [...this.#warnings].sort((a, b) => a.line - b.line);
     return { context, warnings: inOrder.map(({ flag }) => flag) };
   }
@@ -192,13 +189,9 @@ class Reader {
     if (its === undefined) return undefined;
     const words: ContextWords = {};
     for (const each of dimensionNames) {
-      const field = take(its.fields, dimensions[each].name);
-      if (field === undefined) continue;
-      if (isPlaceholder(field.value)) this.#unfilled(field);
-      else if (!isBlank(field.value)) words[each] = field.value;
-      // The selection replaces it and says so; here it has a line.
-      if (readWord(each, field.value).kind === 'unknown' && !isPlaceholder(field.value))
-        this.#warn('CONTEXT_UNKNOWN', field, `'${field.value.slice(0, 60)}' is no value of it`);
+      const value = take(its.fields, dimensions[each].name)?.value ?? '';
+      // What is none of its words, or none at all, the selection replaces, and says so.
+      if (!isPlaceholder(value) && !isBlank(value)) words[each] = value;
     }
     return {
       modes: this.#modes(its.fields),
@@ -272,7 +265,16 @@ class Reader {
   }
 
   #unfilled(field: Field): void {
-    this.#warn('CONTEXT_PLACEHOLDER', field, 'was not filled in: its default is taken');
+    this.#open.push(field);
+  }
+
+  /** One of all of them, at the place of the first. */
+  #warnOpen(): void {
+    const [first, ...others] = this.#open.sort((a, b) => a.line - b.line);
+    if (first === undefined) return;
+    const names = others.map(({ name, line }) => `${name} (line ${line})`).join(', ');
+    const also = names === '' ? '' : `; so is that of ${names}`;
+    this.#warn('CONTEXT_PLACEHOLDER', first, `was not filled in: its default is taken${also}`);
   }
 
   #warn(code: string, { name, line, column }: Field, text: string): void {

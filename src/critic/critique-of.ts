@@ -1,6 +1,6 @@
 import { isErrorCode } from '../errors/catalogue.js';
 import { BusError } from '../errors/bus-error.js';
-import type { ReviewRecord } from './review-record.js';
+import type { ReviewRecord } from './review-store.js';
 import {
   abortReasons,
   type AbortReason,

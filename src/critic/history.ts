@@ -6,19 +6,21 @@ import { damagedRecord } from '../store/damaged.js';
 import { trendKey, trendPrefix } from '../store/keys.js';
 import type { Operation, Store } from '../store/port.js';
 import { ratificationMs } from './cycle.machine.js';
+import { shownAmong, wholeNameOf, type ArtifactName } from './artifact-name.js';
 import { standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
 import { ceilingFlags, flagHealthOf, type FlagHealth } from './leniency.js';
 import type { ArtifactHistory, CriticRow, Ratification } from './messages.js';
 import {
   criticLimits,
+  personJudgements,
   qualityGate,
   type Criticality,
   type Critique,
   type CritiqueRequest,
   type TrackedIteration,
 } from './shapes.js';
-import { trackedAfter } from './tracking.js';
+import { disputedIn, trackedAfter } from './tracking.js';
 
 export const historyLimits = {
   /** At it the one that was judged longest ago makes room. */
@@ -28,6 +30,8 @@ export const historyLimits = {
   ratifications: 64,
   textChars: 2_000,
   nameChars: 200,
+  /** Of several that are called the same. */
+  told: 5,
 } as const;
 
 type KeptIteration = TrackedIteration &
@@ -36,7 +40,10 @@ type KeptIteration = TrackedIteration &
 /** As it lies on disk. */
 interface Kept {
   version: 1;
+  /** Its path. */
   artifact: string;
+  /** Absent: as its path; so are those that were kept before it was told apart. */
+  whole?: string;
   criticality: Criticality;
   threshold: number;
   /** Somebody named it: then C1 is gated, too. */
@@ -51,12 +58,12 @@ interface Kept {
 }
 
 /** One line of the list of artifacts. */
-export type HistoryLine = Omit<CriticRow, 'done' | 'total'>;
+export type HistoryLine = ArtifactName & Omit<CriticRow, 'done' | 'total'>;
 
 /** What is asked beside the critique itself. */
 export type AskedFor = Pick<
   CritiqueRequest,
-  'is_adversarial' | 'threshold' | 'iterations_max' | 'previous_score'
+  'artifact' | 'root' | 'is_adversarial' | 'threshold' | 'iterations_max' | 'previous_score'
 >;
 
 interface HistoryParts {
@@ -66,10 +73,11 @@ interface HistoryParts {
   limits?: Partial<Record<'artifacts' | 'iterations', number>>;
 }
 
-/** How artifacts fare from critique to critique, durable; one entry for each path. */
+/** How artifacts fare from critique to critique, durable; one entry for each tree and path. */
 export class History {
   readonly #parts: HistoryParts;
   readonly #turns = new KeyedMutex();
+  /** By their whole names. */
   readonly #lines = new Map<string, HistoryLine & { scored: number; flagged: number }>();
 
   private constructor(parts: HistoryParts) {
@@ -93,28 +101,28 @@ export class History {
    * With one more critique; on disk when this resolves, and once, however often it is told. Returns where the artifact
    * stands. Throws STORE_UNAVAILABLE.
    */
-  add(critique: Critique, asked: AskedFor, disputed: string[] = []): Promise<ArtifactHistory> {
+  add(critique: Critique, asked: AskedFor): Promise<ArtifactHistory> {
     return this.#turns.run('', async () => {
-      const before = await this.#read(critique.artifact);
+      const before = await this.#read(wholeNameOf(asked));
       if (before?.iterations.some((each) => each.critique === critique.id) === true)
         return this.#told(before);
       // Told again after the oldest ones made room: it was one of them.
       const first = before?.iterations[0]?.at_ms ?? 0;
       const isOld = critique.begun_ms + critique.elapsed_ms < first;
       if (before !== undefined && before.dropped > 0 && isOld) return this.#told(before);
-      const kept = this.#with(before, critique, asked, disputed);
+      const kept = this.#with(before, critique, asked);
       const gone = before === undefined ? this.#crowded() : [];
       await this.#parts.store.commit([
-        ...gone.map((artifact): Operation => ({ type: 'del', key: keyOf(artifact) })),
+        ...gone.map((whole): Operation => ({ type: 'del', key: keyOf(whole) })),
         written(kept),
       ]);
-      for (const artifact of gone) this.#lines.delete(artifact);
+      for (const whole of gone) this.#lines.delete(whole);
       this.#remember(kept);
       return this.#told(kept);
     });
   }
 
-  /** Throws NO_SUCH_ARTIFACT, STORE_UNAVAILABLE. */
+  /** By its whole name, or by its path where only one has it. Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
     return this.#told(await this.#known(artifact));
   }
@@ -137,19 +145,16 @@ export class History {
     );
   }
 
-  /** The iteration of the next critique: creation is the first. */
-  nextIteration(artifact: string): number {
-    return (this.#lines.get(artifact)?.iteration ?? 1) + 1;
-  }
-
   /**
-   * What a person says about the last critique, once. Throws NO_SUCH_ARTIFACT, RATIFY_STATE, TOO_LARGE,
-   * STORE_UNAVAILABLE.
+   * What a person says about the last critique, once; of another one it is refused. `artifact`: as in `of`. Throws
+   * NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, REVIEW_INVALID, TOO_LARGE, STORE_UNAVAILABLE.
    */
-  ratify(
+  async ratify(
     artifact: string,
-    said: Pick<Ratification, 'judgement' | 'by' | 'text'>,
+    said: Pick<Ratification, 'judgement' | 'by' | 'text'> & { critique?: string },
   ): Promise<ArtifactHistory> {
+    if (!personJudgements.includes(said.judgement))
+      throw new BusError('REVIEW_INVALID', { detail: 'it is judged accept, refuse or revise' });
     const { textChars: limit } = historyLimits;
     if (said.text.length > limit)
       throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
@@ -157,7 +162,8 @@ export class History {
       const before = await this.#known(artifact);
       const critique = before.iterations.at(-1)?.critique ?? '';
       const { state } = this.#standing(before);
-      if (!isAsking(state)) throw new BusError('RATIFY_STATE', { artifact, state });
+      if (!isAsking(state) || ![undefined, '', critique].includes(said.critique))
+        throw new BusError('RATIFY_STATE', { artifact, state });
       const by = said.by.slice(0, historyLimits.nameChars);
       const at_ms = this.#parts.clock.nowMs();
       const { judgement, text } = said;
@@ -173,17 +179,20 @@ export class History {
     });
   }
 
-  #with(before: Kept | undefined, critique: Critique, asked: AskedFor, disputed: string[]): Kept {
+  #with(before: Kept | undefined, critique: Critique, asked: AskedFor): Kept {
     const earlier = before?.iterations ?? [];
+    const disputed = disputedIn(asked.artifact.text, earlier.at(-1)?.findings ?? []);
     const { verdict, is_hard, needs_person } = roundOf(critique);
     const tracked = trackedAfter(earlier, critique, asked.previous_score);
-    const flags = [...tracked.flags, ...this.#ceiling(critique)];
+    const whole = wholeNameOf(asked);
+    const flags = [...tracked.flags, ...this.#ceiling(critique, whole)];
     const next = { ...tracked, flags, verdict, is_hard, needs_person, disputed };
     const most = this.#parts.limits?.iterations ?? historyLimits.iterations;
     const iterations = [...earlier, next].slice(-most);
     return {
       version: 1,
       artifact: critique.artifact,
+      whole,
       criticality: critique.selection.criticality,
       threshold: critique.threshold,
       is_threshold_given: asked.threshold !== undefined,
@@ -197,10 +206,10 @@ export class History {
   }
 
   /** Over several artifacts: their last scores, this one behind them. */
-  #ceiling({ artifact, score }: Critique): TrackedIteration['flags'] {
+  #ceiling({ score }: Critique, whole: string): TrackedIteration['flags'] {
     if (score === null) return [];
     const others = [...this.#lines.values()]
-      .filter((line) => line.artifact !== artifact && line.score !== null)
+      .filter((line) => line.whole !== whole && line.score !== null)
       .sort((a, b) => a.at_ms - b.at_ms);
     return ceilingFlags([...others.map((line) => line.score ?? 0), score]);
   }
@@ -225,8 +234,9 @@ export class History {
   }
 
   #told(kept: Kept): ArtifactHistory {
-    const { artifact, threshold, iterations, ratifications } = kept;
+    const { threshold, iterations, ratifications } = kept;
     const { state, text } = this.#standing(kept);
+    const artifact = shownAmong(this.#lines.values())(nameOf(kept));
     return {
       tracking: { artifact, threshold, iterations: iterations.map(trackedOnly) },
       state,
@@ -237,11 +247,12 @@ export class History {
   }
 
   #remember(kept: Kept): void {
-    const { artifact, iterations, threshold, updated_ms: at_ms } = kept;
+    const { iterations, threshold, updated_ms: at_ms } = kept;
+    const { artifact, whole } = nameOf(kept);
     const { state, iteration } = this.#standing(kept);
     const last = iterations.at(-1);
-    this.#lines.set(artifact, {
-      ...{ artifact, iteration, score: last?.score ?? null, threshold, state },
+    this.#lines.set(whole, {
+      ...{ artifact, whole, iteration, score: last?.score ?? null, threshold, state },
       ...{ needs_person: isAsking(state), at_ms, critique: last?.critique ?? '' },
       scored: iterations.filter(({ score }) => score !== null).length,
       flagged: iterations.filter(({ flags }) => flags.some(isOfLeniency)).length,
@@ -256,18 +267,28 @@ export class History {
     return [...this.#lines.values()]
       .sort((a, b) => a.at_ms - b.at_ms)
       .slice(0, over)
-      .map(({ artifact }) => artifact);
+      .map(({ whole }) => whole);
   }
 
   async #known(artifact: string): Promise<Kept> {
-    const kept = await this.#read(artifact);
+    const kept = await this.#read(this.#wholeOf(artifact));
     if (kept === undefined) throw new BusError('NO_SUCH_ARTIFACT', { artifact });
     return kept;
   }
 
+  #wholeOf(artifact: string): string {
+    if (this.#lines.has(artifact)) return artifact;
+    const same = [...this.#lines.values()].filter((line) => line.artifact === artifact);
+    if (same.length <= 1) return same[0]?.whole ?? artifact;
+    const { told } = historyLimits;
+    const names = same.slice(0, told).map(({ whole }) => whole);
+    if (same.length > told) names.push(`and ${same.length - told} more`);
+    throw new BusError('AMBIGUOUS_ARTIFACT', { artifact, names: names.join(', ') });
+  }
+
   /** A damaged one counts as none: the next critique begins it anew. */
-  async #read(artifact: string): Promise<Kept | undefined> {
-    const key = keyOf(artifact);
+  async #read(whole: string): Promise<Kept | undefined> {
+    const key = keyOf(whole);
     const bytes = await this.#parts.store.get(key);
     if (bytes === undefined) return undefined;
     try {
@@ -303,12 +324,16 @@ function trackedOnly({
   return tracked;
 }
 
-function keyOf(artifact: string): string {
-  return trendKey(createHash('sha256').update(artifact).digest('hex').slice(0, 32));
+function nameOf({ artifact, whole = artifact }: Kept): ArtifactName {
+  return { artifact, whole };
+}
+
+function keyOf(whole: string): string {
+  return trendKey(createHash('sha256').update(whole).digest('hex').slice(0, 32));
 }
 
 function written(kept: Kept): Operation {
-  return { type: 'put', key: keyOf(kept.artifact), value: Buffer.from(JSON.stringify(kept)) };
+  return { type: 'put', key: keyOf(nameOf(kept).whole), value: Buffer.from(JSON.stringify(kept)) };
 }
 
 /** Throws when it is damaged, or of a version that this one does not know. */

@@ -47,7 +47,7 @@ export interface CriticListQuery {
   limit: number;
 }
 
-/** One artifact: its last review, or the one under way. */
+/** One artifact, by its path where no other has the same, else with its tree: its last review, or the one under way. */
 export interface CriticRow {
   artifact: string;
   iteration: number;
@@ -72,6 +72,8 @@ export interface RatifyRequest {
   text: string;
   /** Whom it is said for; the critic keeps beside it who said it. */
   by: string;
+  /** Of which review; empty: the last one. */
+  critique: string;
 }
 
 /** What is said to a critic. `critique` tells after every mode how far it is; see `critiqueProgress`. */
@@ -120,12 +122,14 @@ function mended<T extends object>(inner: Codec<T>, mend: (value: T) => T): Codec
 function mendRequest({
   artifact,
   context,
+  rules,
   handed = [],
   ...request
 }: CritiqueRequest): CritiqueRequest {
   return {
     ...request,
-    artifact: absent(artifact) ? { path: '', text: '' } : artifact,
+    artifact: absent(artifact) ? { path: '', text: '' } : withName(artifact),
+    rules: rules.map(withName),
     context: absent(context) ? {} : context,
     ...(handed.length > 0 && { handed: handed.map(mendReport) }),
   };
@@ -154,6 +158,10 @@ function mendHistory(history: ArtifactHistory): ArtifactHistory {
 
 function mendIteration(each: TrackedIteration): TrackedIteration {
   return { ...withScore(each), improvement_delta: each.improvement_delta ?? null };
+}
+
+function withName<T extends { named?: string }>({ named = '', ...rest }: T) {
+  return { ...rest, ...(named !== '' && { named }) };
 }
 
 function withScore<T extends { score: number | null }>(value: T): T {

@@ -18,6 +18,8 @@ export interface SectionSpec {
 export interface RuleFile {
   path: string;
   text: string;
+  /** As it was named, where links lead to another path. */
+  named?: string;
 }
 
 /** What a mode may know of one before it: never what it scored. */

@@ -1,9 +1,9 @@
 import { fencedData } from '../model/fenced.js';
 import type { Message } from '../model/conversation.js';
 import { filled, textOf, type TextName } from '../model/texts.js';
-import { withoutCredentials } from '../pgc/items/redaction.js';
 import type { EarlierReport, Examined, Mode, ModeInput } from './mode.js';
 import { unscored } from './scoring.js';
+import { withoutSecrets } from './secrets.js';
 import type { Finding } from './shapes.js';
 
 /** Of what others found; the worst come first. */
@@ -50,19 +50,10 @@ export function promptOf(
   ].join('\n\n');
   return [
     { role: 'system', text: system },
+    // A secret that somebody left in a text is not sent on.
     { role: 'user', text: withoutSecrets(user) },
   ];
 }
-
-/** A secret that somebody left in a text is not sent on. */
-function withoutSecrets(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => (line.length <= secretLineChars ? withoutCredentials(line) : line))
-    .join('\n');
-}
-
-const secretLineChars = 4_000;
 
 function rulesOf({ rules }: ModeInput): string {
   return rules

@@ -22,8 +22,8 @@ export interface OrchestrationParts {
   ) => Promise<Critique>;
   /** Text of an artifact, by its path. */
   read: (path: string) => Promise<string>;
-  /** Its path from `root`, by which it is known; absent: as the file names it. */
-  named?: (path: string) => Promise<string>;
+  /** By which it is known; absent: as the file names it. */
+  placeOf?: (path: string) => Promise<Omit<CritiqueRequest['artifact'], 'text'>>;
   /** The whole file, one write after the other. */
   save: (text: string) => Promise<void>;
   root: string;
@@ -156,11 +156,11 @@ class Run {
 
   async #requestOf(phase: ReviewPhase, handed: ModeReport[]): Promise<CritiqueRequest> {
     const { artifact, modes, context, iteration, threshold, tokens, review } = phase;
-    const { named, read } = this.#parts;
-    const path = named === undefined ? artifact : await named(artifact);
+    const { placeOf, read } = this.#parts;
+    const place = (await placeOf?.(artifact)) ?? { path: artifact };
     return {
       id: review === '' ? newId('review') : review,
-      artifact: { path, text: await read(artifact) },
+      artifact: { ...place, text: await read(artifact) },
       ...{ root: this.#parts.root, modes: [...modes], strict_order: false },
       is_adversarial: !(modes.length === 1 && modes[0] === 'standard'),
       ...{ context, is_revision: false, iteration },

@@ -10,7 +10,7 @@ import {
   type PipelineTimer,
 } from './pipeline.machine.js';
 import type { Examined, ModeInput } from './mode.js';
-import type { ReviewRecord } from './review-record.js';
+import type { ReviewRecord } from './review-store.js';
 import { qualityGate, type ModeReport } from './shapes.js';
 import type { ModeName } from './strategies.js';
 
@@ -92,6 +92,7 @@ export class Pipeline {
 
   /** Begins with the effects of `first`, or goes on with what lies on disk. Throws STORE_UNAVAILABLE. */
   run(first?: Step<Machine>): Promise<readonly ModeReport[]> {
+    if (this.#isOver) return this.#ended;
     this.#parts.onProgress(this.#reports, null);
     // Kept, and ended before it was kept as ended.
     if (this.#modes.length === 0)

@@ -21,8 +21,9 @@ export function readRequest(request: CritiqueRequest): CritiqueRequest {
   };
   if (!idPattern.test(id)) refuse('its id is no name of letters, digits, `.`, `_` and `-`');
   if (artifact.path === '') refuse('it names no artifact');
-  within('the path', artifact.path.length, criticLimits.pathChars);
-  within('the root', root.length, criticLimits.pathChars);
+  const { path: its, tree = '', named = '' } = artifact;
+  for (const name of [its, tree, named, root])
+    within('a path', name.length, criticLimits.pathChars);
   within('the artifact', Buffer.byteLength(artifact.text), criticLimits.artifactBytes);
   const unknown = (modes as string[]).find((mode) => !isModeName(mode));
   if (unknown !== undefined) refuse(`unknown mode '${shown(unknown)}'`);
@@ -36,8 +37,8 @@ export function readRequest(request: CritiqueRequest): CritiqueRequest {
   if (!(request.tokens >= 0 && request.tokens <= tokensMost))
     refuse(`tokens is not 0 to ${tokensMost}`);
   within('the list of rule files', rules.length, criticLimits.ruleFiles);
-  for (const { path, text } of rules) {
-    within('the path of a rule file', path.length, criticLimits.pathChars);
+  for (const { path, text, named: given = '' } of rules) {
+    within('the path of a rule file', path.length + given.length, 2 * criticLimits.pathChars);
     within(`the rule file ${shown(path)}`, Buffer.byteLength(text), criticLimits.ruleBytes);
   }
   const { handed = [] } = request;

@@ -1,5 +1,6 @@
 import { bounded } from './finding.js';
 import type { Examined } from './mode.js';
+import { secretsOutOf } from './secrets.js';
 import type { ModeReport } from './shapes.js';
 import { isAdversarial, strategies, type ModeName } from './strategies.js';
 
@@ -14,21 +15,23 @@ export interface Spoken {
 
 export type ExaminedBy = Examined & Spoken;
 
-/** Of a mode that was begun, within `criticLimits`. `found`: as much as is known. */
+/** Of a mode that was begun, within `criticLimits`, without the secrets that it quotes. `found`: as much as is known. */
 export function reportOf(
   mode: ModeName,
   found: Partial<ExaminedBy>,
   { status, reason, elapsedMs }: Pick<ModeReport, 'status' | 'reason'> & { elapsedMs: number },
 ): ModeReport {
-  const examined = bounded({
-    sections: found.sections ?? [],
-    findings: found.findings ?? [],
-    score: found.score ?? null,
-    ...(found.claims !== undefined && { claims: found.claims }),
-    unable: found.unable ?? [],
-    dropped: found.dropped ?? 0,
-    abort: found.abort ?? '',
-  });
+  const examined = bounded(
+    secretsOutOf({
+      sections: found.sections ?? [],
+      findings: found.findings ?? [],
+      score: found.score ?? null,
+      ...(found.claims !== undefined && { claims: found.claims }),
+      unable: found.unable ?? [],
+      dropped: found.dropped ?? 0,
+      abort: found.abort ?? '',
+    }),
+  );
   return {
     mode,
     strategy: strategyOf(mode),

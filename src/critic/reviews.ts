@@ -1,28 +1,19 @@
 import type { Clock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
+import { pause } from '../base/pause.js';
 import { Semaphore } from '../base/semaphore.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { restored, stored } from '../machine/step.js';
-import { damagedRecord } from '../store/damaged.js';
-import { critiqueKey, reportPrefix, reviewedKey, reviewKey, reviewPrefix } from '../store/keys.js';
+import { stored } from '../machine/step.js';
 import type { Store } from '../store/port.js';
+import { wholeNameOf, type ArtifactName } from './artifact-name.js';
 import { critiqueOf, type Judge } from './critique-of.js';
 import type { Ground } from './ground.js';
 import type { CritiqueProgress } from './messages.js';
 import type { ModeInput } from './mode.js';
-import { pipelineMachine } from './pipeline.machine.js';
 import { Pipeline } from './pipeline.js';
 import { digestOf, digestOfText, readRequest } from './read-request.js';
 import type { ExaminedBy } from './report.js';
-import {
-  begunOperations,
-  endedOperations,
-  forgottenOperations,
-  keptOperations,
-  put,
-  readRecord,
-  type ReviewRecord,
-} from './review-record.js';
+import { ReviewStore, type ReviewRecord } from './review-store.js';
 import { tokensOf } from './review-tokens.js';
 import type { Critique, CritiqueRequest, Flag, ModeReport, Selection } from './shapes.js';
 import type { ModeName } from './strategies.js';
@@ -62,28 +53,36 @@ export interface ReviewsParts {
   onTrouble: (review: string, error: unknown) => void;
   /** What is on disk now, and which mode begins. */
   onProgress?: (progress: CritiqueProgress) => void;
-  limits?: Partial<Record<keyof typeof reviewLimits, number>>;
+  limits?: Partial<Limits>;
 }
 
 export interface Waiting {
   onProgress?: (progress: CritiqueProgress) => void;
-  /** Nobody waits any more: the mode under way is cut, the rest is left out. */
+  /** It is not waited for any more. When nobody is left the mode under way is cut, and the rest is left out. */
   signal?: AbortSignal;
+  /** When the time of whoever waits is over, as that signal; before that (`isNow` is not set) no further mode begins. */
+  times?: readonly { afterMs: number; isNow: boolean }[];
 }
 
+type StopReason = 'CANCELLED' | 'REVIEW_TIMED_OUT';
+
+/** For the index to say that it is there. */
+const groundMsMax = 60_000;
+
+type Limits = Record<keyof typeof reviewLimits, number>;
+
 /** A review under way. */
-interface Open {
+interface Open extends ArtifactName {
   id: string;
   wishes: string;
   done: Promise<Critique>;
   listeners: Set<(progress: CritiqueProgress) => void>;
   last: CritiqueProgress | undefined;
-  /** Who waits for it. */
+  /** Who still waits for it. */
   waiters: number;
   abort: AbortController;
   pipeline: Pipeline | undefined;
-  stopped: { reason: string; isNow: boolean } | undefined;
-  artifact: string;
+  stopped: { reason: StopReason; isNow: boolean } | undefined;
   iteration: number;
 }
 
@@ -93,53 +92,36 @@ interface Open {
  */
 export class Reviews implements AsyncDisposable {
   readonly #parts: ReviewsParts;
-  readonly #limits: Record<keyof typeof reviewLimits, number>;
   readonly #turns: Semaphore;
+  readonly #kept: ReviewStore;
   readonly #open = new Map<string, Open>();
-  /** Those that are over, the oldest first. */
-  readonly #ended = new Map<string, ReviewRecord>();
-  #left: ReviewRecord[] = [];
   #isClosed = false;
 
-  private constructor(parts: ReviewsParts) {
+  private constructor(parts: ReviewsParts, kept: ReviewStore, limits: Limits) {
     this.#parts = parts;
-    this.#limits = { ...reviewLimits, ...parts.limits };
+    this.#kept = kept;
+    const { atOnce, waiting } = limits;
     this.#turns = new Semaphore({
-      atOnce: this.#limits.atOnce,
-      waitingMax: this.#limits.waiting,
-      refusal: () =>
-        new BusError('REVIEW_BUSY', { limit: this.#limits.atOnce + this.#limits.waiting }),
+      ...{ atOnce, waitingMax: waiting },
+      refusal: () => new BusError('REVIEW_BUSY', { limit: atOnce + waiting }),
     });
   }
 
   /** Throws STORE_UNAVAILABLE. A review that is damaged is told, and left as it is. */
   static async open(parts: ReviewsParts): Promise<Reviews> {
-    const reviews = new Reviews(parts);
-    const ended: ReviewRecord[] = [];
-    for await (const [key, bytes] of parts.store.entries({ prefix: reviewPrefix })) {
-      const record = reviews.#read(key, bytes);
-      if (record === undefined) continue;
-      if (record.ended_ms === 0) reviews.#left.push(record);
-      else ended.push(record);
-    }
-    for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
-      reviews.#ended.set(record.id, record);
-    await reviews.#abandon();
-    return reviews;
+    const limits = { ...reviewLimits, ...parts.limits };
+    return new Reviews(parts, await ReviewStore.open({ ...parts, ...limits }), limits);
   }
 
   /** Goes on with what an earlier process left, and tells what it did not. Once, after `open`. */
   async resume(): Promise<void> {
-    for (const record of this.#ended.values()) if (!record.is_told) await this.#tell(record);
-    const left = this.#left;
-    this.#left = [];
-    for (const record of left.sort((a, b) => a.begun_ms - b.begun_ms)) {
-      const request = await this.#requestOf(record);
-      // What cannot be read is asked again, or never.
-      if (request === undefined || this.#open.has(record.id)) continue;
-      this.#opened(request).done.catch((error: unknown) => this.#parts.onTrouble(record.id, error));
+    for (const record of this.#kept.untold) await this.#tell(record);
+    for (const request of await this.#kept.left()) {
+      const { id } = request;
+      if (this.#isClosed || this.#open.has(id)) continue;
+      this.#opened(request).done.catch((error: unknown) => this.#parts.onTrouble(id, error));
     }
-    await this.#forget();
+    await this.#kept.forget();
   }
 
   /** Those under way. */
@@ -148,12 +130,10 @@ export class Reviews implements AsyncDisposable {
   }
 
   /** How far those under way are. */
-  underWay(): (Pick<CritiqueProgress, 'id' | 'done' | 'total'> & {
-    artifact: string;
-    iteration: number;
-  })[] {
-    return [...this.#open.values()].map(({ id, artifact, iteration, last }) => ({
-      ...{ id, artifact, iteration },
+  underWay(): (ArtifactName &
+    Pick<CritiqueProgress, 'id' | 'done' | 'total'> & { iteration: number })[] {
+    return [...this.#open.values()].map(({ id, artifact, whole, iteration, last }) => ({
+      ...{ id, artifact, whole, iteration },
       ...{ done: last?.done ?? 0, total: last?.total ?? 0 },
     }));
   }
@@ -172,12 +152,12 @@ export class Reviews implements AsyncDisposable {
   }
 
   /** The time of whoever asked is over: the mode under way is the last one. `isNow`: it ends, too. */
-  stop(id: string, reason: string, isNow: boolean): void {
+  stop(id: string, reason: StopReason, isNow: boolean): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
     open.stopped = { reason, isNow };
     open.pipeline?.stop(reason, isNow);
-    if (isNow && open.pipeline === undefined) open.abort.abort(new BusError('CANCELLED'));
+    if (isNow && open.pipeline === undefined) open.abort.abort(new BusError(reason));
   }
 
   /** Ends without a word: what is under way goes on in the next process. */
@@ -194,7 +174,8 @@ export class Reviews implements AsyncDisposable {
   #opened(request: CritiqueRequest): Open {
     const { id, artifact, iteration } = request;
     const open: Open = {
-      ...{ id, iteration, artifact: artifact.path, wishes: digestOf(request) },
+      ...{ id, iteration, wishes: digestOf(request) },
+      ...{ artifact: artifact.path, whole: wholeNameOf(request) },
       ...{ listeners: new Set<(progress: CritiqueProgress) => void>(), last: undefined },
       ...{ waiters: 0, abort: new AbortController(), pipeline: undefined, stopped: undefined },
       done: Promise.resolve({} as Critique),
@@ -204,42 +185,62 @@ export class Reviews implements AsyncDisposable {
     return open;
   }
 
-  async #join(open: Open, { onProgress, signal }: Waiting): Promise<Critique> {
+  async #join(open: Open, { onProgress, signal, times = [] }: Waiting): Promise<Critique> {
+    let isWaiting = true;
     open.waiters += 1;
+    const leave = (): void => {
+      if (isWaiting) open.waiters -= 1;
+      isWaiting = false;
+    };
+    // Who else waits for it loses nothing by that.
+    const end = (reason: StopReason, isNow: boolean): void => {
+      const others = open.waiters - (isWaiting ? 1 : 0);
+      if (isWaiting && others === 0) this.stop(open.id, reason, isNow);
+      if (isNow) leave();
+    };
+    const onAbort = (): void => end('CANCELLED', true);
     if (onProgress !== undefined) {
       open.listeners.add(onProgress);
       if (open.last !== undefined) onProgress({ ...open.last, report: null });
     }
-    const onAbort = (): void => {
-      // Others still wait for it.
-      if (open.waiters <= 1) this.stop(open.id, 'CANCELLED', true);
-    };
+    const timers = times.map(({ afterMs, isNow }) =>
+      this.#parts.clock.after(afterMs, () => end('REVIEW_TIMED_OUT', isNow)),
+    );
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await open.done;
     } finally {
-      open.waiters -= 1;
+      leave();
+      for (const timer of timers) timer[Symbol.dispose]();
       signal?.removeEventListener('abort', onAbort);
       if (onProgress !== undefined) open.listeners.delete(onProgress);
     }
   }
 
   async #work(open: Open, request: CritiqueRequest): Promise<Critique> {
-    const known = await this.#known(open);
+    const known = await this.#kept.record(open.id);
+    if (known !== undefined && known.wishes !== open.wishes)
+      throw new BusError('REVIEW_CHANGED', { id: open.id });
     if (known !== undefined && known.ended_ms > 0) {
-      const critique = await this.#critiqueOf(known.id);
+      const critique = await this.#kept.critique(known.id);
       if (critique !== undefined) return critique;
     }
-    const isLeft = known !== undefined && known.ended_ms === 0;
-    return this.#turns.run(
-      () => (isLeft ? this.#goOn(open, known, request) : this.#begin(open, request)),
-      open.abort.signal,
-    );
+    return this.#turns.run(async () => {
+      const reports = known?.ended_ms === 0 ? await this.#kept.reports(known) : undefined;
+      return known !== undefined && reports !== undefined
+        ? this.#run(open, { record: known, request, reports })
+        : this.#begin(open, request, known);
+    }, open.abort.signal);
   }
 
-  async #begin(open: Open, request: CritiqueRequest): Promise<Critique> {
-    const { store, clock, select } = this.#parts;
+  /** `before`: what cannot be gone on with. */
+  async #begin(
+    open: Open,
+    request: CritiqueRequest,
+    before: ReviewRecord | undefined,
+  ): Promise<Critique> {
+    const { clock, select } = this.#parts;
     const selection = select(request);
     const isGoverned = selection.criticality === 'C3' || selection.criticality === 'C4';
     const first = Pipeline.begun(
@@ -252,30 +253,8 @@ export class Reviews implements AsyncDisposable {
       ...{ iteration: request.iteration, selection, snapshot: stored(first.snapshot) },
       ...{ begun_ms: clock.nowMs(), ended_ms: 0, is_told: false },
     };
-    await store.commit(begunOperations(record, request));
+    await this.#kept.begin(record, request, before);
     return this.#run(open, { record, request, reports: [] }, first);
-  }
-
-  async #goOn(open: Open, record: ReviewRecord, request: CritiqueRequest): Promise<Critique> {
-    const reports = await this.#reportsOf(record);
-    if (reports !== undefined) return this.#run(open, { record, request, reports });
-    await this.#parts.store.commit(forgottenOperations(record));
-    return this.#begin(open, request);
-  }
-
-  /** What its modes have said; undefined: that is damaged, and what was said before is not known any more. */
-  async #reportsOf({ id, snapshot }: ReviewRecord): Promise<ModeReport[] | undefined> {
-    const prefix = reportPrefix(id);
-    const said: Buffer[] = [];
-    for await (const [, bytes] of this.#parts.store.entries({ prefix })) said.push(bytes);
-    try {
-      const { at } = restored(pipelineMachine, snapshot).context;
-      if (said.length !== at) throw new Error(`${said.length} reports of ${at}`);
-      return said.map((bytes) => JSON.parse(bytes.toString()) as ModeReport);
-    } catch (error) {
-      this.#parts.onTrouble(id, damagedRecord(prefix, error));
-      return undefined;
-    }
   }
 
   async #run(
@@ -284,7 +263,7 @@ export class Reviews implements AsyncDisposable {
     first?: ReturnType<typeof Pipeline.begun>,
   ): Promise<Critique> {
     const { record, request } = its;
-    const { ground, why } = await this.#grounded(request);
+    const { ground, why } = await this.#grounded(request, open.abort.signal);
     const noted: Flag[] =
       ground === undefined ? [{ code: 'GROUND_MISSING', level: 'note', text: why }] : [];
     const tokensMax = tokensOf(request, record.selection);
@@ -297,7 +276,7 @@ export class Reviews implements AsyncDisposable {
           this.#parts.examine(mode, input, { tokensMax, spent, request }),
         keep: async (now, said, isOver) => {
           its.reports = [...its.reports, ...said.values()];
-          if (!isOver) return this.#parts.store.commit(keptOperations(now, said));
+          if (!isOver) return this.#kept.keep(now, said);
           critique = await this.#end({ ...its, record: now }, noted);
         },
         onProgress: (reports, last) => this.#progress(open, record, reports, last),
@@ -323,11 +302,22 @@ export class Reviews implements AsyncDisposable {
     return critique;
   }
 
-  async #grounded(request: CritiqueRequest): Promise<Grounded> {
+  /** Whoever does not answer costs the review its ground, not its turn. */
+  async #grounded(request: CritiqueRequest, signal: AbortSignal): Promise<Grounded> {
+    const { clock, ground } = this.#parts;
+    const over = new AbortController();
     try {
-      return await this.#parts.ground(request);
+      const given = ground(request);
+      const left = pause(clock, groundMsMax, AbortSignal.any([signal, over.signal]));
+      const late = left.then(() => ({
+        ground: undefined,
+        why: 'the index did not answer in time',
+      }));
+      return await Promise.race([given, late]);
     } catch (error) {
       return { ground: undefined, why: asBusError(error).message };
+    } finally {
+      over.abort();
     }
   }
 
@@ -335,32 +325,27 @@ export class Reviews implements AsyncDisposable {
     its: { record: ReviewRecord; request: CritiqueRequest; reports: ModeReport[] },
     noted: readonly Flag[],
   ): Promise<Critique> {
-    const { store, clock, judge } = this.#parts;
+    const { clock, judge } = this.#parts;
     const nowMs = clock.nowMs();
     const record = { ...its.record, ended_ms: nowMs };
     const critique = critiqueOf({ ...its, record }, judge, noted, nowMs);
-    await store.commit(endedOperations(record, critique));
-    this.#ended.set(record.id, record);
+    await this.#kept.end(record, critique);
     await this.#told(record, critique, its.request);
-    await this.#forget();
+    await this.#kept.forget();
     return critique;
   }
 
   async #tell(record: ReviewRecord): Promise<void> {
-    const critique = await this.#critiqueOf(record.id);
-    const request = await this.#requestOf(record);
+    const critique = await this.#kept.critique(record.id);
+    const request = await this.#kept.requestOf(record.id);
     if (critique !== undefined && request !== undefined)
       await this.#told(record, critique, request);
   }
 
-  /** What was asked is needed until it is told. */
   async #told(record: ReviewRecord, critique: Critique, request: CritiqueRequest): Promise<void> {
     try {
       await this.#parts.onEnded(critique, request);
-      const told = { ...record, is_told: true };
-      const gone = { type: 'del', key: reviewedKey(record.id) } as const;
-      await this.#parts.store.write([put(reviewKey(record.id), told), gone]);
-      this.#ended.set(record.id, told);
+      await this.#kept.tell(record);
     } catch (error) {
       this.#parts.onTrouble(record.id, error);
     }
@@ -377,69 +362,5 @@ export class Reviews implements AsyncDisposable {
     open.last = { id: open.id, done, total: selection.modes.length, report, next };
     this.#parts.onProgress?.(open.last);
     for (const listener of open.listeners) listener(open.last);
-  }
-
-  /** Throws REVIEW_CHANGED. */
-  async #known({ id, wishes }: Open): Promise<ReviewRecord | undefined> {
-    const key = reviewKey(id);
-    const bytes = await this.#parts.store.get(key);
-    const record = bytes === undefined ? undefined : this.#read(key, bytes);
-    if (record !== undefined && record.wishes !== wishes)
-      throw new BusError('REVIEW_CHANGED', { id });
-    return record;
-  }
-
-  #read(key: string, bytes: Buffer): ReviewRecord | undefined {
-    try {
-      return readRecord(bytes);
-    } catch (error) {
-      this.#parts.onTrouble(key, damagedRecord(key, error));
-      return undefined;
-    }
-  }
-
-  #critiqueOf(id: string): Promise<Critique | undefined> {
-    return this.#json<Critique>(critiqueKey(id));
-  }
-
-  #requestOf({ id }: ReviewRecord): Promise<CritiqueRequest | undefined> {
-    return this.#json<CritiqueRequest>(reviewedKey(id));
-  }
-
-  async #json<T>(key: string): Promise<T | undefined> {
-    const bytes = await this.#parts.store.get(key);
-    if (bytes === undefined) return undefined;
-    try {
-      return JSON.parse(bytes.toString()) as T;
-    } catch (error) {
-      this.#parts.onTrouble(key, damagedRecord(key, error));
-      return undefined;
-    }
-  }
-
-  /** Nobody has asked again for what a process left long ago, or before so many others. */
-  async #abandon(): Promise<void> {
-    const { finished, finishedMs } = this.#limits;
-    const oldMs = this.#parts.clock.nowMs() - finishedMs;
-    this.#left.sort((a, b) => b.begun_ms - a.begun_ms);
-    const gone = this.#left.filter(({ begun_ms }, at) => at >= finished || begun_ms < oldMs);
-    if (gone.length === 0) return;
-    this.#left = this.#left.filter((each) => !gone.includes(each));
-    await this.#parts.store.commit(gone.flatMap(forgottenOperations));
-  }
-
-  /** Too many, or too old. */
-  async #forget(): Promise<void> {
-    const { finished, finishedMs } = this.#limits;
-    const oldMs = this.#parts.clock.nowMs() - finishedMs;
-    let surplus = this.#ended.size - finished;
-    const gone: ReviewRecord[] = [];
-    for (const record of this.#ended.values()) {
-      if (surplus <= 0 && record.ended_ms >= oldMs) break;
-      surplus -= 1;
-      gone.push(record);
-    }
-    for (const { id } of gone) this.#ended.delete(id);
-    if (gone.length > 0) await this.#parts.store.commit(gone.flatMap(forgottenOperations));
   }
 }

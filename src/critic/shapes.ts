@@ -273,7 +273,12 @@ export interface Critique {
 export interface CritiqueRequest {
   /** Empty: made by the critic. The same id again is the same review: it goes on where it was. */
   id: string;
-  artifact: Pick<Artifact, 'path' | 'text'>;
+  artifact: Pick<Artifact, 'path' | 'text'> & {
+    /** That it lies in; absent: `root`; empty: none, there is one of this path. */
+    tree?: string;
+    /** As it was named, where links lead to another path: rules of either hold. */
+    named?: string;
+  };
   /** Tree that it is about, as a path of this machine; empty: whichever index knows the file, or none. */
   root: string;
   /** Named explicitly; empty: chosen by the context, or `standard` where there is none. */
@@ -293,7 +298,7 @@ export interface CritiqueRequest {
   /** Tokens of a model for all of it; 0: by the budget of the context. */
   tokens: number;
   /** Files of rules, already read. */
-  rules: { path: string; text: string }[];
+  rules: { path: string; text: string; named?: string }[];
   /** Criteria that somebody asked for beside those of the modes, in words. */
   criteria: string;
   ps_id: string;

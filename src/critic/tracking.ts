@@ -23,6 +23,15 @@ export const trackingLimits = {
 export const improvementMin = { adversarial: 0.05, standard: 0.1 } as const;
 export const plateauLength = 2;
 
+/** Of an artifact, also within a comment of its language. */
+const disputedLine = /^[\s>*#/<!-]{0,12}disputed: *([^\s,]{1,200})/gim;
+
+/** Findings, of those that are known, that its creator calls wrong: lines such as `disputed: ID, because …`. */
+export function disputedIn(text: string, known: readonly string[]): string[] {
+  const named = new Set([...text.matchAll(disputedLine)].map(([, id]) => id));
+  return known.filter((id) => named.has(id));
+}
+
 /** Of all modes, worst first; those of one severity as they were found. */
 export function findingsOf({ reports }: Pick<Critique, 'reports'>): Finding[] {
   const all = reports.flatMap(({ findings }) => findings);

@@ -1227,6 +1227,12 @@ export const catalogue = {
     exit: 1,
     next: 'See what is: `sigma critic list`.',
   },
+  AMBIGUOUS_ARTIFACT: {
+    text: 'several artifacts are called {artifact}: {names}',
+    retryable: false,
+    exit: 3,
+    next: 'Name one by its whole path.',
+  },
   RATIFY_NOT_YOURS: {
     text: '{agent} may not judge a review',
     retryable: false,

@@ -21,7 +21,7 @@
  *     approval/<session>/<digest>        JSON: what a person approved for a session
  *     work/<task id>/<attempt>           JSON: one assignment in the hands of an executor
  *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
- *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its path
+ *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its tree and path
  *     review/<id>                        JSON: a review, under way or over: what it is of, and where its pipeline stands
  *     reviewed/<id>                      JSON: what it was asked, while it is under way
  *     report/<id>/<n>                    JSON: what its nth mode said, while it is under way

@@ -9,7 +9,7 @@ import {
   type Finding,
   type PersonJudgement,
 } from '../critic/shapes.js';
-import { findingsOf } from '../critic/tracking.js';
+import { disputedIn, findingsOf } from '../critic/tracking.js';
 import { trendText, type TaskFinding, type TaskIteration } from './critique-text.js';
 import { failureOf } from '../delegation/respond.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../delegation/shapes.js';
@@ -70,7 +70,8 @@ export function critiqueRequestOf(
   const iteration = (iterations.at(-1)?.iteration ?? 1) + 1;
   return {
     id: `${shortId(id)}-c${iteration}-a${attempt}`,
-    artifact: { path: artifactOf(id), text: textOf(record) },
+    // Whichever tree it speaks of, it is the same task.
+    artifact: { path: artifactOf(id), text: textOf(record), tree: '' },
     root,
     modes: [],
     strict_order: false,
@@ -127,12 +128,6 @@ function criteriaOf({ task, acceptance_criteria }: DelegatedTask): string {
 }
 
 const lines = (texts: readonly string[]): string => texts.map((each) => `- ${each}`).join('\n');
-
-/** Findings that the creator calls wrong: lines of its result such as `disputed: ID, because …`. */
-function disputedIn(result: string, known: readonly string[]): string[] {
-  const named = [...result.matchAll(/^disputed: *([^\s,]+)/gim)].map(([, id]) => id ?? '');
-  return [...new Set(named)].filter((id) => known.includes(id)).slice(0, stationLimits.open);
-}
 
 /** What follows from a critique of the last attempt. */
 export function critiqueTold(
@@ -233,11 +228,12 @@ export function judgedBy(
 export function ratificationIn(
   before: TaskRecord,
   after: TaskRecord,
-): { artifact: string; judgement: PersonJudgement } | undefined {
+): { artifact: string; critique: string; judgement: PersonJudgement } | undefined {
   const last = after.iterations.at(-1);
   const known = before.iterations.find(({ critique }) => critique === last?.critique);
   if (last === undefined || last.judged === '' || known?.judged === last.judged) return undefined;
-  return { artifact: artifactOf(after.id), judgement: last.judged };
+  const { critique, judged: judgement } = last;
+  return { artifact: artifactOf(after.id), critique, judgement };
 }
 
 function stoodOf(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,22 @@ test.each<[string[], string, string]>([
   expect(told.stderr).toContain(`${text} (${code})`);
   const { json } = await critic(...args, '--json');
   expect(json.error).toMatchObject({ code, text });
+});
+
+test('no file is read further than its limit', async () => {
+  const told = await critic('--orchestration', '/dev/zero', '--json');
+  expect([told.code === 0, told.json.error.code]).toEqual([false, 'TOO_LARGE']);
+});
+
+test('a link has the rules of its name; what is missing is warned of in one line, where the answer does not show it', async () => {
+  mkdirSync(path.join(folder, 'docs/governance'), { recursive: true });
+  symlinkSync('../../src/a.ts', path.join(folder, 'docs/governance/a.ts'));
+  const asked = ['--mode', 'auto', '--artifact', 'docs/governance/a.ts', '--explain'];
+  const told = await critic(...asked, '--json');
+  expect([told.json.artifact, told.json.floor]).toEqual(['src/a.ts', 'C3']);
+  expect(told.stderr.match(/not given/g)).toHaveLength(1);
+  const shown = await critic(...asked);
+  expect([shown.stderr, shown.stdout.match(/not given/g)?.length]).toEqual(['', 1]);
 });
 
 test('C4 with one agent, and a wrong order that was to be kept, are refused before anybody is asked', async () => {

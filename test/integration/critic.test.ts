@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
@@ -177,7 +178,7 @@ describe('without a broker', () => {
     );
     expect(ratified.json).toMatchObject({ state: 'ratified', needs_person: false });
     expect(ratified.json.ratifications).toMatchObject([
-      { judgement: 'accept', by: 'operator', text: 'good enough' },
+      { judgement: 'accept', by: userInfo().username, text: 'good enough' },
     ]);
     const twice = await critic('ratify', 'docs/driver.md', '--judgement', 'refuse', '--json');
     expect(twice.json.error.code).toBe('RATIFY_STATE');
@@ -227,6 +228,7 @@ describe('over the bus', () => {
     const { type, request } = criticMessages.ratify;
     const body = request.encode({
       ...{ artifact: 'docs/driver.md', judgement: 'accept', text: '', by: 'operator' },
+      critique: '',
     });
     await expect(
       desk.client.request('service:critic', type, body, { deadlineMs: 10_000 }),

@@ -212,7 +212,12 @@ describe('a critique under way', () => {
     await stage.change(id, 'refuse', 'not good');
     await expect
       .poll(() => ratified)
-      .toEqual([{ artifact: `task/${id}`, judgement: 'refuse', text: 'not good', by: 'asker' }]);
+      .toEqual([
+        {
+          ...{ artifact: `task/${id}`, critique: `${id}-c3-a2` },
+          ...{ judgement: 'refuse', text: 'not good', by: 'asker' },
+        },
+      ]);
     expect((await stage.until(id, ['failed'])).error?.code).toBe('CRITIQUE_REFUSED');
   });
 

@@ -1,11 +1,12 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
 import type { PhaseResult } from '../../../src/critic/orchestration.js';
-import { BusError } from '../../../src/errors/bus-error.js';
-import { indexedIn, realOf, treeOf, within } from '../artifact-place.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { indexedIn, artifactPlace, realOf, treeOf } from '../artifact-place.js';
 import { Critics } from '../critics.js';
+import { wholeOf } from '../input.js';
 import { print, printable } from '../output.js';
 
 export const orchestrationOption = [
@@ -33,21 +34,26 @@ export async function orchestrate(
   config: Config,
   { json, repo }: { json: boolean; repo?: string },
 ): Promise<void> {
-  const { OrchestrationFile } = await import('../../../src/critic/orchestration-file.js');
+  const { OrchestrationFile, orchestrationLimits } =
+    await import('../../../src/critic/orchestration-file.js');
   const { runOrchestration } = await import('../../../src/critic/orchestration.js');
   const folder = path.dirname(await realOf(file));
+  const isKnown = indexedIn(config);
   const root =
     repo === undefined
-      ? treeOf(path.join(folder, path.basename(file)), indexedIn(config))
+      ? treeOf(path.join(folder, path.basename(file)), isKnown)
       : await realOf(repo);
-  const orchestration = new OrchestrationFile(await read(file, file), file);
+  const orchestration = new OrchestrationFile(
+    await read(file, file, orchestrationLimits.bytes),
+    file,
+  );
   const critics = new Critics(config);
   const results = await critics.together((critic) =>
     runOrchestration(orchestration, {
       review: (request, onProgress) => critic.critique(request, { onProgress }),
-      read: (artifact) => read(path.resolve(folder, artifact), artifact),
-      named: async (artifact) =>
-        within(root, await realOf(path.resolve(folder, artifact)), artifact),
+      read: (artifact) =>
+        read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes),
+      placeOf: (artifact) => artifactPlace(artifact, { root, folder, isKnown }),
       // Whole or not at all: whoever reads it meanwhile finds the one before.
       save: async (text) => {
         const next = `${file}.${process.pid}.next`;
@@ -74,16 +80,13 @@ function rendered({ phase, critique, reason }: PhaseResult): string {
   return `${printable(phase)}: ${verdict} ${printable(artifact)} (${printable(why)})`;
 }
 
-async function read(file: string, name: string): Promise<string> {
-  let bytes: Buffer;
+/** Throws ORCHESTRATION_INVALID, TOO_LARGE. */
+async function read(file: string, name: string, limit: number): Promise<string> {
   try {
-    bytes = await readFile(file);
+    return (await wholeOf(path.resolve(file), limit, name)).toString();
   } catch (error) {
-    const detail = `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? ''})`;
-    throw new BusError('ORCHESTRATION_INVALID', { detail }, { cause: error });
+    const { code, message } = asBusError(error);
+    if (code !== 'USAGE') throw error;
+    throw new BusError('ORCHESTRATION_INVALID', { detail: message }, { cause: error });
   }
-  const limit = Math.max(criticLimits.artifactBytes, 1024 * 1024);
-  if (bytes.length > limit)
-    throw new BusError('TOO_LARGE', { what: name, bytes: bytes.length, limit });
-  return bytes.toString();
 }

@@ -6,6 +6,7 @@ import type { CriticWords } from '../critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable } from '../output.js';
+import { userName } from '../user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -99,8 +100,8 @@ async function review(options: CriticOptions): Promise<void> {
   const refused = refusalOf(selection);
   const form = { json: options.json === true };
   if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
-  // On a terminal they stand in the answer.
-  warn(process.stdout.isTTY && !form.json ? warnings : [...warnings, ...selection.flags]);
+  // Else they stand in the answer.
+  warn(form.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../render-critic.js');
@@ -167,7 +168,7 @@ async function gateOf(
   return threshold ?? critic?.threshold ?? usual;
 }
 
-/** On standard error, also where the answer is for a script. */
+/** On standard error: what the answer does not show to a person. */
 function warn(flags: readonly Flag[]): void {
   for (const { level, text } of flags)
     if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
@@ -193,7 +194,7 @@ function isFine(critique: Critique, isGated: boolean): boolean {
 }
 
 function addHistoryCommands(critic: Command): void {
-  withCommon(critic.command('history').argument('<artifact>', 'as it was reviewed'))
+  withCommon(critic.command('history').argument('<artifact>', 'a file, or as it is listed'))
     .description('iterations of an artifact, their scores and what follows')
     .action(async (artifact: string, options: CommonOptions) => {
       const { critics } = await remembered(options);
@@ -208,14 +209,14 @@ function addHistoryCommands(critic: Command): void {
         render.renderRows(found.rows, found.more),
       );
     });
-  withCommon(critic.command('ratify').argument('<artifact>', 'as it was reviewed'))
+  withCommon(critic.command('ratify').argument('<artifact>', 'a file, or as it is listed'))
     .description('decide what a critic left to a person')
     .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
     .option('--text <words>', 'why', '')
-    .option('--as <agent>', 'who decides', 'operator')
+    .option('--as <name>', 'who decides (the user of this machine)')
     .action(async (artifact: string, options: RatifyOptions) => {
       const { critics } = await remembered(options);
-      const { judgement: word, as, text } = options;
+      const { judgement: word, as = userName(), text } = options;
       await told(options, await critics.ratify(artifact, word, as, text));
     });
 }
@@ -237,7 +238,7 @@ async function told(options: CommonOptions, history: ArtifactHistory): Promise<v
 interface RatifyOptions extends CommonOptions {
   judgement: 'accept' | 'refuse' | 'revise';
   text: string;
-  as: string;
+  as?: string;
 }
 
 async function remembered(options: CommonOptions) {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { ArtifactHistory, CriticRow } from '../../../src/critic/messages.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
-import { asBusError } from '../../../src/errors/bus-error.js';
+import { askedAs } from '../../cli/artifact-place.js';
 import { RemoteCritic } from '../../cli/remote-critic.js';
-import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../bounds.js';
 import { looks, type Tool } from '../tool.js';
@@ -13,7 +12,7 @@ const historyInput = z.strictObject({
     .string()
     .max(criticLimits.pathChars)
     .optional()
-    .describe('The artifact, as it was reviewed; absent: all that were.'),
+    .describe('The artifact, as it was reviewed, or as it is listed; absent: all that were.'),
 });
 
 const historyOutput = z.looseObject({
@@ -44,12 +43,11 @@ export const critiqueHistory: Tool<typeof historyInput, Bus> = {
   annotations: looks,
   doing: 'asking the critic',
   async run({ path }, { bus }) {
-    const client = await bus.client();
-    const critic = new RemoteCritic(client);
+    const critic = new RemoteCritic(await bus.client());
     const value: HistoryAnswer =
       path === undefined
         ? { artifacts: (await critic.list()).rows, iterations: [], ...nothingAsked }
-        : historyOf(await historyAt(critic, path, (await placeIn(bus, client, path)).path));
+        : historyOf(await askedAs(path, bus.folder, (artifact) => critic.history(artifact)));
     const key = path === undefined ? 'artifacts' : 'iterations';
     return {
       value,
@@ -62,20 +60,6 @@ export const critiqueHistory: Tool<typeof historyInput, Bus> = {
     };
   },
 };
-
-/** As `critique` was given it, else as it is listed. Throws NO_SUCH_ARTIFACT. */
-async function historyAt(
-  critic: RemoteCritic,
-  wanted: string,
-  known: string,
-): Promise<ArtifactHistory> {
-  try {
-    return await critic.history(known);
-  } catch (error) {
-    if (known === wanted || asBusError(error).code !== 'NO_SUCH_ARTIFACT') throw error;
-    return critic.history(wanted);
-  }
-}
 
 const nothingAsked = { state: '', why: '', needs_person: false };
 

@@ -19,7 +19,7 @@ import { modeNames } from '../../../src/critic/strategies.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { RemoteCritic } from '../../cli/remote-critic.js';
 import { FilesBelow } from '../../prompt/read-file.js';
-import { placeIn, type ArtifactPlace } from '../artifact-place.js';
+import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../bounds.js';
 import { place } from '../shapes.js';
@@ -168,7 +168,7 @@ async function textOf(bus: Bus, path: string): Promise<string> {
 function requestOf(
   input: z.output<typeof critiqueInput>,
   text: string,
-  { root, path: known }: ArtifactPlace,
+  { root, ...known }: Awaited<ReturnType<typeof placeIn>>,
 ): CritiqueRequest {
   const { modes, criticality, phase, target_type, maturity } = input;
   const named = { criticality, phase, target_type, maturity };
@@ -177,7 +177,7 @@ function requestOf(
   );
   return {
     id: input.id ?? newId('review'),
-    artifact: { path: known, text },
+    artifact: { ...known, text },
     root,
     modes,
     strict_order: false,

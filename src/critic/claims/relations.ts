@@ -247,7 +247,7 @@ const rules: Rule[] = [
       })),
   ),
   rule(
-    `(${one('S')})${noun},? (?:\\([^()]{0,60}\\) )?(?:which |that |and )?(?:currently |normally |usually )?(?:defaults? to|default(?:s)? (?:is|are|of)|is set to|is limited to|is fixed at|equals|starts (?:out )?(?:as|at|with)|is initiali[sz]ed (?:to|with)|is initially|has a default(?: value)? of|has the (?:default )?value(?: of)?|is by default|(?:is|are) (?=⟦V|\\d)|=|:=|of (?=\\d)|\\((?:default:? |defaults to |by default )?(?=⟦V|\\d)) ?${article}${value}`,
+    `(${one('S')})${noun}(?: (?:in|of|from) ${fileWord}${one('P')})?,? (?:\\([^()]{0,60}\\) )?(?:which |that |and )?(?:currently |normally |usually )?(?:defaults? to|default(?:s)? (?:is|are|of)|is set to|is limited to|is fixed at|equals|starts (?:out )?(?:as|at|with)|is initiali[sz]ed (?:to|with)|is initially|has a default(?: value)? of|has the (?:default )?value(?: of)?|is by default|(?:is|are) (?=⟦V|\\d)|=|:=|of (?=\\d)|\\((?:default:? |defaults to |by default )?(?=⟦V|\\d)) ?${article}${value}`,
     ({ 0: whole, 1: symbol, 2: its, 3: unit, index }, masked) =>
       isValueOf(whole, masked.text.slice(index + whole.length), masked, symbol)
         ? constants(masked, symbol, its, unit)

@@ -100,7 +100,9 @@ function settingsOf(
   const head = frontMatter === undefined ? undefined : yaml(frontMatter.text, 1);
   const front = typeof head === 'object' && head !== null ? (head as Record<string, unknown>) : {};
   if (front.rules !== undefined) written.unshift({ value: front.rules, line: 1 });
-  const isGoverned = governed.some((glob) => glob.matches(file.path));
+  const isGoverned = [file.path, file.named ?? ''].some((name) =>
+    governed.some((glob) => glob.matches(name)),
+  );
   return {
     appliesTo: [front.paths ?? []].flat().filter((each) => typeof each === 'string'),
     isGovernance: front.governance === true || (isGoverned && front.governance !== false),

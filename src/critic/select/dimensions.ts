@@ -57,6 +57,7 @@ const wordCharsMax = 60;
 export function filled(words: ContextWords, detected: Detected, isAsked: boolean): Filled {
   const flags: Flag[] = [];
   const novel: (keyof ContextVector)[] = [];
+  const missing: { name: string; taken: string }[] = [];
   const one = <K extends Exclude<keyof ContextVector, 'criticality'>>(
     dimension: K,
     fallback: ContextVector[K],
@@ -71,9 +72,8 @@ export function filled(words: ContextWords, detected: Detected, isAsked: boolean
       if (read.isNovel) novel.push(dimension);
     } else if (why !== '') {
       flags.push({ code: 'CONTEXT_DETECTED', level: 'note', text: `${name}: ${fallback}, ${why}` });
-    } else if (isAsked) {
-      const text = `${name} is not given; ${fallback} is taken`;
-      flags.push({ code: 'CONTEXT_MISSING', level: 'warning', text });
+    } else {
+      missing.push({ name, taken: fallback });
     }
     return fallback;
   };
@@ -96,7 +96,17 @@ export function filled(words: ContextWords, detected: Detected, isAsked: boolean
     token_budget: one('token_budget', fallbacks.token_budget, ''),
   };
   context.enforcement = possible(context.enforcement, platform, flags);
+  if (isAsked && missing.length > 0) flags.push(missingFlag(missing));
   return { context, flags, novel };
+}
+
+/** One of all of them. */
+function missingFlag(missing: readonly { name: string; taken: string }[]): Flag {
+  const is = missing.length === 1 ? 'is' : 'are';
+  const names = missing.map(({ name }) => name).join(', ');
+  const taken = missing.map((each) => each.taken).join(', ');
+  const text = `${names} ${is} not given; ${taken} ${is} taken`;
+  return { code: 'CONTEXT_MISSING', level: 'warning', text };
 }
 
 type Read<K extends keyof ContextVector> =

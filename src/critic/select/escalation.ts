@@ -108,28 +108,31 @@ export function withOperators(
   };
 }
 
-/** Of an artifact by its path from the root of its tree, and its text. Each rule holds once, at its strictest. */
+/**
+ * Of an artifact by its path from the root of its tree, or as it was named, and its text. Each rule holds once, at its
+ * strictest.
+ */
 export function standingOf(
   policy: EscalationPolicy,
-  artifact: { path: string; text: string },
+  artifact: { path: string; text: string; named?: string },
   words: ContextWords,
 ): Standing {
-  const name = normalized(artifact.path);
-  if (name === '') return { escalated: [], detected: { criticality: 'C2', why: uncertain } };
+  const names = [artifact.path, artifact.named ?? ''].map(normalized).filter(Boolean);
+  if (names.length === 0) return { escalated: [], detected: { criticality: 'C2', why: uncertain } };
   const isBaselined =
     readWord('maturity', words.maturity).value === 'MAT-BASE' || saysBaselined(artifact.text);
   const escalated = new Map<string, Escalated>();
   for (const { rule, least, reason, governance, when, matches } of policy.escalation) {
-    if ((when === 'baselined' && !isBaselined) || !matches(name)) continue;
+    if ((when === 'baselined' && !isBaselined) || !names.some(matches)) continue;
     const known = escalated.get(rule);
     if (known !== undefined && atLeast(known.least, least) === known.least) continue;
     escalated.set(rule, { rule, least, reason, isGovernance: governance === true });
   }
-  const type = policy.targets.find(({ matches }) => matches(name))?.target_type;
+  const type = policy.targets.find(({ matches }) => names.some(matches))?.target_type;
   return {
     escalated: [...escalated.values()].sort((a, b) => (a.rule < b.rule ? -1 : 1)),
     detected: {
-      ...detectedOf(policy, name),
+      ...detectedOf(policy, names),
       ...(type === undefined ? {} : { target_type: type }),
     },
   };
@@ -137,8 +140,11 @@ export function standingOf(
 
 const uncertain = 'which is taken where nothing tells C1 and C2 apart';
 
-function detectedOf(policy: EscalationPolicy, name: string): Omit<Detected, 'target_type'> {
-  const found = policy.detection.filter(({ matches }) => matches(name));
+function detectedOf(
+  policy: EscalationPolicy,
+  names: readonly string[],
+): Omit<Detected, 'target_type'> {
+  const found = policy.detection.filter(({ matches }) => names.some(matches));
   const [first] = found.sort((a, b) => (a.criticality > b.criticality ? -1 : 1));
   if (first === undefined) return { criticality: 'C2', why: uncertain };
   return { criticality: first.criticality, why: `because ${first.reason}` };

@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { History, isIteration } from '../../../src/critic/history.js';
 import { ratificationMs } from '../../../src/critic/cycle.machine.js';
+import type { CritiqueRequest } from '../../../src/critic/shapes.js';
 import { criticLayout } from '../../../src/store/layouts.js';
 import { trendPrefix } from '../../../src/store/keys.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
+import { asked as wished } from '../../support/reviews.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
-const asked = { is_adversarial: true };
+const askedFor = (path: string, more: Partial<CritiqueRequest> = {}): CritiqueRequest =>
+  wished({ artifact: { path, text: '' }, ...more });
+const asked = askedFor('docs/one.md');
 const folder = temporaryFolder();
 let at = 0;
 let nowMs = 10_000;
@@ -42,8 +46,6 @@ describe('a history', () => {
     ).toEqual([...['one', 'two']]);
     expect(await again.add(first, asked)).toMatchObject({ state: 'accepted', needs_person: false });
     expect(again.list()).toMatchObject([{ artifact: 'docs/one.md', iteration: 3, score: 0.93 }]);
-    expect(again.nextIteration('docs/one.md')).toBe(4);
-    expect(again.nextIteration('docs/other.md')).toBe(2);
   });
 
   test('a score that somebody names counts where no other is known', async () => {
@@ -64,7 +66,7 @@ describe('a history', () => {
     const { tracking } = await history.add(dropped, asked);
     expect(tracking.iterations.map(({ critique }) => critique)).toEqual(['two', 'three']);
     for (const artifact of ['b.md', 'c.md'])
-      await history.add(critiqueOf(artifact, 0.7, { artifact }), asked);
+      await history.add(critiqueOf(artifact, 0.7, { artifact }), askedFor(artifact));
     expect(history.list().map(({ artifact }) => artifact)).toEqual(['c.md', 'b.md']);
     await expect(history.of('docs/one.md')).rejects.toThrow(/nothing is known/);
     expect((await opened()).list()).toHaveLength(2);
@@ -74,12 +76,81 @@ describe('a history', () => {
     const history = await opened();
     const flags: string[][] = [];
     for (const artifact of ['a.md', 'b.md', 'c.md']) {
-      const { tracking } = await history.add(critiqueOf(artifact, 0.97, { artifact }), asked);
+      const { tracking } = await history.add(
+        critiqueOf(artifact, 0.97, { artifact }),
+        askedFor(artifact),
+      );
       flags.push(tracking.iterations.flatMap((each) => each.flags.map(({ code }) => code)));
     }
     expect(flags[1]).toEqual(['LENIENCY_FIRST']);
     expect(flags[2]).toEqual(['LENIENCY_FIRST', 'LENIENCY_CEILING']);
     expect(history.health()).toMatchObject({ scored: 3, flagged: 3, health: 'unknown' });
+  });
+
+  test('files of one path in two trees have a history each, called by their path while only one has it', async () => {
+    const history = await opened();
+    const inTree = (root: string, text = ''): CritiqueRequest =>
+      askedFor('README.md', { root, artifact: { path: 'README.md', text } });
+    const artifact = 'README.md';
+    await history.add(critiqueOf('one', 0.8, { artifact, digest: 'a' }), inTree('/one'));
+    expect((await history.of('README.md')).tracking.artifact).toBe('README.md');
+    await history.add(critiqueOf('two', 0.87, { artifact, digest: 'b' }), inTree('/two'));
+    await history.add(critiqueOf('three', 0.81, { artifact, digest: 'a' }), inTree('/one/'));
+    const of = async (name: string): Promise<string[]> =>
+      (await history.of(name)).tracking.iterations.map(({ critique }) => critique);
+    expect([await of('/one/README.md'), await of('/two/README.md')]).toEqual([
+      ['one', 'three'],
+      ['two'],
+    ]);
+    // Neither goes in circles because of the other.
+    expect((await history.of('/one/README.md')).why).toContain('the score is too low');
+    const said = { judgement: 'revise', by: 'ada', text: '' } as const;
+    for (const name of ['README.md', 'none.md'])
+      await expect(history.ratify(name, said)).rejects.toMatchObject({
+        code: name === 'none.md' ? 'NO_SUCH_ARTIFACT' : 'AMBIGUOUS_ARTIFACT',
+      });
+    for (const tree of ['/3', '/4', '/5', '/6', '/7'])
+      await history.add(critiqueOf(tree, 0.8, { artifact }), inTree(tree));
+    await expect(history.of('README.md')).rejects.toThrow(/: \/one\/README.md, .* and 2 more$/);
+    const told = await (await opened()).of('/two/README.md');
+    expect(told.tracking.artifact).toBe('/two/README.md');
+    // A task is the same whichever tree its results speak of.
+    for (const [id, root] of [
+      ['x', '/one'],
+      ['y', ''],
+    ] as const)
+      await history.add(
+        critiqueOf(id, 0.8, { artifact: 'task/t' }),
+        askedFor('', { root, artifact: { path: 'task/t', text: '', tree: '' } }),
+      );
+    expect(await of('task/t')).toEqual(['x', 'y']);
+  });
+
+  test('what was kept before trees were told apart is known by its path', async () => {
+    const history = await opened();
+    await history.add(critiqueOf('one', 0.8), asked);
+    const keys: string[] = [];
+    for await (const key of store.keys({ prefix: trendPrefix })) keys.push(key);
+    const { whole: _, ...old } = JSON.parse(String(await store.get(keys[0] ?? '')));
+    await store.commit([
+      { type: 'put', key: keys[0] ?? '', value: Buffer.from(JSON.stringify(old)) },
+    ]);
+    const again = await opened();
+    expect(again.list()).toMatchObject([{ artifact: 'docs/one.md', whole: 'docs/one.md' }]);
+    await again.add(critiqueOf('two', 0.81), asked);
+    expect((await again.of('docs/one.md')).tracking.iterations).toHaveLength(2);
+    expect(troubles).toEqual([]);
+  });
+
+  test('what the creator disputes and the critic finds again goes to a person', async () => {
+    const history = await opened();
+    const findings = [findingOf('x')];
+    await history.add(critiqueOf('one', 0.8, { findings }), asked);
+    const revised = (text: string): CritiqueRequest =>
+      askedFor('', { artifact: { path: 'docs/one.md', text, tree: '' } });
+    const text = '# Page\n\n<!-- disputed: x, because it is so -->\n';
+    const told = await history.add(critiqueOf('two', 0.84, { findings }), revised(text));
+    expect([told.state, told.why]).toEqual(['escalated', expect.stringContaining('do not agree')]);
   });
 
   test('survives an entry that is damaged', async () => {
@@ -118,6 +189,15 @@ describe('a ratification', () => {
       code: 'RATIFY_STATE',
     });
     expect((await (await opened()).of('docs/one.md')).state).toBe('ratified');
+  });
+
+  test('is of the review that it was said of, and of a word that is one', async () => {
+    const history = await conditional();
+    const said = { judgement: 'accept', by: 'ada', text: '' } as const;
+    const of = (more: object) => history.ratify('docs/one.md', { ...said, ...more });
+    await expect(of({ critique: 'one' })).rejects.toMatchObject({ code: 'RATIFY_STATE' });
+    await expect(of({ judgement: 'maybe' })).rejects.toMatchObject({ code: 'REVIEW_INVALID' });
+    expect((await of({ critique: 'two' })).state).toBe('ratified');
   });
 
   test('may be another iteration, or a no', async () => {

@@ -124,6 +124,11 @@ test('of a request, what nobody said stays unsaid', () => {
   };
   const read = request.decode(request.encode(asked));
   expect(read).toEqual(asked);
+  for (const tree of ['', '/other']) {
+    const artifact = { ...asked.artifact, tree, named: 'link.md' };
+    const named = { ...asked, artifact, rules: [{ path: 'r.md', text: '', named: 'link.md' }] };
+    expect(request.decode(request.encode(named))).toEqual(named);
+  }
   const first = { ...asked, previous_score: 0, threshold: 0.5, iterations_max: 5 };
   expect(request.decode(request.encode(first))).toEqual(first);
 });

@@ -216,6 +216,100 @@ test('whoever cancels ends the mode under way; the answer has what is known', as
   ]);
 });
 
+/** Under way in its second mode, which ends when it is told to, or with `go`. */
+async function inSecond(stage: Stage): Promise<{ reviews: Reviews; go: () => void }> {
+  let go = (): void => undefined;
+  const reviews = await stage.open((mode, { signal }) =>
+    mode !== 'inversion'
+      ? Promise.resolve({})
+      : new Promise((resolve, reject) => {
+          go = () => resolve({});
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+  );
+  return { reviews, go: () => go() };
+}
+
+const whole = three.map((mode) => `${mode} complete`);
+
+test.each([
+  ['who leaves takes nothing from who else waits', 1, whole[1]],
+  ['when all have left it ends', 2, 'inversion partial CANCELLED'],
+])('%s', async (_, leaving, status) => {
+  await using stage = new Stage();
+  const { reviews, go } = await inSecond(stage);
+  const aborts = [new AbortController(), new AbortController()];
+  const request = asked({ modes: [...three] });
+  const done = aborts.map(({ signal }) => reviews.review(request, { signal }));
+  await until(() => stage.ran.length === 2);
+  for (const abort of aborts.slice(0, leaving)) abort.abort();
+  let turns = 0;
+  await until(() => (turns += 1) > 100);
+  if (leaving < aborts.length) go();
+  for (const critique of await Promise.all(done)) expect(statuses(critique)[1]).toBe(status);
+});
+
+test.each([
+  ['the time of one who waits is not that of another', 15, whole],
+  [
+    'the time of the last one who waits is that of the review',
+    20,
+    [whole[0], 'inversion partial REVIEW_TIMED_OUT', 'llm-as-judge skipped REVIEW_TIMED_OUT'],
+  ],
+])('%s', async (_, seconds, expected) => {
+  await using stage = new Stage();
+  const { reviews, go } = await inSecond(stage);
+  const timesOf = (afterMs: number) => [
+    { afterMs: afterMs - 1_000, isNow: false },
+    { afterMs, isNow: true },
+  ];
+  const request = asked({ modes: [...three] });
+  const done = [10_000, 20_000].map((ms) => reviews.review(request, { times: timesOf(ms) }));
+  await until(() => stage.ran.length === 2);
+  await stage.clock.advance(seconds * 1_000);
+  if (seconds < 20) go();
+  for (const critique of await Promise.all(done)) expect(statuses(critique)).toEqual(expected);
+});
+
+test('no secret of an artifact or of a rule lies on disk; a review of one goes on when it is asked for again', async () => {
+  await using stage = new Stage();
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const request = asked({
+    modes: [...three],
+    artifact: { path: 'doc.md', text: `# Key\n\nIt is ${token}.\n` },
+    rules: [{ path: 'rules.md', text: `MUST not be ${token}` }],
+  });
+  const seen: string[] = [];
+  const examine: Examine = (mode, input) => {
+    seen.push(input.artifact.text);
+    if (mode === 'inversion' && seen.length === 2) return never();
+    return Promise.resolve({ findings: [finding(`it shows ${token}`)] });
+  };
+  const texts = (): Promise<string> =>
+    stage.onDisk(async (store) => {
+      const all: string[] = [];
+      for await (const [, bytes] of store.entries({ prefix: 're' })) all.push(bytes.toString());
+      for await (const [, bytes] of store.entries({ prefix: 'c' })) all.push(bytes.toString());
+      return all.join('\n');
+    });
+  const first = await stage.open(examine);
+  first.review(request).catch(() => undefined);
+  await until(() => seen.length === 2);
+  await stage.close();
+  expect(await texts()).toContain('It is [redacted].');
+  expect(await texts()).not.toContain(token);
+  const second = await stage.open(examine);
+  await second.resume();
+  expect([second.openReviews, seen.length]).toEqual([0, 2]);
+  const critique = await second.review(request);
+  expect(statuses(critique)).toEqual(three.map((mode) => `${mode} complete`));
+  expect(new Set(seen)).toEqual(new Set([request.artifact.text]));
+  expect(JSON.stringify(critique)).not.toContain(token);
+  await stage.close();
+  expect(await texts()).toContain('it shows [redacted]');
+  expect(await texts()).not.toContain(token);
+});
+
 test('when the time of the whole review is over, the mode under way is the last one', async () => {
   await using stage = new Stage();
   let go = (): void => undefined;

@@ -150,7 +150,11 @@ test('what a person says is told to the critic once, and a refused result was re
   expect(ratificationIn(asking, asking)).toBeUndefined();
   const { event, patch } = changeOf(asking, { what: 'refuse', text: '' }, 'somebody');
   const refused = advance({ ...asking, ...patch }, event, 30).record;
-  expect(ratificationIn(asking, refused)).toEqual({ artifact: 'task/t-1', judgement: 'refuse' });
+  expect(ratificationIn(asking, refused)).toEqual({
+    critique: 'one',
+    artifact: 'task/t-1',
+    judgement: 'refuse',
+  });
   expect(ratificationIn(refused, refused)).toBeUndefined();
   expect(refused.error?.code).toBe('CRITIQUE_REFUSED');
   expect(refused.error?.text).toMatch(/^the result does not stand up to its critique: the limit/);

@@ -41,6 +41,8 @@ describe('claims of a document', () => {
     ['returns', '`commit()` returns `boolean`.', { type: 'boolean' }],
     ['constant', '`timeoutMs` defaults to 30 seconds.', { value: '30', unit: 'seconds' }],
     ['constant', 'There is `LIMIT = 64`.', { value: '64' }],
+    ['constant', '`BATCH_MAX` in the file `src/a.ts` is 64.', { value: '64' }],
+    ['constant', 'The limit `batchMax` of `src/a.ts` defaults to 64 entries.', { unit: 'entries' }],
     ['option', 'Run `sigma index --as-of x`.', { flag: '--as-of', command: 'sigma' }],
     ['environment', 'The environment variable `SIGMA_HOME` says.', { name: 'SIGMA_HOME' }],
     ['script', 'Run `npm run bench:bus`.', { name: 'bench:bus' }],

@@ -50,6 +50,8 @@ test('rules are read in words, which only a reader can judge, and in forms, whic
   expect(read.every(({ isGovernance }) => isGovernance)).toBe(true);
   expect(read[0]?.appliesTo).toEqual(['docs/**']);
   expect(readRules([{ ...file, path: 'CONTRIBUTING.md' }]).rules[0]?.isGovernance).toBe(false);
+  const linked = { ...file, path: 'CONTRIBUTING.md', named: '.claude/rules/x.md' };
+  expect(readRules([linked]).rules[0]?.isGovernance).toBe(true);
 });
 
 test.each([

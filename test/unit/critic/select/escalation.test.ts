@@ -41,6 +41,22 @@ test('a baselined decision is C4, whether its maturity says so or its text', () 
   expect(rulesOf(path, `${'\n'.repeat(100)}Status: baselined\n`)).toEqual(['AE-003']);
 });
 
+test('a link is what it is named and what it leads to', () => {
+  for (const [path, named] of [
+    ['notes/x.md', 'docs/governance/x.md'],
+    ['docs/governance/x.md', 'notes/x.md'],
+  ] as const)
+    expect(standingOf(shipped, { path, named, text: '' }, {}).escalated).toMatchObject([
+      { rule: 'AE-001', least: 'C3' },
+    ]);
+  const { detected } = standingOf(
+    shipped,
+    { path: 'x.md', named: 'docs/architecture/x.md', text: '' },
+    {},
+  );
+  expect(detected).toMatchObject({ criticality: 'C3', target_type: 'TGT-ARCH' });
+});
+
 test.each([
   ['src/net/socket.ts', 'C2', 'TGT-CODE'],
   ['test/net/socket.test.ts', 'C1', 'TGT-CODE'],
@@ -88,6 +104,8 @@ test.each([
 });
 
 test('a file of rules is bounded', () => {
+  // Also of a file that has no end.
+  expect(() => loadEscalation('/dev/zero')).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }));
   const text = `# ${'x'.repeat(escalationBytesMax)}`;
   expect(() => parseEscalation(text, 'f')).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }));
 });

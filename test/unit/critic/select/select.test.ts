@@ -320,7 +320,12 @@ test('what is missing has a fallback, and that is said', () => {
     ...{ team: 'TEAM-MULTI', enforcement: 'ENF-PORT', platform: 'PLAT-GENERIC' },
     token_budget: 'TOK-CONST',
   });
-  expect(codes(its, 'warning').filter((code) => code === 'CONTEXT_MISSING')).toHaveLength(6);
+  expect(its.flags.filter(({ code }) => code === 'CONTEXT_MISSING')).toEqual([
+    {
+      ...{ code: 'CONTEXT_MISSING', level: 'warning' },
+      text: 'Target Type, Platform, Phase, Maturity, Team, Token Budget are not given; TGT-DEC, PLAT-GENERIC, PH-DESIGN, MAT-DRAFT, TEAM-MULTI, TOK-CONST are taken',
+    },
+  ]);
 });
 
 test('a criticality that is none is detected', () => {
