@@ -11,6 +11,7 @@ import {
   type Selection,
 } from '../../src/critic/shapes.js';
 import { printable, table, wrap } from './output.js';
+import { reportLines } from './render-sections.js';
 
 /** Critiques for people. What is quoted in them others have written: nothing of it reaches a terminal as it came. */
 
@@ -21,8 +22,8 @@ const levels = ['mandatory', 'recommended', 'warning', 'note'] as const;
 /** Nothing is cut from a sentence before this. */
 const textChars = 700;
 
-/** The verdict first, then the score, what was found, worst first, and what was not done. */
-export function renderCritique(critique: Critique): string {
+/** The verdict first, then the score, what was found, worst first, what each mode wrote, and what was not done. */
+export function renderCritique(critique: Critique, isWhole = false): string {
   const { verdict, why, artifact, iteration, needs_person, reports, flags } = critique;
   const findings = reports.flatMap((report) => report.findings).sort(bySeverity);
   return [
@@ -31,7 +32,7 @@ export function renderCritique(critique: Critique): string {
     ...(needs_person ? [line('A person has to look at it before anything goes on.')] : []),
     ...scoreLines(critique),
     ...findingLines(findings),
-    ...modeLines(reports),
+    ...reportLines(reports, isWhole),
     ...undoneLines(reports),
     ...flagLines(flags),
     '',
@@ -135,15 +136,6 @@ function evidenceLines({ file_path, line_start, content }: Evidence): string[] {
   return [
     `      ${printable(`${file_path}:${line_start}`)}  ${printable(cut(first.trim(), quoteChars))}`,
   ];
-}
-
-function modeLines(reports: readonly ModeReport[]): string[] {
-  if (reports.length === 0) return [];
-  const said = reports.map(({ mode, status, findings, reason }) => {
-    const found = `${findings.length} found`;
-    return `${mode} ${status === 'complete' ? found : `${status}${reason === '' ? '' : ` ${reason}`}, ${found}`}`;
-  });
-  return ['', wrap(printable(`Modes  ${said.join(' · ')}`), '  ')];
 }
 
 function undoneLines(reports: readonly ModeReport[]): string[] {

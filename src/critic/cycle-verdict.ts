@@ -87,11 +87,6 @@ export function roundOf(critique: Critique, disputed: string[] = []): Round {
   };
 }
 
-/** Creation is the first iteration, so the first critique is the second at least. */
-export function countedIteration(before: number, asked: number): number {
-  return Math.max(before + 1, asked, qualityGate.iterationsMin - 1);
-}
-
 /**
  * What follows from the last of these rounds, which is the critique of this iteration. Source: decisions on the quality
  * gate: accepted at the threshold and from iteration 3 on (C2 and above); between 0.85 and the threshold a person may

@@ -1,6 +1,5 @@
 import { assertEvent, assign, setup } from 'xstate';
 import {
-  countedIteration,
   verdictOn,
   type CycleMove,
   type CycleReason,
@@ -9,6 +8,7 @@ import {
   type Round,
 } from './cycle-verdict.js';
 import { criticLimits, type PersonJudgement } from './shapes.js';
+import { countedIteration } from './tracking.js';
 
 /** How long a person may take over a ratification; then it is refused. */
 export const ratificationMs = 7 * 24 * 3_600_000;

@@ -2,6 +2,7 @@ import { atLeast, difference, exceeds, unitsOf } from './decimals.js';
 import { leniencyFlags } from './leniency.js';
 import {
   criticLimits,
+  qualityGate,
   severities,
   type Critique,
   type Finding,
@@ -41,9 +42,14 @@ export function findingsOf({ reports }: Pick<Critique, 'reports'>): Finding[] {
   return [...byId.values()];
 }
 
+/** Creation is the first iteration, so the first critique is the second at least. */
+export function countedIteration(before: number, asked: number): number {
+  return Math.max(before + 1, asked, qualityGate.iterationsMin - 1);
+}
+
 /**
  * One more iteration, as the document's `quality_tracking` has it. `told`: the score of an iteration that is not among them,
- * as somebody says it; it counts where no other is known.
+ * as somebody says it; it counts where no other is known. Its number is what the cycle counts.
  */
 export function trackedAfter(
   before: readonly TrackedIteration[],
@@ -58,7 +64,7 @@ export function trackedAfter(
     { score, digest },
   ];
   return {
-    iteration,
+    iteration: countedIteration(before.at(-1)?.iteration ?? 1, iteration),
     score,
     modes_applied: critique.reports
       .filter(({ status }) => status === 'complete' || status === 'partial')

@@ -66,7 +66,10 @@ const found = ({ structuredContent }: any): [string, number, string][] =>
 
 test('a file is read and held against the running lattice, also from a folder within its tree', async () => {
   const contradicted = [['CLAIM_CONTRADICTED', 5, 'drivers/nic/nic_main.c']];
-  const answer = await called(whole, 'critique', { path: 'drivers/docs/notes.md', ...verified });
+  const answer = await called(whole, 'critique', {
+    ...{ path: 'drivers/docs/notes.md', sections: true },
+    ...verified,
+  });
   expect(found(answer)).toEqual(contradicted);
   expect(answer.structuredContent.flags.map(({ code }: any) => code)).not.toContain(
     'GROUND_MISSING',
@@ -75,6 +78,13 @@ test('a file is read and held against the running lattice, also from a folder wi
   expect(inner.structuredContent.artifact).toBe('drivers/docs/notes.md');
   expect(found(inner)).toEqual(contradicted);
   expect(inner.content[0].text).toContain('drivers/docs/notes.md:5');
+  expect(inner.structuredContent.sections).toEqual([]);
+  expect(answer.structuredContent.sections).toContainEqual({
+    mode: 'chain-of-verification',
+    title: 'Verification Summary',
+    text: expect.stringContaining('1 contradicted') as string,
+  });
+  expect(answer.content[0].text).toContain('## Verification Summary (chain-of-verification)');
   // One file has one history, whoever asks from where.
   for (const [mcp, name] of [
     [whole, 'drivers/docs/notes.md'],

@@ -12,6 +12,7 @@ interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
   orchestration?: string;
   explain?: boolean;
+  full?: boolean;
   policy?: string;
   sessionTokens?: number;
 }
@@ -37,6 +38,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--context <file>', 'PS CONTEXT in Markdown; options go before what it says')
     .option('--strict-order', 'refuse modes in a wrong order instead of putting them in order')
     .option('--explain', 'say which modes and why, step by step, and review nothing')
+    .option('--full', 'print the sections of each mode whole, in Markdown')
     .option(
       '--select <file>',
       'which modes for each context vector of JSON Lines; - is standard input',
@@ -119,7 +121,7 @@ async function review(options: CriticOptions): Promise<void> {
       },
     ]);
   const { renderCritique } = await import('../render-critic.js');
-  print(form, critique, () => renderCritique(critique));
+  print(form, critique, () => renderCritique(critique, options.full === true));
   const isGated =
     !request.is_adversarial || (request.threshold ?? config.critic?.threshold) !== undefined;
   if (!isFine(critique, isGated)) process.exitCode = 1;

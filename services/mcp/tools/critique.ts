@@ -14,6 +14,7 @@ import {
   type CritiqueRequest,
   type Finding,
   type ModeReport,
+  type Section,
 } from '../../../src/critic/shapes.js';
 import { modeNames } from '../../../src/critic/strategies.js';
 import { BusError } from '../../../src/errors/bus-error.js';
@@ -66,6 +67,10 @@ const critiqueInput = z.strictObject({
     .max(64)
     .default(2)
     .describe('1 is its creation, 2 the first critique, 3 the first revision.'),
+  sections: z
+    .boolean()
+    .default(false)
+    .describe('Also what each mode wrote beside its findings: tables and lists in Markdown.'),
   threshold: scoreInput
     .optional()
     .describe(
@@ -108,6 +113,7 @@ const critiqueOutput = z.looseObject({
   ),
   modes: z.array(reportOutput),
   findings: z.array(findingOutput),
+  sections: z.array(z.looseObject({ mode: z.string(), title: z.string(), text: z.string() })),
 });
 
 type CritiqueAnswer = Pick<
@@ -117,6 +123,7 @@ type CritiqueAnswer = Pick<
   dimensions: { name: string; score: number | null; why: string }[];
   modes: Pick<ModeReport, 'mode' | 'engine' | 'status' | 'reason' | 'unable'>[];
   findings: Finding[];
+  sections: (Section & { mode: string })[];
 };
 
 /** `critique`: a review by adversarial modes. */
@@ -153,7 +160,7 @@ export const critique: Tool<typeof critiqueInput, Bus> = {
     // What takes longer goes on at the critic.
     if (!(await inTime(systemClock, deadlineMs, reviewed)))
       throw new BusError('REVIEW_UNDER_WAY', { id, ...far });
-    return critiqueAnswer(await reviewed);
+    return critiqueAnswer(await reviewed, input.sections);
   },
 };
 
@@ -195,7 +202,7 @@ function requestOf(
   };
 }
 
-function critiqueAnswer(whole: Critique): Answer<CritiqueAnswer> {
+function critiqueAnswer(whole: Critique, withSections: boolean): Answer<CritiqueAnswer> {
   const { id, artifact, verdict, why, score, threshold, needs_person, flags, reports } = whole;
   const findings = reports
     .flatMap((report) => report.findings)
@@ -214,11 +221,14 @@ function critiqueAnswer(whole: Critique): Answer<CritiqueAnswer> {
     reason,
     unable,
   }));
+  const sections = reports.flatMap((report) =>
+    withSections ? report.sections.map((each) => ({ mode: report.mode, ...each })) : [],
+  );
   const head = { id, artifact, verdict, why, score, threshold, needs_person, flags };
-  const value = { ...head, dimensions, modes, findings };
+  const value = { ...head, dimensions, modes, findings, sections };
   return {
     value,
-    cut: listsOf<CritiqueAnswer>('findings'),
+    cut: listsOf<CritiqueAnswer>('findings', 'sections'),
     total: findings.length,
     shown: (part) => part.findings.length,
     rest: (shown) =>
@@ -236,6 +246,7 @@ function told({
   flags,
   modes,
   findings,
+  sections,
   artifact,
 }: CritiqueAnswer): string {
   const scored = score === null ? 'no score' : `${score.toFixed(3)} of ${threshold}`;
@@ -251,6 +262,7 @@ function told({
     ...findings.map((each) => findingLine(artifact, each)),
     ...(findings.length === 0 ? ['Nothing was found.'] : []),
     ...(undone.length === 0 ? [] : ['Not done:', ...undone.map((each) => `  ${each}`)]),
+    ...sections.map(({ mode, title, text }) => `\n## ${title} (${mode})\n${text}`),
   ].join('\n');
 }
 

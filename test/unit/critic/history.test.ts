@@ -48,6 +48,17 @@ describe('a history', () => {
     expect(again.list()).toMatchObject([{ artifact: 'docs/one.md', iteration: 3, score: 0.93 }]);
   });
 
+  test('iterations that nobody counted are counted, in the list as in the chart', async () => {
+    const history = await opened();
+    for (const [at, id] of ['one', 'two'].entries()) {
+      const critique = critiqueOf(id, 0.6 + at / 10, { iteration: 1, begun_ms: at * 1_000 });
+      await history.add(critique, asked);
+    }
+    const { tracking } = await history.of('docs/one.md');
+    expect(tracking.iterations.map(({ iteration }) => iteration)).toEqual([2, 3]);
+    expect(history.list()).toMatchObject([{ iteration: 3 }]);
+  });
+
   test('a score that somebody names counts where no other is known', async () => {
     const history = await opened();
     const told = { ...asked, previous_score: 0.7 };
