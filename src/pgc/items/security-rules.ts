@@ -318,8 +318,14 @@ export const securityRules: readonly SecurityRule[] = [
   },
   {
     ...{ id: 'html-injection', languages: es, severity: 'medium', cwe: 'CWE-79' },
-    calls: ['insertAdjacentHTML', 'write', 'writeln', 'createContextualFragment'],
-    on: '^(?:document|\\w*[eE]l(?:ement)?|node|range|)$',
+    calls: ['write', 'writeln'],
+    on: '^document$',
+    unless: '^\\s*["\'][^"\']*["\']\\s*$',
+    text: 'puts text into a page as markup',
+  },
+  {
+    ...{ id: 'html-injection', languages: es, severity: 'medium', cwe: 'CWE-79' },
+    calls: ['insertAdjacentHTML', 'createContextualFragment'],
     unless: '^\\s*["\'][^"\']*["\']\\s*$',
     text: 'puts text into a page as markup',
   },

@@ -252,6 +252,11 @@ func f() { rand.Int(rand.Reader, max); rand.Intn(3) }
       ['code-evaluation', 2, 'high'],
       ['code-evaluation', 3, 'high'],
     ]);
+    const page = 'write(a);\nnode.write(a);\ndocument.write(a);\nel.insertAdjacentHTML(at, a);\n';
+    expect(await found('javascript', page)).toEqual([
+      ['html-injection', 3, 'medium'],
+      ['html-injection', 4, 'medium'],
+    ]);
     const python = 'os.spawnl(a, b)\nos.chmod(p, m & ~stat.S_IWOTH)\nos.chmod(p, stat.S_IWOTH)\n';
     expect(await found('python', python)).toEqual([['open-mode', 3, 'medium']]);
     const java = `class A { void f() {
