@@ -67,6 +67,15 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
       'medium',
     );
   const place = words.placeOf(symbol.name);
+  if (place !== undefined && symbol.isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
+    return checking.claim.stance === 'asserted' && !foreign.has(symbol.container)
+      ? contradicted(
+          `${symbol.name} is a word of the code, and nothing there defines or calls it.`,
+          'Name a function that is there.',
+          await tree.evidence(place.file, place.line, place.line, symbol.name),
+          'medium',
+        )
+      : unverified(`Nothing calls ${symbol.name}.`);
   if (place !== undefined)
     return verified(
       `${symbol.name} is a word of the code.`,
@@ -159,13 +168,13 @@ async function ownerOf(tree: KnownTree, container: string): Promise<Definition |
 
 /** Nowhere in the index and nowhere in the code: wrong only where the tree has a name of which it is a misspelling, or its family. */
 async function absentSymbol(
-  { tree, document, claim }: Checking,
+  { tree, document, claim, areNamesOwn }: Checking,
   symbol: SymbolName,
   words: Words,
 ): Promise<Verdict> {
   const { name } = symbol;
   const reason = `${name} is not in the code.`;
-  const isName = symbol.isCall || /_|[a-z][A-Z]/.test(name);
+  const isName = symbol.isCall || /_|[a-z][A-Z]|^E[A-Z]{4,}$/.test(name) || isRole(claim.text, symbol);
   if (!isName) return unverified(reason);
   if (placeholder.test(name)) return unverified(`${reason} It reads like a placeholder.`);
   if (foreign.has(name) || foreign.has(symbol.container) || /^pthread_/.test(name))
@@ -177,7 +186,11 @@ async function absentSymbol(
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
+  if (!symbol.isCall && symbol.container === "" && document.passages.some(({ text }) => isParameterIn(text, name)))
+    return unverified(`${reason} The document calls a parameter so.`);
   if (!symbol.isCall && [`${name}s`, `CONFIG_${name}`].some((each) => words.has(each)))
+    return unverified(`${reason} It is one of several that are.`);
+  if (await isPlural(tree, name, claim.text))
     return unverified(`${reason} It is one of several that are.`);
   if (await tree.isInDocuments(name))
     return unverified(`${reason} Other documents of the tree name it.`);
@@ -205,7 +218,14 @@ async function absentSymbol(
   const family = familyOf(name, names);
   const isShort = name.indexOf('_') < 3;
   if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))
-    return unverified(`${reason} It may be defined elsewhere.`);
+    return areNamesOwn && symbol.isMarked && !(await mayBeElsewhere(tree, symbol, words))
+      ? contradicted(
+          `${reason} Nearly all that the document names is.`,
+          'Name something that is there.',
+          [],
+          'medium',
+        )
+      : unverified(`${reason} It may be defined elsewhere.`);
   const [first = ''] = family;
   const [relative] = (await tree.uses(first)).definitions;
   return contradicted(
@@ -215,6 +235,68 @@ async function absentSymbol(
       ? []
       : await tree.evidence(relative.file_path, relative.line, relative.line, first),
     'medium',
+  );
+}
+
+const isFunctionAfter =
+  /^['"]?\]?\s*(?:[(<]|\?\.\(|\?:|:(?!\s*(?:true|false|null|\d|string|number|boolean))|=(?!=|\s*(?:true|false|null|undefined|\d|['"])))/;
+
+/** It is called, given a value that may be a function, named in a list of what is exported, or a text by which it may be made. */
+function isCallable(words: Words, name: string): boolean {
+  for (const { file, text } of words.texts()) {
+    if (testPath.test(file)) continue;
+    for (const at of placesOf(text, name)) {
+      const [before, after] = [text.slice(at - 12, at), text.slice(at + name.length, at + name.length + 24)];
+      if (isFunctionAfter.test(after) || /['"`]$/.test(before)) return true;
+      if (/(?:[{,]|\bdefine)\s*$/.test(before) && /^\s*(?:[,}]|$)/.test(after)) return true;
+    }
+  }
+  return false;
+}
+
+/** "the two `shells`": of something that there may be several of, and not called a structure itself. */
+async function isPlural(tree: KnownTree, name: string, sentence: string): Promise<boolean> {
+  if (!name.endsWith('s') || sentence.includes(`struct ${name}`)) return false;
+  const { definitions } = await tree.uses(name.slice(0, -1));
+  return definitions.some(({ kind }) => /struct|class|type|interface|union|enum/.test(kind));
+}
+
+/** Within the brackets of `f(a, name)`. */
+function isParameterIn(text: string, name: string): boolean {
+  return [...text.matchAll(/[\w$]\(([^()`]{1,150})\)/g)].some(([, inner = '']) =>
+    hasWord(inner, name),
+  );
+}
+
+/** What a sentence calls the word that it marks. */
+const roles = 'option|property|field|member|method|function|flag|event|hook|parameter|argument|setting|callback|symbol|constant|class|error|code|key';
+
+/** "the `x` option", "the member `x`": a plain word that is said to be a name of the code. */
+function isRole(sentence: string, { name, container, isMarked }: SymbolName): boolean {
+  if (!isMarked || name.length < 3) return false;
+  const own = container === '' ? name : `${container}.${name}`;
+  const at = sentence.indexOf(`\`${own}\``);
+  if (at < 0) return false;
+  const [before, after] = [sentence.slice(0, at), sentence.slice(at + own.length + 2)];
+  return (
+    container !== '' ||
+    new RegExp(`\\b(?:${roles})s? \`?$`, 'i').test(before) ||
+    new RegExp(`^\`?,? (?:and \`\\w+\` )?(?:${roles})s?\\b`, 'i').test(after)
+  );
+}
+
+/** A pattern of names, a text of a family of texts that others add to, or something of a package that is used: `ssri.parse`. */
+async function mayBeElsewhere(
+  tree: KnownTree,
+  { name, container }: SymbolName,
+  words: Words,
+): Promise<boolean> {
+  if (/(?:^|_)(?:foo|bar|baz|xxx|name)$/.test(name)) return true;
+  const family = familyOf(name, [...words.all()]);
+  if (family.length > 0 && family.some((each) => words.isOnlyText(each))) return true;
+  const json = (await tree.packageFile())?.json ?? {};
+  return ['dependencies', 'peerDependencies', 'devDependencies', 'optionalDependencies'].some(
+    (each) => Object.hasOwn((json[each] as object | undefined) ?? {}, container),
   );
 }
 

@@ -162,7 +162,7 @@ export function numberOf(text: string): number | undefined {
     .replaceAll(/[_,\s]/g, '')
     .replace(/^\((.*)\)$/, '$1')
     .replace(/(?<=\d)(?:n|ms|s|UL|L|U)$/i, '');
-  if (/^[-+]?(?:0x[\da-f]+|\d+(?:\.\d+)?(?:e\d{1,3})?)$/i.test(bare)) return Number(bare);
+  if (/^[-+]?(?:0x[\da-f]+|0b[01]+|\d+(?:\.\d+)?(?:e\d{1,3})?)$/i.test(bare)) return Number(bare);
   const shift = /^(\d+)<<(\d+)$/.exec(bare);
   if (shift !== null) return Number(shift[1]) * 2 ** Number(shift[2]);
   const product = bare.split('*');
@@ -180,6 +180,7 @@ export async function checkOption(
   { tree, document, claim }: Checking,
   flag: string,
   command: string,
+  isListed = false,
 ): Promise<Verdict> {
   const words = await tree.words();
   const bare = flag.replace(/^--no-/, '--');
@@ -193,7 +194,7 @@ export async function checkOption(
       'medium',
     );
   }
-  if (document.fenced.includes(flag)) return unverified('An example of the document has it.');
+  if (!isListed && document.fenced.includes(flag)) return unverified('An example of the document has it.');
   if (!words.isComplete) return unverified('The tree is too large to be read as a whole.');
   const camel = bare.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   if (words.flags.size < optionsMin) return unverified('The tree has no options of its own.');

@@ -1,4 +1,5 @@
 import { claimLimits, type Claim, type Stance, type Statement } from './claim.js';
+import { codeClaims } from './code-claims.js';
 import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
 import { referencesIn, isLiteral, type Reference } from './references.js';
 import { constants, defaultValue, mask, relationsIn, symbolsOf, type Masked } from './relations.js';
@@ -25,6 +26,8 @@ export function extractClaims(name: string, text: string): Extracted {
     }
     if (claims.length > claimLimits.claims) break;
   }
+  for (const { statement, ...place } of codeClaims(document.code, /\.(?:rst|[ch])$/.test(name)))
+    claims.push({ ...place, statement, stance: 'asserted', is_hard: false });
   const isCut = claims.length > claimLimits.claims;
   return { claims: claims.slice(0, claimLimits.claims), document, isCut };
 }
@@ -85,9 +88,14 @@ function statementsOf(
 }
 
 function symbolStatements(
-  { symbol }: Extract<Reference, { type: 'symbol' }>,
+  { symbol, parameters }: Extract<Reference, { type: 'symbol' }>,
   sentence: string,
 ): Statement[] {
+  if (parameters !== undefined && parameters.length > 0)
+    return [
+      { kind: 'symbol', symbol },
+      { kind: 'signature', symbol, parameters, returns: '', isWhole: false },
+    ];
   const isVariable =
     /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(symbol.name) && /\benvironment\b|\benv\b/i.test(sentence);
   return [isVariable ? { kind: 'environment', name: symbol.name } : { kind: 'symbol', symbol }];

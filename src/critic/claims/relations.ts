@@ -72,7 +72,7 @@ const verbs = {
 };
 const units =
   '(?:ms|milliseconds?|seconds?|secs?|s|minutes?|hours?|days?|bytes?|[KMG]i?B|kilobytes?|megabytes?|entries|items|files|characters|lines|tokens|attempts|times)';
-const value = `(${one('V')}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
+const value = `(${one('V')}|0x[\\da-f]{1,16}|0b[01]{1,32}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
 
 interface Rule {
   pattern: RegExp;
@@ -151,6 +151,40 @@ const rules: Rule[] = [
   rule(
     `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})(?! (?:callback|hook|handler))`,
     ([, to, from], masked) => calls(masked, from, to),
+  ),
+  rule(
+    `(${list('S')})${noun} (?:is|are) (?:a |an |the |one of the )?(?:static )?(?:method|member|field|property|function)s? of ${article}(?:class |struct(?:ure)? |object )?(${one('S')})`,
+    ([, names, owner], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(?:method|member|field|property|attribute)s? (${list('S')}) of ${article}(?:class |struct(?:ure)? |object )?(${one('S')})`,
+    ([, names, owner], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(${one('S')})${noun} (?:has|offers|provides) ${article}(?:method|member|field)s? (${list('S')})`,
+    ([, owner, names], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(${one('S')})${noun} ${adverbs}(?:has|with|holds|contains) ${amount} (?:members|fields)\\b`,
+    ([, symbol, bound, number], masked) =>
+      symbolsOf(masked, symbol).map((its) => ({
+        kind: 'member_count' as const,
+        symbol: its,
+        amount: amountOf(bound, number),
+      })),
+  ),
+  rule(
+    `(${one('S')})${noun} ${adverbs}(?:sets|clears|throws|emits) ${article}(?:\\w+ )?(${one('S')})`,
+    ([, from, to], masked) =>
+      symbolsOf(masked, to).every(({ name }) => isConstantName(name))
+        ? symbolsOf(masked, from).flatMap((its) =>
+            symbolsOf(masked, to).map((each) => ({ kind: 'mention' as const, from: its, to: each })),
+          )
+        : [],
+  ),
+  rule(
+    `(?:emit(?:s|ted)?|fires?) ${article}(${one('[SV]')})(?! (?:function|method))|((?:${one('[SV]')}(?:, | and | or |, and ))?${one('[SV]')}) events?\\b|\\bevents? (?:named |called )?(${one('[SV]')})`,
+    ([, one_, before, after], masked) => events(masked, one_ ?? before ?? after),
   ),
   rule(
     `(${one('S')})${noun} (?:is|are|gets?) ${adverbs}(?:called|invoked|used) (?:(?:from|by|in|at) )?${amount} (?:different |other |distinct |separate |call )?(places?|sites?|functions?|callers?|files?|locations?|spots?|times|methods?)`,
@@ -370,6 +404,29 @@ export function constants(
     value: written(masked, its),
     unit: unit ?? '',
   }));
+}
+
+function members(
+  masked: Masked,
+  owner: string | undefined,
+  names: string | undefined,
+): Statement[] {
+  return symbolsOf(masked, owner).flatMap((symbol) =>
+    symbolsOf(masked, names).map((member) => ({ kind: 'member' as const, symbol, member })),
+  );
+}
+
+function events({ references }: Masked, text: string | undefined): Statement[] {
+  return numbersIn(text).flatMap((at): Statement[] => {
+    const each = references[at];
+    const name =
+      each?.type === 'value'
+        ? /^['"]([\w:-]{2,60})['"]$/.exec(each.value)?.[1]
+        : each?.type === 'symbol' && each.symbol.isMarked && !each.symbol.isCall
+          ? each.symbol.name
+          : undefined;
+    return name === undefined ? [] : [{ kind: 'event', name }];
+  });
 }
 
 function tests(masked: Masked, symbol: string | undefined, path: string | undefined): Statement[] {

@@ -14,6 +14,8 @@ export interface Checking {
   claim: Claim;
   /** Files that the document names without a folder are, all but a few, files of the tree. */
   areBareNamesOwn: boolean;
+  /** Nearly every name that the document marks as code stands in the code: one that does not is wrong. */
+  areNamesOwn: boolean;
 }
 
 export function verified(

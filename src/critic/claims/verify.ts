@@ -9,6 +9,8 @@ import {
   checkSymbolCount,
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
+import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
+import { checkModule, checkSignature } from './check-signatures.js';
 import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
 import {
@@ -41,9 +43,10 @@ export async function verifyClaims(
 ): Promise<Verified[]> {
   const found: Verified[] = [];
   const areBareNamesOwn = namesOwnFiles(claims, tree);
+  const areNamesOwn = await namesOwnSymbols(claims, tree);
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn }));
+    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn }));
     const each = { claim, ...verdict };
     found.push(each);
     told(each);
@@ -62,6 +65,16 @@ function namesOwnFiles(claims: readonly Claim[], tree: KnownTree): boolean {
   }
   const known = [...names.values()].filter((each) => each).length;
   return known >= 3 && 4 * known >= 3 * names.size;
+}
+
+/** Of at least eight, three in four. */
+async function namesOwnSymbols(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
+  const words = await tree.words();
+  const names = new Set<string>();
+  for (const { statement } of claims)
+    if (statement.kind === 'symbol' && statement.symbol.isMarked) names.add(statement.symbol.name);
+  const known = [...names].filter((each) => words.has(each)).length;
+  return words.isComplete && known >= 8 && 4 * known >= 3 * names.size;
 }
 
 /** What one question cannot answer leaves its claim open, and the others are asked. */
@@ -124,12 +137,24 @@ function check(checking: Checking): Promise<Verdict> {
       return checkParameter(checking, its.symbol, its.parameter);
     case 'extends':
       return checkExtends(checking, its.symbol, its.base);
+    case 'signature':
+      return checkSignature(checking, its);
+    case 'member':
+      return checkMemberOf(checking, its.symbol, its.member);
+    case 'member_count':
+      return checkMemberCount(checking, its.symbol, its.amount);
+    case 'event':
+      return checkEvent(checking, its.name);
+    case 'mention':
+      return checkMention(checking, its.from, its.to);
+    case 'module':
+      return checkModule(checking, its.specifier, its.names);
     case 'returns':
       return checkReturns(checking, its.symbol, its.type);
     case 'constant':
       return checkConstant(checking, its.symbol, its.value, its.unit);
     case 'option':
-      return checkOption(checking, its.flag, its.command);
+      return checkOption(checking, its.flag, its.command, its.isListed);
     case 'environment':
       return checkEnvironment(checking, its.name);
     case 'script':
