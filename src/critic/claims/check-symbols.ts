@@ -67,7 +67,8 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
       'medium',
     );
   const place = words.placeOf(symbol.name);
-  if (place !== undefined && symbol.isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
+  const isCall = symbol.isCall || isMethodOf(checking.claim.text, symbol.name);
+  if (place !== undefined && isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
     return checking.claim.stance === 'asserted' && !foreign.has(symbol.container)
       ? contradicted(
           `${symbol.name} is a word of the code, and nothing there defines or calls it.`,
@@ -238,6 +239,13 @@ async function absentSymbol(
   );
 }
 
+/** "the method `.x`", "the `x` function". */
+function isMethodOf(sentence: string, name: string): boolean {
+  return new RegExp(
+    `\\b(?:method|function)s? \`\\.?${name.replaceAll('$', '\\$')}\`|\`\\.?${name.replaceAll('$', '\\$')}\` (?:method|function)\\b`,
+  ).test(sentence);
+}
+
 const isFunctionAfter =
   /^['"]?\]?\s*(?:[(<]|\?\.\(|\?:|:(?!\s*(?:true|false|null|\d|string|number|boolean))|=(?!=|\s*(?:true|false|null|undefined|\d|['"])))/;
 
@@ -275,11 +283,14 @@ const roles = 'option|property|field|member|method|function|flag|event|hook|para
 function isRole(sentence: string, { name, container, isMarked }: SymbolName): boolean {
   if (!isMarked || name.length < 3) return false;
   const own = container === '' ? name : `${container}.${name}`;
+  if (container === 'options') return true;
   const at = sentence.indexOf(`\`${own}\``);
   if (at < 0) return false;
   const [before, after] = [sentence.slice(0, at), sentence.slice(at + own.length + 2)];
   return (
     container !== '' ||
+    // An item of a list of names.
+    (/^\W*$/.test(before) && /^\`(?: \([^()]{1,60}\))?(?::| [–-]) /.test(sentence.slice(at + own.length + 1))) ||
     new RegExp(`\\b(?:${roles})s? \`?$`, 'i').test(before) ||
     new RegExp(`^\`?,? (?:and \`\\w+\` )?(?:${roles})s?\\b`, 'i').test(after)
   );

@@ -102,12 +102,18 @@ const chosen =
 const flagged =
   /^\s{0,9}[:=]\s{0,9}(!!)?(?:[\w$]{1,40}\.){0,3}([\w$]{1,60})(?:\s{0,9}(!==?|===?)\s{0,9}(false|true))?\s{0,9}[;,})\n]/;
 
+/** `x = Number(options.x) || 5`: what is left where none was given. */
+const otherwise =
+  /^\s{0,9}[:=]\s{0,9}(?:[\w$]{1,40}\(|\+)?(?:[\w$]{1,40}\.){0,3}([\w$]{1,60})\)?\s{0,9}(?:\|\||\?\?)\s{0,9}([^\n;,})]{1,60})/;
+
 function takenByDefault(after: string, name: string): string | undefined {
   const [, one, other] = chosen.exec(after) ?? [];
   if (one !== undefined && other !== undefined) {
     const isFirst = hasWord(one, name);
     if (isFirst !== hasWord(other, name)) return isFirst ? other : one;
   }
+  const [, converted, fallback] = otherwise.exec(after) ?? [];
+  if (converted === name) return fallback;
   const [, twice, same, sign, value] = flagged.exec(after) ?? [];
   if (same !== name) return undefined;
   if (twice !== undefined) return sign === undefined ? 'false' : undefined;
@@ -122,7 +128,7 @@ function valueAfter(text: string, at: number, name: string): string | undefined 
   const defined = /#\s*define\s+$/.test(text.slice(Math.max(0, at - 20), at));
   const pattern = defined
     ? /^[ \t]+\(?([^\n]{1,60}?)\)?(?:\s*\/[/*].*)?(?:\n|$)/
-    : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
+    : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*(\[[^\]\n]{0,60}\]|[^\n;,})]{1,60})/;
   const value = (takenByDefault(after, name) ?? pattern.exec(after)?.[1])
     ?.replace(/\s*(?:\/\/|\/\*).*$/, '')
     .replace(/\s+as const$/, '')
@@ -132,6 +138,7 @@ function valueAfter(text: string, at: number, name: string): string | undefined 
 
 function typeOf(value: string): string {
   if (/^['"]/.test(value)) return 'text';
+  if (/^\[/.test(value)) return 'list';
   if (/^(?:true|false)$/.test(value)) return 'boolean';
   if (isConstantName(value)) return 'name';
   return /^[-+]?\d/.test(value) ? 'number' : 'other';
@@ -151,7 +158,12 @@ const scales: readonly [RegExp, readonly number[]][] = [
 /** What a literal may mean, in whatever unit the code has it. */
 function meanings(value: string, unit: string): string[] {
   const number = numberOf(value);
-  if (number === undefined) return [value.replace(/^['"]|['"]$/g, '')];
+  if (number === undefined)
+    return [
+      value.startsWith('[')
+        ? value.replaceAll(/["\s]/g, (sign) => (sign === '"' ? "'" : ''))
+        : value.replace(/^['"]|['"]$/g, ''),
+    ];
   const factors = scales.find(([pattern]) => pattern.test(unit))?.[1] ?? [1];
   return (unit === '' ? [1] : factors).map((factor) => String(number * factor));
 }
@@ -307,9 +319,10 @@ export async function checkPackage(
       : (engines as Record<string, unknown> | undefined)?.['node'];
   if (typeof stated !== 'string') return unverified(`${file} does not say.`);
   const evidence = await shown(what === 'version' ? 'version' : 'engines');
-  const wanted = value.replace(/^v/, '');
+  const wanted = value.replace(/^(?:v|[>=≥^~ ]+)/, '');
   const numbers = [...stated.matchAll(/\d+(?:\.\d+){0,2}/g)].map(([each]) => each);
-  const isSame = numbers.some(
+  // A range of several parts is the whole of what is stated, or is another.
+  const isSame = /\|\|/.test(value) ? plain(value) === plain(stated) : numbers.some(
     (each) =>
       each === wanted ||
       each.startsWith(`${wanted}.`) ||
@@ -317,6 +330,10 @@ export async function checkPackage(
   );
   if (isSame) return verified(`${file} says ${stated}.`, evidence);
   return contradicted(`${file} says ${stated}.`, `Say ${stated}.`, evidence);
+}
+
+function plain(range: string): string {
+  return range.replaceAll(/\s+/g, '');
 }
 
 async function checkDependency(

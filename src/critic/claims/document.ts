@@ -114,8 +114,10 @@ class Reader {
     else if (/^\S/.test(line)) this.#isInList &&= this.#open.length > 0;
     this.#open.push({ line: number, text: line.replace(/^\s*(?:>\s?)*/, '').replace(item, '') });
     if (isRow) this.#close();
-    if (this.syntax === 'rst' && /::\s*$/.test(line) && !/^\s*\.\. /.test(line))
+    if (this.syntax === 'rst' && /::\s*$/.test(line) && !/^\s*\.\. /.test(line)) {
       this.#literal = indentOf(line);
+      this.#close();
+    }
   }
 
   #section(heading: string, number: number): void {

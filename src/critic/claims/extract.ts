@@ -1,4 +1,4 @@
-import { claimLimits, type Claim, type Stance, type Statement } from './claim.js';
+import { claimLimits, type Claim, type Stance, type Statement, type SymbolName } from './claim.js';
 import { codeClaims } from './code-claims.js';
 import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
 import { referencesIn, isLiteral, type Reference } from './references.js';
@@ -81,6 +81,8 @@ function statementsOf(
         { kind: 'constant', symbol, value, unit: '' },
       ];
     }
+    case 'module':
+      return [{ kind: 'module', specifier: reference.specifier, names: [] }];
     case 'value':
     case 'url':
       return [];
@@ -95,10 +97,24 @@ function symbolStatements(
     return [
       { kind: 'symbol', symbol },
       { kind: 'signature', symbol, parameters, returns: '', isWhole: false },
+      ...keysIn(parameters).map((name) => ({ kind: 'symbol' as const, symbol: ofOptions(name) })),
     ];
   const isVariable =
     /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(symbol.name) && /\benvironment\b|\benv\b/i.test(sentence);
   return [isVariable ? { kind: 'environment', name: symbol.name } : { kind: 'symbol', symbol }];
+}
+
+/** Of an object that is given away: `f(x, { loose: true })`. */
+function keysIn(parameters: readonly string[]): string[] {
+  return parameters.flatMap((each) =>
+    /^\{.*\}$/s.test(each)
+      ? [...each.matchAll(/[{,]\s*([A-Za-z_$][\w$]{1,60})\s*(?=[:,}])/g)].map(([, key = '']) => key)
+      : [],
+  );
+}
+
+function ofOptions(name: string): SymbolName {
+  return { name, container: 'options', isCall: false, isMarked: true };
 }
 
 /** Further from a place than this, a symbol is not said to be there. */
@@ -192,11 +208,14 @@ function subjectOf(passage: Passage, sentence: Sentence, at: number): Reference 
 }
 
 const engine =
-  /\b(?:requires?|needs?|runs? on|requirement is|supports?|engine is|minimum(?: supported)? version (?:is|of)) (?:at least )?Node(?:\.js)? ?(?:version )?(>=|≥|v|>)? ?v?(\d{1,3}(?:\.\d{1,3}){0,2})/i;
+  /\b(?:requires?|needs?|runs? on|runs? with|works? (?:on|with)|tested (?:on|with)|requirement is|supports?|engine is|minimum(?: supported)? version (?:is|of)) (?:at least )?Node(?:\.js)? ?(?:version )?(?:(>=|≥|v|>)? ?v?(\d{1,3}(?:\.\d{1,3}){0,2})|⟦V(\d+)⟧)/i;
 const version =
   /\b(?:current version|this (?:is )?version|package version|version of (?:this|the) package)(?: is)? (⟦V\d+⟧|v?\d+\.\d+\.\d+)/i;
 const dependency =
-  /\b((?:(?:it|the package|this package|this module|the module|we) )?(?:depends? on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on))(?: the)?(?: \w+){0,2}? (⟦[SVP]\d+⟧(?:(?:, and |, | and )⟦[SVP]\d+⟧){0,11})/gi;
+  /\b((?:(?:it|the package|this package|this module|the module|we) )?(?:depends? on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on))(?: the)?(?: \w+){0,2}? (⟦[SVP]\d+⟧(?:(?:(?: for [\w -]{1,40})?(?:, and (?:on )?|, (?:on )?| and (?:on )?))⟦[SVP]\d+⟧){0,11})/gi;
+/** What it is made or tried with, and what its parts are taken from. */
+const usedPackage =
+  /\b(uses|wraps|comes? from|taken from|provided by|(?:generated|created|built|bundled|linted|measured|formatted) (?:by|with|using)|(?:tests?|suite|it|they)? ?(?:are|is) (?:run|tested|driven|measured|linted) (?:by|with|using|through)) (?:the )?⟦([SVP])(\d+)⟧/gi;
 const listed =
   /⟦[SVP](\d+)⟧,? (?:which )?(?:is|are|being) (?:one of|among|listed in) (?:the|its) (?:dev |peer |optional )?(?:dependencies\b|⟦S(\d+)⟧)/i;
 
@@ -204,8 +223,10 @@ const listed =
 function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
   const statements: Statement[] = [];
   const node = engine.exec(masked.text);
-  if (node !== null)
-    statements.push({ kind: 'package', what: 'engine', name: 'node', value: node[2] ?? '' });
+  const range = masked.references[Number(node?.[3] ?? -1)];
+  const needed = node?.[2] ?? (range?.type === 'value' ? range.value : '');
+  if (/\d/.test(needed) && /^[\d\s.<>=^~|vx*-]+$/.test(needed))
+    statements.push({ kind: 'package', what: 'engine', name: 'node', value: needed });
   const said = version.exec(masked.text)?.[1];
   if (said !== undefined) {
     const reference = masked.references[Number(/\d+/.exec(said)?.[0] ?? -1)];
@@ -215,6 +236,11 @@ function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
   for (const [, verb = '', list = ''] of masked.text.matchAll(dependency))
     for (const [, at] of list.matchAll(/⟦\w(\d+)⟧/g))
       depended(at, /^(?:it|the|this|we)\b/i.test(verb));
+  for (const [, verb = '', , at] of masked.text.matchAll(usedPackage)) {
+    const name = packageName(masked.references[Number(at)]);
+    // A plain word may be anything; a name with a scope or a dash is that of a package.
+    if (/[@/-]/.test(name) || /\b(?:run|tested|linted) (?:by|with)/i.test(verb)) depended(at, true);
+  }
   const among = listed.exec(masked.text);
   const list = masked.references[Number(among?.[2] ?? -1)];
   if (list === undefined || (list.type === 'symbol' && /[dD]ependencies$/.test(list.symbol.name)))

@@ -10,6 +10,7 @@ export type Reference = { at: number; end: number } & (
   | { type: 'environment'; name: string }
   | { type: 'script'; name: string }
   | { type: 'assignment'; symbol: SymbolName; value: string }
+  | { type: 'module'; specifier: string }
   | { type: 'value'; value: string }
   | { type: 'url' }
 );
@@ -146,6 +147,8 @@ function spanned(text: string): Named[] {
     text,
   )?.[1];
   if (run !== undefined) return [{ type: 'script', name: run }];
+  const specifier = /\b(?:require|import)\(['"]([\w@./-]{1,100})['"]\)/.exec(text)?.[1];
+  if (specifier !== undefined) return [{ type: 'module', specifier }];
   const flags = [...text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g)].map(([flag]) => flag);
   if (flags.length > 0) {
     const command = /^(?:\$\s)?(?:npx\s)?([\w./@-]{1,60})\s/.exec(text)?.[1] ?? '';
@@ -166,7 +169,7 @@ function literalIn(text: string): Named | undefined {
 }
 
 export function isLiteral(text: string): boolean {
-  return /^(?:[-+]?(?:0x[\da-f]{1,16}|0b[01]{1,32}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
+  return /^(?:[-+]?(?:0x[\da-f]{1,16}|0b[01]{1,32}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[(?:(?:'[\w./:-]{1,40}'|"[\w./:-]{1,40}"|[\d.]{1,12})(?:,\s?)?){0,8}\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
     text,
   );
 }

@@ -22,6 +22,7 @@ const letters: Record<Reference['type'], string> = {
   environment: 'E',
   script: 'R',
   assignment: 'A',
+  module: 'M',
   value: 'V',
   url: 'U',
 };
@@ -72,7 +73,7 @@ const verbs = {
 };
 const units =
   '(?:ms|milliseconds?|seconds?|secs?|s|minutes?|hours?|days?|bytes?|[KMG]i?B|kilobytes?|megabytes?|entries|items|files|characters|lines|tokens|attempts|times)';
-const value = `(${one('V')}|0x[\\da-f]{1,16}|0b[01]{1,32}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
+const value = `(${one('V')}|\\[(?:'[\\w./:-]{1,40}'(?:, ?)?){0,8}\\](?!\\()|'[\\w./:-]{1,40}'(?=[\\s.,;)]|$)|0x[\\da-f]{1,16}|0b[01]{1,32}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
 
 interface Rule {
   pattern: RegExp;

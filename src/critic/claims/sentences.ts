@@ -53,11 +53,11 @@ const existing =
   /\b(?:exists?|is (?:there|present|found|available|defined|missing)|were|had)\b/i;
 const conditionalHead =
   /^\W{0,4}(?:if|when|unless|should|once|in case|provided|assuming)\b[^,]{0,300}/i;
-const conditionalTail = /\b(?:if|unless|in case|provided that)\s/i;
+const conditionalTail = /(?<!\bas )\b(?:if|unless|in case|provided that)\s/i;
 const example =
   /\b(?:example(?!s?[:.,])|say,|let's|let us|you can (?:create|add|write|name|define)|create (?:a|an|the)|named? (?:it|like)|imaginary|placeholder|something like)(?!\w)/i;
 /** What follows these is an example; what stands before them is not. */
-const exampleFrom = /\b(?:e\.g\.|such as|like|for example|for instance|examples?[:.,]|your)(?!\w)/i;
+const exampleFrom = /\b(?:e\.g\.|such as|like|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
 const negation =
   /\b(?:not|never|no|nor|neither|cannot|nothing|none|nobody|hardly)\b|n't\b|\bwithout\b/i;
 
@@ -95,6 +95,8 @@ const deniedChars = 40;
 function isDenied(sentence: string, at: number): boolean {
   for (const match of sentence.matchAll(absent)) {
     const end = match.index + match[0].length;
+    // Another clause speaks of something else.
+    if (/;/.test(sentence.slice(Math.min(at, end), Math.max(at, match.index)))) continue;
     if (at < end ? match.index - at <= 2 * deniedChars : at - end <= deniedChars) return true;
   }
   return false;
