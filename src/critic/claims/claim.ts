@@ -105,6 +105,12 @@ export type Statement =
   | { kind: 'event'; name: string }
   /** A function sets, throws, or gives back something that it must name. */
   | { kind: 'mention'; from: SymbolName; to: SymbolName }
+  /** So many things, which are then named one by one. */
+  | { kind: 'list_count'; amount: Amount; listed: number }
+  /** A code of an error that one of these functions is said to return. */
+  | { kind: 'error_code'; name: string; symbols: SymbolName[] }
+  /** Words that a program prints; `near`: the constant that they belong to. */
+  | { kind: 'wording'; text: string; near: string }
   /** What an example loads, and by which names. */
   | { kind: 'module'; specifier: string; names: string[] }
   | { kind: 'returns'; symbol: SymbolName; type: string }

@@ -17,6 +17,9 @@ const declarationLines = 12;
 /** Of the members of one structure. */
 const structureLines = 60;
 
+/** Fewer words of a usage may stand in any program. */
+const usageWords = 4;
+
 const loaded =
   /(?:\brequire\(|\bfrom\s|\bimport\(|^\s*import\s)\s*['"]((?:@[\w.-]{1,60}\/)?[a-z][\w./-]{1,100})['"]/;
 const names = /(?:\bimport|\bconst|\blet|\bvar)\s+\{([^{}]{1,300})\}\s*(?:=\s*require\(|from\s)/;
@@ -35,6 +38,8 @@ export function codeClaims(lines: readonly CodeLine[], isC: boolean): CodeClaim[
     const flag = command === '' ? undefined : option.exec(each.text)?.[1];
     if (flag !== undefined)
       found.push(claim(each, { kind: 'option', flag, command, isListed: true }));
+    if (command !== '' && (each.text.match(/[A-Za-z]{2,}/g) ?? []).length >= usageWords)
+      found.push(claim(each, { kind: 'wording', text: each.text.trim(), near: '' }));
     const specifier = loaded.exec(each.text)?.[1];
     if (specifier !== undefined)
       found.push(

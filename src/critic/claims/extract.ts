@@ -2,7 +2,7 @@ import { claimLimits, type Claim, type Stance, type Statement, type SymbolName }
 import { codeClaims } from './code-claims.js';
 import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
 import { referencesIn, isLiteral, type Reference } from './references.js';
-import { constants, defaultValue, mask, relationsIn, symbolsOf, type Masked } from './relations.js';
+import { constants, defaultValue, isConstantName, mask, relationsIn, symbolsOf, type Masked } from './relations.js';
 import { isHardRule, sentencesOf, stanceAt, stanceOfRelation, type Sentence } from './sentences.js';
 
 export interface Extracted {
@@ -18,7 +18,7 @@ export function extractClaims(name: string, text: string): Extracted {
   const claims: Claim[] = [];
   const seen = new Set<string>();
   for (const passage of document.passages) {
-    for (const claim of claimsOf(passage)) {
+    for (const claim of [...claimsOf(passage), ...wordings(passage)]) {
       const key = `${claim.line_start} ${JSON.stringify(claim.statement)}`;
       if (seen.has(key)) continue;
       seen.add(key);
@@ -32,21 +32,86 @@ export function extractClaims(name: string, text: string): Extracted {
   return { claims: claims.slice(0, claimLimits.claims), document, isCut };
 }
 
-function claimsOf(passage: Passage): Claim[] {
-  const sentences = sentencesOf(passage.text);
-  return sentences.flatMap((sentence) => {
-    const masked = mask(sentence.text, referencesIn(sentence.text));
+/** The message that a row or item gives for the code that it begins with. */
+function wordings(passage: Passage): Claim[] {
+  const [first] = referencesIn(passage.text);
+  if (first?.type !== 'symbol' || first.at > 8 || !isConstantName(first.symbol.name)) return [];
+  return [...passage.text.matchAll(/`([^`]{8,200})`/g)].flatMap((match) => {
+    const text = match[1] ?? '';
+    if (!/^['"%\w][^=(){}]*\s\S+\s[^=(){}]*$/.test(text)) return [];
     return [
-      ...existence(passage, sentence, masked),
-      ...related(passage, sentence, masked),
-      ...defaults(passage, sentence, masked),
-      ...packages(passage, sentence, masked),
+      claimOf(
+        passage,
+        { text: match[0], at: match.index },
+        {
+          statement: { kind: 'wording', text, near: first.symbol.name },
+          ...{ at: 0, end: match[0].length, stance: 'asserted' },
+        },
+      ),
     ];
   });
 }
 
+function claimsOf(passage: Passage): Claim[] {
+  const sentences = sentencesOf(passage.text);
+  return sentences.flatMap((sentence) => {
+    const references = referencesIn(sentence.text);
+    const masked = mask(sentence.text, references, leadOf(passage, sentence));
+    return [
+      ...existence(passage, sentence, references),
+      ...related(passage, sentence, masked),
+      ...defaults(passage, sentence, masked),
+      ...packages(passage, sentence, masked),
+      ...errorCodes(passage, sentence),
+      ...headed(passage, sentence, masked),
+    ];
+  });
+}
+
+/** What a passage begins with: "This is called by …" speaks of it. */
+function leadOf(passage: Passage, sentence: Sentence): Reference | undefined {
+  if (sentence.at === 0) return undefined;
+  const [first] = referencesIn(passage.text.slice(0, sentence.at));
+  return first?.type === 'symbol' && first.at < 8 ? first : undefined;
+}
+
+/** `-EBUSY`, of the functions that the passage speaks of. */
+function errorCodes(passage: Passage, sentence: Sentence): Claim[] {
+  const symbols = referencesIn(passage.text).flatMap((each) =>
+    each.type === 'symbol' && each.symbol.isCall ? [each.symbol] : [],
+  );
+  if (symbols.length === 0) return [];
+  return [...sentence.text.matchAll(/(?<![\w-])-(E[A-Z]{3,14})\b/g)].map((match) =>
+    claimOf(passage, sentence, {
+      statement: { kind: 'error_code', name: match[1] ?? '', symbols },
+      ...{ at: match.index, end: match.index + match[0].length },
+      stance: stanceAt(sentence.text, match.index),
+    }),
+  );
+}
+
+/** A value that stands alone under the heading of a constant. */
+function headed(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
+  const value = passage.text.trim().replaceAll(/^[`'"]|[`'"]$/g, '');
+  if (passage.isHeading || sentence.at > 0 || !/^\d[\w.]{0,30}$/.test(value)) return [];
+  const named = referencesIn(passage.heading);
+  const [first] = named;
+  if (named.length !== 1 || first?.type !== 'symbol' || !isConstantName(first.symbol.name)) return [];
+  const its = /^\d+$/.test(value) ? value : `'${value}'`;
+  return [
+    claimOf(passage, sentence, {
+      statement: { kind: 'constant', symbol: first.symbol, value: its, unit: '' },
+      ...{ at: 0, end: masked.text.length, stance: 'asserted' },
+    }),
+  ];
+}
+
 /** What is named is there. */
-function existence(passage: Passage, sentence: Sentence, { references }: Masked): Claim[] {
+function existence(
+  passage: Passage,
+  sentence: Sentence,
+  references: readonly Reference[],
+): Claim[] {
   return references.flatMap((reference, at) =>
     statementsOf(reference, sentence.text, references, at).map((statement) =>
       claimOf(passage, sentence, {
@@ -189,7 +254,8 @@ function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
       .map((statement) =>
         claimOf(passage, sentence, {
           ...{ statement, at, end: at + 1 },
-          stance: stanceAt(sentence.text, at),
+          // In brackets it is said of the option, whatever the sentence goes on to say.
+          stance: /\([^()]{0,80}$/.test(before) ? 'asserted' : stanceAt(sentence.text, at),
         }),
       );
   }

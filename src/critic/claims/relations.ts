@@ -28,7 +28,12 @@ const letters: Record<Reference['type'], string> = {
 };
 
 /** Of references at one place the first one stands there. */
-export function mask(text: string, references: readonly Reference[]): Masked {
+export function mask(
+  text: string,
+  named: readonly Reference[],
+  lead?: Reference,
+): Masked {
+  const references = [...named];
   let masked = '';
   let from = 0;
   references.forEach((each, at) => {
@@ -37,8 +42,19 @@ export function mask(text: string, references: readonly Reference[]): Masked {
     from = each.end;
   });
   masked = (masked + text.slice(from)).replaceAll(/\*\*|__(?=⟦)|(?<=⟧)__/g, '');
-  return { text: pronounced(masked.replaceAll(/[‘’]/g, "'")), references };
+  const plain = pronounced(masked.replaceAll(/[‘’]/g, "'"));
+  const subject = lead === undefined ? null : demonstrative.exec(plain);
+  if (lead === undefined || subject === null) return { text: plain, references };
+  references.push({ ...lead, at: 0, end: subject[0].length });
+  return {
+    text: `${subject[1] ?? ''}⟦${letters[lead.type]}${references.length - 1}⟧ ${plain.slice(subject[0].length)}`,
+    references,
+  };
 }
+
+/** A sentence of its own that goes on about what the passage began with. */
+const demonstrative =
+  /^(\W{0,4})(?:It|This|This (?:function|method|option|class|macro|helper))(?: is (?:the|a) (?:function|method|helper|macro))? (?=(?:is|are|takes|calls|called|has|lives|expects|returns|accepts|defaults|throws|sets|requires|extends|inherits)\b)/;
 
 const pronoun =
   /(?<=[;,] (?:and |where |which )?)it(?= (?:is|takes|calls|has|lives|expects|returns)\b)|(?<=\b(?:calls?|invokes?|uses?) )it(?=[.,;)]|$)/i;
@@ -152,6 +168,23 @@ const rules: Rule[] = [
   rule(
     `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})(?! (?:callback|hook|handler))`,
     ([, to, from], masked) => calls(masked, from, to),
+  ),
+  rule(
+    `${amount} (?:\\w+ ){0,2}?(?:arguments?|parameters?|options?|fields?|members?|functions?|methods?|files?|flags?|events?|properties|types|values|states|modes|classes|hooks|callbacks|macros|constants|modules|commands),? ?(?:[-–:(]|namely|called|named)? ?(${one('[SVPO]')}(?:, ${one('[SVPO]')}){0,9},? and ${one('[SVPO]')})`,
+    ([whole = '', bound, number, names]) =>
+      /\b(?:of|first|last|other|more) /.test(whole)
+        ? []
+        : [
+            {
+              kind: 'list_count',
+              amount: amountOf(bound, number),
+              listed: numbersIn(names).length,
+            },
+          ],
+  ),
+  rule(
+    `(?:exactly |only |at most |up to |no more than )?(\\d[\\d,_]{0,12}) (?:\\w+ ){0,3}?(?:at most |at least )?\\((${one('S')})\\)`,
+    ([, number, symbol], masked) => constants(masked, symbol, number, ''),
   ),
   rule(
     `(${list('S')})${noun} (?:is|are) (?:a |an |the |one of the )?(?:static )?(?:method|member|field|property|function)s? of ${article}(?:class |struct(?:ure)? |object )?(${one('S')})`,

@@ -10,6 +10,7 @@ import {
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
 import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
+import { checkErrorCode, checkListCount, checkWording } from './check-wording.js';
 import { checkModule, checkSignature } from './check-signatures.js';
 import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
@@ -147,6 +148,12 @@ function check(checking: Checking): Promise<Verdict> {
       return checkEvent(checking, its.name);
     case 'mention':
       return checkMention(checking, its.from, its.to);
+    case 'list_count':
+      return Promise.resolve(checkListCount(its.amount, its.listed));
+    case 'error_code':
+      return checkErrorCode(checking, its.name, its.symbols);
+    case 'wording':
+      return checkWording(checking, its.text, its.near);
     case 'module':
       return checkModule(checking, its.specifier, its.names);
     case 'returns':
