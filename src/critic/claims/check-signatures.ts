@@ -128,7 +128,7 @@ const familyMin = 3;
 
 /** `name/a/b` of the package itself is a file of it, and what is taken from the package is in its code. */
 export async function checkModule(
-  { tree }: Checking,
+  { tree, areNamesOwn }: Checking,
   specifier: string,
   names: readonly string[],
 ): Promise<Verdict> {
@@ -138,6 +138,8 @@ export async function checkModule(
   if (typeof own !== 'string' || !isOwn) return unverified('It is of another package.');
   const words = await tree.words();
   const absent = names.find((each) => !words.has(each));
+  // Where what is built is all that is loaded, the tree does not have it.
+  if (!areNamesOwn) return unverified('What is loaded is built from something else.');
   if (absent !== undefined && words.isComplete)
     return contradicted(
       `${absent} is not in the code.`,

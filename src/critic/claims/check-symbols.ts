@@ -49,6 +49,18 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
     const absent = await checkMember(checking, symbol, definitions, words);
     if (absent !== undefined) return absent;
   }
+  const isUnread = optionsName.test(symbol.container) && !isRead(words, symbol.name);
+  if (isUnread && checking.areNamesOwn && checking.claim.stance === 'asserted') {
+    const place = words.placeOf(symbol.name);
+    const evidence = place === undefined ? [] : await tree.evidence(place.file, place.line);
+    if (place !== undefined)
+      return contradicted(
+        `${symbol.name} is a word of the code, and no option.`,
+        'Name an option that is read.',
+        evidence,
+        'medium',
+      );
+  }
   const [definition] = definitions;
   if (definition !== undefined && symbol.container !== '') {
     const member = await memberOf(tree, symbol, definitions);
@@ -182,6 +194,9 @@ async function absentSymbol(
     return unverified(`${reason} It belongs to the language.`);
   if (elsewhereSaid.test(claim.text))
     return unverified(`${reason} The sentence speaks of another system.`);
+  if (words.mayBePasted(name)) return unverified(`${reason} A macro may make it.`);
+  if (/^_|_$/.test(name) && /\b(?:pre|suf)fix|ending|ends? (?:in|with)|begin/i.test(claim.text))
+    return unverified(`${reason} It is a part of names.`);
   if (document.passages.some(({ text }) => text.includes(`\`${name} = `)))
     return unverified(`${reason} The document calls something so.`);
   if (hasWord(document.fenced, name))
@@ -237,6 +252,19 @@ async function absentSymbol(
       : await tree.evidence(relative.file_path, relative.line, relative.line, first),
     'medium',
   );
+}
+
+const optionsName = /^(?:opts?|options?|config|settings)$/i;
+
+/** As a member of options, a key, or taken apart. */
+function isRead(words: Words, name: string): boolean {
+  const plain = name.replaceAll('$', '\\$');
+  const member = new RegExp(
+    `\\b(?:\\w*(?:[oO]pts?|[oO]ptions?)|\\w*[cC]onfig|\\w*[sS]ettings|params?|args?|argv|defaults?|this|self|init)\\??\\.${plain}\\b|['"]${plain}['"]|[{,(]\\s*${plain}\\s*[,}=:]|\\n\\s*(?:readonly )?${plain}\\??\\s*[,:=]`,
+  );
+  for (const { file, text } of words.texts())
+    if (!testPath.test(file) && member.test(text)) return true;
+  return false;
 }
 
 /** "the method `.x`", "the `x` function". */
@@ -302,7 +330,7 @@ async function mayBeElsewhere(
   { name, container }: SymbolName,
   words: Words,
 ): Promise<boolean> {
-  if (/(?:^|_)(?:foo|bar|baz|xxx|name)$/.test(name)) return true;
+  if (/(?:^|_)(?:foo|bar|baz|xxx|name)$|[a-z](?:X|N|XXX)$/.test(name)) return true;
   const family = familyOf(name, [...words.all()]);
   if (family.length > 0 && family.some((each) => words.isOnlyText(each))) return true;
   const json = (await tree.packageFile())?.json ?? {};

@@ -344,6 +344,7 @@ async function checkDependency(
 ): Promise<Verdict> {
   const lists = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'];
   const all = lists.flatMap((each) => Object.keys((json[each] as object | undefined) ?? {}));
+  if (json['name'] === name) return unverified('It is the package itself.');
   if (all.includes(name)) return verified('It is a dependency.', await shown(name));
   const { definitions } = await tree.uses(name);
   const isOwn =

@@ -116,9 +116,19 @@ function existence(
     statementsOf(reference, sentence.text, references, at).map((statement) =>
       claimOf(passage, sentence, {
         ...{ statement, at: reference.at, end: reference.end },
-        stance: stanceAt(sentence.text, reference.at),
+        stance:
+          statement.kind === 'constant' && isGiven(sentence.text.slice(0, reference.at))
+            ? 'conditional'
+            : stanceAt(sentence.text, reference.at),
       }),
     ),
+  );
+}
+
+/** "by setting `x: false`": what a reader may do, and not what is. */
+function isGiven(before: string): boolean {
+  return /\b(?:set|sets|setting|pass|passes|passing|passed|use|using|with|via|specify|specifying|specified|give|given|add|adding|if|when|unless|option|flag|call|called)\b[^.;]{0,40}$/i.test(
+    before,
   );
 }
 

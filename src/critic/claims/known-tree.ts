@@ -185,6 +185,8 @@ export class Words {
   /** Options as programs spell them, and where. */
   readonly flags = new Map<string, string>();
   readonly #texts: string[] = [];
+  /** Of macros that make names: `x_##name`, `name##_x`. */
+  readonly #pasted = new Set<string>();
 
   add(file: string, text: string): void {
     const at = this.files.length;
@@ -193,6 +195,8 @@ export class Words {
     this.bytes += text.length;
     for (const [word] of text.matchAll(/[A-Za-z_$][\w$]*/g))
       if (!this.#first.has(word)) this.#first.set(word, at);
+    for (const [, before = '', after = ''] of text.matchAll(/(?:(\w{2,40})\s?)?##\s?(\w{2,40})?/g))
+      for (const part of [before, after]) if (part !== '') this.#pasted.add(part);
     if (testPath.test(file)) return;
     for (const [flag] of text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g))
       if (!this.flags.has(flag)) this.flags.set(flag, file);
@@ -200,6 +204,13 @@ export class Words {
 
   has(word: string): boolean {
     return this.#first.has(word);
+  }
+
+  /** Its beginning or its end is one that a macro pastes names from. */
+  mayBePasted(name: string): boolean {
+    for (let at = name.indexOf('_', 1); at > 0; at = name.indexOf('_', at + 1))
+      if (this.#pasted.has(name.slice(at)) || this.#pasted.has(name.slice(0, at + 1))) return true;
+    return false;
   }
 
   /** Where it is met first, it stands in quotes, and is all that stands there. */
