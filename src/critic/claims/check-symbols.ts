@@ -11,6 +11,7 @@ import {
   type Words,
 } from './known-tree.js';
 import { placeOf } from './places.js';
+import { checkClosed } from './check-objects.js';
 import { isSlip, nearest, partsOf } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -49,6 +50,8 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
     const absent = await checkMember(checking, symbol, definitions, words);
     if (absent !== undefined) return absent;
   }
+  const closed = symbol.container === '' ? undefined : await checkClosed(checking, symbol, words);
+  if (closed !== undefined) return closed;
   const isUnread = optionsName.test(symbol.container) && !isRead(words, symbol.name);
   if (isUnread && checking.areNamesOwn && checking.claim.stance === 'asserted') {
     const place = words.placeOf(symbol.name);
@@ -80,7 +83,7 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
     );
   const place = words.placeOf(symbol.name);
   const isCall = symbol.isCall || isMethodOf(checking.claim.text, symbol.name);
-  if (place !== undefined && isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
+  if (/\.[cm]?[jt]sx?$/.test(place?.file ?? '') && place !== undefined && isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
     return checking.claim.stance === 'asserted' && !foreign.has(symbol.container)
       ? contradicted(
           `${symbol.name} is a word of the code, and nothing there defines or calls it.`,
@@ -234,7 +237,7 @@ async function absentSymbol(
   const family = familyOf(name, names);
   const isShort = name.indexOf('_') < 3;
   if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))
-    return areNamesOwn && symbol.isMarked && !(await mayBeElsewhere(tree, symbol, words))
+    return areNamesOwn && symbol.isMarked && !isAmongOthers(claim.text, words) && !(await mayBeElsewhere(tree, symbol, words))
       ? contradicted(
           `${reason} Nearly all that the document names is.`,
           'Name something that is there.',
@@ -254,7 +257,7 @@ async function absentSymbol(
   );
 }
 
-const optionsName = /^(?:opts?|options?|config|settings)$/i;
+const optionsName = /^(?:opts?|options?|config|settings)$/;
 
 /** As a member of options, a key, or taken apart. */
 function isRead(words: Words, name: string): boolean {
@@ -324,12 +327,19 @@ function isRole(sentence: string, { name, container, isMarked }: SymbolName): bo
   );
 }
 
+/** Two calls of a sentence that the code does not have are of something else. */
+function isAmongOthers(sentence: string, words: Words): boolean {
+  const called = [...sentence.matchAll(/`(?:[\w$]{1,60}\.)?([\w$]{3,80})\([^`]{0,80}\)`/g)];
+  return called.filter(([, name = '']) => !words.has(name)).length > 1;
+}
+
 /** A pattern of names, a text of a family of texts that others add to, or something of a package that is used: `ssri.parse`. */
 async function mayBeElsewhere(
   tree: KnownTree,
   { name, container }: SymbolName,
   words: Words,
 ): Promise<boolean> {
+  if (name.length < 3) return true;
   if (/(?:^|_)(?:foo|bar|baz|xxx|name)$|[a-z](?:X|N|XXX)$/.test(name)) return true;
   const family = familyOf(name, [...words.all()]);
   if (family.length > 0 && family.some((each) => words.isOnlyText(each))) return true;

@@ -15,7 +15,7 @@ interface Site {
 
 /** `X = 5`, `X: 5`, `#define X 5`, `X ?? 5`, as the code writes them. */
 export async function checkConstant(
-  { tree, document }: Checking,
+  { tree, document, claim }: Checking,
   symbol: SymbolName,
   value: string,
   unit: string,
@@ -52,6 +52,7 @@ export async function checkConstant(
   if (isCut || different.size > 1)
     return unverified(`${symbol.name} has several values: ${found}.`, evidence);
   if (
+    !/\bdefault/i.test(claim.text) &&
     hasWord(document.fenced, symbol.name) &&
     new RegExp(`${escaped(symbol.name)}['"]?\\s?[:=]\\s?${escaped(value)}`).test(document.fenced)
   )

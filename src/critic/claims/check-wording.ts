@@ -1,5 +1,6 @@
 import { agrees } from './check-calls.js';
 import type { Amount, SymbolName } from './claim.js';
+import { isConstantName } from './relations.js';
 import { hasWord, lineOf, placesOf, testPath } from './known-tree.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -43,7 +44,7 @@ const codesMin = 2;
 
 /** What is printed stands in the code as it is, or nearly so, where one word is another. */
 export async function checkWording(
-  { tree }: Checking,
+  { tree, claim, areNamesOwn }: Checking,
   wording: string,
   near: string,
 ): Promise<Verdict> {
@@ -64,8 +65,12 @@ export async function checkWording(
       await tree.evidence(file, lineOf(text, found.at)),
     );
   }
-  return unverified('It is no text of the code.');
+  if (!areNamesOwn || near !== '' || !isPrinted.test(claim.text) || claim.stance !== 'asserted')
+    return unverified('It is no text of the code.');
+  return contradicted('The code prints nothing like it.', 'Copy what it prints.', [], 'medium');
 }
+
+const isPrinted = /\b(?:throws?|rejects?|fails? with|error)\b/i;
 
 interface Found {
   said: string;
@@ -104,3 +109,32 @@ function textOf(text: string, near: string, wanted: readonly string[]): Found | 
 }
 
 const textChars = 320;
+
+export async function checkText({ tree, claim, areTextsOwn }: Checking, text: string): Promise<Verdict> {
+  const words = await tree.words();
+  if (words.hasText(text)) return verified('The code has it in quotes.', [], 'medium');
+  // A word of the code may be the name of a field.
+  if (!areTextsOwn || claim.stance !== 'asserted' || words.has(text) || isConstantName(text))
+    return unverified('The code does not have it in quotes.');
+  return contradicted(
+    `'${text}' is nowhere in the code, which has nearly all other texts of the document.`,
+    'Name a text that the code has.',
+    [],
+    'medium',
+  );
+}
+
+/** A table is made, read or written by its name. */
+export async function checkTable({ tree, claim }: Checking, name: string): Promise<Verdict> {
+  const words = await tree.words();
+  const used = new RegExp(`\\b(?:from|into|table|update|join|exists|on)\\s+["'\`[]?${name}\\b`, 'i');
+  let isThere = false;
+  for (const { file, text } of words.texts()) {
+    const at = text.search(used);
+    if (at >= 0) return verified(`${file} has it.`, await tree.evidence(file, lineOf(text, at)));
+    isThere ||= /\bcreate table\b/i.test(text);
+  }
+  if (!isThere || !words.isComplete || claim.stance !== 'asserted')
+    return unverified('No table is called so.');
+  return contradicted(`No table is called ${name}.`, 'Name a table that is made.', [], 'medium');
+}

@@ -109,6 +109,10 @@ export type Statement =
   | { kind: 'list_count'; amount: Amount; listed: number }
   /** A code of an error that one of these functions is said to return. */
   | { kind: 'error_code'; name: string; symbols: SymbolName[] }
+  /** A word in quotes: `'change'`. */
+  | { kind: 'text'; text: string }
+  /** Of a data base. */
+  | { kind: 'table'; name: string }
   /** Words that a program prints; `near`: the constant that they belong to. */
   | { kind: 'wording'; text: string; near: string }
   /** What an example loads, and by which names. */

@@ -27,6 +27,7 @@ const usage = /^\s*\$?\s*usage:\s+(?:\$\s+)?([a-z][\w-]{1,40})\b/i;
 const option = /^\s*(?:-\w(?:,\s*|\s+))?(--[a-z][\w-]{1,60})(?:[\s=<[,]|$)/;
 const prototype =
   /^\s*((?:(?:static|inline|extern|const|unsigned|struct|enum|union)\s+){0,5}\w{2,60}(?:\s+|\s*\*{1,2}\s*))(\w{3,80})\(([^(){};]{1,400})\);/;
+const define = /^\s*#\s*define\s+([A-Z]\w{3,80})\s+(0x[\da-fA-F]{1,16}|\d{1,12})\s*(?:\/\*.*)?$/;
 const structure = /^\s*struct\s+(\w{2,80})\s*\{/;
 
 /** `isC`: declarations are those of C. */
@@ -45,6 +46,9 @@ export function codeClaims(lines: readonly CodeLine[], isC: boolean): CodeClaim[
       found.push(
         claim(each, { kind: 'module', specifier, names: namesIn(names.exec(each.text)?.[1]) }),
       );
+    const [, name = '', value = ''] = define.exec(each.text) ?? [];
+    if (isC && value !== '')
+      found.push(claim(each, { kind: 'constant', symbol: symbol(name), value, unit: '' }));
     if (isC) found.push(...declared(lines, at));
   });
   return found;

@@ -205,6 +205,7 @@ class Reader {
 
   /** Comments of HTML, and the matter before a page. */
   #isHidden(line: string): boolean {
+    if (this.syntax === 'rst' && /^\.\. _[^:]{1,100}:/.test(line)) return true;
     const begins = !this.#isInComment && /^\s*<!--/.test(line);
     if (begins) this.#isInComment = true;
     if (!this.#isInComment) return false;

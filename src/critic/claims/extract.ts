@@ -32,6 +32,23 @@ export function extractClaims(name: string, text: string): Extracted {
   return { claims: claims.slice(0, claimLimits.claims), document, isCut };
 }
 
+/** "it throws with "no such thing"": what is said to be printed. */
+function errorTexts(passage: Passage, sentence: Sentence): Claim[] {
+  const said =
+    /\b(?:throws?|rejects?|fails?|error|message|warn(?:s|ing)?|prints?|logs?)\b[^"“.;]{0,60}["“]([^"”]{8,160})["”]/gi;
+  return [...sentence.text.matchAll(said)].flatMap((match) => {
+    const text = match[1] ?? '';
+    if ((text.match(/[A-Za-z]{2,}/g) ?? []).length < 3 || /[<>{}[\]$'`\d]|--|\.\.\.|…/.test(text)) return [];
+    const at = match.index + match[0].length - text.length - 1;
+    return [
+      claimOf(passage, sentence, {
+        statement: { kind: 'wording', text, near: '' },
+        ...{ at, end: at + text.length, stance: stanceAt(sentence.text, at) },
+      }),
+    ];
+  });
+}
+
 /** The message that a row or item gives for the code that it begins with. */
 function wordings(passage: Passage): Claim[] {
   const [first] = referencesIn(passage.text);
@@ -64,6 +81,8 @@ function claimsOf(passage: Passage): Claim[] {
       ...packages(passage, sentence, masked),
       ...errorCodes(passage, sentence),
       ...headed(passage, sentence, masked),
+      ...texts(passage, sentence),
+      ...errorTexts(passage, sentence),
     ];
   });
 }
@@ -86,6 +105,19 @@ function errorCodes(passage: Passage, sentence: Sentence): Claim[] {
       statement: { kind: 'error_code', name: match[1] ?? '', symbols },
       ...{ at: match.index, end: match.index + match[0].length },
       stance: stanceAt(sentence.text, match.index),
+    }),
+  );
+}
+
+/** Words in quotes within code spans. */
+function texts(passage: Passage, sentence: Sentence): Claim[] {
+  return [...sentence.text.matchAll(/`([^`]{3,160})`/g)].flatMap((span) =>
+    [...(span[1] ?? '').matchAll(/(?<![\w'])'([A-Za-z_@][\w@-]{1,40})'/g)].map((match) => {
+      const at = span.index + 1 + match.index;
+      return claimOf(passage, sentence, {
+        statement: { kind: 'text', text: match[1] ?? '' },
+        ...{ at, end: at + match[0].length, stance: stanceAt(sentence.text, at) },
+      });
     }),
   );
 }
@@ -246,7 +278,9 @@ function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
   const match = defaultValue.exec(masked.text);
   if (match === null) return [];
   const before = masked.text.slice(0, match.index);
-  const last = /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
+  // An item of a list of options speaks of what it begins with.
+  const isItem = sentence.at > 0 && /^\W{0,3}`?[\w$.]{1,60}`? ?:/.test(passage.text);
+  const last = isItem ? undefined : /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
   if (last !== undefined && !symbolsOf(masked, last).some(({ name }) => typeName.test(name))) {
     return told(constants(masked, last, match[1] ?? match[3], match[2] ?? match[4]));
   }
@@ -292,6 +326,9 @@ const dependency =
 /** What it is made or tried with, and what its parts are taken from. */
 const usedPackage =
   /\b(uses|wraps|comes? from|taken from|provided by|(?:generated|created|built|bundled|linted|measured|formatted) (?:by|with|using)|(?:tests?|suite|it|they)? ?(?:are|is) (?:run|tested|driven|measured|linted) (?:by|with|using|through)) (?:the )?⟦([SVP])(\d+)⟧/gi;
+/** Programs that run tests are named without marks. */
+const runner =
+  /\btests\b[^.;]{0,40}\b(?:run|written|using|with|by)\b[^.;]{0,20}\b(mocha|jest|tap|vitest|ava|tape|jasmine|karma|borp|uvu|lab)\b(?![\w-])/i;
 const listed =
   /⟦[SVP](\d+)⟧,? (?:which )?(?:is|are|being) (?:one of|among|listed in) (?:the|its) (?:dev |peer |optional )?(?:dependencies\b|⟦S(\d+)⟧)/i;
 
@@ -317,6 +354,9 @@ function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[]
     // A plain word may be anything; a name with a scope or a dash is that of a package.
     if (/[@/-]/.test(name) || /\b(?:run|tested|linted) (?:by|with)/i.test(verb)) depended(at, true);
   }
+  const by = runner.exec(sentence.text.replaceAll('`', ''))?.[1]?.toLowerCase();
+  if (by !== undefined)
+    statements.push({ kind: 'package', what: 'dependency', name: by, value: '', isOwn: true });
   const among = listed.exec(masked.text);
   const list = masked.references[Number(among?.[2] ?? -1)];
   if (list === undefined || (list.type === 'symbol' && /[dD]ependencies$/.test(list.symbol.name)))

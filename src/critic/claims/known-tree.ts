@@ -187,6 +187,7 @@ export class Words {
   readonly #texts: string[] = [];
   /** Of macros that make names: `x_##name`, `name##_x`. */
   readonly #pasted = new Set<string>();
+  #quoted: Set<string> | undefined;
 
   add(file: string, text: string): void {
     const at = this.files.length;
@@ -204,6 +205,18 @@ export class Words {
 
   has(word: string): boolean {
     return this.#first.has(word);
+  }
+
+  /** In quotes, in what is not a test. */
+  hasText(text: string): boolean {
+    if (this.#quoted === undefined) {
+      this.#quoted = new Set();
+      for (const [at, file] of this.files.entries())
+        if (!testPath.test(file))
+          for (const [, , its = ''] of (this.#texts[at] ?? '').matchAll(/(['"`])([^'"`\s]{1,40})(?=\1)/g))
+            this.#quoted.add(its);
+    }
+    return this.#quoted.has(text);
   }
 
   /** Its beginning or its end is one that a macro pastes names from. */

@@ -137,7 +137,7 @@ const rules: Rule[] = [
     ([, symbols, paths], masked) => definitions(masked, symbols, paths, 'in'),
   ),
   rule(
-    `(${one('S')})${noun}${aside},? (?:which |that )?(?:directly )?(?:extends|inherits from|derives from|is derived from|is a (?:direct )?subclass of) ${article}(?:class )?(${one('S')})`,
+    `(${list('S')})${noun}${aside},? (?:which |that )?(?:directly |both |all )?(?:extends?|inherits? from|derives from|is derived from|is a (?:direct )?subclass of) ${article}(?:class )?(${one('S')})`,
     ([, derived, base], masked) =>
       symbolsOf(masked, derived).flatMap((symbol) =>
         symbolsOf(masked, base).map((its) => ({ kind: 'extends' as const, symbol, base: its })),
@@ -151,7 +151,7 @@ const rules: Rule[] = [
         : [],
   ),
   rule(
-    `(${one('S')})${noun} (?:has|with) (?:exactly |only )?(?:a single|one) (?:caller|call site|call),? (?:in|which is|namely) (${one('S')})`,
+    `(${one('S')})${noun} (?:has|with) (?:exactly |only )?(?:a single|one) (?:caller|call site|call)(?:,? (?:in|which is|namely)|,|:) (${one('S')})`,
     ([, to, from], masked) => calls(masked, from, to),
   ),
   rule(
@@ -162,7 +162,7 @@ const rules: Rule[] = [
         : [],
   ),
   rule(
-    `(${list('S')}|${one('P')})${noun},? (?!(?:the |a )?(?:users?|you|we|they|one|callers?|drivers?|clients?) )${adverbs}(?:calls?|invokes?|calling) ${article}(?:\\w+ )?(${list('S')})`,
+    `(${list('S')}|${one('P')})${noun},? (?!(?:the |a )?(?:users?|you|we|they|one|callers?|drivers?|clients?) )${adverbs}(?:(?<!system )calls?|invokes?|calling) ${article}(?:\\w+ )?(${list('S')})`,
     ([, from, to], masked) => calls(masked, from, to),
   ),
   rule(
@@ -181,6 +181,9 @@ const rules: Rule[] = [
               listed: numbersIn(names).length,
             },
           ],
+  ),
+  rule(`(${one('S')}) (?:SQL |database |SQLite )table\\b`, ([, symbol], masked) =>
+    symbolsOf(masked, symbol).map(({ name }) => ({ kind: 'table' as const, name })),
   ),
   rule(
     `(?:exactly |only |at most |up to |no more than )?(\\d[\\d,_]{0,12}) (?:\\w+ ){0,3}?(?:at most |at least )?\\((${one('S')})\\)`,
@@ -208,9 +211,9 @@ const rules: Rule[] = [
       })),
   ),
   rule(
-    `(${one('S')})${noun} ${adverbs}(?:sets|clears|throws|emits) ${article}(?:\\w+ )?(${one('S')})`,
+    `(${one('S')})${noun}(?: (?:of|in) ⟦P\\d+⟧)? ${adverbs}(?:sets|clears|throws|emits|rejects with) ${article}(?:\\w+ )?(${one('S')})`,
     ([, from, to], masked) =>
-      symbolsOf(masked, to).every(({ name }) => isConstantName(name))
+      symbolsOf(masked, to).every(({ name }) => isConstantName(name) || /(?:Error|Exception)$/.test(name))
         ? symbolsOf(masked, from).flatMap((its) =>
             symbolsOf(masked, to).map((each) => ({ kind: 'mention' as const, from: its, to: each })),
           )
@@ -497,6 +500,6 @@ export function amountOf(bound: string | undefined, number: string | undefined):
 
 /** Value that follows "default", without a subject before it in the same breath. */
 export const defaultValue = new RegExp(
-  `\\bdefaults?(?: value)?(?: is| are|:| to| =| –| -)? ${article}${value}|\\bdefaults?:? ${value}`,
+  `\\bdefaults?(?: value)?(?: is| are|:| to| =|=| –| -(?= ))? ?${article}${value}|\\bdefaults?:? ${value}`,
   'i',
 );

@@ -79,10 +79,14 @@ export function stanceOfRelation(sentence: string, at: number, words: string): S
   return negation.test(words) ? 'negated' : 'asserted';
 }
 
+const toCome = /\bbe\b|\b(?:to|not)\b|\b(?:liv|land|ship|becom|com)(?:e|es)?$/i;
+
 /** What will be made stands behind the words for it, or is their subject; of what another clause names nothing is said. */
 function isToCome(sentence: string, at: number): boolean {
   for (const match of sentence.matchAll(futureMaking)) {
     const between = sentence.slice(at, match.index).replaceAll(/`[^`]{0,200}`?/g, '');
+    // What something will do when it is called is not to come.
+    if (at < match.index && !toCome.test(match[0])) continue;
     if (at >= match.index || !/[,;:]\s|\s(?:and|but|which|so|then|because|while)\s/.test(between))
       return true;
   }

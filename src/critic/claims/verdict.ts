@@ -16,6 +16,8 @@ export interface Checking {
   areBareNamesOwn: boolean;
   /** Nearly every name that the document marks as code stands in the code: one that does not is wrong. */
   areNamesOwn: boolean;
+  /** And nearly every word that stands in quotes in its code spans. */
+  areTextsOwn: boolean;
 }
 
 export function verified(

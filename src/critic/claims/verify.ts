@@ -10,7 +10,7 @@ import {
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
 import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
-import { checkErrorCode, checkListCount, checkWording } from './check-wording.js';
+import { checkErrorCode, checkListCount, checkTable, checkText, checkWording } from './check-wording.js';
 import { checkModule, checkSignature } from './check-signatures.js';
 import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
@@ -45,9 +45,10 @@ export async function verifyClaims(
   const found: Verified[] = [];
   const areBareNamesOwn = namesOwnFiles(claims, tree);
   const areNamesOwn = await namesOwnSymbols(claims, tree);
+  const areTextsOwn = areNamesOwn && (await textsOwn(claims, tree));
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn }));
+    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn, areTextsOwn }));
     const each = { claim, ...verdict };
     found.push(each);
     told(each);
@@ -76,6 +77,15 @@ async function namesOwnSymbols(claims: readonly Claim[], tree: KnownTree): Promi
     if (statement.kind === 'symbol' && statement.symbol.isMarked) names.add(statement.symbol.name);
   const known = [...names].filter((each) => words.has(each)).length;
   return words.isComplete && known >= 8 && 4 * known >= 3 * names.size;
+}
+
+/** Of at least five words in quotes, three in four. */
+async function textsOwn(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
+  const words = await tree.words();
+  const texts = new Set<string>();
+  for (const { statement } of claims) if (statement.kind === 'text') texts.add(statement.text);
+  const known = [...texts].filter((each) => words.hasText(each)).length;
+  return known >= 5 && 4 * known >= 3 * texts.size;
 }
 
 /** What one question cannot answer leaves its claim open, and the others are asked. */
@@ -152,6 +162,10 @@ function check(checking: Checking): Promise<Verdict> {
       return Promise.resolve(checkListCount(its.amount, its.listed));
     case 'error_code':
       return checkErrorCode(checking, its.name, its.symbols);
+    case 'text':
+      return checkText(checking, its.text);
+    case 'table':
+      return checkTable(checking, its.name);
     case 'wording':
       return checkWording(checking, its.text, its.near);
     case 'module':
