@@ -30,7 +30,9 @@ export async function checkCall(
       : verified(text, evidence);
   }
   if (isPartial) return unverified('A part of the index did not answer.');
-  const body = await mention(tree, from, to.name);
+  // What nothing calls by this name may be called by the name of its inner part.
+  const inner = callers.length === 0 ? `__${to.name}` : to.name;
+  const body = (await mention(tree, from, to.name)) ?? (await mention(tree, from, inner));
   if (body === 'unknown') return unverified(`Nothing is known of ${said}.`);
   if (isDenied) {
     const reason = `The index has no call of ${to.name} from ${said}.`;

@@ -1,5 +1,5 @@
 import { agrees } from './check-calls.js';
-import type { Amount, SymbolName } from './claim.js';
+import type { Amount, Statement, SymbolName } from './claim.js';
 import { isConstantName } from './relations.js';
 import { hasWord, lineOf, placesOf, testPath } from './known-tree.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
@@ -45,8 +45,7 @@ const codesMin = 2;
 /** What is printed stands in the code as it is, or nearly so, where one word is another. */
 export async function checkWording(
   { tree, claim, areNamesOwn }: Checking,
-  wording: string,
-  near: string,
+  { text: wording, near, isError }: Extract<Statement, { kind: 'wording' }>,
 ): Promise<Verdict> {
   const words = await tree.words();
   const wanted = wordsOf(wording);
@@ -65,12 +64,10 @@ export async function checkWording(
       await tree.evidence(file, lineOf(text, found.at)),
     );
   }
-  if (!areNamesOwn || near !== '' || !isPrinted.test(claim.text) || claim.stance !== 'asserted')
+  if (!areNamesOwn || isError !== true || claim.stance !== 'asserted')
     return unverified('It is no text of the code.');
   return contradicted('The code prints nothing like it.', 'Copy what it prints.', [], 'medium');
 }
-
-const isPrinted = /\b(?:throws?|rejects?|fails? with|error)\b/i;
 
 interface Found {
   said: string;

@@ -113,8 +113,8 @@ export type Statement =
   | { kind: 'text'; text: string }
   /** Of a data base. */
   | { kind: 'table'; name: string }
-  /** Words that a program prints; `near`: the constant that they belong to. */
-  | { kind: 'wording'; text: string; near: string }
+  /** Words that a program prints; `near`: the constant that they belong to; `isError`: a sentence says that it is thrown. */
+  | { kind: 'wording'; text: string; near: string; isError?: boolean }
   /** What an example loads, and by which names. */
   | { kind: 'module'; specifier: string; names: string[] }
   | { kind: 'returns'; symbol: SymbolName; type: string }

@@ -27,6 +27,7 @@ const usage = /^\s*\$?\s*usage:\s+(?:\$\s+)?([a-z][\w-]{1,40})\b/i;
 const option = /^\s*(?:-\w(?:,\s*|\s+))?(--[a-z][\w-]{1,60})(?:[\s=<[,]|$)/;
 const prototype =
   /^\s*((?:(?:static|inline|extern|const|unsigned|struct|enum|union)\s+){0,5}\w{2,60}(?:\s+|\s*\*{1,2}\s*))(\w{3,80})\(([^(){};]{1,400})\);/;
+const placeholder = /^(?:foo|bar|baz)|^(?:my|your|some|example)_|^callback_|_(?:func|fn|example)$/;
 const define = /^\s*#\s*define\s+([A-Z]\w{3,80})\s+(0x[\da-fA-F]{1,16}|\d{1,12})\s*(?:\/\*.*)?$/;
 const structure = /^\s*struct\s+(\w{2,80})\s*\{/;
 
@@ -73,6 +74,7 @@ function declared(lines: readonly CodeLine[], at: number): CodeClaim[] {
   const first = lines[at];
   if (first === undefined) return [];
   const owner = structure.exec(first.text)?.[1];
+  if (owner !== undefined && placeholder.test(owner)) return [];
   if (owner !== undefined) return membersOf(lines, at, symbol(owner));
   const some = lines.slice(at, at + declarationLines);
   const text = some.map((each) => each.text).join('\n');
@@ -80,6 +82,7 @@ function declared(lines: readonly CodeLine[], at: number): CodeClaim[] {
   const parameters = parameterList(list);
   const isDeclaration =
     whole !== undefined &&
+    !placeholder.test(name) &&
     !/^\s*(?:return|else|goto|case)\b/.test(returns) &&
     parameters.every((each) => /^(?:void|\.\.\.)$|\w[\s*]+\w/.test(each));
   if (!isDeclaration) return [];

@@ -42,7 +42,7 @@ function errorTexts(passage: Passage, sentence: Sentence): Claim[] {
     const at = match.index + match[0].length - text.length - 1;
     return [
       claimOf(passage, sentence, {
-        statement: { kind: 'wording', text, near: '' },
+        statement: { kind: 'wording', text, near: '', isError: /throw|reject|fail|error/i.test(match[0]) },
         ...{ at, end: at + text.length, stance: stanceAt(sentence.text, at) },
       }),
     ];

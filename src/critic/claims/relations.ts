@@ -162,7 +162,7 @@ const rules: Rule[] = [
         : [],
   ),
   rule(
-    `(${list('S')}|${one('P')})${noun},? (?!(?:the |a )?(?:users?|you|we|they|one|callers?|drivers?|clients?) )${adverbs}(?:(?<!system )calls?|invokes?|calling) ${article}(?:\\w+ )?(${list('S')})`,
+    `(${list('S')}|${one('P')})${noun},? (?!(?:the |a )?(?:users?|you|we|they|one|callers?|drivers?|clients?) )${adverbs}(?:(?<!system )calls?|invokes?|(?<!(?:instead of|without|before|after|than|from) )calling) ${article}(?:\\w+ )?(${list('S')})`,
     ([, from, to], masked) => calls(masked, from, to),
   ),
   rule(

@@ -39,7 +39,7 @@ const futureMaking = new RegExp(
   'gi',
 );
 const future = new RegExp(
-  `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|(?<!point )in (?:the|a) (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|(?:later|next|future|coming) (?:version|release)s?)\\b`,
+  `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|(?<!point )in the (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|(?:later|next|future|coming) (?:version|release)s?)\\b`,
   'i',
 );
 const futureOfDoing = /\b(?:will|shall|going to|would|could|might)\b/i;
@@ -57,7 +57,7 @@ const conditionalTail = /(?<!\bas )\b(?:if|unless|in case|provided that)\s/i;
 const example =
   /\b(?:example(?!s?[:.,])|say,|let's|let us|you can (?:create|add|write|name|define)|create (?:a|an|the)|named? (?:it|like)|imaginary|placeholder|something like)(?!\w)/i;
 /** What follows these is an example; what stands before them is not. */
-const exampleFrom = /\b(?:e\.g\.|such as|like|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
+const exampleFrom = /\b(?:e\.g\.|such as|like(?= [\x60*'"(])|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
 const negation =
   /\b(?:not|never|no|nor|neither|cannot|nothing|none|nobody|hardly)\b|n't\b|\bwithout\b/i;
 

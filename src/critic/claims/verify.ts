@@ -167,7 +167,7 @@ function check(checking: Checking): Promise<Verdict> {
     case 'table':
       return checkTable(checking, its.name);
     case 'wording':
-      return checkWording(checking, its.text, its.near);
+      return checkWording(checking, its);
     case 'module':
       return checkModule(checking, its.specifier, its.names);
     case 'returns':
