@@ -248,7 +248,9 @@ async function byBody(
   if (!plainValue.test(type) || /\basync\b/.test(first.signature)) return unknown;
   const lines = ((await tree.text(first.file_path)) ?? '').split('\n');
   const body = lines.slice(first.line - 1, first.line_end).join('\n');
-  const returned = [...body.matchAll(/\breturn\b\s*([^;\n]{0,80})/g)].map(([, its = '']) => its.trim());
+  const returned = [...body.matchAll(/\breturn\b\s*([^;\n]{0,80})/g)].map(([, its = '']) =>
+    its.trim(),
+  );
   const same = returned.includes(type);
   if (same) return verified(`It has return ${type}.`, evidence, 'medium');
   const isPointer = /\| returns:[^|]*\*/.test(first.signature);

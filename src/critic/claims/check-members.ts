@@ -29,12 +29,13 @@ export async function checkMemberOf(
   }
   const { definitions } = await tree.uses(member.name);
   const names = new Set((await Promise.all(owners.map((each) => ancestorsOf(tree, each)))).flat());
-  const its = definitions.find(
-    ({ container }) => container === owner.name || names.has(container),
-  );
+  const its = definitions.find(({ container }) => container === owner.name || names.has(container));
   if (its !== undefined) return verified(`${its.container} has it.`, await place(tree, its));
   const bases = await Promise.all(owners.map((each) => basesOf(tree, each)));
-  if (/\.(?:[cm]?[jt]sx?|py|java)$/.test(first.file_path) && bases.some((each) => each?.length !== 0))
+  if (
+    /\.(?:[cm]?[jt]sx?|py|java)$/.test(first.file_path) &&
+    bases.some((each) => each?.length !== 0)
+  )
     return unverified(`What ${owner.name} is made from may have it.`);
   const [elsewhere] = definitions.filter(({ container }) => container !== '');
   return contradicted(
@@ -116,7 +117,9 @@ export async function checkMention(
   if (first === undefined) return unverified(`Nothing is known of ${from.name}.`);
   const options = { deadlineMs: claimLimits.questionMs, signal: tree.signal };
   const callees = (await tree.ground.questions.callees(from.name, options)).callees;
-  const below = await Promise.all(callees.slice(0, calleesMax).map((each) => tree.uses(each.symbol)));
+  const below = await Promise.all(
+    callees.slice(0, calleesMax).map((each) => tree.uses(each.symbol)),
+  );
   const all = [...bodies, ...below.flatMap(({ definitions }) => definitions.slice(0, 2))];
   for (const each of all) {
     const text = (await tree.text(each.file_path)) ?? '';

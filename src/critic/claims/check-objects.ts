@@ -22,7 +22,11 @@ export async function checkClosed(
 ): Promise<Verdict | undefined> {
   if (!areNamesOwn || claim.stance !== 'asserted' || !words.isComplete) return undefined;
   // What is given away by that name may be anything.
-  if (/^(?:opts?|options?|config|settings|params|args|props|this|self|module|exports)$/.test(container))
+  if (
+    /^(?:opts?|options?|config|settings|params|args|props|this|self|module|exports)$/.test(
+      container,
+    )
+  )
     return undefined;
   const access = new RegExp(
     `\\b${plain(container)}(?:\\?\\.|->)${plain(name)}\\b|\\bObject\\.\\w+\\(\\s*${plain(container)}\\b|\\b${plain(container)}\\[`,
@@ -107,7 +111,9 @@ function exportsOf(text: string): string {
     ([, inner = '']) => inner,
   );
   const single = [
-    ...text.matchAll(/\b(?:module\.)?exports\.([\w$]{1,80})|\bexport\s+(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]{1,80})/g),
+    ...text.matchAll(
+      /\b(?:module\.)?exports\.([\w$]{1,80})|\bexport\s+(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]{1,80})/g,
+    ),
   ].map(([, one = '', other = '']) => one || other);
   const all = [...listed, ...single].join(' ');
   return /\bexport\s+\*|module\.exports\s*=\s*[^{\s]/.test(text) || all === '' ? '...' : all;

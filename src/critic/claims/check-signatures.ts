@@ -14,7 +14,8 @@ export async function checkSignature(checking: Checking, its: Signature): Promis
   const { tree } = checking;
   const { symbol, parameters } = its;
   const definitions = (await definitionsOf(tree, symbol)).filter(
-    ({ file_path, kind }) => !testPath.test(file_path) && !/variable|constant|module|macro/.test(kind),
+    ({ file_path, kind }) =>
+      !testPath.test(file_path) && !/variable|constant|module|macro/.test(kind),
   );
   const [first] = definitions;
   if (first === undefined) return its.isWhole ? undeclared(checking, its) : unknown(symbol.name);

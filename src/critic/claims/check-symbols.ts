@@ -12,6 +12,18 @@ import {
 } from './known-tree.js';
 import { placeOf } from './places.js';
 import { checkClosed } from './check-objects.js';
+import {
+  familyOf,
+  isAmongOthers,
+  isCallable,
+  isMethodOf,
+  isParameterIn,
+  isPlural,
+  isRead,
+  isRole,
+  mayBeElsewhere,
+  optionsName,
+} from './own-names.js';
 import { isSlip, nearest, partsOf } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -83,7 +95,13 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
     );
   const place = words.placeOf(symbol.name);
   const isCall = symbol.isCall || isMethodOf(checking.claim.text, symbol.name);
-  if (/\.[cm]?[jt]sx?$/.test(place?.file ?? '') && place !== undefined && isCall && checking.areNamesOwn && !isCallable(words, symbol.name))
+  if (
+    /\.[cm]?[jt]sx?$/.test(place?.file ?? '') &&
+    place !== undefined &&
+    isCall &&
+    checking.areNamesOwn &&
+    !isCallable(words, symbol.name)
+  )
     return checking.claim.stance === 'asserted' && !foreign.has(symbol.container)
       ? contradicted(
           `${symbol.name} is a word of the code, and nothing there defines or calls it.`,
@@ -190,7 +208,8 @@ async function absentSymbol(
 ): Promise<Verdict> {
   const { name } = symbol;
   const reason = `${name} is not in the code.`;
-  const isName = symbol.isCall || /_|[a-z][A-Z]|^E[A-Z]{4,}$/.test(name) || isRole(claim.text, symbol);
+  const isName =
+    symbol.isCall || /_|[a-z][A-Z]|^E[A-Z]{4,}$/.test(name) || isRole(claim.text, symbol);
   if (!isName) return unverified(reason);
   if (placeholder.test(name)) return unverified(`${reason} It reads like a placeholder.`);
   if (foreign.has(name) || foreign.has(symbol.container) || /^pthread_/.test(name))
@@ -205,7 +224,11 @@ async function absentSymbol(
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
-  if (!symbol.isCall && symbol.container === "" && document.passages.some(({ text }) => isParameterIn(text, name)))
+  if (
+    !symbol.isCall &&
+    symbol.container === '' &&
+    document.passages.some(({ text }) => isParameterIn(text, name))
+  )
     return unverified(`${reason} The document calls a parameter so.`);
   if (!symbol.isCall && [`${name}s`, `CONFIG_${name}`].some((each) => words.has(each)))
     return unverified(`${reason} It is one of several that are.`);
@@ -237,7 +260,10 @@ async function absentSymbol(
   const family = familyOf(name, names);
   const isShort = name.indexOf('_') < 3;
   if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))
-    return areNamesOwn && symbol.isMarked && !isAmongOthers(claim.text, words) && !(await mayBeElsewhere(tree, symbol, words))
+    return areNamesOwn &&
+      symbol.isMarked &&
+      !isAmongOthers(claim.text, words) &&
+      !(await mayBeElsewhere(tree, symbol, words))
       ? contradicted(
           `${reason} Nearly all that the document names is.`,
           'Name something that is there.',
@@ -257,113 +283,8 @@ async function absentSymbol(
   );
 }
 
-const optionsName = /^(?:opts?|options?|config|settings)$/;
-
-/** As a member of options, a key, or taken apart. */
-function isRead(words: Words, name: string): boolean {
-  const plain = name.replaceAll('$', '\\$');
-  const member = new RegExp(
-    `\\b(?:\\w*(?:[oO]pts?|[oO]ptions?)|\\w*[cC]onfig|\\w*[sS]ettings|params?|args?|argv|defaults?|this|self|init)\\??\\.${plain}\\b|['"]${plain}['"]|[{,(]\\s*${plain}\\s*[,}=:]|\\n\\s*(?:readonly )?${plain}\\??\\s*[,:=]`,
-  );
-  for (const { file, text } of words.texts())
-    if (!testPath.test(file) && member.test(text)) return true;
-  return false;
-}
-
-/** "the method `.x`", "the `x` function". */
-function isMethodOf(sentence: string, name: string): boolean {
-  return new RegExp(
-    `\\b(?:method|function)s? \`\\.?${name.replaceAll('$', '\\$')}\`|\`\\.?${name.replaceAll('$', '\\$')}\` (?:method|function)\\b`,
-  ).test(sentence);
-}
-
-const isFunctionAfter =
-  /^['"]?\]?\s*(?:[(<]|\?\.\(|\?:|:(?!\s*(?:true|false|null|\d|string|number|boolean))|=(?!=|\s*(?:true|false|null|undefined|\d|['"])))/;
-
-/** It is called, given a value that may be a function, named in a list of what is exported, or a text by which it may be made. */
-function isCallable(words: Words, name: string): boolean {
-  for (const { file, text } of words.texts()) {
-    if (testPath.test(file)) continue;
-    for (const at of placesOf(text, name)) {
-      const [before, after] = [text.slice(at - 12, at), text.slice(at + name.length, at + name.length + 24)];
-      if (isFunctionAfter.test(after) || /['"`]$/.test(before)) return true;
-      if (/(?:[{,]|\bdefine)\s*$/.test(before) && /^\s*(?:[,}]|$)/.test(after)) return true;
-    }
-  }
-  return false;
-}
-
-/** "the two `shells`": of something that there may be several of, and not called a structure itself. */
-async function isPlural(tree: KnownTree, name: string, sentence: string): Promise<boolean> {
-  if (!name.endsWith('s') || sentence.includes(`struct ${name}`)) return false;
-  const { definitions } = await tree.uses(name.slice(0, -1));
-  return definitions.some(({ kind }) => /struct|class|type|interface|union|enum/.test(kind));
-}
-
-/** Within the brackets of `f(a, name)`. */
-function isParameterIn(text: string, name: string): boolean {
-  return [...text.matchAll(/[\w$]\(([^()`]{1,150})\)/g)].some(([, inner = '']) =>
-    hasWord(inner, name),
-  );
-}
-
-/** What a sentence calls the word that it marks. */
-const roles = 'option|property|field|member|method|function|flag|event|hook|parameter|argument|setting|callback|symbol|constant|class|error|code|key';
-
-/** "the `x` option", "the member `x`": a plain word that is said to be a name of the code. */
-function isRole(sentence: string, { name, container, isMarked }: SymbolName): boolean {
-  if (!isMarked || name.length < 3) return false;
-  const own = container === '' ? name : `${container}.${name}`;
-  if (container === 'options') return true;
-  const at = sentence.indexOf(`\`${own}\``);
-  if (at < 0) return false;
-  const [before, after] = [sentence.slice(0, at), sentence.slice(at + own.length + 2)];
-  return (
-    container !== '' ||
-    // An item of a list of names.
-    (/^\W*$/.test(before) && /^\`(?: \([^()]{1,60}\))?(?::| [–-]) /.test(sentence.slice(at + own.length + 1))) ||
-    new RegExp(`\\b(?:${roles})s? \`?$`, 'i').test(before) ||
-    new RegExp(`^\`?,? (?:and \`\\w+\` )?(?:${roles})s?\\b`, 'i').test(after)
-  );
-}
-
-/** Two calls of a sentence that the code does not have are of something else. */
-function isAmongOthers(sentence: string, words: Words): boolean {
-  const called = [...sentence.matchAll(/`(?:[\w$]{1,60}\.)?([\w$]{3,80})\([^`]{0,80}\)`/g)];
-  return called.filter(([, name = '']) => !words.has(name)).length > 1;
-}
-
-/** A pattern of names, a text of a family of texts that others add to, or something of a package that is used: `ssri.parse`. */
-async function mayBeElsewhere(
-  tree: KnownTree,
-  { name, container }: SymbolName,
-  words: Words,
-): Promise<boolean> {
-  if (name.length < 3) return true;
-  if (/(?:^|_)(?:foo|bar|baz|xxx|name)$|[a-z](?:X|N|XXX)$/.test(name)) return true;
-  const family = familyOf(name, [...words.all()]);
-  if (family.length > 0 && family.some((each) => words.isOnlyText(each))) return true;
-  const json = (await tree.packageFile())?.json ?? {};
-  return ['dependencies', 'peerDependencies', 'devDependencies', 'optionalDependencies'].some(
-    (each) => Object.hasOwn((json[each] as object | undefined) ?? {}, container),
-  );
-}
-
 const familyMin = 3;
 const shortFamilyMin = 8;
-
-/** Names that begin with the same two parts, or one long part, of a name with underscores. */
-function familyOf(name: string, names: readonly string[]): string[] {
-  const parts = partsOf(name);
-  if (!name.includes('_') || parts.length < 2) return [];
-  const [first = '', second = ''] = parts;
-  const isConstant = name === name.toUpperCase();
-  const isLong = parts.length > 2 && first.length < 5;
-  const prefix = isLong ? `${first}_${second}_` : `${first}_`;
-  // Constants of a family stand together, also under a short name.
-  if (prefix.length < (isConstant ? 3 : 4)) return [];
-  return names.filter((each) => each.toLowerCase().startsWith(prefix));
-}
 
 export async function checkDefinition(
   { tree, claim }: Checking,

@@ -207,7 +207,8 @@ export async function checkOption(
       'medium',
     );
   }
-  if (!isListed && document.fenced.includes(flag)) return unverified('An example of the document has it.');
+  if (!isListed && document.fenced.includes(flag))
+    return unverified('An example of the document has it.');
   if (!words.isComplete) return unverified('The tree is too large to be read as a whole.');
   const camel = bare.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   if (words.flags.size < optionsMin) return unverified('The tree has no options of its own.');
@@ -323,12 +324,14 @@ export async function checkPackage(
   const wanted = value.replace(/^(?:v|[>=≥^~ ]+)/, '');
   const numbers = [...stated.matchAll(/\d+(?:\.\d+){0,2}/g)].map(([each]) => each);
   // A range of several parts is the whole of what is stated, or is another.
-  const isSame = /\|\|/.test(value) ? plain(value) === plain(stated) : numbers.some(
-    (each) =>
-      each === wanted ||
-      each.startsWith(`${wanted}.`) ||
-      (what === 'engine' && wanted.replace(/(?:\.0)+$/, '') === each.replace(/(?:\.0)+$/, '')),
-  );
+  const isSame = /\|\|/.test(value)
+    ? plain(value) === plain(stated)
+    : numbers.some(
+        (each) =>
+          each === wanted ||
+          each.startsWith(`${wanted}.`) ||
+          (what === 'engine' && wanted.replace(/(?:\.0)+$/, '') === each.replace(/(?:\.0)+$/, '')),
+      );
   if (isSame) return verified(`${file} says ${stated}.`, evidence);
   return contradicted(`${file} says ${stated}.`, `Say ${stated}.`, evidence);
 }

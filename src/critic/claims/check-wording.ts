@@ -52,7 +52,10 @@ export async function checkWording(
   for (const { file, text } of words.texts()) {
     if (testPath.test(file) || (near !== '' && !hasWord(text, near))) continue;
     if (!text.includes(wording)) continue;
-    return verified(`${file} has it.`, await tree.evidence(file, lineOf(text, text.indexOf(wording))));
+    return verified(
+      `${file} has it.`,
+      await tree.evidence(file, lineOf(text, text.indexOf(wording))),
+    );
   }
   for (const { file, text } of words.texts()) {
     if (testPath.test(file) || (near !== '' && !hasWord(text, near))) continue;
@@ -94,12 +97,19 @@ function lineLike(text: string, wanted: readonly string[]): Found | undefined {
 function textOf(text: string, near: string, wanted: readonly string[]): Found | undefined {
   for (const at of placesOf(text, near)) {
     const after = text.slice(at + near.length, at + near.length + textChars);
-    const match = /^['"`]?\s*[:,=(][^"'`]{0,60}(?:['"`][A-Z_]{3,80}['"`]\s*,\s*)?(["'`])((?:(?!\1)[^\n\\]|\\.){8,200})\1/.exec(after);
+    const match =
+      /^['"`]?\s*[:,=(][^"'`]{0,60}(?:['"`][A-Z_]{3,80}['"`]\s*,\s*)?(["'`])((?:(?!\1)[^\n\\]|\\.){8,200})\1/.exec(
+        after,
+      );
     const said = match?.[2] ?? '';
     const its = wordsOf(said);
     if (its.length < 3 || said.includes('${')) continue;
     const shared = its.filter((each) => wanted.includes(each)).length;
-    if (shared >= 2 && 3 * shared >= Math.max(its.length, wanted.length) && its.join(' ') !== wanted.join(' '))
+    if (
+      shared >= 2 &&
+      3 * shared >= Math.max(its.length, wanted.length) &&
+      its.join(' ') !== wanted.join(' ')
+    )
       return { said, at };
   }
   return undefined;
@@ -107,7 +117,10 @@ function textOf(text: string, near: string, wanted: readonly string[]): Found | 
 
 const textChars = 320;
 
-export async function checkText({ tree, claim, areTextsOwn }: Checking, text: string): Promise<Verdict> {
+export async function checkText(
+  { tree, claim, areTextsOwn }: Checking,
+  text: string,
+): Promise<Verdict> {
   const words = await tree.words();
   if (words.hasText(text)) return verified('The code has it in quotes.', [], 'medium');
   // A word of the code may be the name of a field.
@@ -124,7 +137,10 @@ export async function checkText({ tree, claim, areTextsOwn }: Checking, text: st
 /** A table is made, read or written by its name. */
 export async function checkTable({ tree, claim }: Checking, name: string): Promise<Verdict> {
   const words = await tree.words();
-  const used = new RegExp(`\\b(?:from|into|table|update|join|exists|on)\\s+["'\`[]?${name}\\b`, 'i');
+  const used = new RegExp(
+    `\\b(?:from|into|table|update|join|exists|on)\\s+["'\`[]?${name}\\b`,
+    'i',
+  );
   let isThere = false;
   for (const { file, text } of words.texts()) {
     const at = text.search(used);

@@ -18,7 +18,7 @@ export const claimLimits = {
   /** Symbols of the tree that names are compared with. */
   names: 10_000,
   /** Searches of the index for names with a beginning. */
-  nameSearches: 24,
+  nameSearches: 12,
   /** Places of one constant that are compared. */
   valueSites: 12,
   evidence: 3,

@@ -66,7 +66,13 @@ function claim(from: CodeLine, statement: Statement, to = from): CodeClaim {
 function namesIn(list: string | undefined): string[] {
   return (list ?? '')
     .split(',')
-    .map((each) => each.replace(/^\s*type\s/, '').split(/\sas\s|:/)[0]?.trim() ?? '')
+    .map(
+      (each) =>
+        each
+          .replace(/^\s*type\s/, '')
+          .split(/\sas\s|:/)[0]
+          ?.trim() ?? '',
+    )
     .filter((each) => /^[A-Za-z_$][\w$]*$/.test(each));
 }
 

@@ -2,7 +2,15 @@ import { claimLimits, type Claim, type Stance, type Statement, type SymbolName }
 import { codeClaims } from './code-claims.js';
 import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
 import { referencesIn, isLiteral, type Reference } from './references.js';
-import { constants, defaultValue, isConstantName, mask, relationsIn, symbolsOf, type Masked } from './relations.js';
+import {
+  constants,
+  defaultValue,
+  isConstantName,
+  mask,
+  relationsIn,
+  symbolsOf,
+  type Masked,
+} from './relations.js';
 import { isHardRule, sentencesOf, stanceAt, stanceOfRelation, type Sentence } from './sentences.js';
 
 export interface Extracted {
@@ -38,11 +46,17 @@ function errorTexts(passage: Passage, sentence: Sentence): Claim[] {
     /\b(?:throws?|rejects?|fails?|error|message|warn(?:s|ing)?|prints?|logs?)\b[^"“.;]{0,60}["“]([^"”]{8,160})["”]/gi;
   return [...sentence.text.matchAll(said)].flatMap((match) => {
     const text = match[1] ?? '';
-    if ((text.match(/[A-Za-z]{2,}/g) ?? []).length < 3 || /[<>{}[\]$'`\d]|--|\.\.\.|…/.test(text)) return [];
+    if ((text.match(/[A-Za-z]{2,}/g) ?? []).length < 3 || /[<>{}[\]$'`\d]|--|\.\.\.|…/.test(text))
+      return [];
     const at = match.index + match[0].length - text.length - 1;
     return [
       claimOf(passage, sentence, {
-        statement: { kind: 'wording', text, near: '', isError: /throw|reject|fail|error/i.test(match[0]) },
+        statement: {
+          kind: 'wording',
+          text,
+          near: '',
+          isError: /throw|reject|fail|error/i.test(match[0]),
+        },
         ...{ at, end: at + text.length, stance: stanceAt(sentence.text, at) },
       }),
     ];
@@ -128,7 +142,8 @@ function headed(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
   if (passage.isHeading || sentence.at > 0 || !/^\d[\w.]{0,30}$/.test(value)) return [];
   const named = referencesIn(passage.heading);
   const [first] = named;
-  if (named.length !== 1 || first?.type !== 'symbol' || !isConstantName(first.symbol.name)) return [];
+  if (named.length !== 1 || first?.type !== 'symbol' || !isConstantName(first.symbol.name))
+    return [];
   const its = /^\d+$/.test(value) ? value : `'${value}'`;
   return [
     claimOf(passage, sentence, {

@@ -29,6 +29,7 @@ export interface FileSymbol {
 export class KnownTree {
   readonly #uses = new Map<string, Promise<Uses>>();
   readonly #files = new Map<string, Promise<string | undefined>>();
+  #code: readonly string[] | undefined;
   #words: Promise<Words> | undefined;
   #names: Promise<readonly string[] | undefined> | undefined;
   readonly #prefixes = new Map<string, Promise<readonly string[]>>();
@@ -103,6 +104,8 @@ export class KnownTree {
   }
 
   async #allNames(): Promise<readonly string[] | undefined> {
+    // Every symbol would be read, to learn that they are too many.
+    if (this.#codeFiles().length > claimLimits.treeFiles) return undefined;
     const rows = await this.#algebra('O1');
     return rows.length < claimLimits.names
       ? [...new Set(rows.map(({ symbol }) => symbol))]
@@ -121,9 +124,18 @@ export class KnownTree {
     return (this.#words ??= this.#readWords());
   }
 
+  #codeFiles(): readonly string[] {
+    return (this.#code ??= [...this.paths].filter((each) => codeEndings.test(`/${each}`)));
+  }
+
   async #readWords(): Promise<Words> {
     const words = new Words();
-    const files = [...this.paths].filter((each) => codeEndings.test(`/${each}`));
+    const files = this.#codeFiles();
+    // Some words of a tree that is too large prove nothing, and take as long as all of another.
+    if (files.length > claimLimits.treeFiles) {
+      words.isComplete = false;
+      return words;
+    }
     for (const file of files) {
       if (words.files.length >= claimLimits.treeFiles || words.bytes >= claimLimits.treeBytes) {
         words.isComplete = false;
@@ -213,7 +225,9 @@ export class Words {
       this.#quoted = new Set();
       for (const [at, file] of this.files.entries())
         if (!testPath.test(file))
-          for (const [, , its = ''] of (this.#texts[at] ?? '').matchAll(/(['"`])([^'"`\s]{1,40})(?=\1)/g))
+          for (const [, , its = ''] of (this.#texts[at] ?? '').matchAll(
+            /(['"`])([^'"`\s]{1,40})(?=\1)/g,
+          ))
             this.#quoted.add(its);
     }
     return this.#quoted.has(text);

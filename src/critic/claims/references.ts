@@ -2,18 +2,19 @@ import { claimLimits, type PathName, type SymbolName } from './claim.js';
 import { writtenParameters } from './parameters.js';
 
 /** Something in a sentence that names a part of the code; `at` and `end` in its text. */
-export type Reference = { at: number; end: number } & (
+export type Reference = { at: number; end: number } &
   /** `parameters`: as written behind it. */
-  | { type: 'symbol'; symbol: SymbolName; parameters?: string[] }
-  | { type: 'path'; path: PathName; isMarked: boolean }
-  | { type: 'option'; flags: string[]; command: string }
-  | { type: 'environment'; name: string }
-  | { type: 'script'; name: string }
-  | { type: 'assignment'; symbol: SymbolName; value: string }
-  | { type: 'module'; specifier: string }
-  | { type: 'value'; value: string }
-  | { type: 'url' }
-);
+  (
+    | { type: 'symbol'; symbol: SymbolName; parameters?: string[] }
+    | { type: 'path'; path: PathName; isMarked: boolean }
+    | { type: 'option'; flags: string[]; command: string }
+    | { type: 'environment'; name: string }
+    | { type: 'script'; name: string }
+    | { type: 'assignment'; symbol: SymbolName; value: string }
+    | { type: 'module'; specifier: string }
+    | { type: 'value'; value: string }
+    | { type: 'url' }
+  );
 type Named = Reference extends infer R
   ? R extends Reference
     ? Omit<R, 'at' | 'end'>
@@ -180,7 +181,8 @@ function assignmentIn(text: string): Named | undefined {
   ).exec(text);
   const symbol = match === null ? undefined : symbolIn(match[1] ?? '', false);
   const value = match?.[2]?.trim() ?? '';
-  if (symbol === undefined || !isLiteral(value) || fileName.test(match?.[1] ?? '')) return undefined;
+  if (symbol === undefined || !isLiteral(value) || fileName.test(match?.[1] ?? ''))
+    return undefined;
   return { type: 'assignment', symbol: { ...symbol, isMarked: true }, value };
 }
 

@@ -28,11 +28,7 @@ const letters: Record<Reference['type'], string> = {
 };
 
 /** Of references at one place the first one stands there. */
-export function mask(
-  text: string,
-  named: readonly Reference[],
-  lead?: Reference,
-): Masked {
+export function mask(text: string, named: readonly Reference[], lead?: Reference): Masked {
   const references = [...named];
   let masked = '';
   let from = 0;
@@ -137,7 +133,14 @@ const rules: Rule[] = [
     ([, symbols, paths], masked) => definitions(masked, symbols, paths, 'in'),
   ),
   rule(
-    `(${list('S')})${noun}${aside},? (?:which |that )?(?:directly |both |all )?(?:extends?|inherits? from|derives from|is derived from|is a (?:direct )?subclass of) ${article}(?:class )?(${one('S')})`,
+    `(${one('S')})${noun}${aside},? (?:which |that )?(?:directly )?(?:extends|inherits from|derives from|is derived from|is a (?:direct )?subclass of) ${article}(?:class )?(${one('S')})`,
+    ([, derived, base], masked) =>
+      symbolsOf(masked, derived).flatMap((symbol) =>
+        symbolsOf(masked, base).map((its) => ({ kind: 'extends' as const, symbol, base: its })),
+      ),
+  ),
+  rule(
+    `(${list('S')})${noun} (?:both |all )?(?:extend|inherit from|derive from) ${article}(?:class )?(${one('S')})`,
     ([, derived, base], masked) =>
       symbolsOf(masked, derived).flatMap((symbol) =>
         symbolsOf(masked, base).map((its) => ({ kind: 'extends' as const, symbol, base: its })),
@@ -213,9 +216,15 @@ const rules: Rule[] = [
   rule(
     `(${one('S')})${noun}(?: (?:of|in) ⟦P\\d+⟧)? ${adverbs}(?:sets|clears|throws|emits|rejects with) ${article}(?:\\w+ )?(${one('S')})`,
     ([, from, to], masked) =>
-      symbolsOf(masked, to).every(({ name }) => isConstantName(name) || /(?:Error|Exception)$/.test(name))
+      symbolsOf(masked, to).every(
+        ({ name }) => isConstantName(name) || /(?:Error|Exception)$/.test(name),
+      )
         ? symbolsOf(masked, from).flatMap((its) =>
-            symbolsOf(masked, to).map((each) => ({ kind: 'mention' as const, from: its, to: each })),
+            symbolsOf(masked, to).map((each) => ({
+              kind: 'mention' as const,
+              from: its,
+              to: each,
+            })),
           )
         : [],
   ),

@@ -49,15 +49,15 @@ const absent =
   /\bthere (?:is|are|was|were) (?:no|not|neither)\b|\b(?:does|do|did|is|are)(?: not|n't)(?: \w{1,15})? (?:exist|present|available|exported|defined|implemented|included|found|have|has|provided|supported|any more|part)\b|\b(?:has|have|with|knows?|contains?) no\b|\black(?:s|ing)?\b|\bmissing\b|\bwithout\b|\bnonexist|\bnon-exist|\binstead of\b|\brather than\b|\bunlike\b|\bno such\b|\bnot (?:a|an|called|named)\b/gi;
 const conditional =
   /\b(?:may exist|suppose|supposing|imagine|assume|assuming|hypothetical|were to)\b/i;
-const existing =
-  /\b(?:exists?|is (?:there|present|found|available|defined|missing)|were|had)\b/i;
+const existing = /\b(?:exists?|is (?:there|present|found|available|defined|missing)|were|had)\b/i;
 const conditionalHead =
   /^\W{0,4}(?:if|when|unless|should|once|in case|provided|assuming)\b[^,]{0,300}/i;
 const conditionalTail = /(?<!\bas )\b(?:if|unless|in case|provided that)\s/i;
 const example =
   /\b(?:example(?!s?[:.,])|say,|let's|let us|you can (?:create|add|write|name|define)|create (?:a|an|the)|named? (?:it|like)|imaginary|placeholder|something like)(?!\w)/i;
 /** What follows these is an example; what stands before them is not. */
-const exampleFrom = /\b(?:e\.g\.|such as|like(?= [\x60*'"(])|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
+const exampleFrom =
+  /\b(?:e\.g\.|such as|like(?= [\x60*'"(])|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
 const negation =
   /\b(?:not|never|no|nor|neither|cannot|nothing|none|nobody|hardly)\b|n't\b|\bwithout\b/i;
 

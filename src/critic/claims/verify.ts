@@ -10,7 +10,13 @@ import {
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
 import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
-import { checkErrorCode, checkListCount, checkTable, checkText, checkWording } from './check-wording.js';
+import {
+  checkErrorCode,
+  checkListCount,
+  checkTable,
+  checkText,
+  checkWording,
+} from './check-wording.js';
 import { checkModule, checkSignature } from './check-signatures.js';
 import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
@@ -48,7 +54,10 @@ export async function verifyClaims(
   const areTextsOwn = areNamesOwn && (await textsOwn(claims, tree));
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn, areTextsOwn }));
+    const verdict = fair(
+      claim,
+      await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn, areTextsOwn }),
+    );
     const each = { claim, ...verdict };
     found.push(each);
     told(each);
