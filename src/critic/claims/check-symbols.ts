@@ -58,6 +58,10 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
   const { tree } = checking;
   const { definitions, callers } = await tree.uses(symbol.name);
   const words = await tree.words();
+  // `cycle.machine` is a file: `cycle.machine.ts`.
+  const stem = symbol.container === '' ? '' : `/${symbol.container}.${symbol.name}.`;
+  const file = stem === '' ? undefined : [...tree.paths].find((each) => `/${each}`.includes(stem));
+  if (file !== undefined) return verified(`${file} is called so.`, await tree.evidence(file, 1));
   if (symbol.container !== '') {
     const absent = await checkMember(checking, symbol, definitions, words);
     if (absent !== undefined) return absent;

@@ -58,6 +58,7 @@ beforeAll(async () => {
       'module.exports = { lanes, openQueue, closeQueue, drainQueue, pushItem, takeItem, QueueError, Lane, Hub };',
       '',
     ].join('\n'),
+    'src/lanes.state.js': '// What is kept.\n',
     'src/lane.js': 'exports.LANE_LIMIT = 0x40;\n',
     'src/ring.h': [
       'struct ring_buffer {',
@@ -178,6 +179,7 @@ describe('what is so, or is of something else', () => {
     'It emits the `pushed` event, and the `error` event.',
     '`sweep()` is a method of `Lane`, and `Hub` inherits from `Lane`.',
     '`lanes.openQueue` is there.',
+    '`lanes.state` is a module of its own.',
     '`pushItem()` throws a `QueueError`.',
     '`pushItem` returns `null`.',
     'It throws with "the queue has no such item".',
