@@ -341,7 +341,7 @@ export async function checkDefinition(
   if (claim.stance !== 'asserted') return unverified(said);
   return other === undefined
     ? contradicted(
-        `${said} It is nowhere else in the code either.`,
+        words.isComplete ? `${said} It is nowhere else in the code either.` : said,
         `Name what ${place.file} has.`,
         await tree.evidence(place.file, 1),
         'medium',
