@@ -265,7 +265,7 @@ function reported(results) {
     '|---|---|---|---|---|---|---|---|---|---|',
     ...results.map((each) => row(each.project, sharesOf([each]))),
   ];
-  for (const set of ['built', 'blind', 'blind2'])
+  for (const set of [...new Set(results.map((each) => each.set))].sort())
     lines.push(row(`**${set}**`, sharesOf(results.filter((each) => each.set === set))));
   lines.push(row('**all**', sharesOf(results)));
   for (const each of results) {

@@ -30,19 +30,25 @@ export async function checkCall(
       : verified(text, evidence);
   }
   if (isPartial) return unverified('A part of the index did not answer.');
-  const body = await mention(tree, from, to.name);
+  // What nothing calls by this name may be called by the name of its inner part.
+  const inner = callers.length === 0 ? `__${to.name}` : to.name;
+  const body = (await mention(tree, from, to.name)) ?? (await mention(tree, from, inner));
   if (body === 'unknown') return unverified(`Nothing is known of ${said}.`);
   if (isDenied) {
     const reason = `The index has no call of ${to.name} from ${said}.`;
     return body === undefined ? verified(reason, [], 'medium') : unverified(reason);
   }
   if (body !== undefined) return verified(`${said} names ${to.name}.`, body, 'medium');
-  return noCall(tree, from, to, callers);
+  return noCall({ tree, claim }, from, to, callers);
 }
+
+/** Said of a call by way of others. */
+const isLoose =
+  /\b(?:indirectly|eventually|ultimately|in turn|in the end|ends? up|by way of|by means of|through|via|what it is made of|chain|leads? to|transitively|finally)\b/i;
 
 /** The index knows both, and neither a call nor the name is where it is said to be. */
 async function noCall(
-  tree: KnownTree,
+  { tree, claim }: Pick<Checking, 'tree' | 'claim'>,
   from: SymbolName | PathName,
   to: SymbolName,
   callers: readonly CallSite[],
@@ -55,13 +61,9 @@ async function noCall(
   if (!('path' in from) && targets.length > 0) {
     const options = { deadlineMs: claimLimits.questionMs, signal: tree.signal };
     const { found, path } = await tree.ground.questions.trace(from.name, to.name, options);
-    if (found && path.length <= indirectMax)
-      return unverified(
-        `Not directly: by way of ${path
-          .slice(1, -1)
-          .map(({ symbol }) => symbol)
-          .join(', ')}.`,
-      );
+    const between = path.slice(1, -1).map(({ symbol }) => symbol);
+    if (found && path.length <= indirectMax && isLoose.test(claim.text))
+      return unverified(`Not directly: by way of ${between.join(', ')}.`);
   }
   const [first] = callers;
   const [definition] = 'path' in from ? [] : await definitionsOf(tree, from);
@@ -108,6 +110,9 @@ async function mention(
 
 async function inBody(tree: KnownTree, body: Definition, word: string): Promise<number> {
   const lines = ((await tree.text(body.file_path)) ?? '').split('\n');
+  // A variable of the same name is another thing.
+  const local = new RegExp(`\\b(?:const|let|var)\\s+${word.replaceAll('$', '\\$')}\\s*=`);
+  if (lines.slice(body.line - 1, body.line_end).some((line) => local.test(line))) return 0;
   for (let at = body.line; at <= body.line_end; at += 1)
     if (hasWord(lines[at - 1] ?? '', word)) return at;
   return 0;

@@ -1,8 +1,10 @@
 import path from 'node:path';
 import type { Amount, PathName, SymbolName } from './claim.js';
 import { agrees } from './check-calls.js';
+import type { Definition } from '../../pgc/shapes.js';
+import type { Evidence } from '../shapes.js';
 import { definitionsOf } from './check-symbols.js';
-import { hasWord, testPath, type FileSymbol } from './known-tree.js';
+import { hasWord, testPath, type FileSymbol, type KnownTree } from './known-tree.js';
 import { placeOf } from './places.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -232,8 +234,37 @@ export async function checkReturns(
   const plain = told.replace(/^Promise<(.*)>$/, '$1').trim();
   if (primitives.has(plain) && primitives.has(type.trim()))
     return contradicted(`${symbol.name} returns ${plain}.`, `Say ${plain}.`, evidence);
-  return unverified('What it returns is not written in its signature.', evidence);
+  return byBody(tree, first, type, evidence);
 }
+
+/** Every `return` of a body gives a plain value, and this one is none of them. */
+async function byBody(
+  tree: KnownTree,
+  first: Definition,
+  type: string,
+  evidence: Evidence[],
+): Promise<Verdict> {
+  const unknown = unverified('What it returns is not written in its signature.', evidence);
+  if (!plainValue.test(type) || /\basync\b/.test(first.signature)) return unknown;
+  const lines = ((await tree.text(first.file_path)) ?? '').split('\n');
+  const body = lines.slice(first.line - 1, first.line_end).join('\n');
+  const returned = [...body.matchAll(/\breturn\b\s*([^;\n]{0,80})/g)].map(([, its = '']) =>
+    its.trim(),
+  );
+  const same = returned.includes(type);
+  if (same) return verified(`It has return ${type}.`, evidence, 'medium');
+  const isPointer = /\| returns:[^|]*\*/.test(first.signature);
+  const isError = /^-E[A-Z]/.test(type);
+  const isOther =
+    (isPointer && isError && !/ERR_(?:PTR|CAST)/.test(body)) ||
+    (returned.length > 0 && returned.every((each) => plainValue.test(each)));
+  if (!isOther) return unknown;
+  const said = [...new Set(returned)].slice(0, 4).join(', ');
+  return contradicted(`${first.symbol} returns ${said}.`, `Say ${said}.`, evidence, 'medium');
+}
+
+const plainValue =
+  /^(?:true|false|null|undefined|NULL|-?E[A-Z]{3,12}|-?\d{1,10}|'[^']{0,40}'|"[^"]{0,40}")$/;
 
 function returnedBy(signature: string, name: string): string {
   const mined = /\| returns:([^|]{1,200})/.exec(signature)?.[1];

@@ -1,7 +1,8 @@
+import type { Definition } from '../../pgc/shapes.js';
 import { definitionsOf } from './check-symbols.js';
 import type { SymbolName } from './claim.js';
 import { aboveMax, basesOf, isClass } from './classes.js';
-import { hasWord } from './known-tree.js';
+import { hasWord, lineOf, type KnownTree } from './known-tree.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
 /** What the head of a class says that it is made from, and what stands above that. */
@@ -10,9 +11,10 @@ export async function checkExtends(
   symbol: SymbolName,
   base: SymbolName,
 ): Promise<Verdict> {
-  const known = (await definitionsOf(tree, symbol)).filter(isClass);
+  const definitions = await definitionsOf(tree, symbol);
+  const known = definitions.filter(isClass);
   const [first] = known;
-  if (first === undefined) return unverified(`No class ${symbol.name} is known.`);
+  if (first === undefined) return ofFunction(tree, symbol, base, definitions);
   const evidence = await tree.evidence(first.file_path, first.line, first.line, symbol.name);
   // A class and its declaration, or several of one name: each of them may be meant.
   const heads = await Promise.all(known.slice(0, aboveMax).map((each) => basesOf(tree, each)));
@@ -41,7 +43,8 @@ export async function checkExtends(
   }
   // What is not of the tree is not made from what is.
   const baseIsKnown = (await tree.uses(base.name)).definitions.some(isClass);
-  if (!isWhole && !baseIsKnown)
+  // What every stream or event emitter is made from may stand above what is not here.
+  if (!isWhole && !baseIsKnown && (above.length !== 1 || general.test(base.name)))
     return unverified(`What stands above ${symbol.name} is not all known.`);
   const written = above.length === 0 ? 'nothing' : above.join(', ');
   return contradicted(
@@ -49,4 +52,32 @@ export async function checkExtends(
     above.length === 0 ? 'Say that it stands alone.' : `Say ${written}.`,
     evidence,
   );
+}
+
+const general =
+  /^(?:Object|Function|Error|EventEmitter|EventTarget|Event|Stream|Readable|Writable|Duplex|Transform|PassThrough|Component|Base\w*|Abstract\w*)$/;
+
+/** `inherits(X, Y)`: how functions are made from others. */
+async function ofFunction(
+  tree: KnownTree,
+  symbol: SymbolName,
+  base: SymbolName,
+  definitions: readonly Definition[],
+): Promise<Verdict> {
+  for (const { file_path, kind } of definitions) {
+    if (!kind.includes('function')) continue;
+    const text = (await tree.text(file_path)) ?? '';
+    const match = new RegExp(
+      `\\binherits\\(\\s*${symbol.name}\\s*,\\s*(?:[\\w$]{1,40}\\.)?([\\w$]{1,60})\\s*\\)`,
+    ).exec(text);
+    if (match === null) continue;
+    const evidence = await tree.evidence(file_path, lineOf(text, match.index));
+    const its = match[1] ?? '';
+    if (its === base.name) return verified(`${symbol.name} inherits from it.`, evidence);
+    // A short name stands for another.
+    const isOther = (await tree.uses(base.name)).definitions.length > 0;
+    const said = `${symbol.name} inherits from ${its}.`;
+    return isOther ? contradicted(said, `Say ${its}.`, evidence) : unverified(said, evidence);
+  }
+  return unverified(`No class ${symbol.name} is known.`);
 }

@@ -11,6 +11,19 @@ import {
   type Words,
 } from './known-tree.js';
 import { placeOf } from './places.js';
+import { checkClosed } from './check-objects.js';
+import {
+  familyOf,
+  isAmongOthers,
+  isCallable,
+  isMethodOf,
+  isParameterIn,
+  isPlural,
+  isRead,
+  isRole,
+  mayBeElsewhere,
+  optionsName,
+} from './own-names.js';
 import { isSlip, nearest, partsOf } from './spelling.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
@@ -45,9 +58,27 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
   const { tree } = checking;
   const { definitions, callers } = await tree.uses(symbol.name);
   const words = await tree.words();
+  // `cycle.machine` is a file: `cycle.machine.ts`.
+  const stem = symbol.container === '' ? '' : `/${symbol.container}.${symbol.name}.`;
+  const file = stem === '' ? undefined : [...tree.paths].find((each) => `/${each}`.includes(stem));
+  if (file !== undefined) return verified(`${file} is called so.`, await tree.evidence(file, 1));
   if (symbol.container !== '') {
     const absent = await checkMember(checking, symbol, definitions, words);
     if (absent !== undefined) return absent;
+  }
+  const closed = symbol.container === '' ? undefined : await checkClosed(checking, symbol, words);
+  if (closed !== undefined) return closed;
+  const isUnread = optionsName.test(symbol.container) && !isRead(words, symbol.name);
+  if (isUnread && checking.areNamesOwn && checking.claim.stance === 'asserted') {
+    const place = words.placeOf(symbol.name);
+    const evidence = place === undefined ? [] : await tree.evidence(place.file, place.line);
+    if (place !== undefined)
+      return contradicted(
+        `${symbol.name} is a word of the code, and no option.`,
+        'Name an option that is read.',
+        evidence,
+        'medium',
+      );
   }
   const [definition] = definitions;
   if (definition !== undefined && symbol.container !== '') {
@@ -67,6 +98,22 @@ export async function checkSymbol(checking: Checking, symbol: SymbolName): Promi
       'medium',
     );
   const place = words.placeOf(symbol.name);
+  const isCall = symbol.isCall || isMethodOf(checking.claim.text, symbol.name);
+  if (
+    /\.[cm]?[jt]sx?$/.test(place?.file ?? '') &&
+    place !== undefined &&
+    isCall &&
+    checking.areNamesOwn &&
+    !isCallable(words, symbol.name)
+  )
+    return checking.claim.stance === 'asserted' && !foreign.has(symbol.container)
+      ? contradicted(
+          `${symbol.name} is a word of the code, and nothing there defines or calls it.`,
+          'Name a function that is there.',
+          await tree.evidence(place.file, place.line, place.line, symbol.name),
+          'medium',
+        )
+      : unverified(`Nothing calls ${symbol.name}.`);
   if (place !== undefined)
     return verified(
       `${symbol.name} is a word of the code.`,
@@ -159,25 +206,37 @@ async function ownerOf(tree: KnownTree, container: string): Promise<Definition |
 
 /** Nowhere in the index and nowhere in the code: wrong only where the tree has a name of which it is a misspelling, or its family. */
 async function absentSymbol(
-  { tree, document, claim }: Checking,
+  { tree, document, claim, areNamesOwn }: Checking,
   symbol: SymbolName,
   words: Words,
 ): Promise<Verdict> {
   const { name } = symbol;
   const reason = `${name} is not in the code.`;
-  const isName = symbol.isCall || /_|[a-z][A-Z]/.test(name);
+  const isName =
+    symbol.isCall || /_|[a-z][A-Z]|^E[A-Z]{4,}$/.test(name) || isRole(claim.text, symbol);
   if (!isName) return unverified(reason);
   if (placeholder.test(name)) return unverified(`${reason} It reads like a placeholder.`);
   if (foreign.has(name) || foreign.has(symbol.container) || /^pthread_/.test(name))
     return unverified(`${reason} It belongs to the language.`);
   if (elsewhereSaid.test(claim.text))
     return unverified(`${reason} The sentence speaks of another system.`);
+  if (words.mayBePasted(name)) return unverified(`${reason} A macro may make it.`);
+  if (/^_|_$/.test(name) && /\b(?:pre|suf)fix|ending|ends? (?:in|with)|begin/i.test(claim.text))
+    return unverified(`${reason} It is a part of names.`);
   if (document.passages.some(({ text }) => text.includes(`\`${name} = `)))
     return unverified(`${reason} The document calls something so.`);
   if (hasWord(document.fenced, name))
     return unverified(`${reason} An example of the document has it.`);
   if (!symbol.isMarked && !/_/.test(name)) return unverified(reason);
+  if (
+    !symbol.isCall &&
+    symbol.container === '' &&
+    document.passages.some(({ text }) => isParameterIn(text, name))
+  )
+    return unverified(`${reason} The document calls a parameter so.`);
   if (!symbol.isCall && [`${name}s`, `CONFIG_${name}`].some((each) => words.has(each)))
+    return unverified(`${reason} It is one of several that are.`);
+  if (await isPlural(tree, name, claim.text))
     return unverified(`${reason} It is one of several that are.`);
   if (await tree.isInDocuments(name))
     return unverified(`${reason} Other documents of the tree name it.`);
@@ -205,7 +264,17 @@ async function absentSymbol(
   const family = familyOf(name, names);
   const isShort = name.indexOf('_') < 3;
   if (family.length < (isShort ? shortFamilyMin : familyMin) || (isShort && !words.isComplete))
-    return unverified(`${reason} It may be defined elsewhere.`);
+    return areNamesOwn &&
+      symbol.isMarked &&
+      !isAmongOthers(claim.text, words) &&
+      !(await mayBeElsewhere(tree, symbol, words))
+      ? contradicted(
+          `${reason} Nearly all that the document names is.`,
+          'Name something that is there.',
+          [],
+          'medium',
+        )
+      : unverified(`${reason} It may be defined elsewhere.`);
   const [first = ''] = family;
   const [relative] = (await tree.uses(first)).definitions;
   return contradicted(
@@ -220,19 +289,6 @@ async function absentSymbol(
 
 const familyMin = 3;
 const shortFamilyMin = 8;
-
-/** Names that begin with the same two parts, or one long part, of a name with underscores. */
-function familyOf(name: string, names: readonly string[]): string[] {
-  const parts = partsOf(name);
-  if (!name.includes('_') || parts.length < 2) return [];
-  const [first = '', second = ''] = parts;
-  const isConstant = name === name.toUpperCase();
-  const isLong = parts.length > 2 && first.length < 5;
-  const prefix = isLong ? `${first}_${second}_` : `${first}_`;
-  // Constants of a family stand together, also under a short name.
-  if (prefix.length < (isConstant ? 3 : 4)) return [];
-  return names.filter((each) => each.toLowerCase().startsWith(prefix));
-}
 
 export async function checkDefinition(
   { tree, claim }: Checking,
@@ -285,7 +341,7 @@ export async function checkDefinition(
   if (claim.stance !== 'asserted') return unverified(said);
   return other === undefined
     ? contradicted(
-        `${said} It is nowhere else in the code either.`,
+        words.isComplete ? `${said} It is nowhere else in the code either.` : said,
         `Name what ${place.file} has.`,
         await tree.evidence(place.file, 1),
         'medium',

@@ -15,7 +15,7 @@ interface Site {
 
 /** `X = 5`, `X: 5`, `#define X 5`, `X ?? 5`, as the code writes them. */
 export async function checkConstant(
-  { tree, document }: Checking,
+  { tree, document, claim }: Checking,
   symbol: SymbolName,
   value: string,
   unit: string,
@@ -52,6 +52,7 @@ export async function checkConstant(
   if (isCut || different.size > 1)
     return unverified(`${symbol.name} has several values: ${found}.`, evidence);
   if (
+    !/\bdefault/i.test(claim.text) &&
     hasWord(document.fenced, symbol.name) &&
     new RegExp(`${escaped(symbol.name)}['"]?\\s?[:=]\\s?${escaped(value)}`).test(document.fenced)
   )
@@ -102,12 +103,18 @@ const chosen =
 const flagged =
   /^\s{0,9}[:=]\s{0,9}(!!)?(?:[\w$]{1,40}\.){0,3}([\w$]{1,60})(?:\s{0,9}(!==?|===?)\s{0,9}(false|true))?\s{0,9}[;,})\n]/;
 
+/** `x = Number(options.x) || 5`: what is left where none was given. */
+const otherwise =
+  /^\s{0,9}[:=]\s{0,9}(?:[\w$]{1,40}\(|\+)?(?:[\w$]{1,40}\.){0,3}([\w$]{1,60})\)?\s{0,9}(?:\|\||\?\?)\s{0,9}([^\n;,})]{1,60})/;
+
 function takenByDefault(after: string, name: string): string | undefined {
   const [, one, other] = chosen.exec(after) ?? [];
   if (one !== undefined && other !== undefined) {
     const isFirst = hasWord(one, name);
     if (isFirst !== hasWord(other, name)) return isFirst ? other : one;
   }
+  const [, converted, fallback] = otherwise.exec(after) ?? [];
+  if (converted === name) return fallback;
   const [, twice, same, sign, value] = flagged.exec(after) ?? [];
   if (same !== name) return undefined;
   if (twice !== undefined) return sign === undefined ? 'false' : undefined;
@@ -122,7 +129,7 @@ function valueAfter(text: string, at: number, name: string): string | undefined 
   const defined = /#\s*define\s+$/.test(text.slice(Math.max(0, at - 20), at));
   const pattern = defined
     ? /^[ \t]+\(?([^\n]{1,60}?)\)?(?:\s*\/[/*].*)?(?:\n|$)/
-    : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
+    : /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*(\[[^\]\n]{0,60}\]|[^\n;,})]{1,60})/;
   const value = (takenByDefault(after, name) ?? pattern.exec(after)?.[1])
     ?.replace(/\s*(?:\/\/|\/\*).*$/, '')
     .replace(/\s+as const$/, '')
@@ -132,6 +139,7 @@ function valueAfter(text: string, at: number, name: string): string | undefined 
 
 function typeOf(value: string): string {
   if (/^['"]/.test(value)) return 'text';
+  if (/^\[/.test(value)) return 'list';
   if (/^(?:true|false)$/.test(value)) return 'boolean';
   if (isConstantName(value)) return 'name';
   return /^[-+]?\d/.test(value) ? 'number' : 'other';
@@ -151,7 +159,12 @@ const scales: readonly [RegExp, readonly number[]][] = [
 /** What a literal may mean, in whatever unit the code has it. */
 function meanings(value: string, unit: string): string[] {
   const number = numberOf(value);
-  if (number === undefined) return [value.replace(/^['"]|['"]$/g, '')];
+  if (number === undefined)
+    return [
+      value.startsWith('[')
+        ? value.replaceAll(/["\s]/g, (sign) => (sign === '"' ? "'" : ''))
+        : value.replace(/^['"]|['"]$/g, ''),
+    ];
   const factors = scales.find(([pattern]) => pattern.test(unit))?.[1] ?? [1];
   return (unit === '' ? [1] : factors).map((factor) => String(number * factor));
 }
@@ -162,7 +175,7 @@ export function numberOf(text: string): number | undefined {
     .replaceAll(/[_,\s]/g, '')
     .replace(/^\((.*)\)$/, '$1')
     .replace(/(?<=\d)(?:n|ms|s|UL|L|U)$/i, '');
-  if (/^[-+]?(?:0x[\da-f]+|\d+(?:\.\d+)?(?:e\d{1,3})?)$/i.test(bare)) return Number(bare);
+  if (/^[-+]?(?:0x[\da-f]+|0b[01]+|\d+(?:\.\d+)?(?:e\d{1,3})?)$/i.test(bare)) return Number(bare);
   const shift = /^(\d+)<<(\d+)$/.exec(bare);
   if (shift !== null) return Number(shift[1]) * 2 ** Number(shift[2]);
   const product = bare.split('*');
@@ -180,6 +193,7 @@ export async function checkOption(
   { tree, document, claim }: Checking,
   flag: string,
   command: string,
+  isListed = false,
 ): Promise<Verdict> {
   const words = await tree.words();
   const bare = flag.replace(/^--no-/, '--');
@@ -193,7 +207,8 @@ export async function checkOption(
       'medium',
     );
   }
-  if (document.fenced.includes(flag)) return unverified('An example of the document has it.');
+  if (!isListed && document.fenced.includes(flag))
+    return unverified('An example of the document has it.');
   if (!words.isComplete) return unverified('The tree is too large to be read as a whole.');
   const camel = bare.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   if (words.flags.size < optionsMin) return unverified('The tree has no options of its own.');
@@ -306,16 +321,23 @@ export async function checkPackage(
       : (engines as Record<string, unknown> | undefined)?.['node'];
   if (typeof stated !== 'string') return unverified(`${file} does not say.`);
   const evidence = await shown(what === 'version' ? 'version' : 'engines');
-  const wanted = value.replace(/^v/, '');
+  const wanted = value.replace(/^(?:v|[>=≥^~ ]+)/, '');
   const numbers = [...stated.matchAll(/\d+(?:\.\d+){0,2}/g)].map(([each]) => each);
-  const isSame = numbers.some(
-    (each) =>
-      each === wanted ||
-      each.startsWith(`${wanted}.`) ||
-      (what === 'engine' && wanted.replace(/(?:\.0)+$/, '') === each.replace(/(?:\.0)+$/, '')),
-  );
+  // A range of several parts is the whole of what is stated, or is another.
+  const isSame = /\|\|/.test(value)
+    ? plain(value) === plain(stated)
+    : numbers.some(
+        (each) =>
+          each === wanted ||
+          each.startsWith(`${wanted}.`) ||
+          (what === 'engine' && wanted.replace(/(?:\.0)+$/, '') === each.replace(/(?:\.0)+$/, '')),
+      );
   if (isSame) return verified(`${file} says ${stated}.`, evidence);
   return contradicted(`${file} says ${stated}.`, `Say ${stated}.`, evidence);
+}
+
+function plain(range: string): string {
+  return range.replaceAll(/\s+/g, '');
 }
 
 async function checkDependency(
@@ -326,6 +348,7 @@ async function checkDependency(
 ): Promise<Verdict> {
   const lists = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'];
   const all = lists.flatMap((each) => Object.keys((json[each] as object | undefined) ?? {}));
+  if (json['name'] === name) return unverified('It is the package itself.');
   if (all.includes(name)) return verified('It is a dependency.', await shown(name));
   const { definitions } = await tree.uses(name);
   const isOwn =

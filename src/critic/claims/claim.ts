@@ -18,7 +18,7 @@ export const claimLimits = {
   /** Symbols of the tree that names are compared with. */
   names: 10_000,
   /** Searches of the index for names with a beginning. */
-  nameSearches: 24,
+  nameSearches: 12,
   /** Places of one constant that are compared. */
   valueSites: 12,
   evidence: 3,
@@ -90,11 +90,39 @@ export type Statement =
   | { kind: 'parameter'; symbol: SymbolName; parameter: string }
   /** A class, and what it is said to be made from. */
   | { kind: 'extends'; symbol: SymbolName; base: SymbolName }
+  /** As a document writes it; `isWhole`: a declaration, with every parameter and what is returned. */
+  | {
+      kind: 'signature';
+      symbol: SymbolName;
+      parameters: string[];
+      returns: string;
+      isWhole: boolean;
+    }
+  /** Of a class or structure. */
+  | { kind: 'member'; symbol: SymbolName; member: SymbolName }
+  | { kind: 'member_count'; symbol: SymbolName; amount: Amount }
+  /** Something that is emitted. */
+  | { kind: 'event'; name: string }
+  /** A function sets, throws, or gives back something that it must name. */
+  | { kind: 'mention'; from: SymbolName; to: SymbolName }
+  /** So many things, which are then named one by one. */
+  | { kind: 'list_count'; amount: Amount; listed: number }
+  /** A code of an error that one of these functions is said to return. */
+  | { kind: 'error_code'; name: string; symbols: SymbolName[] }
+  /** A word in quotes: `'change'`. */
+  | { kind: 'text'; text: string }
+  /** Of a data base. */
+  | { kind: 'table'; name: string }
+  /** Words that a program prints; `near`: the constant that they belong to; `isError`: a sentence says that it is thrown. */
+  | { kind: 'wording'; text: string; near: string; isError?: boolean }
+  /** What an example loads, and by which names. */
+  | { kind: 'module'; specifier: string; names: string[] }
   | { kind: 'returns'; symbol: SymbolName; type: string }
   /** `unit` as written: `seconds`, `MiB`; empty: none. */
   | { kind: 'constant'; symbol: SymbolName; value: string; unit: string }
   /** `command`: the program that it was written with; empty: none. */
-  | { kind: 'option'; flag: string; command: string }
+  /** `isListed`: the usage of a command lists it. */
+  | { kind: 'option'; flag: string; command: string; isListed?: boolean }
   | { kind: 'environment'; name: string }
   | { kind: 'script'; name: string }
   /** `isOwn`: the package itself is said to have the dependency. */

@@ -13,10 +13,18 @@ export interface Passage {
 }
 
 /** A document as a reader of claims sees it. */
+/** A line of a block of code; 1-based. */
+export interface CodeLine {
+  line: number;
+  text: string;
+}
+
 export interface ReadDocument {
   passages: Passage[];
   /** Everything in blocks of code: examples and output, of which nothing is claimed. */
   fenced: string;
+  /** The same, line by line. */
+  code: CodeLine[];
   /** Anchors of its headings, as pages make them. */
   anchors: Set<string>;
 }
@@ -62,7 +70,7 @@ function commentsOf(lines: readonly string[], isHashed: boolean): string[] {
 
 class Reader {
   readonly #passages: Passage[] = [];
-  readonly #fenced: string[] = [];
+  readonly #code: CodeLine[] = [];
   readonly #anchors = new Set<string>();
   /** Of the last anchor of each slug: a thousand headings of the same words are not counted from the beginning each time. */
   readonly #counts = new Map<string, number>();
@@ -81,7 +89,8 @@ class Reader {
     this.#close();
     return {
       passages: this.#passages,
-      fenced: this.#fenced.join('\n'),
+      fenced: this.#code.map(({ text }) => text).join('\n'),
+      code: this.#code,
       anchors: this.#anchors,
     };
   }
@@ -105,8 +114,10 @@ class Reader {
     else if (/^\S/.test(line)) this.#isInList &&= this.#open.length > 0;
     this.#open.push({ line: number, text: line.replace(/^\s*(?:>\s?)*/, '').replace(item, '') });
     if (isRow) this.#close();
-    if (this.syntax === 'rst' && /::\s*$/.test(line) && !/^\s*\.\. /.test(line))
+    if (this.syntax === 'rst' && /::\s*$/.test(line) && !/^\s*\.\. /.test(line)) {
       this.#literal = indentOf(line);
+      this.#close();
+    }
   }
 
   #section(heading: string, number: number): void {
@@ -144,14 +155,14 @@ class Reader {
   }
 
   #isCode(line: string, number: number): boolean {
-    return this.syntax === 'rst' ? this.#isLiteral(line, number) : this.#isFenced(line);
+    return this.syntax === 'rst' ? this.#isLiteral(line, number) : this.#isFenced(line, number);
   }
 
-  #isFenced(line: string): boolean {
+  #isFenced(line: string, number: number): boolean {
     const mark = /^\s*(?:>\s?)*(`{3,}|~{3,})/.exec(line)?.[1];
     if (this.#fence !== '') {
       if (mark?.startsWith(this.#fence) === true && /^[\s>`~]*$/.test(line)) this.#fence = '';
-      else this.#fenced.push(line);
+      else this.#code.push({ line: number, text: line });
       return true;
     }
     if (mark !== undefined) {
@@ -160,7 +171,7 @@ class Reader {
       return true;
     }
     const isIndented = /^(?: {4}|\t)/.test(line) && this.#open.length === 0 && !this.#isInList;
-    if (isIndented) this.#fenced.push(line);
+    if (isIndented) this.#code.push({ line: number, text: line });
     return isIndented;
   }
 
@@ -168,7 +179,7 @@ class Reader {
     if (this.#literal >= 0) {
       if (line.trim() === '') return true;
       if (indentOf(line) > this.#literal) {
-        this.#fenced.push(line);
+        this.#code.push({ line: number, text: line });
         return true;
       }
       this.#literal = -1;
@@ -194,6 +205,7 @@ class Reader {
 
   /** Comments of HTML, and the matter before a page. */
   #isHidden(line: string): boolean {
+    if (this.syntax === 'rst' && /^\.\. _[^:]{1,100}:/.test(line)) return true;
     const begins = !this.#isInComment && /^\s*<!--/.test(line);
     if (begins) this.#isInComment = true;
     if (!this.#isInComment) return false;

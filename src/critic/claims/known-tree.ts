@@ -29,6 +29,7 @@ export interface FileSymbol {
 export class KnownTree {
   readonly #uses = new Map<string, Promise<Uses>>();
   readonly #files = new Map<string, Promise<string | undefined>>();
+  #code: readonly string[] | undefined;
   #words: Promise<Words> | undefined;
   #names: Promise<readonly string[] | undefined> | undefined;
   readonly #prefixes = new Map<string, Promise<readonly string[]>>();
@@ -103,6 +104,8 @@ export class KnownTree {
   }
 
   async #allNames(): Promise<readonly string[] | undefined> {
+    // Every symbol would be read, to learn that they are too many.
+    if (this.#codeFiles().length > claimLimits.treeFiles) return undefined;
     const rows = await this.#algebra('O1');
     return rows.length < claimLimits.names
       ? [...new Set(rows.map(({ symbol }) => symbol))]
@@ -121,9 +124,18 @@ export class KnownTree {
     return (this.#words ??= this.#readWords());
   }
 
+  #codeFiles(): readonly string[] {
+    return (this.#code ??= [...this.paths].filter((each) => codeEndings.test(`/${each}`)));
+  }
+
   async #readWords(): Promise<Words> {
     const words = new Words();
-    const files = [...this.paths].filter((each) => codeEndings.test(`/${each}`));
+    const files = this.#codeFiles();
+    // Some words of a tree that is too large prove nothing, and take as long as all of another.
+    if (files.length > claimLimits.treeFiles) {
+      words.isComplete = false;
+      return words;
+    }
     for (const file of files) {
       if (words.files.length >= claimLimits.treeFiles || words.bytes >= claimLimits.treeBytes) {
         words.isComplete = false;
@@ -185,6 +197,9 @@ export class Words {
   /** Options as programs spell them, and where. */
   readonly flags = new Map<string, string>();
   readonly #texts: string[] = [];
+  /** Of macros that make names: `x_##name`, `name##_x`. */
+  readonly #pasted = new Set<string>();
+  #quoted: Set<string> | undefined;
 
   add(file: string, text: string): void {
     const at = this.files.length;
@@ -193,6 +208,8 @@ export class Words {
     this.bytes += text.length;
     for (const [word] of text.matchAll(/[A-Za-z_$][\w$]*/g))
       if (!this.#first.has(word)) this.#first.set(word, at);
+    for (const [, before = '', after = ''] of text.matchAll(/(?:(\w{2,40})\s?)?##\s?(\w{2,40})?/g))
+      for (const part of [before, after]) if (part !== '') this.#pasted.add(part);
     if (testPath.test(file)) return;
     for (const [flag] of text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g))
       if (!this.flags.has(flag)) this.flags.set(flag, file);
@@ -200,6 +217,27 @@ export class Words {
 
   has(word: string): boolean {
     return this.#first.has(word);
+  }
+
+  /** In quotes, in what is not a test. */
+  hasText(text: string): boolean {
+    if (this.#quoted === undefined) {
+      this.#quoted = new Set();
+      for (const [at, file] of this.files.entries())
+        if (!testPath.test(file))
+          for (const [, , its = ''] of (this.#texts[at] ?? '').matchAll(
+            /(['"`])([^'"`\s]{1,40})(?=\1)/g,
+          ))
+            this.#quoted.add(its);
+    }
+    return this.#quoted.has(text);
+  }
+
+  /** Its beginning or its end is one that a macro pastes names from. */
+  mayBePasted(name: string): boolean {
+    for (let at = name.indexOf('_', 1); at > 0; at = name.indexOf('_', at + 1))
+      if (this.#pasted.has(name.slice(at)) || this.#pasted.has(name.slice(0, at + 1))) return true;
+    return false;
   }
 
   /** Where it is met first, it stands in quotes, and is all that stands there. */

@@ -1,16 +1,20 @@
 import { claimLimits, type PathName, type SymbolName } from './claim.js';
+import { writtenParameters } from './parameters.js';
 
 /** Something in a sentence that names a part of the code; `at` and `end` in its text. */
-export type Reference = { at: number; end: number } & (
-  | { type: 'symbol'; symbol: SymbolName }
-  | { type: 'path'; path: PathName; isMarked: boolean }
-  | { type: 'option'; flags: string[]; command: string }
-  | { type: 'environment'; name: string }
-  | { type: 'script'; name: string }
-  | { type: 'assignment'; symbol: SymbolName; value: string }
-  | { type: 'value'; value: string }
-  | { type: 'url' }
-);
+export type Reference = { at: number; end: number } &
+  /** `parameters`: as written behind it. */
+  (
+    | { type: 'symbol'; symbol: SymbolName; parameters?: string[] }
+    | { type: 'path'; path: PathName; isMarked: boolean }
+    | { type: 'option'; flags: string[]; command: string }
+    | { type: 'environment'; name: string }
+    | { type: 'script'; name: string }
+    | { type: 'assignment'; symbol: SymbolName; value: string }
+    | { type: 'module'; specifier: string }
+    | { type: 'value'; value: string }
+    | { type: 'url' }
+  );
 type Named = Reference extends infer R
   ? R extends Reference
     ? Omit<R, 'at' | 'end'>
@@ -144,6 +148,8 @@ function spanned(text: string): Named[] {
     text,
   )?.[1];
   if (run !== undefined) return [{ type: 'script', name: run }];
+  const specifier = /\b(?:require|import)\(['"]([\w@./-]{1,100})['"]\)/.exec(text)?.[1];
+  if (specifier !== undefined) return [{ type: 'module', specifier }];
   const flags = [...text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g)].map(([flag]) => flag);
   if (flags.length > 0) {
     const command = /^(?:\$\s)?(?:npx\s)?([\w./@-]{1,60})\s/.exec(text)?.[1] ?? '';
@@ -164,7 +170,7 @@ function literalIn(text: string): Named | undefined {
 }
 
 export function isLiteral(text: string): boolean {
-  return /^(?:[-+]?(?:0x[\da-f]{1,16}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
+  return /^(?:[-+]?(?:0x[\da-f]{1,16}|0b[01]{1,32}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|\[(?:(?:'[\w./:-]{1,40}'|"[\w./:-]{1,40}"|[\d.]{1,12})(?:,\s?)?){0,8}\]|\{\}|[\d_]{1,10}(?:\s?[*+-]\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2})$/i.test(
     text,
   );
 }
@@ -175,7 +181,8 @@ function assignmentIn(text: string): Named | undefined {
   ).exec(text);
   const symbol = match === null ? undefined : symbolIn(match[1] ?? '', false);
   const value = match?.[2]?.trim() ?? '';
-  if (symbol === undefined || !isLiteral(value)) return undefined;
+  if (symbol === undefined || !isLiteral(value) || fileName.test(match?.[1] ?? ''))
+    return undefined;
   return { type: 'assignment', symbol: { ...symbol, isMarked: true }, value };
 }
 
@@ -202,10 +209,15 @@ function isPath(path: string): boolean {
 }
 
 function symbolSpan(text: string): Named | undefined {
-  const symbol = symbolIn(text, false);
-  return symbol === undefined
-    ? undefined
-    : { type: 'symbol', symbol: { ...symbol, isMarked: true } };
+  // `> a.b(c) -> Promise`, as some write the heads of their functions.
+  const bare = text.replace(/^>\s/, '').replace(/\)\s?(?:->|=>|→)\s?[^]{1,80}$/, ')');
+  const symbol = symbolIn(bare, false);
+  if (symbol === undefined) return undefined;
+  const list = /\(([^]{1,150})\)$/.exec(bare)?.[1];
+  return {
+    ...{ type: 'symbol', symbol: { ...symbol, isMarked: true } },
+    ...(list === undefined ? {} : { parameters: writtenParameters(list) }),
+  };
 }
 
 /** `Class.method`, `foo(a, b)`, `struct foo`; undefined: something else. */

@@ -22,12 +22,14 @@ const letters: Record<Reference['type'], string> = {
   environment: 'E',
   script: 'R',
   assignment: 'A',
+  module: 'M',
   value: 'V',
   url: 'U',
 };
 
 /** Of references at one place the first one stands there. */
-export function mask(text: string, references: readonly Reference[]): Masked {
+export function mask(text: string, named: readonly Reference[], lead?: Reference): Masked {
+  const references = [...named];
   let masked = '';
   let from = 0;
   references.forEach((each, at) => {
@@ -36,8 +38,19 @@ export function mask(text: string, references: readonly Reference[]): Masked {
     from = each.end;
   });
   masked = (masked + text.slice(from)).replaceAll(/\*\*|__(?=⟦)|(?<=⟧)__/g, '');
-  return { text: pronounced(masked.replaceAll(/[‘’]/g, "'")), references };
+  const plain = pronounced(masked.replaceAll(/[‘’]/g, "'"));
+  const subject = lead === undefined ? null : demonstrative.exec(plain);
+  if (lead === undefined || subject === null) return { text: plain, references };
+  references.push({ ...lead, at: 0, end: subject[0].length });
+  return {
+    text: `${subject[1] ?? ''}⟦${letters[lead.type]}${references.length - 1}⟧ ${plain.slice(subject[0].length)}`,
+    references,
+  };
 }
+
+/** A sentence of its own that goes on about what the passage began with. */
+const demonstrative =
+  /^(\W{0,4})(?:It|This|This (?:function|method|option|class|macro|helper))(?: is (?:the|a) (?:function|method|helper|macro))? (?=(?:is|are|takes|calls|called|has|lives|expects|returns|accepts|defaults|throws|sets|requires|extends|inherits)\b)/;
 
 const pronoun =
   /(?<=[;,] (?:and |where |which )?)it(?= (?:is|takes|calls|has|lives|expects|returns)\b)|(?<=\b(?:calls?|invokes?|uses?) )it(?=[.,;)]|$)/i;
@@ -72,7 +85,7 @@ const verbs = {
 };
 const units =
   '(?:ms|milliseconds?|seconds?|secs?|s|minutes?|hours?|days?|bytes?|[KMG]i?B|kilobytes?|megabytes?|entries|items|files|characters|lines|tokens|attempts|times)';
-const value = `(${one('V')}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
+const value = `(${one('V')}|\\[(?:'[\\w./:-]{1,40}'(?:, ?)?){0,8}\\](?!\\()|'[\\w./:-]{1,40}'(?=[\\s.,;)]|$)|0x[\\da-f]{1,16}|0b[01]{1,32}|[-+]?\\d(?:[\\d,_]{0,20}\\d)?(?:\\.\\d{1,6})?(?:e\\d{1,3})?|true|false|null|undefined)(?:\\s?(${units})\\b)?`;
 
 interface Rule {
   pattern: RegExp;
@@ -127,6 +140,13 @@ const rules: Rule[] = [
       ),
   ),
   rule(
+    `(${list('S')})${noun} (?:both |all )?(?:extend|inherit from|derive from) ${article}(?:class )?(${one('S')})`,
+    ([, derived, base], masked) =>
+      symbolsOf(masked, derived).flatMap((symbol) =>
+        symbolsOf(masked, base).map((its) => ({ kind: 'extends' as const, symbol, base: its })),
+      ),
+  ),
+  rule(
     `(${one('S')})${noun},? (?:equals|is equal to|is set to|defaults to|is defined as) (${one('S')})`,
     ([, symbol, other], masked) =>
       symbolsOf(masked, other).every(({ name, isMarked }) => isMarked && isConstantName(name))
@@ -134,7 +154,7 @@ const rules: Rule[] = [
         : [],
   ),
   rule(
-    `(${one('S')})${noun} (?:has|with) (?:exactly |only )?(?:a single|one) (?:caller|call site|call),? (?:in|which is|namely) (${one('S')})`,
+    `(${one('S')})${noun} (?:has|with) (?:exactly |only )?(?:a single|one) (?:caller|call site|call)(?:,? (?:in|which is|namely)|,|:) (${one('S')})`,
     ([, to, from], masked) => calls(masked, from, to),
   ),
   rule(
@@ -145,12 +165,72 @@ const rules: Rule[] = [
         : [],
   ),
   rule(
-    `(${list('S')}|${one('P')})${noun},? ${adverbs}(?:calls?|invokes?|calling) ${article}(?:\\w+ )?(${list('S')})`,
+    `(${list('S')}|${one('P')})${noun},? (?!(?:the |a )?(?:users?|you|we|they|one|callers?|drivers?|clients?) )${adverbs}(?:(?<!system )calls?|invokes?|(?<!(?:instead of|without|before|after|than|from) )calling) ${article}(?:\\w+ )?(${list('S')})`,
     ([, from, to], masked) => calls(masked, from, to),
   ),
   rule(
     `(${list('S')})${noun}(?:[^⟦.;]{0,40}⟦P\\d+⟧)?(?:[^⟦.;]{0,30}\\b)??(?:called|invoked) (?:only |directly |once |internally |just )?(?:by|from|in|within|inside) ${article}(?:\\w+ )?(${list('S')}|${one('P')})(?! (?:callback|hook|handler))`,
     ([, to, from], masked) => calls(masked, from, to),
+  ),
+  rule(
+    `${amount} (?:\\w+ ){0,2}?(?:arguments?|parameters?|options?|fields?|members?|functions?|methods?|files?|flags?|events?|properties|types|values|states|modes|classes|hooks|callbacks|macros|constants|modules|commands),? ?(?:[-–:(]|namely|called|named)? ?(${one('[SVPO]')}(?:, ${one('[SVPO]')}){0,9},? and ${one('[SVPO]')})`,
+    ([whole = '', bound, number, names]) =>
+      /\b(?:of|first|last|other|more) /.test(whole)
+        ? []
+        : [
+            {
+              kind: 'list_count',
+              amount: amountOf(bound, number),
+              listed: numbersIn(names).length,
+            },
+          ],
+  ),
+  rule(`(${one('S')}) (?:SQL |database |SQLite )table\\b`, ([, symbol], masked) =>
+    symbolsOf(masked, symbol).map(({ name }) => ({ kind: 'table' as const, name })),
+  ),
+  rule(
+    `(?:exactly |only |at most |up to |no more than )?(\\d[\\d,_]{0,12}) (?:\\w+ ){0,3}?(?:at most |at least )?\\((${one('S')})\\)`,
+    ([, number, symbol], masked) => constants(masked, symbol, number, ''),
+  ),
+  rule(
+    `(${list('S')})${noun} (?:is|are) (?:a |an |the |one of the )?(?:static )?(?:method|member|field|property|function)s? of ${article}(?:class |struct(?:ure)? |object )?(${one('S')})`,
+    ([, names, owner], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(?:method|member|field|property|attribute)s? (${list('S')}) of ${article}(?:class |struct(?:ure)? |object )?(${one('S')})`,
+    ([, names, owner], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(${one('S')})${noun} (?:has|offers|provides) ${article}(?:method|member|field)s? (${list('S')})`,
+    ([, owner, names], masked) => members(masked, owner, names),
+  ),
+  rule(
+    `(${one('S')})${noun} ${adverbs}(?:has|with|holds|contains) ${amount} (?:members|fields)\\b`,
+    ([, symbol, bound, number], masked) =>
+      symbolsOf(masked, symbol).map((its) => ({
+        kind: 'member_count' as const,
+        symbol: its,
+        amount: amountOf(bound, number),
+      })),
+  ),
+  rule(
+    `(${one('S')})${noun}(?: (?:of|in) ⟦P\\d+⟧)? ${adverbs}(?:sets|clears|throws|emits|rejects with) ${article}(?:\\w+ )?(${one('S')})`,
+    ([, from, to], masked) =>
+      symbolsOf(masked, to).every(
+        ({ name }) => isConstantName(name) || /(?:Error|Exception)$/.test(name),
+      )
+        ? symbolsOf(masked, from).flatMap((its) =>
+            symbolsOf(masked, to).map((each) => ({
+              kind: 'mention' as const,
+              from: its,
+              to: each,
+            })),
+          )
+        : [],
+  ),
+  rule(
+    `(?:emit(?:s|ted)?|fires?) ${article}(${one('[SV]')})(?! (?:function|method))|((?:${one('[SV]')}(?:, | and | or |, and ))?${one('[SV]')}) events?\\b|\\bevents? (?:named |called )?(${one('[SV]')})`,
+    ([, one_, before, after], masked) => events(masked, one_ ?? before ?? after),
   ),
   rule(
     `(${one('S')})${noun} (?:is|are|gets?) ${adverbs}(?:called|invoked|used) (?:(?:from|by|in|at) )?${amount} (?:different |other |distinct |separate |call )?(places?|sites?|functions?|callers?|files?|locations?|spots?|times|methods?)`,
@@ -372,6 +452,29 @@ export function constants(
   }));
 }
 
+function members(
+  masked: Masked,
+  owner: string | undefined,
+  names: string | undefined,
+): Statement[] {
+  return symbolsOf(masked, owner).flatMap((symbol) =>
+    symbolsOf(masked, names).map((member) => ({ kind: 'member' as const, symbol, member })),
+  );
+}
+
+function events({ references }: Masked, text: string | undefined): Statement[] {
+  return numbersIn(text).flatMap((at): Statement[] => {
+    const each = references[at];
+    const name =
+      each?.type === 'value'
+        ? /^['"]([\w:-]{2,60})['"]$/.exec(each.value)?.[1]
+        : each?.type === 'symbol' && each.symbol.isMarked && !each.symbol.isCall
+          ? each.symbol.name
+          : undefined;
+    return name === undefined ? [] : [{ kind: 'event', name }];
+  });
+}
+
 function tests(masked: Masked, symbol: string | undefined, path: string | undefined): Statement[] {
   const [where] = pathsOf(masked, path);
   return symbolsOf(masked, symbol).map((its) => ({
@@ -406,6 +509,6 @@ export function amountOf(bound: string | undefined, number: string | undefined):
 
 /** Value that follows "default", without a subject before it in the same breath. */
 export const defaultValue = new RegExp(
-  `\\bdefaults?(?: value)?(?: is| are|:| to| =| –| -)? ${article}${value}|\\bdefaults?:? ${value}`,
+  `\\bdefaults?(?: value)?(?: is| are|:| to| =|=| –| -(?= ))? ?${article}${value}|\\bdefaults?:? ${value}`,
   'i',
 );

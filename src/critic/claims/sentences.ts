@@ -39,23 +39,25 @@ const futureMaking = new RegExp(
   'gi',
 );
 const future = new RegExp(
-  `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|in (?:the|a) (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|(?:later|next|future|coming) (?:version|release)s?)\\b`,
+  `\\b(?:planned|not yet|to be (?:added|written|implemented|done|created|introduced|decided)|TODO|FIXME|(?<!point )in the (?:near )?future|upcoming|propos(?:e|es|ed|al)|roadmap|someday|one day|(?:later|next|future|coming) (?:version|release)s?)\\b`,
   'i',
 );
 const futureOfDoing = /\b(?:will|shall|going to|would|could|might)\b/i;
 const past =
-  /\b(?:was|were|has been|have been|had been|been|got|is|are|being)\s(?:\w{1,15}\s){0,2}?(?:removed|deleted|renamed|moved|dropped|replaced|superseded|retired|deprecated|gone)\b|(?<!\b(?:be|is|are|was|were|been|being|can|may)(?: \w{1,15})? )\bused to\b|\bno longer\b|\bformerly\b|\bpreviously\b|\b(?:removed|dropped) (?:in|from|with|since)\b|\bin (?:earlier|older|previous|former) (?:versions?|releases?)\b|\b(?:older|earlier|former|previous) (?:name|version|file)\b|\b(?:before|until|prior to) v?\d|\brenamed (?:from|to)\b/i;
+  /\b(?:was|were|has been|have been|had been|been|got|is|are|being)\s(?:\w{1,15}\s){0,2}?(?:removed|deleted|renamed|moved|dropped|replaced|superseded|retired|deprecated|gone)\b|(?:\b(?:it|this|that|there|they|we|which|who|code|version)|[\x60)]) used to\b|\bno longer\b|\bformerly\b|\bpreviously\b|\b(?:removed|dropped) (?:in|from|with|since)\b|\bin (?:earlier|older|previous|former) (?:versions?|releases?)\b|\b(?:older|earlier|former|previous) (?:name|version|file)\b|\b(?:before|until|prior to) v?\d|\brenamed (?:from|to)\b/i;
 const absent =
   /\bthere (?:is|are|was|were) (?:no|not|neither)\b|\b(?:does|do|did|is|are)(?: not|n't)(?: \w{1,15})? (?:exist|present|available|exported|defined|implemented|included|found|have|has|provided|supported|any more|part)\b|\b(?:has|have|with|knows?|contains?) no\b|\black(?:s|ing)?\b|\bmissing\b|\bwithout\b|\bnonexist|\bnon-exist|\binstead of\b|\brather than\b|\bunlike\b|\bno such\b|\bnot (?:a|an|called|named)\b/gi;
 const conditional =
   /\b(?:may exist|suppose|supposing|imagine|assume|assuming|hypothetical|were to)\b/i;
-const existing =
-  /\b(?:exists?|is (?:there|present|found|available|defined|missing|given|set)|were|had)\b/i;
+const existing = /\b(?:exists?|is (?:there|present|found|available|defined|missing)|were|had)\b/i;
 const conditionalHead =
   /^\W{0,4}(?:if|when|unless|should|once|in case|provided|assuming)\b[^,]{0,300}/i;
-const conditionalTail = /\b(?:if|unless|in case|provided that)\s/i;
+const conditionalTail = /(?<!\bas )\b(?:if|unless|in case|provided that)\s/i;
 const example =
-  /\b(?:e\.g\.|for example|for instance|example|say,|let's|let us|your|you can (?:create|add|write|name|define)|create (?:a|an|the)|named? (?:it|like)|imaginary|placeholder|something like)(?!\w)/i;
+  /\b(?:example(?!s?[:.,])|say,|let's|let us|you can (?:create|add|write|name|define)|create (?:a|an|the)|named? (?:it|like)|imaginary|placeholder|something like)(?!\w)/i;
+/** What follows these is an example; what stands before them is not. */
+const exampleFrom =
+  /\b(?:e\.g\.|such as|like(?= [\x60*'"(])|for example|for instance|examples?[:.,]|your(?! (?:app|application|code|project|program|own)\b))(?!\w)/i;
 const negation =
   /\b(?:not|never|no|nor|neither|cannot|nothing|none|nobody|hardly)\b|n't\b|\bwithout\b/i;
 
@@ -65,7 +67,8 @@ export function stanceAt(sentence: string, at: number): Stance {
   if (future.test(sentence) || isToCome(sentence, at)) return 'future';
   if (isDenied(sentence, at)) return 'negated';
   if (isConditional(sentence, at)) return 'conditional';
-  return example.test(sentence) ? 'example' : 'asserted';
+  const from = exampleFrom.exec(sentence);
+  return example.test(sentence) || (from !== null && at > from.index) ? 'example' : 'asserted';
 }
 
 /** Of what a sentence says that something does: said of the future, it is not said of the code as it is. */
@@ -76,10 +79,14 @@ export function stanceOfRelation(sentence: string, at: number, words: string): S
   return negation.test(words) ? 'negated' : 'asserted';
 }
 
+const toCome = /\bbe\b|\b(?:to|not)\b|\b(?:liv|land|ship|becom|com)(?:e|es)?$/i;
+
 /** What will be made stands behind the words for it, or is their subject; of what another clause names nothing is said. */
 function isToCome(sentence: string, at: number): boolean {
   for (const match of sentence.matchAll(futureMaking)) {
     const between = sentence.slice(at, match.index).replaceAll(/`[^`]{0,200}`?/g, '');
+    // What something will do when it is called is not to come.
+    if (at < match.index && !toCome.test(match[0])) continue;
     if (at >= match.index || !/[,;:]\s|\s(?:and|but|which|so|then|because|while)\s/.test(between))
       return true;
   }
@@ -92,6 +99,8 @@ const deniedChars = 40;
 function isDenied(sentence: string, at: number): boolean {
   for (const match of sentence.matchAll(absent)) {
     const end = match.index + match[0].length;
+    // Another clause speaks of something else.
+    if (/;/.test(sentence.slice(Math.min(at, end), Math.max(at, match.index)))) continue;
     if (at < end ? match.index - at <= 2 * deniedChars : at - end <= deniedChars) return true;
   }
   return false;

@@ -14,6 +14,10 @@ export interface Checking {
   claim: Claim;
   /** Files that the document names without a folder are, all but a few, files of the tree. */
   areBareNamesOwn: boolean;
+  /** Nearly every name that the document marks as code stands in the code: one that does not is wrong. */
+  areNamesOwn: boolean;
+  /** And nearly every word that stands in quotes in its code spans. */
+  areTextsOwn: boolean;
 }
 
 export function verified(

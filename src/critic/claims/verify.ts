@@ -9,6 +9,15 @@ import {
   checkSymbolCount,
 } from './check-counts.js';
 import { checkAnchor, checkLine, checkPath } from './check-places.js';
+import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
+import {
+  checkErrorCode,
+  checkListCount,
+  checkTable,
+  checkText,
+  checkWording,
+} from './check-wording.js';
+import { checkModule, checkSignature } from './check-signatures.js';
 import { checkExtends } from './check-extends.js';
 import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
 import {
@@ -41,9 +50,14 @@ export async function verifyClaims(
 ): Promise<Verified[]> {
   const found: Verified[] = [];
   const areBareNamesOwn = namesOwnFiles(claims, tree);
+  const areNamesOwn = await namesOwnSymbols(claims, tree);
+  const areTextsOwn = areNamesOwn && (await textsOwn(claims, tree));
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(claim, await asked({ tree, document, claim, areBareNamesOwn }));
+    const verdict = fair(
+      claim,
+      await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn, areTextsOwn }),
+    );
     const each = { claim, ...verdict };
     found.push(each);
     told(each);
@@ -62,6 +76,25 @@ function namesOwnFiles(claims: readonly Claim[], tree: KnownTree): boolean {
   }
   const known = [...names.values()].filter((each) => each).length;
   return known >= 3 && 4 * known >= 3 * names.size;
+}
+
+/** Of at least eight, three in four. */
+async function namesOwnSymbols(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
+  const words = await tree.words();
+  const names = new Set<string>();
+  for (const { statement } of claims)
+    if (statement.kind === 'symbol' && statement.symbol.isMarked) names.add(statement.symbol.name);
+  const known = [...names].filter((each) => words.has(each)).length;
+  return words.isComplete && known >= 8 && 4 * known >= 3 * names.size;
+}
+
+/** Of at least five words in quotes, three in four. */
+async function textsOwn(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
+  const words = await tree.words();
+  const texts = new Set<string>();
+  for (const { statement } of claims) if (statement.kind === 'text') texts.add(statement.text);
+  const known = [...texts].filter((each) => words.hasText(each)).length;
+  return known >= 5 && 4 * known >= 3 * texts.size;
 }
 
 /** What one question cannot answer leaves its claim open, and the others are asked. */
@@ -124,12 +157,34 @@ function check(checking: Checking): Promise<Verdict> {
       return checkParameter(checking, its.symbol, its.parameter);
     case 'extends':
       return checkExtends(checking, its.symbol, its.base);
+    case 'signature':
+      return checkSignature(checking, its);
+    case 'member':
+      return checkMemberOf(checking, its.symbol, its.member);
+    case 'member_count':
+      return checkMemberCount(checking, its.symbol, its.amount);
+    case 'event':
+      return checkEvent(checking, its.name);
+    case 'mention':
+      return checkMention(checking, its.from, its.to);
+    case 'list_count':
+      return Promise.resolve(checkListCount(its.amount, its.listed));
+    case 'error_code':
+      return checkErrorCode(checking, its.name, its.symbols);
+    case 'text':
+      return checkText(checking, its.text);
+    case 'table':
+      return checkTable(checking, its.name);
+    case 'wording':
+      return checkWording(checking, its);
+    case 'module':
+      return checkModule(checking, its.specifier, its.names);
     case 'returns':
       return checkReturns(checking, its.symbol, its.type);
     case 'constant':
       return checkConstant(checking, its.symbol, its.value, its.unit);
     case 'option':
-      return checkOption(checking, its.flag, its.command);
+      return checkOption(checking, its.flag, its.command, its.isListed);
     case 'environment':
       return checkEnvironment(checking, its.name);
     case 'script':
