@@ -4,7 +4,8 @@
 //
 //   npm run campaign:critic-claims -- [--only NAME,…] [--keep FOLDER] [--list] [--json]
 //
-// Exits with 1 when fewer than 90 % of the falsified claims are found, or more than 5 % of the true ones are called false.
+// Exits with 1 when fewer than 90 % of what is falsified in the first six documents (built, blind) are found, or more than 5 %
+// of the true claims of all of them are called false. The later sets tell how far an unseen document is from that.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, cpSync, writeFileSync } from 'node:fs';
@@ -28,7 +29,7 @@ const corpora = path.join(repository, 'test/critic/claims/corpus');
 const sigma = path.join(repository, 'services/cli/sigma.mjs');
 /** Of one document: far beyond what a review is given. */
 const msMax = 600_000;
-const goals = { found: 0.9, falseAlarms: 0.05 };
+const goals = { of: ['built', 'blind'], found: 0.9, falseAlarms: 0.05 };
 
 const { values: options } = parseArgs({
   options: {
@@ -311,5 +312,6 @@ for (const file of files.sort())
   results.push(await measured(JSON.parse(readFileSync(path.join(corpora, file), 'utf8')), folder));
 const all = sharesOf(results);
 process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : `${reported(results)}\n`);
-process.exitCode =
-  all.found / all.falsified >= goals.found && all.alarms / all.claims <= goals.falseAlarms ? 0 : 1;
+const first = sharesOf(results.filter(({ set }) => goals.of.includes(set)));
+const isFound = first.found >= goals.found * first.falsified;
+process.exitCode = isFound && all.alarms <= goals.falseAlarms * all.claims ? 0 : 1;
