@@ -3,10 +3,12 @@
 //
 //   npm run campaign:critic-modes -- --repo DIR --home DIR --artifact PATH [--artifact PATH …] [--mode NAME …] [--sections] [--json]
 //   npm run campaign:critic-modes -- --faults test/critic/modes/faults --tree PROJECT=DIR=HOME [--tree …] [--only NAME …] [--list]
+//   npm run campaign:critic-modes -- --mends test/critic/modes/mends.yaml --repo DIR --home DIR [--list]
 //
 // PATH is a file of the tree, from its root. Every mode of `src/critic/modes.ts` is run, without a model. With `--faults`
 // each artifact of the folder is reviewed as it is and with its faults, against the index of the tree as it is; a corpus
-// whose project has no `--tree` is left out. Exits with 1 when a finding quotes what is not there, or a required section is
+// whose project has no `--tree` is left out. With `--mends` each commit of the list is reviewed both ways: the file before it
+// as a change of the file after it, and the file after it as a change of the one before. Exits with 1 when a finding quotes what is not there, or a required section is
 // missing.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +16,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { modes } from '../../dist/src/critic/modes.js';
 import { examine, faultsOf, openGround } from './critic-review.mjs';
-import { measure, readCorpora, tables } from './seeded-faults.mjs';
+import { mendsOf, measure, readCorpora, tables } from './seeded-faults.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     sections: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     faults: { type: 'string' },
+    mends: { type: 'string' },
     tree: { type: 'string', multiple: true, default: [] },
     only: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
@@ -32,13 +35,16 @@ const { values } = parseArgs({
 });
 const { repo, home } = values;
 const isSeeded = values.faults !== undefined && values.tree.length > 0;
-if (!isSeeded && (repo === undefined || home === undefined || values.artifact.length === 0)) {
-  console.error('needs --repo, --home and --artifact, or --faults and --tree');
+const isMends = values.mends !== undefined;
+const hasTree = repo !== undefined && home !== undefined;
+if (!isSeeded && !(hasTree && (isMends || values.artifact.length > 0))) {
+  console.error('needs --repo, --home and --artifact or --mends, or --faults and --tree');
   process.exit(2);
 }
 
 let faults = 0;
 if (isSeeded) await runSeeded();
+else if (isMends) await runMends();
 else {
   const ground = await openGround(repo, home);
   for (const artifact of values.artifact)
@@ -83,9 +89,27 @@ async function runSeeded() {
   console.log(`\n${tables(measured)}`);
 }
 
+async function runMends() {
+  const ground = await openGround(repo, home);
+  let noticed = 0;
+  let forward = 0;
+  for (const { commit, path: file, mend, takenBack, made } of await mendsOf(ground, values.mends)) {
+    if (takenBack.length > 0) noticed += 1;
+    forward += made.length;
+    console.log(`\n## ${commit} ${file}: ${mend}`);
+    for (const each of takenBack) console.log(`taken back: ${said(each)}`);
+    for (const each of made) console.log(`made: ${said(each)}`);
+  }
+  console.log(
+    `\n${noticed} taken back with a finding, ${forward} findings of those that made them`,
+  );
+}
+
+function said({ mode, rule, severity, line_start, line_end, text }) {
+  return `${mode} ${severity} ${rule} ${line_start}-${line_end}: ${text}`;
+}
+
 function list({ name, faults: seeded, wrong, sound }) {
-  const said = ({ mode, rule, severity, line_start, line_end, text }) =>
-    `${mode} ${severity} ${rule} ${line_start}-${line_end}: ${text}`;
   console.log(`\n## ${name}`);
   for (const { kind, line_start, line_end, by } of seeded) {
     console.log(`${by.length > 0 ? 'FOUND ' : 'missed'} ${kind}, ${line_start}-${line_end}`);

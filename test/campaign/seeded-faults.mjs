@@ -1,4 +1,5 @@
 // Artifacts with faults that were put into them: which of them a review finds, and what it says of nothing.
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -69,12 +70,7 @@ export async function measure(ground, corpus) {
   const { text, faults } = seeded(original, corpus.faults);
   const sound = await review(ground, corpus.path, original);
   const faulty = await review(ground, corpus.path, text);
-  const known = counted(sound.findings.map(keyOf));
-  const fresh = faulty.findings.filter((finding) => {
-    const left = known.get(keyOf(finding)) ?? 0;
-    known.set(keyOf(finding), left - 1);
-    return left <= 0;
-  });
+  const fresh = freshOf(faulty.findings, sound.findings);
   const told = fresh.map((finding) => ({ finding, fault: meant(finding, faults) }));
   return {
     name: corpus.name,
@@ -85,6 +81,47 @@ export async function measure(ground, corpus) {
     wrong: told.filter(({ fault }) => fault === undefined).map(({ finding }) => finding),
     sound: sound.findings,
     broken: [...sound.broken, ...faulty.broken],
+  };
+}
+
+/** Those that were not there before. */
+function freshOf(findings, before) {
+  const known = counted(before.map(keyOf));
+  return findings.filter((finding) => {
+    const left = known.get(keyOf(finding)) ?? 0;
+    known.set(keyOf(finding), left - 1);
+    return left <= 0;
+  });
+}
+
+/** Of each commit what is said of taking it back, and of making it. */
+export async function mendsOf(ground, file) {
+  const found = [];
+  for (const { commit, path: name, mend } of parse(readFileSync(file, 'utf8'))) {
+    const at = (revision) =>
+      execFileSync('git', ['-C', ground.root, 'show', `${revision}:${name}`], { encoding: 'utf8' });
+    const [before, after] = [at(`${commit}~1`), at(commit)];
+    const said = async (tree, artifact) => {
+      const its = withFile(ground, name, tree);
+      const [same, other] = [await review(its, name, tree), await review(its, name, artifact)];
+      return freshOf(other.findings, same.findings);
+    };
+    found.push({
+      ...{ commit, path: name, mend },
+      takenBack: await said(after, before),
+      made: await said(before, after),
+    });
+  }
+  return found;
+}
+
+/** The tree with one of its files as it was once. Its index is that of today. */
+function withFile(ground, name, text) {
+  return {
+    root: ground.root,
+    questions: ground.questions,
+    paths: () => ground.paths(),
+    read: async (path) => (path === name ? text : await ground.read(path)),
   };
 }
 
