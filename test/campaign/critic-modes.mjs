@@ -93,10 +93,13 @@ async function runMends() {
   const ground = await openGround(repo, home);
   let noticed = 0;
   let forward = 0;
-  for (const { commit, path: file, mend, takenBack, made } of await mendsOf(ground, values.mends)) {
+  for (const { commit, path: file, set, mend, takenBack, made } of await mendsOf(
+    ground,
+    values.mends,
+  )) {
     if (takenBack.length > 0) noticed += 1;
     forward += made.length;
-    console.log(`\n## ${commit} ${file}: ${mend}`);
+    console.log(`\n## ${commit} (${set}) ${file}: ${mend}`);
     for (const each of takenBack) console.log(`taken back: ${said(each)}`);
     for (const each of made) console.log(`made: ${said(each)}`);
   }

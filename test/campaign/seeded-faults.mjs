@@ -97,7 +97,7 @@ function freshOf(findings, before) {
 /** Of each commit what is said of taking it back, and of making it. */
 export async function mendsOf(ground, file) {
   const found = [];
-  for (const { commit, path: name, mend } of parse(readFileSync(file, 'utf8'))) {
+  for (const { commit, path: name, set, mend } of parse(readFileSync(file, 'utf8'))) {
     const at = (revision) =>
       execFileSync('git', ['-C', ground.root, 'show', `${revision}:${name}`], { encoding: 'utf8' });
     const [before, after] = [at(`${commit}~1`), at(commit)];
@@ -107,7 +107,7 @@ export async function mendsOf(ground, file) {
       return freshOf(other.findings, same.findings);
     };
     found.push({
-      ...{ commit, path: name, mend },
+      ...{ commit, path: name, set, mend },
       takenBack: await said(after, before),
       made: await said(before, after),
     });

@@ -18,6 +18,7 @@ const modeOf: Readonly<Record<LossKind, ModeName>> = {
   'result-unchecked': 'fmea',
   'release-lost': 'fmea',
   'await-lost': 'fmea',
+  'handler-lost': 'fmea',
   // What somebody else notices, and late.
   'name-gone': 'pre-mortem',
   'arguments-left': 'pre-mortem',

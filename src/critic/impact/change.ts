@@ -11,6 +11,8 @@ const keptShareMin = 0.4;
 export interface Pair {
   before: Unit;
   after: Unit;
+  /** It uses something that this change imports: what it no longer does itself may be done there. */
+  isHandedOver: boolean;
 }
 
 /** An artifact that is a source file of the tree, and no longer what the tree has. */
@@ -86,7 +88,7 @@ export function changeBetween(path: string, before: Version, after: Version): Ch
   const told = lines.filter((line) => line.length > 1).length;
   const stayed = lines.filter((line, at) => line.length > 1 && match[at] !== undefined).length;
   return {
-    ...{ path, before, after, pairs: paired(before.units, after.units) },
+    ...{ path, before, after, pairs: pairsOf(before, after) },
     isRewritten: stayed < told * keptShareMin,
     isRemoved: (line) => match[line - 1] === undefined,
     isAdded: (line) => !kept.has(line - 1),
@@ -102,8 +104,52 @@ export function changeBetween(path: string, before: Version, after: Version): Ch
   };
 }
 
+function pairsOf(before: Version, after: Version): Pair[] {
+  const imported = (version: Version): Set<string> =>
+    new Set(
+      version.facts.imports.flatMap(({ names }) =>
+        names.map((name) => name.split(':').at(-1) ?? name),
+      ),
+    );
+  const known = imported(before);
+  const fresh = [...imported(after)].filter((name) => !known.has(name));
+  const pairs = paired(before.units, after.units);
+  return [...pairs, ...dissolved(before.units, pairs)].map((pair) => ({
+    ...pair,
+    isHandedOver: pair.after.key !== '' && fresh.some((name) => pair.after.used.has(name)),
+  }));
+}
+
+type Plain = Pick<Pair, 'before' | 'after'>;
+
+/** What is gone, and who called it does by himself now: what it did besides is lost there. */
+function dissolved(before: readonly Unit[], pairs: readonly Plain[]): Plain[] {
+  const kept = new Set(pairs.map((pair) => pair.before));
+  return before.flatMap((unit) => {
+    if (kept.has(unit) || unit.symbol?.exported === true || unit.name === '') return [];
+    const callers = pairs.filter(
+      (pair) =>
+        isCalledIn(pair.before, unit) &&
+        !pair.after.names.has(unit.name) &&
+        unit.calls.some(({ name }) => calls(pair.after, name) && !calls(pair.before, name)),
+    );
+    return callers.slice(0, 1).map((pair) => ({ before: unit, after: pair.after }));
+  });
+}
+
+function calls(unit: Unit, name: string): boolean {
+  return unit.calls.some((call) => call.name === name);
+}
+
+/** And waits for it, if there is anything to wait for. */
+function isCalledIn(caller: Unit, { name, awaits }: Unit): boolean {
+  return caller.calls.some(
+    (call) => call.name === name && (awaits.length === 0 || call.isAwaited || !call.isUnused),
+  );
+}
+
 /** By name; a function whose name is gone and most of whose calls stand in a new one has been renamed. */
-function paired(before: readonly Unit[], after: readonly Unit[]): Pair[] {
+function paired(before: readonly Unit[], after: readonly Unit[]): Plain[] {
   const byKey = new Map(after.map((unit) => [unit.key, unit]));
   const keys = new Set(before.map(({ key }) => key));
   const fresh = new Set(after.filter(({ key }) => !keys.has(key)));
@@ -122,6 +168,6 @@ const heirNamesMin = 4;
 
 function isHeir({ names, key }: Unit, other: Unit): boolean {
   if (key === '' || other.key === '' || names.size < heirNamesMin) return false;
-  const shared = [...names.keys()].filter((name) => other.names.has(name)).length;
+  const shared = [...names].filter((name) => other.names.has(name)).length;
   return shared >= names.size * heirShareMin && shared >= other.names.size * heirShareMin;
 }

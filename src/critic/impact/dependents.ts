@@ -7,7 +7,7 @@ import { impactLimits } from './impact.js';
 import type { Loss } from './loss.js';
 import { listed } from './subject.js';
 import { plural } from './told.js';
-import { versionsOf, type Unit } from './version.js';
+import { versionsOf, type Unit, type Version } from './version.js';
 
 /** Names of one change that the index is asked about, and files of users that are read. */
 const namesMax = 24;
@@ -51,25 +51,43 @@ export async function leftBehind(change: Change, input: Input): Promise<Loss[]> 
 
 const nameless = new Set(['section', 'import', 'module']);
 
+/** `exports.name = …` and `module.exports = { name, … }`. */
+function offeredBy({ view }: Version): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [, name = ''] of view.code.matchAll(/\bexports\.([\w$]{1,80})\s{0,9}=(?!=)/g))
+    names.add(name);
+  for (const [, list = ''] of view.code.matchAll(
+    /\bmodule\.exports\s{0,9}=\s{0,9}\{([^{}]{1,8000})\}/g,
+  ))
+    for (const [, name = ''] of list.matchAll(/(?:^|,)\s*([\w$]{1,80})(?=\s*(?:[,:]|$))/g))
+      names.add(name);
+  return names;
+}
+
 /** Names that other files may use, and the artifact does not define. */
 function goneOf({ before, after, pairs }: Change): SymbolFact[] {
+  const [were, are] = [offeredBy(before), offeredBy(after)];
+  const isTaken = ({ name, container }: SymbolFact): boolean =>
+    container === '' && were.has(name) && !are.has(name);
   const keyOf = ({ container, name }: SymbolFact): string => `${container}.${name}`;
   const offered = new Set(after.facts.symbols.filter(({ exported }) => exported).map(keyOf));
   const containers = new Set(after.facts.symbols.map(({ name }) => name));
-  const seen = new Set<string>();
-  return before.facts.symbols.filter((symbol) => {
+  const gone = new Map<string, SymbolFact>();
+  for (const symbol of before.facts.symbols) {
     const { name, container, exported, kind } = symbol;
-    if (!exported || nameless.has(kind) || name === '' || offered.has(keyOf(symbol))) return false;
+    if (!exported || nameless.has(kind) || name === '' || gone.has(keyOf(symbol))) continue;
     // What goes with its class is told of its class.
-    if (container !== '' && !containers.has(container)) return false;
+    const isLeft = container !== '' && !containers.has(container);
     const isKept = pairs.some(
       (pair) =>
         pair.before.symbol === symbol &&
         pair.after.name === name &&
         pair.after.symbol?.exported === true,
     );
-    return !isKept && !seen.has(keyOf(symbol)) && seen.add(keyOf(symbol)) !== undefined;
-  });
+    if (isTaken(symbol) || (!offered.has(keyOf(symbol)) && !isLeft && !isKept))
+      gone.set(keyOf(symbol), symbol);
+  }
+  return [...gone.values()];
 }
 
 class Asking {
@@ -82,8 +100,8 @@ class Asking {
   ) {}
 
   /** Calls in other files; of what nobody can call, lines that name it in files that use this one. */
-  async usersOf({ name, kind, line_start, container }: SymbolFact): Promise<Place[]> {
-    const sites = await this.#calls(`${this.path}:${line_start}`, name, container !== '');
+  async usersOf({ name, kind, container }: SymbolFact): Promise<Place[]> {
+    const sites = await this.#calls(this.#reference(container, name), name, container !== '');
     const others = sites.filter(({ file_path }) => file_path !== this.path);
     if (others.length > 0) return others.map(({ file_path, line }) => ({ path: file_path, line }));
     if (container !== '' || /^(?:struct|field|enumerator)$/.test(kind)) return [];
@@ -94,7 +112,7 @@ class Asking {
   async callsThat({ symbol, name }: Unit, isLeft: (given: number) => boolean): Promise<Place[]> {
     if (symbol === undefined) return [];
     const sites = await this.#calls(
-      `${this.path}:${symbol.line_start}`,
+      this.#reference(symbol.container, name),
       name,
       symbol.container !== '',
     );
@@ -107,40 +125,26 @@ class Asking {
     return left;
   }
 
-  /** Lines of callers that take the field of what the function gives. */
+  /** Lines in files of callers that take a field of this name, from something or apart. */
   async readersOf({ symbol, name }: Unit, field: string): Promise<Place[]> {
-    if (symbol === undefined || symbol.container !== '') return [];
-    const sites = await this.#calls(`${this.path}:${symbol.line_start}`, name, false);
+    if (symbol === undefined || symbol.container !== '' || field.length < fieldCharsMin) return [];
+    const sites = await this.#calls(this.#reference(symbol.container, name), name, false);
+    const paths = new Set(sites.map(({ file_path }) => file_path));
+    paths.delete(this.path);
+    const its = escapedName(field);
+    const use = new RegExp(
+      `[\\w)\\]]\\??\\.${its}(?![\\w$(])|[{,]\\s*${its}\\s*(?:,|\\}|$)|^\\s*${its},?\\s*$`,
+    );
     const found: Place[] = [];
-    const own = new Set([this.path]);
-    for (const { file_path, line } of sites.slice(0, filesMax)) {
-      const text = own.has(file_path) ? undefined : await this.#text(file_path);
-      if (text === undefined) continue;
-      own.add(file_path);
-      const lines = text.split('\n');
-      // `const { field } = name(`, over several lines.
-      const head = lines.slice(Math.max(0, line - 1 - patternLines), line).join('\n');
-      const pattern = head.slice(head.lastIndexOf('{'));
-      const [taken] =
-        /\{([^{}]*)\}\s*=\s*(?:await\s+)?[\w.]+\(/.exec(head.slice(head.lastIndexOf('{'))) ?? [];
-      if (taken !== undefined && new RegExp(`(?<![\\w$])${field}(?![\\w$])`).test(taken)) {
-        const at = lines.findIndex(
-          (each, index) =>
-            index >= line - 1 - patternLines &&
-            index < line &&
-            new RegExp(`(?<![\\w$])${field}(?![\\w$])`).test(each),
-        );
-        found.push({ path: file_path, line: at + 1 });
-      } else if (pattern === '' || !pattern.includes('=')) {
-        const at = lines.findIndex((each) =>
-          new RegExp(
-            `\\b(?:\\w*${escapedName(name)}\\w*|result|end|answer|outcome)\\.${field}(?![\\w$(])`,
-          ).test(each),
-        );
-        if (at >= 0) found.push({ path: file_path, line: at + 1 });
-      }
+    for (const path of [...paths].slice(0, filesMax)) {
+      const at = ((await this.#text(path)) ?? '').split('\n').findIndex((line) => use.test(line));
+      if (at >= 0) found.push({ path, line: at + 1 });
     }
     return found;
+  }
+
+  #reference(container: string, name: string): string {
+    return `${this.path}#${container === '' ? '' : `${container}.`}${name}`;
   }
 
   async #calls(place: string, name: string, isMember: boolean): Promise<CallSite[]> {
@@ -153,25 +157,19 @@ class Asking {
     return its.length > 1 ? sites.filter(({ kind }) => kind !== 'member') : sites;
   }
 
-  /** Lines of files that use this one, in which the name stands beside an import or a require of it. */
+  /** Lines of files that use this one and take the name from it. */
   async #naming(name: string): Promise<Place[]> {
-    const stem = (this.path.split('/').at(-1) ?? '').replace(/\.\w+$/, '');
+    const stem = escapedName((this.path.split('/').at(-1) ?? '').replace(/\.\w+$/, ''));
+    const from = `['"](?:[^'"\\n]{0,200}/)?${stem}(?:\\.\\w{1,4})?['"]`;
+    const list = `\\{[^{}]{0,4000}?(?<![\\w$])${escapedName(name)}(?![\\w$])[^{}]{0,4000}\\}`;
+    const taking = new RegExp(`${list}\\s*(?:from\\s*|=\\s*require\\s*\\(\\s*)${from}`);
     const found: Place[] = [];
     for (const path of await (this.#importers ??= this.#users())) {
-      const text = await this.#text(path);
-      if (
-        text === undefined ||
-        !new RegExp(`['"\`/]${escapedName(stem)}(?:\\.\\w+)?['"\`]`).test(text)
-      )
-        continue;
-      const at = text
-        .split('\n')
-        .findIndex(
-          (line) =>
-            new RegExp(`(?<![\\w$.'"])${escapedName(name)}(?![\\w$])`).test(line) &&
-            !/^\s*(?:\/\/|\*|#)/.test(line),
-        );
-      if (at >= 0) found.push({ path, line: at + 1 });
+      const text = (await this.#text(path)) ?? '';
+      const at = taking.exec(text);
+      if (at === null) continue;
+      const within = at[0].search(new RegExp(`(?<![\\w$])${escapedName(name)}(?![\\w$])`));
+      found.push({ path, line: text.slice(0, at.index + within).split('\n').length });
     }
     return found;
   }
@@ -214,13 +212,19 @@ class Asking {
     try {
       return await work(ground.questions, { deadlineMs: impactLimits.questionMs, signal });
     } catch (error) {
-      if (error instanceof BusError || signal.aborted) return undefined;
+      if (error instanceof BusError || isOver(signal)) return undefined;
       throw error;
     }
   }
 }
 
-/** Lines of a call, or of a pattern before one. */
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** A shorter name may be anything. */
+const fieldCharsMin = 4;
+/** Lines of a call. */
 const patternLines = 16;
 
 function escapedName(name: string): string {
@@ -240,21 +244,42 @@ function fits(unit: Unit, given: number): boolean {
   return given <= total && given >= total - optional;
 }
 
-const returned = /return\{([^{}]{1,2000})\}/g;
-
 /** Fields of the object literals that it returned, and of none that it returns now. */
 function fieldsGone(change: Change, before: Unit, after: Unit): string[] {
   if (change.after.view.family !== 'es') return [];
   const old = fieldsOf(before);
   const now = new Set(fieldsOf(after));
-  if (now.size === 0 || after.packed.includes('return{...')) return [];
+  if (now.size === 0 || /return\{(?:[^{}]*,)?\.\.\.(?!\{)/.test(after.packed)) return [];
   return old.filter((field) => !now.has(field));
 }
 
+/** Names at the top of each literal that is returned, and of literals that are spread in it. */
 function fieldsOf({ packed }: Unit): string[] {
-  return [...packed.matchAll(returned)].flatMap(([, list = '']) =>
-    list.split(',').flatMap((each) => /^([A-Za-z_$][\w$]*)(?::|$)/.exec(each)?.[1] ?? []),
-  );
+  const fields: string[] = [];
+  for (const { index } of packed.matchAll(/return\{/g)) {
+    let depth = 0;
+    let isBegin = true;
+    for (let at = index + 'return'.length; at < packed.length; at += 1) {
+      const sign = packed.charAt(at);
+      if (packed.startsWith('...{', at) && depth === 1) {
+        at += 3;
+        isBegin = true;
+      } else if ('([{'.includes(sign)) {
+        depth += 1;
+        isBegin = depth === 1;
+      } else if (')]}'.includes(sign)) {
+        // The brace of what was spread closes nothing that was counted.
+        if (sign === '}' && depth === 1 && /^[,}]/.test(packed.charAt(at + 1))) continue;
+        if ((depth -= 1) <= 0) break;
+      } else if (sign === ',') isBegin = depth === 1;
+      else if (isBegin) {
+        const [, name] = /^([A-Za-z_$][\w$]*)(?=[:,}])/.exec(packed.slice(at, at + 80)) ?? [];
+        if (name !== undefined) fields.push(name);
+        isBegin = false;
+      }
+    }
+  }
+  return fields;
 }
 
 function sitesOf(places: readonly Place[]): string {

@@ -43,8 +43,9 @@ function countsOf({ facts }: Version): Map<string, number> {
   return counts;
 }
 
-function addedCalls({ after, isAdded }: Change): Call[] {
-  return after.units.flatMap(({ calls }) => calls.filter(({ line }) => isAdded(line)));
+function addedCalls(change: Change): Call[] {
+  const { units } = change.after;
+  return units.flatMap(({ calls }) => calls.filter(({ line }) => change.isAdded(line)));
 }
 
 /** What is printed or logged by its name, outside of a string. */
@@ -72,12 +73,13 @@ function toldSecrets(change: Change): Loss[] {
 }
 
 /** `...process.env` in an environment that named what it gives. */
-function environments({ before, after, isAdded }: Change): Loss[] {
+function environments(change: Change): Loss[] {
+  const { before, after } = change;
   const whole = /\.\.\.process\.env\b/;
   if (whole.test(before.view.code)) return [];
   return after.view.lines.flatMap((text, index): Loss[] => {
     const line = index + 1;
-    if (!isAdded(line) || !whole.test(text)) return [];
+    if (!change.isAdded(line) || !whole.test(text)) return [];
     return [
       {
         ...{

@@ -7,7 +7,7 @@ import type { Severity } from '../shapes.js';
 export const lossKinds = [
   // How it fails from now on.
   ...(['left-held', 'freed-used', 'lock-lost', 'result-unchecked', 'release-lost'] as const),
-  'await-lost',
+  ...(['await-lost', 'handler-lost'] as const),
   // What is noticed late, and by others.
   ...(['name-gone', 'arguments-left', 'field-gone', 'error-untold'] as const),
   // Defences that were taken away, ways in that were made.

@@ -14,16 +14,18 @@ const quotedChars = 100;
  */
 export function lossesIn(change: Change): Loss[] {
   if (change.isRewritten) return [];
+  const own = change.pairs.filter(({ isHandedOver }) => !isHandedOver);
   const found = [
-    ...change.pairs.flatMap((pair) => [
-      ...held(change, pair),
-      ...swapped(change, pair),
+    ...change.pairs.flatMap((pair) => [...held(change, pair), ...swapped(change, pair)]),
+    ...own.flatMap((pair) => [
       ...awaits(change, pair),
       ...guards(change, pair),
       ...results(change, pair),
       ...calls(change, pair),
+      ...handlers(change, pair),
+      ...operands(change, pair),
     ]),
-    ...change.pairs.flatMap((pair) => bounds(change, pair)),
+    ...own.flatMap((pair) => bounds(change, pair)),
   ];
   return once(found).slice(0, lossesMax);
 }
@@ -202,7 +204,7 @@ function firstUse(change: Change, unit: Unit, head: string, last: string): numbe
     const code = view.code.slice(view.offsetOf(line), view.offsetOf(line + 1));
     const around = view.code.slice(view.offsetOf(Math.max(1, line - 3)), view.offsetOf(line + 1));
     if (!use.test(code)) continue;
-    if (/\b(?:await|return|yield|using)\b|=>\s*$|\.(?:then|catch|finally)\b/.test(code))
+    if (/\b(?:await|return|yield|using)\b|=>|\?\?=|\.(?:then|catch|finally)\b/.test(code))
       return undefined;
     if (/\bPromise\.(?:all|allSettled|race|any)\b|\bawait\b/.test(around)) return undefined;
     return line;
@@ -214,7 +216,7 @@ function firstUse(change: Change, unit: Unit, head: string, last: string): numbe
 
 const comparing = /(?:[<>]=?|[=!]==?)/g;
 const boundish =
-  /(?:^|[a-z_#])(?:[Mm]ax|[Mm]in|[Ll]imit|[Bb]ound|[Tt]imeout|[Dd]eadline|[Qq]uota|[Tt]hreshold|[Aa]ttempts|[Cc]apacity)(?![a-z])|^(?:MAX|MIN)_|_(?:MAX|MIN|LIMIT|TIMEOUT|SIZE)(?:_|$)/;
+  /(?:^|[a-z_#])(?:[Mm]ax|[Mm]in|[Ll]imit|[Bb]ound|[Tt]imeout|[Dd]eadline|[Qq]uota|[Tt]hreshold|[Aa]ttempts|[Cc]apacity|[Ss]ignal|[Aa]borted)(?![a-z])|^(?:MAX|MIN)_|_(?:MAX|MIN|LIMIT|TIMEOUT|SIZE)(?:_|$)/;
 
 function guards(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
@@ -226,7 +228,11 @@ function guards(change: Change, pair: Pair): Loss[] {
     const isFreed = guard.body.length > 5 && after.packed.includes(guard.body);
     const isWatched = subjectsOf(guard.condition).some((name) => boundish.test(name));
     if (!guard.isLeaving && !isClamp && !isFreed && !isWatched) continue;
-    const part = partLost(guard, after) ?? wholeLost(guard, pair, news);
+    const isRenamed = before.key !== after.key;
+    const near = isRenamed
+      ? news
+      : news.filter(({ line }) => Math.abs(line - change.lineAfter(guard.line)) <= nearLines);
+    const part = partLost(guard, after) ?? wholeLost(guard, pair, near);
     if (part === undefined) continue;
     const end = Math.min(guard.line_end, guard.line + 5);
     found.push(lossAt(change, pair, { line: guard.line, line_end: end }, part));
@@ -234,10 +240,13 @@ function guards(change: Change, pair: Pair): Loss[] {
   return found;
 }
 
+/** Around the place of a check that is gone: a new one there may stand for it. */
+const nearLines = 4;
+
 /** It stands in another function now that does not have it in the tree. */
-function isElsewhere({ before, after }: Change, { condition }: Guard): boolean {
+function isElsewhere({ before, after }: Change, { condition }: Pick<Guard, 'condition'>): boolean {
   const times = ({ units }: Version): number =>
-    units.filter(({ packed }) => packed.includes(`(${condition})`)).length;
+    units.filter(({ packed }) => packed.includes(condition)).length;
   return times(after) >= times(before);
 }
 
@@ -448,6 +457,9 @@ const releasing =
 const acquiring = /^(?:\w+_)?(?:lock|trylock|down)(?:_(?!is)\w+)?$|^(?:acquire|lock)(?=[A-Z]|$)/;
 const asserting =
   /^#?(?:assert\w*|VM_BUG_ON\w*|BUG_ON\w*|WARN_ON\w*|lockdep_assert\w*|invariant|ensure\w*|throwIfAborted|might_sleep)$/;
+/** What makes foreign data harmless, or asks whether somebody may. */
+const defending =
+  /^#?(?:escape\w*|saniti[sz]e\w*|encode\w*|redact\w*|mask\w*|validate\w*|verify\w*|authori[sz]e\w*|replace(?:All)?|printable|confine\w*|realpath\w*|\w*nospec|access_ok|\w*capable|security_\w+|check[A-Z_]\w*|may[A-Z]\w*)$/;
 const reporting =
   /^(?:error|warn|fatal|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|captureException)$/;
 const handing = /^(?:err|error|e|ex|cause|reason|failure|exception)(?:$|[^\w(])/;
@@ -486,6 +498,13 @@ const classes: readonly CallClass[] = [
     }),
   },
   {
+    ...{ kind: 'handler-lost', severity: 'minor', holds: ({ name }) => name === 'allSettled' },
+    tell: (_call, code, where) => ({
+      text: `One that fails stops the others now${where}: the tree has \`${code}\`, which waits for all of them.`,
+      remedy: 'Wait for all of them, or say why the others need not end.',
+    }),
+  },
+  {
     kind: 'error-untold',
     severity: 'major',
     holds: ({ name, given, isUnused, on }) =>
@@ -503,7 +522,16 @@ const classes: readonly CallClass[] = [
     }),
   },
   {
-    ...{ kind: 'release-lost', severity: 'major', holds: ({ name }) => releasing.test(name) },
+    ...{ kind: 'check-lost', severity: 'minor', holds: ({ name }) => defending.test(name) },
+    tell: (call, code, where) => ({
+      text: `\`${call.name}\` is called once less${where}: the tree has \`${code}\`. What it kept out or looked at goes through there.`,
+      remedy: `Call \`${call.name}\` again, or say what makes it needless.`,
+    }),
+  },
+  {
+    ...{ kind: 'release-lost', severity: 'major' },
+    // Whose result is wanted gives nothing back.
+    holds: ({ name, isUnused, isAwaited }) => (isUnused || isAwaited) && releasing.test(name),
     tell: (call, code, where) => ({
       text: `\`${call.name}\` is called once less${where}: the tree has \`${code}\`. What it gave back there, or took away, stays.`,
       remedy: `Call \`${call.name}\` on that way too, or say who does it instead.`,
@@ -562,36 +590,150 @@ function isOfLostLock(found: readonly Loss[], { name, given }: Call): boolean {
   );
 }
 
-// ---- bounds
+// ---- operands
 
-function bounds(change: Change, pair: Pair): Loss[] {
+/** `a && b` of which only `b` is looked at now, in a condition or in what a function gives. */
+function operands(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
-  const isKnown = (unit: Unit, name: string): boolean => unit.names.has(name);
-  const gained = [...after.names.keys()].some(
-    (name) => boundish.test(name) && !isKnown(before, name),
-  );
-  if (gained || before.key === '') return [];
-  return [...before.names.keys()].flatMap((name): Loss[] => {
-    if (!boundish.test(name) || isKnown(after, name)) return [];
-    const line = lineWith(change, before, name);
-    if (line === undefined) return [];
-    // Another function has it now, that had it not.
-    const users = ({ units }: Version): number =>
-      units.filter((unit) => isKnown(unit, name)).length;
-    if (users(change.after) >= users(change.before)) return [];
+  const now = chainsIn(after.packed);
+  return chainsIn(before.packed).flatMap((chain): Loss[] => {
+    const lost = chain.filter((each) => !after.packed.includes(each));
+    const kept = chain.filter((each) => after.packed.includes(each));
+    const [first] = lost;
+    if (first === undefined || kept.length === 0 || !/[A-Za-z_]/.test(first)) return [];
+    // Something else is asked in its place.
+    const isOther = now.some(
+      (theirs) =>
+        theirs.some((each) => kept.includes(each)) &&
+        theirs.some((each) => !before.packed.includes(each)),
+    );
+    const line = lineWith(change, before, subjectsOf(first)[0] ?? '');
+    if (isOther || line === undefined || isElsewhere(change, { condition: first })) return [];
+    const moved = borderOf(first, after.packed);
+    if (moved !== undefined) return [];
     return [
       lossAt(
         change,
         pair,
         { line },
         {
-          ...{ kind: 'bound-lost', severity: 'major', words: `${before.key} bound ${name}` },
-          text: `\`${name}\` bounds nothing in ${named(before)} any more: the tree has \`${written(change.before, line)}\`.`,
-          remedy: `Hold it to \`${name}\` again, or say what bounds it now.`,
+          ...{ kind: 'check-lost', severity: 'minor', words: `${before.key} operand ${first}` },
+          text: `${named(after)} no longer asks for \`${short(first)}\` beside \`${short(kept[0] ?? '')}\`: the tree has \`${written(change.before, line)}\`.`,
+          remedy: `Ask for \`${short(first)}\` again, or say what makes it needless.`,
         },
       ),
     ];
   });
+}
+
+/** Operands of each `&&` between brackets, commas, arrows and the like. */
+function chainsIn(packed: string): string[][] {
+  const chains: string[][] = [];
+  const open: { operands: string[]; begin: number }[] = [{ operands: [], begin: 0 }];
+  const flush = (at: number): void => {
+    const level = open.at(-1);
+    if (level === undefined) return;
+    if (level.operands.length > 0) chains.push([...level.operands, packed.slice(level.begin, at)]);
+    level.operands = [];
+    level.begin = at + 1;
+  };
+  for (let at = 0; at < packed.length; at += 1) {
+    const sign = packed.charAt(at);
+    if ('([{'.includes(sign)) open.push({ operands: [], begin: at + 1 });
+    else if (')]}'.includes(sign)) {
+      flush(at);
+      if (open.length > 1) open.pop();
+      if (sign === '}') flush(at);
+    } else if (packed.startsWith('=>', at) || packed.startsWith('||', at)) {
+      flush(at);
+      const level = open.at(-1);
+      if (level !== undefined) level.begin = at + 2;
+      at += 1;
+    } else if (packed.startsWith('&&', at)) {
+      const level = open.at(-1);
+      if (level === undefined) continue;
+      level.operands.push(
+        packed.slice(level.begin, at).replace(/^(?:return|const\w+=|if)(?![\w$])/, ''),
+      );
+      level.begin = at + 2;
+      at += 1;
+    } else if (
+      ',;'.includes(sign) ||
+      (sign === '?' && !'.?'.includes(packed.charAt(at + 1))) ||
+      sign === ':'
+    )
+      flush(at);
+    else if (
+      sign === '=' &&
+      !'=!<>'.includes(packed.charAt(at - 1)) &&
+      packed.charAt(at + 1) !== '='
+    )
+      flush(at);
+  }
+  return chains.filter((chain) => chain.every((each) => each.length > 2));
+}
+
+// ---- handlers
+
+function handlers(change: Change, pair: Pair): Loss[] {
+  const count = ({ packed }: Unit): number => packed.match(/\}catch(?![\w$])/g)?.length ?? 0;
+  const all = ({ units }: Version): number => units.reduce((sum, unit) => sum + count(unit), 0);
+  const { before, after } = pair;
+  if (count(after) >= count(before) || all(change.after) >= all(change.before)) return [];
+  const line = lineWith(change, before, 'catch');
+  // What was tried is done still.
+  const tried = before.calls.filter(
+    (call) => line !== undefined && call.line < line && call.line >= line - triedLines,
+  );
+  if (line === undefined || !tried.some(({ name }) => after.names.has(name))) return [];
+  return [
+    lossAt(
+      change,
+      pair,
+      { line },
+      {
+        ...{ kind: 'handler-lost', severity: 'minor', words: `${before.key} handler` },
+        text: `What fails in ${named(after)} is no longer caught: the tree has \`${written(change.before, line, 3)}\`.`,
+        remedy: 'Catch it again, or say who does.',
+      },
+    ),
+  ];
+}
+
+/** Of a block that is tried. */
+const triedLines = 30;
+
+// ---- bounds
+
+function bounds(change: Change, pair: Pair): Loss[] {
+  const { before, after } = pair;
+  const isKnown = (unit: Unit, name: string): boolean => unit.used.has(name);
+  const gained = [...after.names].some((name) => boundish.test(name) && !isKnown(before, name));
+  if (gained || before.key === '') return [];
+  const users = ({ units }: Version, name: string): number =>
+    units.filter((unit) => isKnown(unit, name)).length;
+  const lost = [...before.used].flatMap((name) => {
+    if (!boundish.test(name) || /^Abort/.test(name) || isKnown(after, name)) return [];
+    const line = lineWith(change, before, name);
+    // Another function has it now, that had it not.
+    const isMoved = users(change.after, name) >= users(change.before, name);
+    return line === undefined || isMoved ? [] : [{ name, line }];
+  });
+  const [first] = lost;
+  if (first === undefined) return [];
+  const names = lost.map(({ name }) => `\`${name}\``).join(', ');
+  return [
+    lossAt(
+      change,
+      pair,
+      { line: first.line },
+      {
+        ...{ kind: 'bound-lost', severity: 'major', words: `${before.key} bound ${first.name}` },
+        text: `${named(before)} no longer looks at ${names}: the tree has \`${written(change.before, first.line)}\`. What was bounded or ended by it is not any more.`,
+        remedy: `Hold it to ${names} again, or say what bounds it now.`,
+      },
+    ),
+  ];
 }
 
 function lineWith(change: Change, unit: Unit, name: string): number | undefined {

@@ -45,7 +45,9 @@ export interface Unit {
   /** Its code without blanks. */
   packed: string;
   /** Names in it, those in holes of templates included. */
-  names: ReadonlyMap<string, number>;
+  names: ReadonlySet<string>;
+  /** The same without those of its head alone: a parameter that nobody uses is none of them. */
+  used: ReadonlySet<string>;
 }
 
 /** One text of a source file, as far as it is compared with another of it. */
@@ -93,7 +95,7 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
   const ownerAt = (line: number): Unit => owners[line - 1] ?? outside;
   const unused = unusedOf(facts);
   for (const call of callsIn(view)) {
-    call.isUnused = unused.has(`${call.line} ${call.name}`);
+    call.isUnused ||= unused.has(`${call.line} ${call.name}`);
     ownerAt(call.line).calls.push(call);
   }
   for (const guard of guardsIn(view)) ownerAt(guard.line).guards.push(guard);
@@ -110,7 +112,14 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
 function unitAt(symbol: SymbolFact | undefined, lines: { line: number; line_end: number }): Unit {
   const name = symbol?.name ?? '';
   const key = symbol === undefined ? '' : [symbol.container, name].filter(Boolean).join('.');
-  const nothing = { calls: [], guards: [], awaits: [], packed: '', names: new Map() };
+  const nothing = {
+    calls: [],
+    guards: [],
+    awaits: [],
+    packed: '',
+    names: new Set<string>(),
+    used: new Set<string>(),
+  };
   return { key, name, symbol, ...lines, ...nothing };
 }
 
@@ -144,7 +153,7 @@ const calling =
 function* callsIn(view: CodeView): Generator<Call> {
   let count = 0;
   for (const { index, 0: whole, 1: on = '', 2: name = '' } of view.code.matchAll(calling)) {
-    if (keywords.has(name) || (count += 1) > elementsMax) continue;
+    if ((on === '' && keywords.has(name)) || (count += 1) > elementsMax) continue;
     const open = index + whole.length - 1;
     const close = closing(view.code, open);
     // A definition, not a call: of C its type stands before it, of a method its body behind it.
@@ -156,7 +165,7 @@ function* callsIn(view: CodeView): Generator<Call> {
       ...{ line: view.lineOf(index + on.length), at: index },
       given: split(view, open + 1, close),
       isAwaited: /\bawait\s{1,9}$/.test(view.code.slice(Math.max(0, index - 12), index)),
-      isUnused: false,
+      isUnused: /\bvoid\s{1,9}$/.test(view.code.slice(Math.max(0, index - 12), index)),
     };
   }
 }
@@ -241,19 +250,34 @@ export function packedOf(code: string): string {
 }
 
 function fill(unit: Unit, view: CodeView, owners: readonly Unit[]): void {
-  const names = new Map<string, number>();
+  const names = new Set<string>();
+  const used = new Set<string>();
   const parts: string[] = [];
+  const body = unit.symbol === undefined ? 0 : bodyOffset(view, unit);
   for (let line = unit.line; line <= unit.line_end; line += 1) {
     if (owners[line - 1] !== unit) continue;
     const [from, to] = [view.offsetOf(line), view.offsetOf(line + 1)];
-    parts.push(view.code.slice(from, to));
-    for (const [name] of view.code.slice(from, to).matchAll(/[A-Za-z_$#][\w$]*/g))
-      names.set(name, (names.get(name) ?? 0) + 1);
+    const code = view.code.slice(from, to);
+    parts.push(code);
+    for (const { 0: name, index } of code.matchAll(/[A-Za-z_$#][\w$]*/g)) {
+      names.add(name);
+      if (from + index >= body) used.add(name);
+    }
     // A name in the hole of a template is used as well.
     for (const [, hole = ''] of view.text.slice(from, to).matchAll(/\$\{([^}]{1,200})\}/g))
-      for (const [name] of hole.matchAll(/[A-Za-z_$#][\w$]*/g))
-        names.set(name, (names.get(name) ?? 0) + 1);
+      for (const [name] of hole.matchAll(/[A-Za-z_$#][\w$]*/g)) {
+        names.add(name);
+        used.add(name);
+      }
   }
-  unit.names = names;
-  unit.packed = packedOf(parts.join(''));
+  Object.assign(unit, { names, used, packed: packedOf(parts.join('')) });
+}
+
+/** Behind the head of a function: the brace behind its brackets, or its arrow. */
+function bodyOffset(view: CodeView, { line, line_end }: Unit): number {
+  const from = view.offsetOf(line);
+  const head = /\)\s{0,40}(?::[^={};]{0,200})?(?:=>\s{0,40})?\{|=>/.exec(
+    view.code.slice(from, Math.min(view.offsetOf(line_end + 1), from + spanCharsMax)),
+  );
+  return head === null ? from : from + head.index + head[0].length;
 }
