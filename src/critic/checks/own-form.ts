@@ -163,7 +163,7 @@ function sections({ headings, sentences }: MarkdownText): Checked {
         return [];
       looked += 1;
       const wanted = plain(name);
-      if (titles.some((title) => title.includes(wanted) || wanted.includes(title))) return [];
+      if (titles.some((title) => hasWords(title, wanted) || hasWords(wanted, title))) return [];
       return [
         {
           ...{ rule: 'SECTION_UNKNOWN', severity: 'major', words: `${name} ${text}` },
@@ -175,6 +175,10 @@ function sections({ headings, sentences }: MarkdownText): Checked {
     }),
   );
   return { aspect: 'completeness', what: 'sections that are there', looked, faults };
+}
+
+function hasWords(text: string, words: string): boolean {
+  return ` ${text} `.includes(` ${words} `);
 }
 
 function plain(title: string): string {

@@ -94,7 +94,7 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
   const owners = ownersOf(view, units);
   const ownerAt = (line: number): Unit => owners[line - 1] ?? outside;
   const unused = unusedOf(facts);
-  for (const call of callsIn(view)) {
+  for (const call of [...callsIn(view), ...callsInHoles(view)]) {
     call.isUnused ||= unused.has(`${call.line} ${call.name}`);
     ownerAt(call.line).calls.push(call);
   }
@@ -168,6 +168,19 @@ function* callsIn(view: CodeView): Generator<Call> {
       isUnused: /\bvoid\s{1,9}$/.test(view.code.slice(Math.max(0, index - 12), index)),
     };
   }
+}
+
+/** In holes of templates, which are blank in the code of a view: by their names alone. */
+function* callsInHoles(view: CodeView): Generator<Call> {
+  if (view.family !== 'es') return;
+  let count = 0;
+  for (const { index, 1: hole = '' } of view.text.matchAll(/\$\{([^{}\n]{1,200})\}/g))
+    for (const { index: within, 1: name = '' } of hole.matchAll(/(?<![\w$#.])([\w$#]{1,80})\(/g)) {
+      if (view.code.charAt(index) !== ' ' || (count += 1) > elementsMax) continue;
+      const at = index + within;
+      const plain = { name, on: '', line: view.lineOf(at), at, given: [] };
+      yield { ...plain, isAwaited: false, isUnused: false };
+    }
 }
 
 /** At the beginning of a line, or behind a type of C. */
@@ -259,7 +272,7 @@ function fill(unit: Unit, view: CodeView, owners: readonly Unit[]): void {
     const [from, to] = [view.offsetOf(line), view.offsetOf(line + 1)];
     const code = view.code.slice(from, to);
     parts.push(code);
-    for (const { 0: name, index } of code.matchAll(/[A-Za-z_$#][\w$]*/g)) {
+    for (const { 0: name, index } of code.matchAll(/(?<!\bMath\.)(?<![\w$])[A-Za-z_$#][\w$]*/g)) {
       names.add(name);
       if (from + index >= body) used.add(name);
     }
