@@ -26,6 +26,10 @@ export interface Freed {
 /** Statements of one function, and paths through `goto` in it. */
 const statementsMax = 4_000;
 const pathsMax = 200;
+/** Statements that are walked over in all. */
+const stepsMax = 100_000;
+/** Statements in one another; nobody writes more. */
+const depthMax = 60;
 
 /** Statements of what stands between two offsets, brackets paired. */
 export function statementsIn(view: CodeView, from: number, to: number): Statement[] {
@@ -34,6 +38,7 @@ export function statementsIn(view: CodeView, from: number, to: number): Statemen
 
 class Reader {
   #count = 0;
+  #depth = 0;
 
   constructor(
     readonly view: CodeView,
@@ -68,6 +73,21 @@ class Reader {
   }
 
   #one(at: number): { list: Statement[]; at: number } {
+    this.#depth += 1;
+    try {
+      return this.#depth > depthMax ? this.#whole(at) : this.#read(at);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** Too deep for anybody to read: one statement. */
+  #whole(at: number): { list: Statement[]; at: number } {
+    const isBlock = this.view.code.charAt(at) === '{';
+    return { list: [], at: isBlock ? this.view.closeOf(at) + 1 : this.#semicolon(at) + 1 };
+  }
+
+  #read(at: number): { list: Statement[]; at: number } {
     const { code } = this.view;
     const line = this.view.lineOf(at);
     const of = (part: Partial<Statement>): Statement => ({
@@ -167,9 +187,12 @@ function stepsIn(text: string): { isLock: boolean; what: string; mayFail: boolea
  * held. Both sides of a branch are walked; behind it is held what both have left held.
  */
 export function exitsHeld(statements: readonly Statement[]): Exit[] {
-  const walk = new Walk(statements);
+  const steps = { left: stepsMax };
+  const walk = new Walk(statements, steps);
   const end = walk.list(statements, new Set());
   const exits = walk.exits;
+  // Of too many ways nobody knows whether they are the same as before.
+  if (steps.left <= 0) return [];
   if (end !== undefined)
     for (const what of end) exits.push({ line: statements.at(-1)?.line ?? 0, what });
   const given = new Set(
@@ -195,12 +218,16 @@ class Walk {
   #paths = 0;
   readonly #followed = new Set<string>();
 
-  constructor(readonly whole: readonly Statement[]) {}
+  constructor(
+    readonly whole: readonly Statement[],
+    readonly steps: { left: number },
+  ) {}
 
   /** What is held behind the list; undefined: nobody gets there. */
   list(statements: readonly Statement[], from: Held): Held | undefined {
     let held: Held | undefined = from;
     for (const each of statements) {
+      if ((this.steps.left -= 1) <= 0) return undefined;
       if (held === undefined) {
         // Whoever jumps here is followed from where he jumps.
         if (each.kind !== 'label') continue;
@@ -255,7 +282,7 @@ class Walk {
     const key = `${line} ${text} ${[...held].sort().join()}`;
     if (at < 0 || this.#followed.has(key) || (this.#paths += 1) > pathsMax) return;
     this.#followed.add(key);
-    const inner = new Walk(this.whole);
+    const inner = new Walk(this.whole, this.steps);
     inner.#paths = this.#paths;
     for (const each of this.#followed) inner.#followed.add(each);
     const end = inner.list(

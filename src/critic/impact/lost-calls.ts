@@ -138,15 +138,12 @@ const isUnlocking = /unlock|^up(?:_|$)/;
 
 /** As many calls of its name, or the very call, are there as before. */
 function stands({ before, after }: Pair, { name }: Call): boolean {
-  const of = ({ calls: all }: Unit): number => all.filter((each) => each.name === name).length;
-  return of(after) >= of(before);
+  return (after.made.get(name) ?? 0) >= (before.made.get(name) ?? 0);
 }
 
 /** Another function of the file has gained one. */
 function isMoved({ before, after }: Change, { name }: Call): boolean {
-  const of = ({ units }: Version): number =>
-    units.flatMap((unit) => unit.calls).filter((each) => each.name === name).length;
-  return of(after) >= of(before);
+  return (after.made.get(name) ?? 0) >= (before.made.get(name) ?? 0);
 }
 
 function isOfLostLock(found: readonly Loss[], { name, given }: Call): boolean {
@@ -182,6 +179,8 @@ export function handlersLost(change: Change, pair: Pair): Loss[] {
   ];
 }
 
+/** Names of one function that are looked at. */
+const namesMax = 2_000;
 /** Of a block that is tried. */
 const triedLines = 30;
 
@@ -193,7 +192,7 @@ export function boundsLost(change: Change, pair: Pair): Loss[] {
   if (gained || before.key === '') return [];
   const users = ({ units }: Version, name: string): number =>
     units.filter((unit) => isKnown(unit, name)).length;
-  const lost = [...before.used].flatMap((name) => {
+  const lost = [...before.used].slice(0, namesMax).flatMap((name) => {
     if (!boundish.test(name) || /^Abort/.test(name) || isKnown(after, name)) return [];
     const line = lineWith(change, before, name);
     // Another function has it now, that had it not.

@@ -144,18 +144,16 @@ function effectOf({ body }: Guard): string {
 /** `a && b` of which only `b` is looked at now, in a condition or in what a function gives. */
 export function operandsLost(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
-  const now = chainsIn(after.packed);
+  const fresh = chainsIn(after.packed).filter((theirs) =>
+    theirs.some((each) => !before.packed.includes(each)),
+  );
   return chainsIn(before.packed).flatMap((chain): Loss[] => {
     const lost = chain.filter((each) => !after.packed.includes(each));
     const kept = chain.filter((each) => after.packed.includes(each));
     const [first] = lost;
     if (first === undefined || kept.length === 0 || !/[A-Za-z_]/.test(first)) return [];
     // Something else is asked in its place.
-    const isOther = now.some(
-      (theirs) =>
-        theirs.some((each) => kept.includes(each)) &&
-        theirs.some((each) => !before.packed.includes(each)),
-    );
+    const isOther = fresh.some((theirs) => theirs.some((each) => kept.includes(each)));
     const line = lineWith(change, before, subjectsOf(first)[0] ?? '');
     if (isOther || line === undefined || isElsewhere(change, first)) return [];
     const moved = borderOf(first, after.packed);
@@ -174,6 +172,9 @@ export function operandsLost(change: Change, pair: Pair): Loss[] {
     ];
   });
 }
+
+/** Of one function. */
+const chainsMax = 500;
 
 /** Operands of each `&&` between brackets, commas, arrows and the like. */
 function chainsIn(packed: string): string[][] {
@@ -219,5 +220,5 @@ function chainsIn(packed: string): string[][] {
     )
       flush(at);
   }
-  return chains.filter((chain) => chain.every((each) => each.length > 2));
+  return chains.filter((chain) => chain.every((each) => each.length > 2)).slice(0, chainsMax);
 }

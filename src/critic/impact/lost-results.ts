@@ -5,7 +5,9 @@ import { packedOf, type Call, type Guard, type Unit } from './version.js';
 
 /** The call whose result a guard looks at: one in its condition, or the last that gave its subject a value. */
 export function resultOf({ condition, line }: Guard, unit: Unit): Call | undefined {
-  const calls = unit.calls.filter((call) => !call.isUnused && call.line <= line);
+  const calls = unit.calls
+    .filter((call) => !call.isUnused && call.line <= line && line - call.line <= resultLines)
+    .slice(-callsMax);
   const within = calls.find(
     (call) =>
       call.line >= line - 1 &&
@@ -19,11 +21,15 @@ export function resultOf({ condition, line }: Guard, unit: Unit): Call | undefin
       ?.filter((each) => !/^(?:IS_ERR\w*|unlikely|likely|typeof)$/.test(each)) ?? [];
   if (subject === undefined) return undefined;
   const given = calls.filter((call) => isGivenTo(unit, call, subject));
-  return given.findLast((call) => line - call.line <= resultLines);
+  return given.at(-1);
 }
 
 /** Between a call and the check of what it gave. */
 const resultLines = 4;
+/** Of one function. */
+const foundMax = 60;
+/** Of those lines. */
+const callsMax = 40;
 
 function isGivenTo({ packed }: Unit, { name, on }: Call, subject: string): boolean {
   const path = packedOf(on === '' ? name : `${on}.${name}`);
@@ -38,14 +44,16 @@ function isGivenTo({ packed }: Unit, { name, on }: Call, subject: string): boole
 export function resultsLost(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
   const news = after.guards.filter(({ line }) => change.isAdded(line));
+  const isLessLooked = lessLooked(pair);
   const found: Loss[] = [];
   const told = new Set<Call>();
+  const names = new Set<string>();
   for (const guard of before.guards) {
     const call = resultOf(guard, before);
     if (call === undefined || after.packed.includes(`(${guard.condition})`)) continue;
     if (!guard.isLeaving && !/NULL|null|undefined/.test(guard.body)) continue;
     if (isElsewhere(change, `(${guard.condition})`) || !after.names.has(call.name)) continue;
-    if (!isLessLooked(call, pair) && news.some((each) => resultOf(each, after)?.name === call.name))
+    if (!isLessLooked(call) && news.some((each) => resultOf(each, after)?.name === call.name))
       continue;
     const subject = /^[!(]*(?:IS_ERR\w*\()?([\w$.>-]+)/.exec(guard.condition)?.[1] ?? '';
     // The value is looked at in another way.
@@ -56,6 +64,7 @@ export function resultsLost(change: Change, pair: Pair): Loss[] {
     )
       continue;
     told.add(call);
+    names.add(call.name);
     found.push(
       lossAt(
         change,
@@ -67,8 +76,9 @@ export function resultsLost(change: Change, pair: Pair): Loss[] {
   }
   for (const call of before.calls) {
     if (call.isUnused || told.has(call) || !change.isRemoved(call.line)) continue;
-    if (found.some(({ words }) => words === resultPart(call, before).words)) continue;
-    if (!isLessLooked(call, pair)) continue;
+    if (names.has(call.name) || found.length >= foundMax) continue;
+    if (!isLessLooked(call)) continue;
+    names.add(call.name);
     found.push(lossAt(change, pair, { line: call.line }, resultPart(call, before)));
   }
   return found;
@@ -92,11 +102,16 @@ function resultPart({ name }: Call, { key, name: unit }: Unit): Part {
   };
 }
 
-/** Called as often as before, and more often as a mere statement. */
-function isLessLooked({ name }: Call, { before, after }: Pair): boolean {
-  const of = ({ calls: all }: Unit): Call[] => all.filter((each) => each.name === name);
-  const unused = (all: Call[]): number =>
-    all.filter((each) => each.isUnused && !each.isAwaited).length;
-  const [old, now] = [of(before), of(after)];
-  return now.length >= old.length && unused(now) > unused(old);
+/** Called as often as before, and more often as a mere statement; each name is counted once. */
+function lessLooked({ before, after }: Pair): (call: Call) => boolean {
+  const unused = ({ calls: all }: Unit): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const { name, isUnused, isAwaited } of all)
+      if (isUnused && !isAwaited) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return counts;
+  };
+  const [old, now] = [unused(before), unused(after)];
+  return ({ name }) =>
+    (after.made.get(name) ?? 0) >= (before.made.get(name) ?? 0) &&
+    (now.get(name) ?? 0) > (old.get(name) ?? 0);
 }

@@ -89,18 +89,18 @@ const symmetric =
 
 function swapped(change: Change, pair: Pair): Loss[] {
   const found: Loss[] = [];
-  const news = pair.after.calls.filter(
-    ({ line, given }) => change.isAdded(line) && given.length > 1,
+  const still = new Set(pair.after.calls.map(({ name, given }) => `${name}(${given.join()})`));
+  const news = new Map(
+    pair.after.calls
+      .filter(({ line, given }) => change.isAdded(line) && given.length > 1)
+      .map((call) => [sortedCall(call), call]),
   );
   for (const call of pair.before.calls) {
-    if (!change.isRemoved(call.line) || call.given.length < 2 || symmetric.test(call.name))
+    if (call.given.length < 2 || !change.isRemoved(call.line) || symmetric.test(call.name))
       continue;
-    const other = news.find((each) => isOtherOrder(call, each));
-    if (other === undefined || isOwn(change, call)) continue;
-    const has = pair.after.calls.some(
-      (each) => each.name === call.name && each.given.join() === call.given.join(),
-    );
-    if (has) continue;
+    const other = news.get(sortedCall(call));
+    if (other === undefined || still.has(`${call.name}(${call.given.join()})`)) continue;
+    if (isOwn(change, call)) continue;
     found.push({
       ...lossAt(change, pair, call, {
         ...{ kind: 'arguments-swapped', severity: 'major' },
@@ -110,14 +110,14 @@ function swapped(change: Change, pair: Pair): Loss[] {
       }),
       ...{ line: other.line, line_end: other.line },
     });
+    if (found.length >= lossesMax) break;
   }
   return found;
 }
 
-function isOtherOrder(one: Call, other: Call): boolean {
-  if (one.name !== other.name || one.given.length !== other.given.length) return false;
-  if (one.given.join() === other.given.join()) return false;
-  return [...one.given].sort().join() === [...other.given].sort().join();
+/** The same for calls of one name with the same arguments in any order. */
+function sortedCall({ name, given }: Call): string {
+  return `${name}(${[...given].sort().join()})`;
 }
 
 /** Its definition stands in this file and takes other parameters by now. */
@@ -130,6 +130,8 @@ function isOwn({ before, after }: Change, { name }: Call): boolean {
 function awaits(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
   const still = after.awaits.map(({ head }) => head);
+  const added = addedIn(change, after);
+  let told = 0;
   return before.awaits.flatMap(({ head, line }): Loss[] => {
     const at = still.indexOf(head);
     if (at >= 0) {
@@ -137,8 +139,10 @@ function awaits(change: Change, pair: Pair): Loss[] {
       return [];
     }
     const last = head.split('.').at(-1) ?? head;
-    const place = firstUse(change, after, head, last);
-    if (!change.isRemoved(line) || place === undefined) return [];
+    if (told >= awaitsMax || !change.isRemoved(line)) return [];
+    const place = firstUse(change, added, head, last);
+    if (place === undefined) return [];
+    told += 1;
     return [
       {
         ...lossAt(
@@ -158,19 +162,37 @@ function awaits(change: Change, pair: Pair): Loss[] {
   });
 }
 
-/** A new line in which it stands, and neither awaits it, hands it on, nor gives it to whoever awaits all. */
-function firstUse(change: Change, unit: Unit, head: string, last: string): number | undefined {
+/** Of one function. */
+const awaitsMax = 20;
+
+interface Added {
+  line: number;
+  code: string;
+}
+
+function addedIn(change: Change, { line: from, line_end }: Unit): Added[] {
   const { view } = change.after;
-  if (!unit.names.has(last)) return undefined;
+  const added: Added[] = [];
+  for (let line = from; line <= line_end; line += 1)
+    if (change.isAdded(line))
+      added.push({ line, code: view.code.slice(view.offsetOf(line), view.offsetOf(line + 1)) });
+  return added;
+}
+
+/** A new line in which it stands, and neither awaits it, hands it on, nor gives it to whoever awaits all. */
+function firstUse(
+  { after: { view } }: Change,
+  added: readonly Added[],
+  head: string,
+  last: string,
+): number | undefined {
   const name = head.replace(/[^\w]/g, '\\$&');
   const use = new RegExp(`(?<![\\w$#.])${name}(?![\\w$])`);
-  for (let line = unit.line; line <= unit.line_end; line += 1) {
-    if (!change.isAdded(line)) continue;
-    const code = view.code.slice(view.offsetOf(line), view.offsetOf(line + 1));
+  for (const { line, code } of added) {
+    if (!code.includes(last) || !use.test(code)) continue;
     const around = view.code.slice(view.offsetOf(Math.max(1, line - 3)), view.offsetOf(line + 1));
-    if (!use.test(code)) continue;
     // Handed on: by an arrow, which may stand on the line before.
-    if (/=>\s*$/.test(view.code.slice(0, view.offsetOf(line)).trimEnd().slice(-4)))
+    if (/=>\s*$/.test(view.code.slice(Math.max(0, view.offsetOf(line) - 200), view.offsetOf(line))))
       return undefined;
     if (/\b(?:await|return|yield|using)\b|=>|\?\?=|\.(?:then|catch|finally)\b/.test(code))
       return undefined;

@@ -42,6 +42,8 @@ export interface Unit {
   guards: Guard[];
   /** Heads of what is awaited: `this.#load`, `told`. */
   awaits: { head: string; line: number }[];
+  /** How often it calls what. */
+  made: ReadonlyMap<string, number>;
   /** Its code without blanks. */
   packed: string;
   /** Names in it, those in holes of templates included. */
@@ -55,11 +57,16 @@ export interface Version {
   view: CodeView;
   facts: FileFacts;
   units: Unit[];
+  /** How often it calls what, in all. */
+  made: ReadonlyMap<string, number>;
 }
 
 const callerKinds = new Set(['function', 'method', 'macro']);
-/** Of one text. */
-const elementsMax = 20_000;
+/** Of one text: its calls, its conditions, what it awaits. What is beyond is not compared. */
+const elementsMax = 8_000;
+const guardsMax = 4_000;
+/** Of one function. */
+const awaitsMax = 500;
 const keywords = new Set(
   (
     'if for while switch return catch function typeof sizeof await new throw else do case in of void delete yield ' +
@@ -79,7 +86,8 @@ export async function versionsOf(
   const versions: Version[] = [];
   for (const view of views as CodeView[]) {
     const facts = await miner.mine(language, Buffer.from(view.text));
-    versions.push({ view, facts, units: unitsOf(view, facts) });
+    const units = unitsOf(view, facts);
+    versions.push({ view, facts, units, made: madeBy(units.flatMap(({ calls }) => calls)) });
   }
   return versions;
 }
@@ -103,7 +111,8 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
     /\bawait\s{1,9}((?:this\.)?[\w$#.?]{1,80})/g,
   )) {
     const line = view.lineOf(index);
-    ownerAt(line).awaits.push({ head: head.replaceAll('?', ''), line });
+    if (ownerAt(line).awaits.length < awaitsMax)
+      ownerAt(line).awaits.push({ head: head.replaceAll('?', ''), line });
   }
   for (const unit of units) fill(unit, view, owners);
   return units;
@@ -112,15 +121,16 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
 function unitAt(symbol: SymbolFact | undefined, lines: { line: number; line_end: number }): Unit {
   const name = symbol?.name ?? '';
   const key = symbol === undefined ? '' : [symbol.container, name].filter(Boolean).join('.');
-  const nothing = {
-    calls: [],
-    guards: [],
-    awaits: [],
-    packed: '',
-    names: new Set<string>(),
-    used: new Set<string>(),
+  return {
+    ...{ key, name, symbol, ...lines, calls: [], guards: [], awaits: [], packed: '' },
+    ...{ made: new Map(), names: new Set(), used: new Set() },
   };
-  return { key, name, symbol, ...lines, ...nothing };
+}
+
+function madeBy(calls: readonly Call[]): Map<string, number> {
+  const made = new Map<string, number>();
+  for (const { name } of calls) made.set(name, (made.get(name) ?? 0) + 1);
+  return made;
 }
 
 function numbered(units: readonly Unit[]): void {
@@ -227,7 +237,7 @@ function* guardsIn(view: CodeView): Generator<Guard> {
   const { code } = view;
   let count = 0;
   for (const { index, 0: whole } of code.matchAll(/(?<![\w$#.])if\s{0,9}\(/g)) {
-    if ((count += 1) > elementsMax) return;
+    if ((count += 1) > guardsMax) return;
     const open = index + whole.length - 1;
     const close = closing(code, open);
     const [begin, end] = bodyBehind(view, close + 1);
@@ -283,7 +293,7 @@ function fill(unit: Unit, view: CodeView, owners: readonly Unit[]): void {
         used.add(name);
       }
   }
-  Object.assign(unit, { names, used, packed: packedOf(parts.join('')) });
+  Object.assign(unit, { names, used, made: madeBy(unit.calls), packed: packedOf(parts.join('')) });
 }
 
 /** Behind the head of a function: the brace behind its brackets, or its arrow. */
