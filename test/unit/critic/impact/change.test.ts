@@ -293,6 +293,11 @@ test('the shell that a change adds, not the one that was there', async () => {
   expect(await lost('work.ts', before, after)).toEqual(['weakness-new 3']);
 });
 
+test('a text that is nested without end is read as far as it is read', async () => {
+  const before = c(`${'{'.repeat(500)}${'if (n)'.repeat(5_000)} b->n = n;${'}'.repeat(500)}`);
+  expect(await lost('work.c', before, before.replace('= n;', '= 1;'))).toEqual([]);
+});
+
 test('lines are matched in order, what is moved once', () => {
   expect(matchedLines(['a', 'b', 'c'], ['a', 'x', 'c'])).toEqual([0, undefined, 2]);
   expect(matchedLines(['a', 'b'], ['b', 'a'])).toHaveLength(2);
