@@ -53,6 +53,8 @@ export function changeOf(
   const [oldest] = cache.keys();
   if (cache.size >= remembered && oldest !== undefined) cache.delete(oldest);
   cache.set(key, change);
+  // Asked again, it may be read.
+  change.catch(() => cache.delete(key));
   return change;
 }
 

@@ -28,7 +28,7 @@ export function guardsLost(change: Change, pair: Pair): Loss[] {
     )
       continue;
     const isClamp = /[<>]/.test(guard.condition) && /^[\w.\->[\]]+=[^=]/.test(guard.body);
-    const isFreed = guard.body.length > 5 && after.packed.includes(guard.body);
+    const isFreed = guard.body.length > 5 && isPlain(after.packed, guard.body);
     const isWatched = subjectsOf(guard.condition).some((name) => boundish.test(name));
     if (!guard.isLeaving && !isClamp && !isFreed && !isWatched) continue;
     const isRenamed = before.key !== after.key;
@@ -42,6 +42,12 @@ export function guardsLost(change: Change, pair: Pair): Loss[] {
     found.push(lossAt(change, pair, { line: guard.line, line_end: end }, part));
   }
   return found;
+}
+
+/** It stands there, and is no operand of another condition. */
+function isPlain(packed: string, body: string): boolean {
+  const at = packed.indexOf(body);
+  return at >= 0 && !/[(&|?]/.test(packed.charAt(at - 1));
 }
 
 /** Around the place of a check that is gone: a new one there may stand for it. */

@@ -205,6 +205,12 @@ test.each<[string, string[], string[], string[]]>([
     [],
   ],
   [
+    'a condition that became an operand',
+    ['if (n === 0) await box.begin(n);', 'return n;'],
+    ['const isWhole = n > 0 || (await box.begin(n));', 'return isWhole ? n : 0;'],
+    [],
+  ],
+  [
     'a bound',
     ['return box.text.slice(0, charsMax).length;'],
     ['return box.text.length;'],
