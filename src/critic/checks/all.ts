@@ -3,6 +3,7 @@ import type { ModeInput } from '../mode.js';
 import type { Checked } from './check.js';
 import { code } from './code.js';
 import { numbers } from './numbers.js';
+import { ownForm } from './own-form.js';
 import { references } from './references.js';
 import { requirementIds } from './requirement-ids.js';
 import { leftBehind } from './secrets.js';
@@ -12,7 +13,7 @@ import { wording } from './wording.js';
 
 const checks = [
   ...[leftBehind, structure, placeholders, numbers, references, requirementIds, wording],
-  ...[snippets, code],
+  ...[ownForm, snippets, code],
 ];
 
 export interface Looked {

@@ -5,7 +5,9 @@ import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 
 /** Numbers of a document against one another: lists that are counted, tables that are added up, settings named twice. */
 export const numbers: Check = ({ read }) =>
-  read.isCode ? [] : [countedLists(read), totals(read), settings(read)];
+  read.isCode
+    ? []
+    : [countedLists(read), totals(read), settings(read), conversions(read), limits(read)];
 
 /** One of a kind is no list. */
 const words = numerals.slice(2);
@@ -156,4 +158,85 @@ function settings({ sentences }: MarkdownText): Checked {
     }
   // Those that are named once cannot contradict one another.
   return { aspect: 'consistency', what: 'settings with one value', looked: 0, faults };
+}
+
+/** `500` (5 seconds): one figure in two units. */
+const converted =
+  /`(\d[\d_,]*)`\s?(?:(ms|s|seconds?|bytes?|B)\s?)?\((?:about )?(half an?|\d+(?:\.\d+)?|one|an?)\s?(ms|milliseconds?|s|sec|seconds?|minutes?|min|hours?|h|days?|KiB|KB|MiB|MB|GiB|GB)\)/g;
+const units: readonly { names: RegExp; factors: readonly number[] }[] = [
+  { names: /^(?:ms|milliseconds?)$/, factors: [1] },
+  { names: /^(?:s|sec|seconds?)$/, factors: [1, 1_000] },
+  { names: /^(?:minutes?|min)$/, factors: [1, 60, 60_000] },
+  { names: /^(?:hours?|h)$/, factors: [1, 60, 3_600, 3_600_000] },
+  { names: /^days?$/, factors: [1, 24, 1_440, 86_400, 86_400_000] },
+  { names: /^Ki?B$/, factors: [1, 1_000, 1_024] },
+  { names: /^Mi?B$/, factors: [1, 1_000, 1_024, 1_000_000, 1_048_576] },
+  {
+    names: /^Gi?B$/,
+    factors: [1, 1_000, 1_024, 1_000_000, 1_048_576, 1_000_000_000, 1_073_741_824],
+  },
+];
+
+/** Whatever unit the first figure has: in none of them is it the second. */
+function conversions({ sentences }: MarkdownText): Checked {
+  let looked = 0;
+  const faults = sentences.flatMap(({ text, line_start, line_end }): Found[] =>
+    [...text.matchAll(converted)].flatMap(
+      ([whole, digits = '', , many = '', unit = '']): Found[] => {
+        const value = Number(digits.replace(/[_,]/g, ''));
+        const times = /^half/.test(many) ? 0.5 : /^\d/.test(many) ? Number(many) : 1;
+        const factors = units.find(({ names }) => names.test(unit))?.factors ?? [];
+        looked += 1;
+        // What is written in a few digits was rounded.
+        if (factors.some((factor) => Math.abs(value - times * factor) <= 0.05 * value)) return [];
+        return [
+          {
+            ...{ rule: 'UNIT_DIFFERS', severity: 'major', words: `${whole} ${text}` },
+            text: `${quoted(whole)} gives two figures for one thing, and in no unit are they the same.`,
+            remedy: 'Correct one of them.',
+            place: { line_start, line_end },
+          },
+        ];
+      },
+    ),
+  );
+  return { aspect: 'consistency', what: 'figures that are the same in both units', looked, faults };
+}
+
+/** `A segment is a file of at most 64 MiB`: what a sentence begins with, and the bound that it gives it. */
+const limited =
+  /^(?:an?|the|each|every)\s+([a-z][\w-]*(?: [a-z][\w-]*)?)\s+(?:is|are|has|have|holds?|takes?|may be|can be|lasts?|keeps?)\b([^.;:,]{0,40}?)\b(at most|at least|up to|no more than)\s+(\d[\d  ,_]*(?:\.\d+)?)\s?(%|ms|s|seconds?|minutes?|hours?|days?|KiB|KB|MiB|MB|GiB|GB|bytes?|characters?|entries|messages|retries|times)(?![\w])/i;
+
+/** The same thing with two bounds in one unit. */
+function limits({ sentences, rows }: MarkdownText): Checked {
+  const first = new Map<string, { value: number; line: number; text: string }>();
+  let looked = 0;
+  const stated = [
+    ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
+    ...rows.flatMap(({ cells, line }) => cells.map((text) => ({ text: text.trim(), ...at(line) }))),
+  ];
+  const faults = stated.flatMap(({ text, line_start, line_end }): Found[] => {
+    const [, thing = '', , sense = '', digits = '', unit = ''] =
+      limited.exec(withoutCode(text)) ?? [];
+    if (thing === '') return [];
+    const side = /least/i.test(sense) ? 'least' : 'most';
+    const key = `${thing} ${side} ${unit}`.toLowerCase();
+    const value = Number(digits.replace(/[  ,_]/g, ''));
+    const before = first.get(key);
+    if (before === undefined) {
+      first.set(key, { value, line: line_start, text });
+      return [];
+    }
+    looked += 1;
+    if (before.value === value) return [];
+    return [
+      {
+        ...{ rule: 'LIMIT_DIFFERS', severity: 'major', words: text },
+        text: `${quoted(text)} gives ${thing} another bound than line ${before.line}: ${quoted(before.text)}`,
+        remedy: 'Say one of them, or what sets the two cases apart.',
+        place: { line_start, line_end },
+      },
+    ];
+  });
+  return { aspect: 'consistency', what: 'bounds that are named again', looked, faults };
 }

@@ -70,12 +70,14 @@ async function files(subject: Subject): Promise<Checked> {
     return { ...nothing, unable: 'to see whether links to files lead somewhere: no tree is known' };
   const paths = await ground.paths();
   const known = new Set(paths);
-  if (!known.has(artifact.path))
+  const folders = foldersOf(paths);
+  // A new document of a folder of the tree.
+  const folder = path.posix.dirname(artifact.path);
+  if (!known.has(artifact.path) && (folder === '.' || !folders.has(folder)))
     return {
       ...nothing,
       unable: `to follow links to files: ${artifact.path} is no file of the tree`,
     };
-  const folders = foldersOf(paths);
   const faults: Found[] = [];
   const anchorsIn = new Map<string, ReadonlySet<string> | undefined>();
   let looked = 0;

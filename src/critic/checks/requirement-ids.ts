@@ -10,6 +10,10 @@ const defined =
 /** Of a series of ids; fewer are names of something else, as UTF-8 is. */
 const seriesMin = 2;
 
+/** `R7`; one letter or three mean too much elsewhere, so only those of a table that counts them from 1. */
+const shortId = /(?<![\w/.-])([A-Z]{1,3})(\d{1,3})(?![\w/-]|\.\d)/g;
+const shortMin = 3;
+
 interface Definition {
   words: string;
   line: number;
@@ -32,7 +36,10 @@ export const requirementIds: Check = ({ read }) => {
     if (!isHeader) define(cells[0] ?? '', cells.join(' '), line);
   const series = seriesOf(definitions.keys());
   const twice = [...definitions].flatMap(([name, places]) => definedTwice(name, places));
-  const { looked, faults } = undefinedOnes(read, definitions, series);
+  const named = undefinedOnes(read, id, definitions, series);
+  const counted = countedOnes(read.rows);
+  const short = undefinedOnes(read, shortId, counted.names, counted.series);
+  const [looked, faults] = [named.looked + short.looked, [...named.faults, ...short.faults]];
   return [
     { aspect: 'consistency', what: 'ids with one meaning', looked: 0, faults: twice },
     { aspect: 'traceability', what: 'ids that are defined here', looked, faults },
@@ -64,8 +71,29 @@ function definedTwice(name: string, [first, ...others]: readonly Definition[]): 
 /** Within one list or table; farther apart the second one refers to the first. */
 const nearLinesMax = 6;
 
+/** Ids that are the first cell of a row, of tables that have them from 1 on without a gap. */
+function countedOnes(rows: Parameters<Check>[0]['read']['rows']): {
+  names: ReadonlyMap<string, unknown>;
+  series: ReadonlySet<string>;
+} {
+  const names = new Map<string, number>();
+  const lasts = new Map<string, number>();
+  const broken = new Set<string>();
+  for (const { cells, isHeader } of rows) {
+    const [, prefix = '', number = ''] =
+      /^[*_`\s]*([A-Z]{1,3})(\d{1,3})[*_`\s]*$/.exec(isHeader ? '' : (cells[0] ?? '')) ?? [];
+    if (prefix === '') continue;
+    if (Number(number) !== (lasts.get(prefix) ?? 0) + 1) broken.add(prefix);
+    lasts.set(prefix, Number(number));
+    names.set(`${prefix}${number}`, Number(number));
+  }
+  const whole = [...lasts].filter(([prefix, last]) => !broken.has(prefix) && last >= shortMin);
+  return { names, series: new Set(whole.map(([prefix]) => prefix)) };
+}
+
 function undefinedOnes(
   { sentences, rows }: Parameters<Check>[0]['read'],
+  pattern: RegExp,
   definitions: ReadonlyMap<string, unknown>,
   series: ReadonlySet<string>,
 ): { looked: number; faults: Found[] } {
@@ -76,7 +104,7 @@ function undefinedOnes(
     ...rows.map(({ cells, line }) => ({ text: cells.join(' | '), ...at(line) })),
   ];
   for (const { text, line_start, line_end } of units)
-    for (const [name, prefix = ''] of withoutCode(text).matchAll(id)) {
+    for (const [name, prefix = ''] of withoutCode(text).matchAll(pattern)) {
       if (!series.has(prefix)) continue;
       looked += 1;
       if (definitions.has(name) || faults.has(name)) continue;

@@ -9,9 +9,21 @@ const keyBody = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/;
 /** As documents of issuers write examples. */
 const example = /EXAMPLE|(.)\1{7,}/;
 
+/** `password: "…"` in a document: of a word for a secret the value itself, between quotes. */
+const valueNamed =
+  /\b(?:pass(?:word|wd|phrase)|secret|token|api[ _-]?key|credential)s?\b\s{0,3}(?:is|:|=)\s{0,3}(["'`])([^"'`\s]{10,200})\1/gi;
+const classesOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
+/** What stands for a value that is not given. */
+const stand =
+  /[<>{}$]|\*{3}|\.{3}|…|example|placeholder|change.?me|your|xxx|dummy|secret|process\.env|\//i;
+
 /** What nobody disputes: secrets in the open, and what a merge left behind. */
 export const leftBehind: Check = ({ read }) => [
   { aspect: 'accuracy', what: 'lines without a secret', looked: 0, faults: secrets(read.lines) },
+  {
+    ...{ aspect: 'accuracy', what: 'lines without a password', looked: 0 },
+    faults: read.isCode ? [] : values(read.lines),
+  },
   { aspect: 'consistency', what: 'merged lines', looked: 0, faults: conflicts(read.lines) },
 ];
 
@@ -32,6 +44,23 @@ function secrets(lines: readonly string[]): Found[] {
       },
     ];
   });
+}
+
+/** Only what looks made up by a machine or by somebody careful: letters of both sizes, digits, signs. */
+function values(lines: readonly string[]): Found[] {
+  return lines.flatMap((line, index) =>
+    [...line.slice(0, 2_000).matchAll(valueNamed)].flatMap(([whole, , value = '']): Found[] => {
+      const classes = classesOf.filter((each) => each.test(value)).length;
+      if (classes < 3 || stand.test(value) || example.test(value)) return [];
+      return [
+        {
+          ...{ rule: 'SECRET_LIKELY', severity: 'major', words: whole, place: at(index + 1) },
+          text: `What is called ${whole.slice(0, whole.search(/[\s:=]/))} stands in the text with its value, for everybody who may read it.`,
+          remedy: 'Withdraw it if it is one, and name where it is kept instead.',
+        },
+      ];
+    }),
+  );
 }
 
 function conflicts(lines: readonly string[]): Found[] {

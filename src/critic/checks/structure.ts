@@ -1,3 +1,4 @@
+import { normalised } from '../finding.js';
 import { slugOf } from '../markdown-anchors.js';
 import type { MarkdownText, Part, Place } from '../markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
@@ -6,7 +7,8 @@ import type { Artifact } from '../shapes.js';
 /** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
 export const structure: Check = (subject) => {
   if (subject.read.isCode) return [];
-  return [emptySections(subject.read), sameTitles(subject.read), ...decisionRecord(subject)];
+  const { read } = subject;
+  return [emptySections(read), sameTitles(read), saidTwice(read), ...decisionRecord(subject)];
 };
 
 function emptySections(read: MarkdownText): Checked {
@@ -59,6 +61,33 @@ function sameTitles({ parts }: MarkdownText): Checked {
   });
   // That no two headings are the same says nothing of what stands below them.
   return { aspect: 'consistency', what: 'headings of their own', looked: 0, faults };
+}
+
+/** In words; shorter ones are said again in many a manual. */
+const twiceWordsMin = 12;
+
+/** An item or a paragraph that stands in the document word for word before. */
+function saidTwice({ items }: MarkdownText): Checked {
+  const first = new Map<string, number>();
+  const faults = items.flatMap(({ text, line_start, line_end }) => {
+    const words = normalised(text);
+    const isProse = !/\]\(|https?:|^[*_]*`|\{|^[\w.]+(?::| [-–] )/.test(text);
+    if (!isProse || words.split(' ').length < twiceWordsMin) return [];
+    const before = first.get(words);
+    if (before === undefined) {
+      first.set(words, line_start);
+      return [];
+    }
+    return [
+      {
+        ...{ rule: 'SAID_TWICE', severity: 'minor' as const, words: text },
+        text: `${quoted(text)} stands in line ${before} already, word for word.`,
+        remedy: 'Keep the one that stands where it belongs.',
+        place: { line_start, line_end },
+      },
+    ];
+  });
+  return { aspect: 'clarity', what: 'items that are said once', looked: 0, faults };
 }
 
 /**

@@ -31,16 +31,7 @@ export class Quotes {
       if (at < 0 || lines.includes(its, at + 1)) return undefined;
       line_start = line_end = at + 1;
     }
-    let end = Math.min(line_end, line_start + linesMax - 1, lines.length);
-    const quoted = (): string =>
-      lines
-        .slice(line_start - 1, end)
-        .join('\n')
-        .replace(/\r/g, '');
-    while (end > line_start && quoted().length > criticLimits.contentChars) end -= 1;
-    const content = quoted().slice(0, criticLimits.contentChars);
-    if (content.trim() === '') return undefined;
-    return { file_path: path, line_start, line_end: end, content, blob: blobOf(text), symbol };
+    return quoted({ path, text, lines, line_start, line_end, symbol });
   }
 
   /** Those of them that can be quoted, at most as many as a finding may have. */
@@ -55,6 +46,21 @@ export class Quotes {
     return found;
   }
 
+  /** The same of lines as the tree has them, also of the artifact's own path. */
+  async ofTree(
+    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
+  ): Promise<Evidence[]> {
+    const found: Evidence[] = [];
+    for (const { path, line, line_end = line, symbol = '' } of places) {
+      const text = await this.#text(path);
+      if (text === undefined || line < 1) continue;
+      const lines = text.split('\n');
+      const evidence = quoted({ path, text, lines, line_start: line, line_end, symbol });
+      if (evidence !== undefined) found.push(evidence);
+    }
+    return found.slice(0, criticLimits.evidence);
+  }
+
   #text(path: string): Promise<string | undefined> {
     const { ground } = this;
     if (ground === undefined) return Promise.resolve(undefined);
@@ -62,6 +68,28 @@ export class Quotes {
     if (text === undefined) this.#texts.set(path, (text = ground.read(path)));
     return text;
   }
+}
+
+interface Quoted {
+  path: string;
+  text: string;
+  lines: readonly string[];
+  line_start: number;
+  line_end: number;
+  symbol: string;
+}
+
+function quoted({ path, text, lines, line_start, line_end, symbol }: Quoted): Evidence | undefined {
+  let end = Math.min(line_end, line_start + linesMax - 1, lines.length);
+  const said = (): string =>
+    lines
+      .slice(line_start - 1, end)
+      .join('\n')
+      .replace(/\r/g, '');
+  while (end > line_start && said().length > criticLimits.contentChars) end -= 1;
+  const content = said().slice(0, criticLimits.contentChars);
+  if (content.trim() === '') return undefined;
+  return { file_path: path, line_start, line_end: end, content, blob: blobOf(text), symbol };
 }
 
 /** Empty where the bytes are no UTF-8: what was read is not what the blob holds. */

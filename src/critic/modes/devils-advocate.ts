@@ -1,4 +1,5 @@
 import { cut, findingOf } from '../finding.js';
+import { changeFindings } from '../impact/change-findings.js';
 import { saidIn, type Said } from '../impact/claims.js';
 import type { CodeView, Comment } from '../impact/code-view.js';
 import { impactOf } from '../impact/gather.js';
@@ -101,6 +102,7 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(challenges, hearing, findings),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  findings.push(...(await changeFindings('devils-advocate', input)));
   const quotes = new Quotes(input.ground, input.artifact);
   for (const { rule, severity, said, why, remedy, places } of challenges) {
     if (input.signal.aborted) break;

@@ -1,4 +1,5 @@
 import { findingOf } from '../finding.js';
+import { changeFindings } from '../impact/change-findings.js';
 import { aboutEffect } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import { fileOf, type Component, type Impact } from '../impact/impact.js';
@@ -79,6 +80,7 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(impact, rows),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  findings.push(...(await changeFindings('fmea', input)));
   const told = new Set<Component>();
   for (const row of rows) {
     if (input.signal.aborted) break;

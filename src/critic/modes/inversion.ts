@@ -1,5 +1,6 @@
 import { testPath } from '../../pgc/analysis/surfaces.js';
 import { cut, findingOf, normalised } from '../finding.js';
+import { changeFindings } from '../impact/change-findings.js';
 import { boundsIn, clauseAt, meantIn, numbersOf, saidIn, type Said } from '../impact/claims.js';
 import { aboutEffect, effectKinds, type Effect, type EffectKind } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
@@ -87,6 +88,7 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(guarantees, blind, impact),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  findings.push(...(await changeFindings('inversion', input)));
   const quotes = new Quotes(input.ground, input.artifact);
   for (const make of [
     ...guarantees.map((each) => () => lostFindings(each, impact, quotes)),

@@ -28,7 +28,7 @@ export async function findingsOf(
   const lines = isThere ? artifact.text.split('\n') : [];
   const isNew = (fault: Found): boolean =>
     !known.has(`${fault.rule} ${fault.place?.line_start ?? 0}`);
-  const isSecret = (fault: Found): boolean => fault.rule === 'SECRET_EXPOSED';
+  const isSecret = (fault: Found): boolean => fault.rule.startsWith('SECRET_');
   return sorted(
     faults.filter(isNew).map((fault) => {
       const quotes = isThere && fault.place !== undefined && !isSecret(fault);

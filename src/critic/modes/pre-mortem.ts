@@ -1,4 +1,5 @@
 import { findingOf } from '../finding.js';
+import { changeFindings } from '../impact/change-findings.js';
 import { impactOf } from '../impact/gather.js';
 import { isUntested, type Component, type FileFacts, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
@@ -83,6 +84,7 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(stories, signs),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  findings.push(...(await changeFindings('pre-mortem', input)));
   const quotes = new Quotes(input.ground, input.artifact);
   for (const story of stories) {
     if (input.signal.aborted) break;

@@ -1,6 +1,7 @@
 import type { Threat } from '../../pgc/analysis/security-blast-radius.js';
 import { adviceFor } from '../../pgc/analysis/advice.js';
 import { findingOf } from '../finding.js';
+import { changeFindings } from '../impact/change-findings.js';
 import type { EffectKind } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import type { FileFacts, Impact } from '../impact/impact.js';
@@ -57,6 +58,7 @@ async function examine(input: ModeInput): Promise<Examined> {
     sections: sectionsOf(impact, found),
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
+  findings.push(...(await changeFindings('red-team', input)));
   const quotes = new Quotes(input.ground, input.artifact);
   for (const each of found) {
     if (input.signal.aborted) break;

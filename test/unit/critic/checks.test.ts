@@ -49,6 +49,66 @@ test.each<[string, string, string[]]>([
     ['NUMBER_DIFFERS 7', 'NUMBER_DIFFERS 7'],
   ],
   [
+    'a figure in two units',
+    'It waits `500` (half a second), then `30000` (30 seconds), then `500` (5 seconds).\n',
+    ['UNIT_DIFFERS 1'],
+  ],
+  [
+    'one thing with two bounds',
+    'A segment is a file of at most 64 MiB. A page is at most 4 KiB.\n\n- A segment is at most 32 MiB.\n',
+    ['LIMIT_DIFFERS 3'],
+  ],
+  [
+    'who does it, of all but one',
+    '| what | owner |\n|---|---|\n| a | Ana |\n| b | |\n| c | Cleo |\n',
+    ['CELL_EMPTY 4'],
+  ],
+  [
+    'cells of a column that few fill, or that says something else',
+    '| what | owner | note |\n|---|---|---|\n| a | Ana | x |\n| b | | |\n| c | | y |\n',
+    [],
+  ],
+  [
+    'how it is undone, of all sections but one',
+    '### 1. A\n\nx\nUndo: y\n\n### 2. B\n\nx\n\n### 3. C\n\nx\nUndo: y\n',
+    ['LABEL_MISSING 6'],
+  ],
+  [
+    'a label that says nothing of a duty',
+    '### A\n\nReturns: y\n\n### B\n\nx\n\n### C\n\nReturns: y\n',
+    [],
+  ],
+  [
+    'a step that is not there',
+    '## 1. Stop\n\nUndo step 7.\n\n## 2. Start\n\nUndo step 1, see step 9 of the other manual.\n',
+    ['STEP_UNKNOWN 3'],
+  ],
+  [
+    'a section that is not there',
+    '# A\n\nSee section "Errors" below, section "What follows", section Communication.\n\n## What follows\n\nx\n',
+    ['SECTION_UNKNOWN 3', 'SECTION_UNKNOWN 3'],
+  ],
+  [
+    'dates that go back',
+    '| phase | until |\n|---|---|\n| 1 | 20 May |\n| 2 | 3 July |\n| 3 | 17 June |\n',
+    ['DATES_GO_BACK 4'],
+  ],
+  [
+    'ids that a table counts',
+    '| id | what |\n|---|---|\n| R1 | a |\n| R2 | b |\n| R3 | c |\n\nR1 and R7 hold.\n',
+    ['ID_UNDEFINED 7'],
+  ],
+  [
+    'an item word for word',
+    '- Agents that vanish stay listed as offline, also over a crash of the broker itself.\n- x\n- Agents that vanish stay listed as offline, also over a crash of the broker itself.\n',
+    ['SAID_TWICE 3'],
+  ],
+  [
+    'a password',
+    'Log in (password: `hunter2-Sigma!9`), or with token: `<your token>`, `password: "changeme-Now1"`.\n',
+    ['SECRET_LIKELY 1'],
+  ],
+  [
     'an anchor',
     '# The end\n\n[a](#the-end) [b](#end) [c](#top) [d](#in-html)\n\n<h2>In HTML</h2>\n',
     ['ANCHOR_BROKEN 3'],
