@@ -29,7 +29,7 @@ function gistOf({ title, text }: Section): string[] {
   const rows = lines.filter((line) => line.startsWith('|')).length - 2;
   const items = lines.filter((line) => line.startsWith('- ')).length;
   const more = first.startsWith('- ') && items > 1 ? ` (and ${items - 1} more)` : '';
-  const its = first.replace(/^- /, '');
+  const its = (first.endsWith(':') ? `${first} ${lines[1] ?? ''}` : first).replace(/^- /, '');
   const short = its.length > gistChars ? `${its.slice(0, gistChars)}…` : its;
   const gist = first.startsWith('|') ? `${rows} ${rows === 1 ? 'row' : 'rows'}` : short + more;
   return [`      ${printable(`${title.padEnd(titleChars)} ${gist}`)}`];

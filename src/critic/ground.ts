@@ -10,4 +10,6 @@ export interface Ground {
   paths(): Promise<readonly string[]>;
   /** Text of a file of the tree; undefined: there is none, it is no text, or too large. Never outside the root. */
   read(path: string): Promise<string | undefined>;
+  /** The same as the last commit has it; undefined also where no git is. */
+  committed(path: string): Promise<string | undefined>;
 }

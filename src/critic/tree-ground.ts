@@ -1,5 +1,6 @@
 import type { Questions } from '../lattice/questions.js';
-import { ConfinedReader } from '../pgc/confined-reader.js';
+import { ConfinedReader, isInnerPath } from '../pgc/confined-reader.js';
+import { git } from '../pgc/git.js';
 import { SourceTree } from '../pgc/source-tree.js';
 import type { Ground } from './ground.js';
 
@@ -7,6 +8,11 @@ import type { Ground } from './ground.js';
 const fileBytesMax = 8 * 1024 * 1024;
 /** A zero byte in this much of the beginning means that it is no text: the rule of git. */
 const binaryProbeBytes = 8_000;
+const gitMsMax = 5_000;
+
+function textOf(bytes: Buffer): string | undefined {
+  return bytes.subarray(0, binaryProbeBytes).includes(0) ? undefined : bytes.toString();
+}
 
 /** The tree of an index as it stands on this machine, and whoever answers for it. */
 export class TreeGround implements Ground {
@@ -34,8 +40,15 @@ export class TreeGround implements Ground {
 
   async read(path: string): Promise<string | undefined> {
     const read = await this.#reader.read(path);
-    if ('refused' in read || read.bytes.subarray(0, binaryProbeBytes).includes(0)) return undefined;
-    return read.bytes.toString();
+    return 'refused' in read ? undefined : textOf(read.bytes);
+  }
+
+  async committed(path: string): Promise<string | undefined> {
+    if (!isInnerPath(path)) return undefined;
+    // `./`: the tree may be a folder of a repository.
+    const args = ['cat-file', 'blob', `HEAD:./${path}`];
+    const bytes = await git(this.root, args, gitMsMax, fileBytesMax);
+    return bytes === undefined ? undefined : textOf(bytes);
   }
 
   /** Also files that no miner knows: a document may name them. */

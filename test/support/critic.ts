@@ -30,6 +30,7 @@ export function groundOf(files: Record<string, string>): Ground {
     questions: {} as Questions,
     paths: () => Promise.resolve(Object.keys(files).sort()),
     read: (path) => Promise.resolve(files[path]),
+    committed: () => Promise.resolve(undefined),
   };
 }
 

@@ -70,7 +70,7 @@ export async function changeFindings(mode: ModeName, input: ModeInput): Promise<
         rule: `${prefixes[mode] ?? ''}_${kind.replaceAll('-', '_').toUpperCase()}`,
         ...{ severity, text, remedy, words },
         place: { line_start: line, line_end },
-        evidence: await quotes.ofTree(places),
+        evidence: await quotes.ofTree(places, { [change.path]: change.before.view.text }),
       }),
     );
   }

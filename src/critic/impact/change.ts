@@ -15,7 +15,7 @@ export interface Pair {
   isHandedOver: boolean;
 }
 
-/** An artifact that is a source file of the tree, and no longer what the tree has. */
+/** An artifact that is a source file of the tree, and no longer what the tree has; or it is, and no longer what was committed. */
 export interface Change {
   path: string;
   before: Version;
@@ -36,7 +36,7 @@ const remembered = 4;
 const known = new WeakMap<Ground, Map<string, Promise<Change | undefined>>>();
 
 /**
- * What an artifact changes of the file that the tree has under its path; undefined: it changes none, is that very file, or
+ * What an artifact changes of the file that the tree has under its path; undefined: it changes none, is that very file and was committed so, or
  * no source that is read here. The same for all modes of a review. Throws what the ground throws.
  */
 export function changeOf(
@@ -62,7 +62,9 @@ async function compared(
   { path, text }: ModeInput['artifact'],
   ground: Ground,
 ): Promise<Change | undefined> {
-  const its = await ground.read(path);
+  const inTree = await ground.read(path);
+  if (inTree === undefined) return undefined;
+  const its = inTree === text ? await ground.committed(path) : inTree;
   if (its === undefined || its === text) return undefined;
   const versions = await mined(path, [its, text]);
   const [before, after] = versions ?? [];

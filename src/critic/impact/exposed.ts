@@ -12,7 +12,7 @@ const telling =
 const secret =
   /(?:^|[^a-z])(?:pass(?:word|wd|phrase)|secret|credential|api_?key|private_?key|(?:auth|access|bearer)_?token)s?(?![a-z])/i;
 
-/** What a change opens: weaknesses that rules of O2 name and the tree's version does not have, secrets that are told. */
+/** What a change opens: weaknesses that rules of O2 name and the version before does not have, secrets that are told. */
 export function exposedIn(change: Change): Loss[] {
   const { before, after } = change;
   const known = countsOf(before);
@@ -27,7 +27,7 @@ export function exposedIn(change: Change): Loss[] {
     ...weak.map(({ rule, severity, text, cwe, line_start, line_end }): Loss => ({
       ...{ kind: 'weakness-new', severity: severityOf[severity] ?? 'minor', unit: '' },
       ...{ line: line_start, line_end, places: [], words: `weakness ${rule} ${text}` },
-      text: `This change adds what the tree's version does not have: ${text}${cwe === '' ? '' : ` (${cwe})`}.`,
+      text: `This change adds what the version before does not have: ${text}${cwe === '' ? '' : ` (${cwe})`}.`,
       remedy: 'Use a call that cannot do this, or check what reaches it.',
     })),
     ...toldSecrets(change),
@@ -90,7 +90,7 @@ function environments(change: Change): Loss[] {
           line_end: line,
           places: [],
         },
-        text: "The whole environment of this process is handed on, with whatever keys stand in it; the tree's version names what it gives.",
+        text: 'The whole environment of this process is handed on, with whatever keys stand in it; the version before names what it gives.',
         remedy: 'Name the variables that are needed.',
         words: 'environment given',
       },

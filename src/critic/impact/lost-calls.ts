@@ -27,7 +27,7 @@ const classes: readonly CallClass[] = [
   {
     ...{ kind: 'lock-lost', severity: 'major', holds: ({ name }) => acquiring.test(name) },
     tell: (call, code, where) => ({
-      text: `\`${short(call.given[0] ?? call.name)}\` is no longer locked${where}: the tree has \`${code}\`, and what it stood before is done beside others now.`,
+      text: `\`${short(call.given[0] ?? call.name)}\` is no longer locked${where}: it had \`${code}\`, and what it stood before is done beside others now.`,
       remedy: 'Take the lock again, or say what keeps others out.',
     }),
   },
@@ -44,14 +44,14 @@ const classes: readonly CallClass[] = [
     holds: ({ name, given }) =>
       listening.test(name) && (name === 'catch' || /^['"`]error['"`]$/.test(given[0] ?? '')),
     tell: (_call, code, where) => ({
-      text: `Nobody listens for the error any more${where}: the tree has \`${code}\`. An error without a listener ends the process, or is lost.`,
+      text: `Nobody listens for the error any more${where}: it had \`${code}\`. An error without a listener ends the process, or is lost.`,
       remedy: 'Listen for it again.',
     }),
   },
   {
     ...{ kind: 'handler-lost', severity: 'minor', holds: ({ name }) => name === 'allSettled' },
     tell: (_call, code, where) => ({
-      text: `One that fails stops the others now${where}: the tree has \`${code}\`, which waits for all of them.`,
+      text: `One that fails stops the others now${where}: it had \`${code}\`, which waits for all of them.`,
       remedy: 'Wait for all of them, or say why the others need not end.',
     }),
   },
@@ -61,21 +61,21 @@ const classes: readonly CallClass[] = [
     holds: ({ name, given, isUnused, on }) =>
       isHanding({ name, given, on }) && (isUnused || name === 'reject'),
     tell: (call, code, where) => ({
-      text: `The error is no longer handed on${where}: the tree has \`${code}\`. Whoever waits for \`${call.name}\` waits on, and nobody learns that it failed.`,
+      text: `The error is no longer handed on${where}: it had \`${code}\`. Whoever waits for \`${call.name}\` waits on, and nobody learns that it failed.`,
       remedy: `Hand it to \`${call.name}\` again.`,
     }),
   },
   {
     ...{ kind: 'error-untold', severity: 'minor', holds: ({ name }) => reporting.test(name) },
     tell: (_call, code, where) => ({
-      text: `A failure is no longer reported${where}: the tree has \`${code}\`.`,
+      text: `A failure is no longer reported${where}: it had \`${code}\`.`,
       remedy: 'Report it, or say who does.',
     }),
   },
   {
     ...{ kind: 'check-lost', severity: 'minor', holds: ({ name }) => defending.test(name) },
     tell: (call, code, where) => ({
-      text: `\`${call.name}\` is called once less${where}: the tree has \`${code}\`. What it kept out or looked at goes through there.`,
+      text: `\`${call.name}\` is called once less${where}: it had \`${code}\`. What it kept out or looked at goes through there.`,
       remedy: `Call \`${call.name}\` again, or say what makes it needless.`,
     }),
   },
@@ -84,7 +84,7 @@ const classes: readonly CallClass[] = [
     // Whose result is wanted gives nothing back.
     holds: ({ name, isUnused, isAwaited }) => (isUnused || isAwaited) && releasing.test(name),
     tell: (call, code, where) => ({
-      text: `\`${call.name}\` is called once less${where}: the tree has \`${code}\`. What it gave back there, or took away, stays.`,
+      text: `\`${call.name}\` is called once less${where}: it had \`${code}\`. What it gave back there, or took away, stays.`,
       remedy: `Call \`${call.name}\` on that way too, or say who does it instead.`,
     }),
   },
@@ -172,7 +172,7 @@ export function handlersLost(change: Change, pair: Pair): Loss[] {
       { line },
       {
         ...{ kind: 'handler-lost', severity: 'minor', words: `${before.key} handler` },
-        text: `What fails in ${named(after)} is no longer caught: the tree has \`${written(change.before, line, 3)}\`.`,
+        text: `What fails in ${named(after)} is no longer caught: it had \`${written(change.before, line, 3)}\`.`,
         remedy: 'Catch it again, or say who does.',
       },
     ),
@@ -210,7 +210,7 @@ export function boundsLost(change: Change, pair: Pair): Loss[] {
       { line: first.line },
       {
         ...{ kind: 'bound-lost', severity: 'major', words: `${before.key} bound ${first.name}` },
-        text: `${named(before)} no longer looks at ${names}: the tree has \`${written(change.before, first.line)}\`. What was bounded or ended by it is not any more.`,
+        text: `${named(before)} no longer looks at ${names}: it had \`${written(change.before, first.line)}\`. What was bounded or ended by it is not any more.`,
         remedy: `Hold it to ${names} again, or say what bounds it now.`,
       },
     ),

@@ -65,14 +65,14 @@ function partLost(guard: Guard, { packed, key, name }: Unit): Part | undefined {
   if (moved !== undefined)
     return {
       ...{ kind: 'border-moved', severity: 'major', words },
-      text: `The border of a check has moved${where}: \`${short(moved)}\` where the tree has \`${short(first)}\`, so that the border itself falls on the other side.`,
+      text: `The border of a check has moved${where}: \`${short(moved)}\` where it was \`${short(first)}\`, so that the border itself falls on the other side.`,
       remedy:
         'Say why the border is another one, with a test of its value; or put the comparison back.',
     };
   if (parts.length === 1) return undefined;
   return {
     ...{ kind: 'check-lost', severity: 'major', words },
-    text: `A check no longer looks at \`${short(first)}\`${where}: the tree has \`${short(guard.condition)}\`.`,
+    text: `A check no longer looks at \`${short(first)}\`${where}: it had \`${short(guard.condition)}\`.`,
     remedy: `Look at \`${short(first)}\` again, or say what makes sure of it now.`,
   };
 }
@@ -132,7 +132,7 @@ function wholeLost(
   const where = before.name === '' ? '' : ` of \`${before.name}\``;
   return {
     ...{ kind: 'check-lost', severity: 'minor' },
-    text: `A check${where} is gone, which ${effectOf(guard)}: the tree has \`${code}\`, and nothing in its place looks at it.`,
+    text: `A check${where} is gone, which ${effectOf(guard)}: it had \`${code}\`, and nothing in its place looks at it.`,
     remedy: 'Put the check back, or say what makes it needless.',
     words: `${before.key} ${guard.condition}`,
   };
@@ -171,7 +171,7 @@ export function operandsLost(change: Change, pair: Pair): Loss[] {
         { line },
         {
           ...{ kind: 'check-lost', severity: 'minor', words: `${before.key} operand ${first}` },
-          text: `${named(after)} no longer asks for \`${short(first)}\` beside \`${short(kept[0] ?? '')}\`: the tree has \`${written(change.before, line)}\`.`,
+          text: `${named(after)} no longer asks for \`${short(first)}\` beside \`${short(kept[0] ?? '')}\`: it had \`${written(change.before, line)}\`.`,
           remedy: `Ask for \`${short(first)}\` again, or say what makes it needless.`,
         },
       ),

@@ -64,13 +64,13 @@ function held(change: Change, pair: Pair): Loss[] {
   return [
     ...exits.map(({ line, what }): Loss => ({
       ...{ kind: 'left-held', severity: 'major', unit, line, line_end: line, places: [] },
-      text: `\`${unit}\` can be left here with \`${what}\` still locked: \`${written(after, line)}\`. In the tree's version every way out gives it back.`,
+      text: `\`${unit}\` can be left here with \`${what}\` still locked: \`${written(after, line)}\`. Before, every way out gives it back.`,
       remedy: `Unlock \`${what}\` before it leaves, or leave by the label that does.`,
       words: `${unit} held ${what} ${written(after, line)}`,
     })),
     ...freed.map(({ line, what, freed: at }): Loss => ({
       ...{ kind: 'freed-used', severity: 'critical', unit, line, line_end: line },
-      text: `\`${what}\` is freed at line ${at} and used here, which the tree's version does not: \`${written(after, line)}\`.`,
+      text: `\`${what}\` is freed at line ${at} and used here, which it was not before: \`${written(after, line)}\`.`,
       remedy: 'Use it first, and free it last.',
       ...{ words: `${unit} freed ${what}`, places: [] },
     })),
@@ -104,7 +104,7 @@ function swapped(change: Change, pair: Pair): Loss[] {
     found.push({
       ...lossAt(change, pair, call, {
         ...{ kind: 'arguments-swapped', severity: 'major' },
-        text: `\`${call.name}\` is given the same arguments in another order than in the tree: (${short(other.given.join(', '))}) for (${short(call.given.join(', '))}), and nothing in this change says that it takes them so now.`,
+        text: `\`${call.name}\` is given the same arguments in another order than before: (${short(other.given.join(', '))}) for (${short(call.given.join(', '))}), and nothing in this change says that it takes them so now.`,
         remedy: `Give \`${call.name}\` its arguments in their order, or change it and all who call it.`,
         words: `${pair.before.key} swapped ${call.name} ${call.given.join()}`,
       }),
@@ -151,7 +151,7 @@ function awaits(change: Change, pair: Pair): Loss[] {
           { line },
           {
             ...{ kind: 'await-lost', severity: 'major' },
-            text: `\`${head}\` is no longer awaited in ${named(after)}: what follows goes on before it is done, and nobody is told when it fails. The tree has \`${written(change.before, line)}\`.`,
+            text: `\`${head}\` is no longer awaited in ${named(after)}: what follows goes on before it is done, and nobody is told when it fails. It had \`${written(change.before, line)}\`.`,
             remedy: `Await \`${last}\`, or say in a remark why nobody has to wait for it and who hears of its failure.`,
             words: `${before.key} await ${head}`,
           },

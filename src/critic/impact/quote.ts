@@ -46,13 +46,14 @@ export class Quotes {
     return found;
   }
 
-  /** The same of lines as the tree has them, also of the artifact's own path. */
+  /** The same of lines as the tree has them, also of the artifact's own path, or as `others` have them. */
   async ofTree(
     places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
+    others: Readonly<Record<string, string>> = {},
   ): Promise<Evidence[]> {
     const found: Evidence[] = [];
     for (const { path, line, line_end = line, symbol = '' } of places) {
-      const text = await this.#text(path);
+      const text = Object.hasOwn(others, path) ? others[path] : await this.#text(path);
       if (text === undefined || line < 1) continue;
       const lines = text.split('\n');
       const evidence = quoted({ path, text, lines, line_start: line, line_end, symbol });

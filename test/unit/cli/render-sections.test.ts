@@ -11,6 +11,7 @@ const reports = [
       { title: 'Attack Surface', text: table },
       { title: 'Reasons', text: '- the first\n- the second\n- the third' },
       { title: 'Critical Items', text: 'None.' },
+      { title: 'Defences', text: 'There already:\n- a lock' },
       { title: 'Summary', text: `${'x'.repeat(200)}\nand more` },
       { title: 'Quoted', text: 'red \u001b[31mtext' },
     ],
@@ -24,6 +25,7 @@ test('each section is told in a line, and one that says nothing is not', () => {
     '    constitutional: 0 found',
     `      ${'Attack Surface'.padEnd(30)} 2 rows`,
     `      ${'Reasons'.padEnd(30)} the first (and 2 more)`,
+    `      ${'Defences'.padEnd(30)} There already: - a lock`,
     `      ${'Summary'.padEnd(30)} ${'x'.repeat(160)}…`,
     `      ${'Quoted'.padEnd(30)} red ?[31mtext`,
   ]);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Mode } from '../../../../src/critic/mode.js';
 import { devilsAdvocate } from '../../../../src/critic/modes/devils-advocate.js';
@@ -134,4 +136,16 @@ test('a new file is held against nothing', async () => {
     const { findings } = await tree.examine(mode, 'src/other.ts', { text: 'const a = 1;\n' });
     expect(findings).toEqual([]);
   }
+});
+
+test('what was changed in the tree itself is held against the last commit', async () => {
+  await using its = await failingTree([{ 'src/store.ts': store, 'src/use.ts': use }]);
+  expect((await its.examine(redTeam, 'src/store.ts')).findings).toEqual([]);
+  const check = "  if (path.includes('..')) throw new RangeError(path);";
+  await writeFile(path.join(its.root, 'src/store.ts'), store.replace(`${check}\n`, ''));
+  const { findings } = await its.examine(redTeam, 'src/store.ts');
+  expect(findings.map(({ rule }) => rule)).toEqual(['RT_CHECK_LOST']);
+  expect(findings[0]?.evidence).toMatchObject([
+    { file_path: 'src/store.ts', line_start: 7, content: check },
+  ]);
 });

@@ -85,6 +85,7 @@ export const failingFiles: Record<string, string> = {
 };
 
 export interface FailingTree extends AsyncDisposable {
+  root: string;
   /** Reads the artifact of the tree; `text` stands in for it. */
   input(path: string, more?: Partial<ModeInput> & { text?: string }): Promise<ModeInput>;
   examine(
@@ -132,6 +133,7 @@ export async function failingTree(
     };
   };
   return {
+    root: tree.root,
     input,
     examine: async (mode, path, more) => mode.examine(await input(path, more)),
     async [Symbol.asyncDispose]() {
