@@ -3,9 +3,6 @@ import path from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
-/** What runs in this process alone, and leaves nothing behind in the modules that it shares. */
-const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
-
 /** Tests import the compiled program, which test/support/build.ts has just made: what ships is tested, and compiled once. */
 const compiled: Plugin = {
   name: 'sigma-compiled',
@@ -21,19 +18,15 @@ const compiled: Plugin = {
 export default defineConfig({
   plugins: [compiled],
   test: {
+    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Integration tests start real process trees, and wait for them most of the time.
-    maxWorkers: 3,
+    // Many tests start processes, and wait for them.
+    maxWorkers: 4,
+    // A worker loads the program once, for all files that it is given: they leave nothing behind in it.
     isolate: false,
+    unstubEnvs: true,
     server: { deps: { external: [/\/dist\//] } },
-    projects: [
-      { extends: true, test: { name: 'units', include: units } },
-      {
-        extends: true,
-        test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
-      },
-    ],
   },
 });
