@@ -122,6 +122,7 @@ function withFile(ground, name, text) {
     questions: ground.questions,
     paths: () => ground.paths(),
     read: async (path) => (path === name ? text : await ground.read(path)),
+    committed: (path) => (path === name ? Promise.resolve(text) : ground.committed(path)),
   };
 }
 

@@ -3,7 +3,7 @@ import { agrees } from './check-calls.js';
 import { definitionsOf } from './check-symbols.js';
 import { claimLimits, type Amount, type SymbolName } from './claim.js';
 import { ancestorsOf, basesOf } from './classes.js';
-import { hasWord, lineOfWord, testPath, type KnownTree } from './known-tree.js';
+import { hasWord, lineOfWord, testPath, type KnownTree, type Words } from './known-tree.js';
 import { contradicted, unverified, verified, type Checking, type Verdict } from './verdict.js';
 
 /** What stands between the head of a class or structure and its end, or is added to it elsewhere in its file. */
@@ -37,6 +37,8 @@ export async function checkMemberOf(
     bases.some((each) => each?.length !== 0)
   )
     return unverified(`What ${owner.name} is made from may have it.`);
+  const whole = `${owner.name}.${member.name}`;
+  if ((await tree.words()).hasText(whole)) return unverified(`${whole} is a text of the code.`);
   const [elsewhere] = definitions.filter(({ container }) => container !== '');
   return contradicted(
     `${owner.name} has no ${member.name}.`,
@@ -132,6 +134,8 @@ export async function checkMention(
       'medium',
     );
   }
+  if (isThrownByText(await tree.words(), to.name))
+    return unverified(`Code that is made while it runs throws ${to.name}.`);
   if (callees.length > calleesMax) return unverified(`${from.name} calls too many functions.`);
   return contradicted(
     `${from.name} does not name ${to.name}, nor does what it calls.`,
@@ -142,3 +146,11 @@ export async function checkMention(
 }
 
 const calleesMax = 24;
+
+/** `"throw Name(…"`: who writes code writes it into a text. */
+function isThrownByText(words: Words, name: string): boolean {
+  const thrown = new RegExp(`['"\`][^'"\`\\n]{0,80}\\bthrow\\s[^'"\`\\n]{0,80}${name}\\b`);
+  for (const { file, text } of words.texts())
+    if (!testPath.test(file) && text.includes(name) && thrown.test(text)) return true;
+  return false;
+}

@@ -28,6 +28,8 @@ export async function checkClosed(
     )
   )
     return undefined;
+  // In quotes it is a name of its own, as rights and events have.
+  if (words.hasText(`${container}.${name}`)) return undefined;
   const access = new RegExp(
     `\\b${plain(container)}(?:\\?\\.|->)${plain(name)}\\b|\\bObject\\.\\w+\\(\\s*${plain(container)}\\b|\\b${plain(container)}\\[`,
   );

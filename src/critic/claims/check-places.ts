@@ -74,6 +74,8 @@ async function absentPath(
     isBare && like !== undefined && kindOf(like) !== kindOf(name.path) ? undefined : like;
   if (isBare && near === undefined && kindOf(name.path) === 'data')
     return unverified(`There is no ${name.path} in the tree. It may be a file of its users.`);
+  if (isBare && isAmongExamples(tree, name.path, claim.text))
+    return unverified(`There is no ${name.path} in the tree, nor are the files named beside it.`);
   const evidence = near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [];
   const reason = `There is no ${name.path} in the tree.`;
   if (near === undefined && isAmongForeign(tree, name, claim.text))
@@ -99,6 +101,17 @@ function isAmongForeign(tree: Checking['tree'], name: PathName, sentence: string
       other !== name.path && !tree.paths.has(other) && !tree.folders.has(root),
   );
 }
+
+/** Beside other names of files that the tree does not have either: examples of what others have. */
+function isAmongExamples(tree: Checking['tree'], name: string, sentence: string): boolean {
+  const bare = [...sentence.matchAll(/`([\w-]{1,60}(?:\.[\w-]{1,20}){1,3})`/g)];
+  const names = new Set(bare.map(([, each = '']) => each).filter((each) => each !== name));
+  for (const each of tree.paths) names.delete(path.posix.basename(each));
+  return [...names].filter((each) => fileEnding.test(each)).length >= foreignMin;
+}
+
+const foreignMin = 2;
+const fileEnding = /\.(?:[cm]?[jt]sx?|py|rs|go|c|h|cpp|java|rb|sh|xml|gradle|toml|ya?ml|json)$/;
 
 /** What a file is for, by its ending. */
 function kindOf(file: string): string {

@@ -42,7 +42,7 @@ const lexer = new RegExp(
     String.raw`(?<bold>^\W{0,4}\*\*(?<boldName>[A-Za-z_$][\w$]{0,60})\*\*(?=:?\s[\x60(]))`,
     String.raw`(?<ticks>\x60{1,3})(?<span>[^\x60]{1,200})\k<ticks>`,
     String.raw`(?<url>\b[a-z][a-z+]{1,10}:\/\/[^\s)>\]]{1,300})`,
-    String.raw`(?<file>(?<![\w/.@-])(?:\.{0,2}\/)?(?:[\w@+.-]{1,80}\/){1,12}[\w@+.-]{0,80}(?::\d{1,6}(?:-\d{1,6})?|#L\d{1,6}(?:-L?\d{1,6})?)?)`,
+    String.raw`(?<file>(?<![\w/.@<-])(?:\.{0,2}\/)?(?:[\w@+.-]{1,80}\/){1,12}[\w@+.-]{0,80}(?::\d{1,6}(?:-\d{1,6})?|#L\d{1,6}(?:-L?\d{1,6})?)?)`,
     `(?<bare>(?<![\\w/.@$-])[\\w+-]{1,80}(?:\\.[\\w-]{1,30}){0,2}\\.(?:${endings})(?![\\w(])(?::\\d{1,6}(?:-\\d{1,6})?|#L\\d{1,6}(?:-L?\\d{1,6})?)?)`,
     `(?<call>(?<![\\w$.])${identifier}(?:(?:\\.|::|->)${identifier}){0,5}\\(\\))`,
     String.raw`(?<flag>(?<![\w-])--[A-Za-z][\w-]{1,60})`,
@@ -144,9 +144,10 @@ function plainFile(text: string): Named[] {
 /** What stands in a code span. */
 function spanned(text: string): Named[] {
   if (text === '' || text.length > claimLimits.referenceChars) return [];
-  const run = /^(?:npm|pnpm|yarn)\s(?:run(?:-script)?\s(?:-s\s|--silent\s)?)([\w:.-]{1,60})/.exec(
-    text,
-  )?.[1];
+  const run =
+    /^(?:npm|pnpm|yarn)\s(?:run(?:-script)?\s(?:-s\s|--silent\s)?)([\w:.-]{0,59}\w)(?![\w:…*<{$-])/.exec(
+      text,
+    )?.[1];
   if (run !== undefined) return [{ type: 'script', name: run }];
   const specifier = /\b(?:require|import)\(['"]([\w@./-]{1,100})['"]\)/.exec(text)?.[1];
   if (specifier !== undefined) return [{ type: 'module', specifier }];

@@ -182,7 +182,8 @@ function lineEnd(text: string, at: number): number {
 }
 
 function lineBefore(text: string, at: number): string {
-  return text.slice(Math.max(0, text.lastIndexOf('\n', at - 1) + 1, at - 400), at);
+  const near = text.slice(Math.max(0, at - 400), at);
+  return near.slice(near.lastIndexOf('\n') + 1);
 }
 
 function commentOf(

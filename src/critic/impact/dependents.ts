@@ -253,13 +253,18 @@ function fieldsGone(change: Change, before: Unit, after: Unit): string[] {
   return old.filter((field) => !now.has(field));
 }
 
+/** Of one function, and of each of them. */
+const literalsMax = 200;
+const literalCharsMax = 20_000;
+
 /** Names at the top of each literal that is returned, and of literals that are spread in it. */
 function fieldsOf({ packed }: Unit): string[] {
   const fields: string[] = [];
-  for (const { index } of packed.matchAll(/return\{/g)) {
+  for (const { index } of [...packed.matchAll(/return\{/g)].slice(0, literalsMax)) {
     let depth = 0;
     let isBegin = true;
-    for (let at = index + 'return'.length; at < packed.length; at += 1) {
+    const stop = Math.min(packed.length, index + literalCharsMax);
+    for (let at = index + 'return'.length; at < stop; at += 1) {
       const sign = packed.charAt(at);
       if (packed.startsWith('...{', at) && depth === 1) {
         at += 3;

@@ -10,7 +10,7 @@ const asserting =
   /^#?(?:assert\w*|VM_BUG_ON\w*|BUG_ON\w*|WARN_ON\w*|lockdep_assert\w*|invariant|ensure\w*|throwIfAborted|might_sleep)$/;
 /** What makes foreign data harmless, or asks whether somebody may. */
 const defending =
-  /^#?(?:escape\w*|saniti[sz]e\w*|encode\w*|redact\w*|mask\w*|validate\w*|verify\w*|authori[sz]e\w*|replace(?:All)?|printable\w*|shellWord|omit|strict|freeze|confine\w*|realpath\w*|\w*nospec|access_ok|\w*capable|security_\w+|check[A-Z_]\w*|may[A-Z]\w*)$/;
+  /^#?(?:escape\w*|saniti[sz]e\w*|encode\w*|redact\w*|mask\w*|validate\w*|verify\w*|authori[sz]e\w*|printable\w*|shellWord|omit|strict|freeze|confine\w*|realpath\w*|\w*nospec|access_ok|\w*capable|security_\w+|check[A-Z_]\w*|may[A-Z]\w*)$/;
 const reporting =
   /^(?:error|warn|fatal|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|captureException)$/;
 const handing = /^(?:err|error|e|ex|cause|reason|failure|exception)(?:$|[^\w(])/;
@@ -73,7 +73,8 @@ const classes: readonly CallClass[] = [
     }),
   },
   {
-    ...{ kind: 'check-lost', severity: 'minor', holds: ({ name }) => defending.test(name) },
+    ...{ kind: 'check-lost', severity: 'minor' },
+    holds: ({ name, given }) => defending.test(name) || isCleaning(name, given[0] ?? ''),
     tell: (call, code, where) => ({
       text: `\`${call.name}\` is called once less${where}: it had \`${code}\`. What it kept out or looked at goes through there.`,
       remedy: `Call \`${call.name}\` again, or say what makes it needless.`,
@@ -89,6 +90,11 @@ const classes: readonly CallClass[] = [
     }),
   },
 ];
+
+/** Every sign of a class is replaced; what only cuts an end off, or joins lines, defends nothing. */
+function isCleaning(name: string, what: string): boolean {
+  return name === 'replaceAll' || (name === 'replace' && /^\/.*\[.*\/\w*g\w*$/.test(what));
+}
 
 function isHanding({ name, given, on }: Pick<Call, 'name' | 'given' | 'on'>): boolean {
   return (
@@ -164,7 +170,9 @@ export function handlersLost(change: Change, pair: Pair): Loss[] {
   const tried = before.calls.filter(
     (call) => line !== undefined && call.line < line && call.line >= line - triedLines,
   );
-  if (line === undefined || !tried.some(({ name }) => after.names.has(name))) return [];
+  const isTried = ({ name, on }: Call): boolean =>
+    after.calls.some((each) => each.name === name && each.on === on);
+  if (line === undefined || !tried.some(isTried)) return [];
   return [
     lossAt(
       change,
@@ -184,12 +192,21 @@ const namesMax = 2_000;
 /** Of a block that is tried. */
 const triedLines = 30;
 
+/** What is spread may hold any bound. */
+function spreads({ packed }: Unit): number {
+  return packed.match(/\.\.\.[A-Za-z_$]/g)?.length ?? 0;
+}
+
 /** Names of bounds that a function no longer uses. */
 export function boundsLost(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
-  const isKnown = (unit: Unit, name: string): boolean => unit.used.has(name);
-  const gained = [...after.names].some((name) => boundish.test(name) && !isKnown(before, name));
-  if (gained || before.key === '') return [];
+  // In the head of a function it stands as what a parameter is, unless it is given.
+  const isKnown = ({ used, packed }: Unit, name: string): boolean =>
+    used.has(name) || packed.includes(`=${name}`);
+  const gained = [...after.names].some(
+    (name) => (boundish.test(name) || /limits$/i.test(name)) && !isKnown(before, name),
+  );
+  if (gained || before.key === '' || spreads(after) > spreads(before)) return [];
   const users = ({ units }: Version, name: string): number =>
     units.filter((unit) => isKnown(unit, name)).length;
   const lost = [...before.used].slice(0, namesMax).flatMap((name) => {

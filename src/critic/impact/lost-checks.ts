@@ -36,7 +36,8 @@ export function guardsLost(change: Change, pair: Pair): Loss[] {
       ? news
       : news.filter(({ line }) => Math.abs(line - change.lineAfter(guard.line)) <= nearLines);
     const part =
-      partLost(guard, after) ?? wholeLost(guard, pair, near, written(change.before, guard.line));
+      partLost(guard, pair, change) ??
+      wholeLost(guard, pair, near, written(change.before, guard.line));
     if (part === undefined) continue;
     const end = Math.min(guard.line_end, guard.line + 5);
     found.push(lossAt(change, pair, { line: guard.line, line_end: end }, part));
@@ -54,9 +55,10 @@ function isPlain(packed: string, body: string): boolean {
 const nearLines = 4;
 
 /** One of several reasons to refuse is gone, or the border of one has moved. */
-function partLost(guard: Guard, { packed, key, name }: Unit): Part | undefined {
+function partLost(guard: Guard, { before, after }: Pair, change: Change): Part | undefined {
+  const { packed, key, name } = after;
   const parts = partsOf(guard.condition);
-  const lost = parts.filter((each) => !packed.includes(each));
+  const lost = parts.filter((each) => !packed.includes(each) && !isElsewhere(change, each));
   const [first] = lost;
   if (first === undefined || (parts.length > 1 && lost.length === parts.length)) return undefined;
   const moved = borderOf(first, packed);
@@ -69,12 +71,23 @@ function partLost(guard: Guard, { packed, key, name }: Unit): Part | undefined {
       remedy:
         'Say why the border is another one, with a test of its value; or put the comparison back.',
     };
-  if (parts.length === 1) return undefined;
+  if (parts.length === 1 || isAskedAnew(parts, before, after)) return undefined;
   return {
     ...{ kind: 'check-lost', severity: 'major', words },
     text: `A check no longer looks at \`${short(first)}\`${where}: it had \`${short(guard.condition)}\`.`,
     remedy: `Look at \`${short(first)}\` again, or say what makes sure of it now.`,
   };
+}
+
+/** Beside the parts that are left another one stands, which was not asked before. */
+function isAskedAnew(parts: readonly string[], before: Unit, { guards }: Unit): boolean {
+  return guards.some(({ condition }) => {
+    const theirs = partsOf(condition);
+    return (
+      theirs.some((each) => parts.includes(each)) &&
+      theirs.some((each) => !before.packed.includes(each))
+    );
+  });
 }
 
 /** Operands of `||` outside of brackets. */
@@ -119,7 +132,9 @@ function wholeLost(
   const isSpoken = [...subjects, ...known].some((name) => after.names.has(name));
   if (!isSpoken && !refusing.test(guard.body)) return undefined;
   // Another check of the same thing stands there now.
-  const isAnother = news.some(({ condition }) => {
+  const isAnother = news.some(({ condition, body }) => {
+    // It does the same for a reason in other words.
+    if (body.length > bodyCharsMin && body === guard.body) return true;
     const theirs = new Set(subjectsOf(condition));
     return (
       subjects.some((name) => theirs.has(name)) || (subjects.length === 0 && condition.length > 0)
@@ -138,6 +153,9 @@ function wholeLost(
   };
 }
 
+/** `return;` and the like stand behind many conditions. */
+const bodyCharsMin = 16;
+
 const refusing = /throw|reject|panic|raise|return-E[A-Z]|returnERR_PTR/;
 
 function effectOf({ body }: Guard): string {
@@ -150,10 +168,10 @@ function effectOf({ body }: Guard): string {
 /** `a && b` of which only `b` is looked at now, in a condition or in what a function gives. */
 export function operandsLost(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
-  const fresh = chainsIn(after.packed).filter((theirs) =>
+  const fresh = chainsIn(after).filter((theirs) =>
     theirs.some((each) => !before.packed.includes(each)),
   );
-  return chainsIn(before.packed).flatMap((chain): Loss[] => {
+  return chainsIn(before).flatMap((chain): Loss[] => {
     const lost = chain.filter((each) => !after.packed.includes(each));
     const kept = chain.filter((each) => after.packed.includes(each));
     const [first] = lost;
@@ -183,7 +201,10 @@ export function operandsLost(change: Change, pair: Pair): Loss[] {
 const chainsMax = 500;
 
 /** Operands of each `&&` between brackets, commas, arrows and the like. */
-function chainsIn(packed: string): string[][] {
+function chainsIn({ packed, names }: Unit): string[][] {
+  // `return a` has lost its blank; `returned` is a name.
+  const operandOf = (text: string): string =>
+    names.has(/^[\w$]*/.exec(text)?.[0] ?? '') ? text : text.replace(/^return(?=\w)/, '');
   const chains: string[][] = [];
   const open: { operands: string[]; begin: number }[] = [{ operands: [], begin: 0 }];
   const flush = (at: number): void => {
@@ -209,7 +230,7 @@ function chainsIn(packed: string): string[][] {
       const level = open.at(-1);
       if (level === undefined) continue;
       level.operands.push(
-        packed.slice(level.begin, at).replace(/^(?:return|const\w+=|if)(?![\w$])/, ''),
+        operandOf(packed.slice(level.begin, at).replace(/^(?:return|const\w+=|if)(?![\w$])/, '')),
       );
       level.begin = at + 2;
       at += 1;

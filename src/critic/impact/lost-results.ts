@@ -52,7 +52,7 @@ export function resultsLost(change: Change, pair: Pair): Loss[] {
     const call = resultOf(guard, before);
     if (call === undefined || after.packed.includes(`(${guard.condition})`)) continue;
     if (!guard.isLeaving && !/NULL|null|undefined/.test(guard.body)) continue;
-    if (isElsewhere(change, `(${guard.condition})`) || !after.names.has(call.name)) continue;
+    if (isElsewhere(change, `(${guard.condition})`) || isLookedAt(after, guard, call)) continue;
     if (!isLessLooked(call) && news.some((each) => resultOf(each, after)?.name === call.name))
       continue;
     const subject = /^[!(]*(?:IS_ERR\w*\()?([\w$.>-]+)/.exec(guard.condition)?.[1] ?? '';
@@ -82,6 +82,17 @@ export function resultsLost(change: Change, pair: Pair): Loss[] {
     found.push(lossAt(change, pair, { line: call.line }, resultPart(call, before)));
   }
   return found;
+}
+
+/**
+ * It is not called any more, or what it gives is looked at in another expression. What was asked for within a condition is
+ * an answer by itself: whoever takes it has taken it to look at it.
+ */
+function isLookedAt({ calls }: Unit, { condition }: Guard, { name }: Call): boolean {
+  const isAnswer = condition.includes(`${name}(`);
+  return calls
+    .filter((each) => each.name === name)
+    .every(({ isAsked, isUnused }) => isAsked || (isAnswer && !isUnused));
 }
 
 function looksAt({ packed }: Unit, news: readonly Guard[], subject: string): boolean {

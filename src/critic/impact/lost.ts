@@ -5,7 +5,7 @@ import { boundsLost, callsLost, handlersLost } from './lost-calls.js';
 import { guardsLost, operandsLost } from './lost-checks.js';
 import { lossAt, named, short, written } from './lost-parts.js';
 import { resultsLost } from './lost-results.js';
-import type { Call, Unit, Version } from './version.js';
+import { unitGuardsMax, type Call, type Unit, type Version } from './version.js';
 
 /** Of one change. */
 const lossesMax = 60;
@@ -21,8 +21,7 @@ export function lossesIn(change: Change): Loss[] {
     ...change.pairs.flatMap((pair) => [...held(change, pair), ...swapped(change, pair)]),
     ...own.flatMap((pair) => [
       ...awaits(change, pair),
-      ...guardsLost(change, pair),
-      ...resultsLost(change, pair),
+      ...(hasManyGuards(pair) ? [] : [...guardsLost(change, pair), ...resultsLost(change, pair)]),
       ...callsLost(change, pair),
       ...handlersLost(change, pair),
       ...operandsLost(change, pair),
@@ -30,6 +29,10 @@ export function lossesIn(change: Change): Loss[] {
     ...own.flatMap((pair) => boundsLost(change, pair)),
   ];
   return once(found).slice(0, lossesMax);
+}
+
+function hasManyGuards({ before, after }: Pair): boolean {
+  return Math.max(before.guards.length, after.guards.length) >= unitGuardsMax;
 }
 
 /** A place of the tree's version, or of the artifact where nothing of the tree is named, is told of once: as the first. */

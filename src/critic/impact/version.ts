@@ -16,6 +16,8 @@ export interface Call {
   isAwaited: boolean;
   /** A statement of its own: what it gives is not looked at. */
   isUnused: boolean;
+  /** What it gives is looked at where it stands: compared, or given another value instead. */
+  isAsked: boolean;
 }
 
 /** `if (condition) body`. */
@@ -65,8 +67,9 @@ const callerKinds = new Set(['function', 'method', 'macro']);
 /** Of one text: its calls, its conditions, what it awaits. What is beyond is not compared. */
 const elementsMax = 8_000;
 const guardsMax = 4_000;
-/** Of one function. */
+/** Of one function. Conditions of one that has as many are not compared. */
 const awaitsMax = 500;
+export const unitGuardsMax = 400;
 const keywords = new Set(
   (
     'if for while switch return catch function typeof sizeof await new throw else do case in of void delete yield ' +
@@ -106,7 +109,10 @@ function unitsOf(view: CodeView, facts: FileFacts): Unit[] {
     call.isUnused ||= unused.has(`${call.line} ${call.name}`);
     ownerAt(call.line).calls.push(call);
   }
-  for (const guard of guardsIn(view)) ownerAt(guard.line).guards.push(guard);
+  for (const guard of guardsIn(view)) {
+    const { guards } = ownerAt(guard.line);
+    if (guards.length < unitGuardsMax) guards.push(guard);
+  }
   for (const { index, 1: head = '' } of view.code.matchAll(
     /\bawait\s{1,9}((?:this\.)?[\w$#.?]{1,80})/g,
   )) {
@@ -160,6 +166,9 @@ function unusedOf({ calls }: FileFacts): ReadonlySet<string> {
 const calling =
   /(?<![\w$#.>])((?:[\w$#]{1,80}(?:\[[^\][\n]{0,60}\])?(?:\?\.|\.|->|::)){0,6})([A-Za-z_$#][\w$#]{0,80})\s{0,4}(?:\?\.)?\(/g;
 
+/** Behind a call, and behind brackets around it. */
+const asking = /^[\s)]{0,40}(?:\?|\|\||&&|[=!]==?|[<>])/;
+
 function* callsIn(view: CodeView): Generator<Call> {
   let count = 0;
   for (const { index, 0: whole, 1: on = '', 2: name = '' } of view.code.matchAll(calling)) {
@@ -176,6 +185,7 @@ function* callsIn(view: CodeView): Generator<Call> {
       given: split(view, open + 1, close),
       isAwaited: /\bawait\s{1,9}$/.test(view.code.slice(Math.max(0, index - 12), index)),
       isUnused: /\bvoid\s{1,9}$/.test(view.code.slice(Math.max(0, index - 12), index)),
+      isAsked: asking.test(behind),
     };
   }
 }
@@ -189,13 +199,17 @@ function* callsInHoles(view: CodeView): Generator<Call> {
       if (view.code.charAt(index) !== ' ' || (count += 1) > elementsMax) continue;
       const at = index + within;
       const plain = { name, on: '', line: view.lineOf(at), at, given: [] };
-      yield { ...plain, isAwaited: false, isUnused: false };
+      yield { ...plain, isAwaited: false, isUnused: false, isAsked: false };
     }
 }
 
+/** Of a line, before a name. */
+const headCharsMax = 200;
+
 /** At the beginning of a line, or behind a type of C. */
 function isDefinition({ code }: CodeView, at: number): boolean {
-  const head = code.slice(code.lastIndexOf('\n', at - 1) + 1, at);
+  const near = code.slice(Math.max(0, at - headCharsMax), at);
+  const head = near.slice(near.lastIndexOf('\n') + 1);
   return !/[=(,!&|?]\s*$|\b(?:return|if|while|await|case)\s*$/.test(head) && !/;/.test(head);
 }
 

@@ -59,6 +59,11 @@ beforeAll(async () => {
       '',
     ].join('\n'),
     'src/lanes.state.js': '// What is kept.\n',
+    'src/made.js': [
+      "exports.may = ['Lane.freeze', 'order.freeze'];",
+      'exports.make = (gen) => gen("throw util.ModeError(1)");',
+      '',
+    ].join('\n'),
     'src/lane.js': 'exports.LANE_LIMIT = 0x40;\n',
     'src/ring.h': [
       'struct ring_buffer {',
@@ -89,7 +94,8 @@ beforeAll(async () => {
       '',
     ].join('\n'),
     'package.json': JSON.stringify({
-      ...{ name: 'queue-kit', engines: { node: '^20.1.0 || >=22.0.0' } },
+      ...{ name: 'queue-kit', scripts: { 'bench:lane': 'true' } },
+      engines: { node: '^20.1.0 || >=22.0.0' },
       ...{ dependencies: { fastq: '1' }, devDependencies: { tap: '1' } },
     }),
   });
@@ -141,6 +147,8 @@ describe('what a document about the tree states, and is not so', () => {
     ['- `retryMax`: how often. (default=7)', 'retryMax is 5'],
     ["### `opts.kinds`\n\nDefault: ['last']", "kinds is ['first']"],
     ['`LANE_LIMIT` is 0x80.', 'LANE_LIMIT is 0x40'],
+    ['`Lane.thaw` makes it go on.', 'thaw'],
+    ['It has `npm run bench:queue`.', 'no script bench:queue'],
     ['It runs on Node.js `^18.0.0 || >=20.0.0`.', 'package.json says'],
     ['The queues come from `p-queue`.', 'no dependency'],
     ['The tests are run by Mocha.', 'no dependency'],
@@ -175,6 +183,11 @@ describe('what a document about the tree states, and is not so', () => {
 
 describe('what is so, or is of something else', () => {
   test.each([
+    'A right is named whole, as `Lane.freeze` is and `order.freeze` is.',
+    '`pushItem()` throws a `util.ModeError`.',
+    '<p>One queue<br/>or two queues</p> of `Lane`.',
+    'It has `npm run bench:lane` and `npm run bench:…`.',
+    'What others run is read: `conftest.py`, `pom.xml`, `lane.rs`, `vite.config.ts`.',
     'Then `openQueue(name, options)` runs, or `openQueue(name)`.',
     'It emits the `pushed` event, and the `error` event.',
     '`sweep()` is a method of `Lane`, and `Hub` inherits from `Lane`.',
