@@ -26,7 +26,7 @@ function gistOf({ title, text }: Section): string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const [first = ''] = lines;
   if (first === '' || /^(?:None|There is none)\b/.test(first)) return [];
-  const rows = lines.filter((line) => line.startsWith('|')).length - 2;
+  const rows = Math.max(0, lines.filter((line) => line.startsWith('|')).length - 2);
   const items = lines.filter((line) => line.startsWith('- ')).length;
   const more = first.startsWith('- ') && items > 1 ? ` (and ${items - 1} more)` : '';
   const its = (first.endsWith(':') ? `${first} ${lines[1] ?? ''}` : first).replace(/^- /, '');
