@@ -3,6 +3,9 @@ import path from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
+/** What starts no process. A worker that has run them has grown, and whoever has grown starts processes slowly. */
+const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
+
 /** Tests import the compiled program, which test/support/build.ts has just made: what ships is tested, and compiled once. */
 const compiled: Plugin = {
   name: 'sigma-compiled',
@@ -18,7 +21,6 @@ const compiled: Plugin = {
 export default defineConfig({
   plugins: [compiled],
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
@@ -28,5 +30,12 @@ export default defineConfig({
     isolate: false,
     unstubEnvs: true,
     server: { deps: { external: [/\/dist\//] } },
+    projects: [
+      { extends: true, test: { name: 'units', include: units } },
+      {
+        extends: true,
+        test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
+      },
+    ],
   },
 });
