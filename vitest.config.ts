@@ -25,7 +25,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Many tests start processes, and wait for them.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // A worker loads the program once, for all files that it is given: they leave nothing behind in it.
     isolate: false,
     unstubEnvs: true,
