@@ -355,8 +355,9 @@ export class Conversation {
     return this.#parts.pgcFor(this.assignment.task.pgc, { signal, leftMs });
   }
 
-  /** Until nobody waits any more; once it is begun, also until its own time is over. */
+  /** Until nobody waits any more; once it is begun, also until its own time is over. Of whoever has left nothing keeps the process alive. */
   #armTimer(): void {
+    if (this.#left.signal.aborted) return;
     const endMs = this.#endMs();
     if (!Number.isFinite(endMs)) return;
     this.#timer?.[Symbol.dispose]();
@@ -373,6 +374,7 @@ export class Conversation {
   }
 
   #showLife(leaseMs: number): void {
+    if (this.#left.signal.aborted) return;
     clearInterval(this.#signs);
     const everyMs = Math.max(leaseMsMin, leaseMs) / signsPerLease;
     this.#signs = setInterval(() => {

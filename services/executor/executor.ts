@@ -49,6 +49,7 @@ export class Executor {
   async resume(): Promise<void> {
     const onDamaged = ({ code, message }: BusError): void => this.#log.error({ code }, message);
     for (const kept of await this.#parts.book.all(onDamaged)) {
+      if (this.#isLeaving) return;
       const { task, attempt } = kept.assignment;
       this.#log.info({ task: task.id, attempt }, 'going on after a restart');
       const conversation = this.#add(keyOf(kept.assignment), (its) => new Conversation(its, kept));
@@ -107,6 +108,8 @@ export class Executor {
     this.#log.info({ task: task.id, attempt, runner: task.runner }, 'assigned');
     for (const each of others)
       if (each.assignment.manager === from) await each.tell({ type: 'attempt.over' });
+    // It is on disk: the next process begins it.
+    if (this.#isLeaving) return;
     this.#add(keyOf(assignment), (its) => new Conversation(its, kept));
     this.#fill();
   }
