@@ -3,6 +3,11 @@ import { TreeGround } from '../../src/critic/tree-ground.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { lazyCardOf } from '../../src/pgc/card.js';
+import { TreeAnalyses } from '../../src/pgc/analysis/analyses.js';
+import { indexFolder } from '../../src/pgc/index-folder.js';
+import { openIndex } from '../../src/pgc/open-index.js';
+import { openShards } from '../../src/pgc/open-shards.js';
+import { TemporaryTree } from './git-tree.js';
 import type { IndexedTree } from './indexed-tree.js';
 
 /** What a critic may ask of an indexed tree, without analyses of the whole of it. */
@@ -13,4 +18,40 @@ export function groundIn({
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
   return TreeGround.open(root, new LatticeQuestions(lattice, systemClock, trees));
+}
+
+/** A tree that is indexed as it stands, and all that may be asked of it. Closing it removes the tree, too. */
+export class AnalysedTree implements AsyncDisposable {
+  private constructor(
+    readonly root: string,
+    readonly questions: LatticeQuestions,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  static async of(tree: TemporaryTree): Promise<AnalysedTree> {
+    const home = await TemporaryTree.create();
+    await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+    const { shards } = await openShards(tree.root, home.root);
+    const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+    const opened = openIndex(tree.root, home.root);
+    const analyses = new TreeAnalyses(() => opened);
+    const trees = shards.map(({ index }) => index.info);
+    const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
+    return new AnalysedTree(tree.root, questions, async () => {
+      for (const { index } of shards) index.close();
+      const { shards: others } = await opened.catch(() => ({ shards: [] }));
+      for (const each of others) each.close();
+      await tree[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    });
+  }
+
+  /** Reads the tree anew. */
+  ground(): Promise<TreeGround> {
+    return TreeGround.open(this.root, this.questions);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }

@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../../src/base/clock.js';
 import type { Examined } from '../../../../src/critic/mode.js';
 import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
 import { criticLimits, type ContextVector } from '../../../../src/critic/shapes.js';
-import { TreeGround } from '../../../../src/critic/tree-ground.js';
-import { Lattice } from '../../../../src/lattice/lattice.js';
-import { LatticeQuestions } from '../../../../src/lattice/questions.js';
-import { TreeAnalyses } from '../../../../src/pgc/analysis/analyses.js';
-import { lazyCardOf } from '../../../../src/pgc/card.js';
-import { indexFolder } from '../../../../src/pgc/index-folder.js';
-import { openIndex } from '../../../../src/pgc/open-index.js';
-import { openShards } from '../../../../src/pgc/open-shards.js';
+import type { TreeGround } from '../../../../src/critic/tree-ground.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
+import { AnalysedTree } from '../../../support/ground.js';
 
 const context: ContextVector = {
   ...{ criticality: 'C2', phase: 'PH-VALID', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },
@@ -24,7 +17,7 @@ const context: ContextVector = {
 };
 
 let ground: TreeGround;
-let close: () => Promise<void>;
+let analysed: AnalysedTree;
 
 beforeAll(async () => {
   const tree = await TemporaryTree.create({
@@ -71,24 +64,11 @@ beforeAll(async () => {
     }),
     'README.md': '# Store kit\n\n## Limits\n',
   });
-  const home = await TemporaryTree.create();
-  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
-  const { shards } = await openShards(tree.root, home.root);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const analyses = new TreeAnalyses(() => openIndex(tree.root, home.root));
-  const trees = shards.map(({ index }) => index.info);
-  ground = await TreeGround.open(
-    tree.root,
-    new LatticeQuestions(lattice, systemClock, trees, analyses),
-  );
-  close = async () => {
-    for (const { index } of shards) index.close();
-    await tree[Symbol.asyncDispose]();
-    await home[Symbol.asyncDispose]();
-  };
+  analysed = await AnalysedTree.of(tree);
+  ground = await analysed.ground();
 });
 
-afterAll(() => close());
+afterAll(() => analysed[Symbol.asyncDispose]());
 
 function examine(text: string, its: TreeGround | undefined = ground): Promise<Examined> {
   return chainOfVerification.examine({

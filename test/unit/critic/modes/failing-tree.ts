@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
-import { systemClock } from '../../../../src/base/clock.js';
 import type { Examined, Mode, ModeInput } from '../../../../src/critic/mode.js';
-import { TreeGround } from '../../../../src/critic/tree-ground.js';
-import { Lattice } from '../../../../src/lattice/lattice.js';
-import { LatticeQuestions } from '../../../../src/lattice/questions.js';
-import { TreeAnalyses } from '../../../../src/pgc/analysis/analyses.js';
-import { indexFolder } from '../../../../src/pgc/index-folder.js';
-import { openIndex } from '../../../../src/pgc/open-index.js';
-import { openShards } from '../../../../src/pgc/open-shards.js';
-import { lazyCardOf } from '../../../../src/pgc/card.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
+import { AnalysedTree } from '../../../support/ground.js';
 
 /** A small program that shows what the modes look for, and one function that shows nothing. */
 export const failingFiles: Record<string, string> = {
@@ -107,16 +99,9 @@ export async function failingTree(
     await tree.write(state);
     tree.commit('a change');
   }
-  const home = await TemporaryTree.create();
-  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
-  const { shards } = await openShards(tree.root, home.root);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const opened = openIndex(tree.root, home.root);
-  const analyses = new TreeAnalyses(() => opened);
-  const trees = shards.map(({ index }) => index.info);
-  const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
+  const analysed = await AnalysedTree.of(tree);
   const input: FailingTree['input'] = async (path, { text, ...more } = {}) => {
-    const ground = await TreeGround.open(tree.root, questions);
+    const ground = await analysed.ground();
     const its = text ?? (await ground.read(path)) ?? '';
     const digest = createHash('sha256').update(its).digest('hex');
     return {
@@ -136,12 +121,6 @@ export async function failingTree(
     root: tree.root,
     input,
     examine: async (mode, path, more) => mode.examine(await input(path, more)),
-    async [Symbol.asyncDispose]() {
-      for (const shard of shards) shard.index.close();
-      const { shards: others } = await opened.catch(() => ({ shards: [] }));
-      for (const each of others) each.close();
-      await tree[Symbol.asyncDispose]();
-      await home[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => analysed[Symbol.asyncDispose](),
   };
 }
