@@ -1,72 +1,41 @@
-// Who may import whom, as a table. `test/unit/layers.test.ts` holds the tree to it.
+// Rules for the imports of src and services, made of the tables in `.dependency-cruiser.layers.cjs`.
+const { parts, rooms, packages } = require('./.dependency-cruiser.layers.cjs');
 
-/** Part of src → parts it may import. A part may always import itself. */
-const layers = {
-  base: [],
-  errors: ['base'],
-  wire: ['base', 'errors'],
-  machine: ['base', 'errors'],
-  config: ['base', 'errors'],
-  observe: ['base', 'errors', 'wire', 'config'],
-  store: ['base', 'errors', 'wire'],
-  transport: ['base', 'errors', 'wire'],
-  broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
-  client: ['base', 'errors', 'wire', 'machine', 'transport'],
-  model: ['base', 'errors'],
-  prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
-  pgc: ['base', 'errors', 'wire', 'store', 'model'],
-  lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
-  delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
-  critic: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc', 'lattice', 'delegation'],
-  task: [
-    'base',
-    'errors',
-    'wire',
-    'machine',
-    'store',
-    'prompt',
-    'delegation',
-    'attention',
-    'critic',
-  ],
-};
-
-/** One package in one place. */
-const packages = {
-  zeromq: '^src/transport/',
-  level: '^src/store/',
-  pino: '^src/observe/',
-  'prom-client': '^src/observe/',
-  protobufjs: '^src/wire/',
-  'crc-32': '^src/wire/',
-  xstate: '^src/(machine/|[^/]+/(session/)?[^/]+\\.machine\\.ts|broker/sessions\\.ts)',
-  'web-tree-sitter': '^src/pgc/miners/',
-  '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
-  commander: '^services/cli/',
-  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
-  unbash: '^src/attention/',
-  yaml: '^src/(attention|critic)/',
-  'markdown-it': '^src/critic/markdown\\.ts$',
-  '@modelcontextprotocol': '^services/mcp/',
-  'onnxruntime-node': '^src/model/',
-  openai: '^src/model/chat\\.ts$',
-};
-
-const parts = Object.keys(layers);
+const partNames = Object.keys(parts);
+const roomNames = Object.keys(rooms);
+const program = '^(src|services)/';
+const any = (names) => (names.length === 0 ? '(?!)' : names.join('|'));
 
 module.exports = {
   forbidden: [
-    ...parts.map((part) => ({
+    ...partNames.map((part) => ({
       name: `${part}-imports-only-what-it-may`,
       severity: 'error',
       from: { path: `^src/${part}/` },
-      to: { path: '^(src|services)/', pathNot: `^src/(${[part, ...layers[part]].join('|')})/` },
+      to: { path: program, pathNot: `^src/(${any([part, ...parts[part]])})/` },
+    })),
+    ...roomNames.map((room, at) => ({
+      name: `pgc-${room}-imports-only-what-it-may`,
+      severity: 'error',
+      from: { path: `^src/pgc/${room}/` },
+      to: {
+        path: program,
+        pathNot: [
+          `^src/pgc/((${any(roomNames.slice(0, at + 1))})/|shapes\\.ts$)`,
+          `^src/(${any(rooms[room])})/`,
+        ],
+      },
     })),
     {
       name: 'every-part-is-in-the-table',
       severity: 'error',
-      from: { path: '^src/', pathNot: `^src/(${parts.join('|')})/` },
+      from: { path: '^src/', pathNot: `^src/(${any(partNames)})/` },
+      to: {},
+    },
+    {
+      name: 'every-room-is-in-the-table',
+      severity: 'error',
+      from: { path: '^src/pgc/', pathNot: `^src/pgc/((${any(roomNames)})/|shapes\\.ts$)` },
       to: {},
     },
     {
@@ -75,22 +44,17 @@ module.exports = {
       from: { pathNot: '^(services|test)/' },
       to: { path: '^services/' },
     },
-    ...Object.entries(packages).map(([name, where]) => ({
+    ...Object.entries(packages).map(([name, place]) => ({
       name: `${name.replace(/\W+/g, '-')}-in-one-place`,
       severity: 'error',
-      from: { path: '^(src|services)/', pathNot: where },
+      from: { path: program, pathNot: place },
       to: { path: `(^|node_modules/)${name}(/|$)` },
     })),
-    {
-      name: 'no-circles',
-      severity: 'error',
-      from: { path: '^(src|services)/' },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
+    { name: 'no-circles', severity: 'error', from: { path: program }, to: { circular: true } },
     {
       name: 'nothing-unresolved',
       severity: 'error',
-      from: { path: '^(src|services)/' },
+      from: { path: program },
       to: { couldNotResolve: true },
     },
   ],

@@ -8,9 +8,15 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { forbidden, options } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
+const load = createRequire(import.meta.url);
+const { forbidden, options } = load('../../.dependency-cruiser.cjs') as {
   forbidden: NonNullable<NonNullable<ICruiseOptions['ruleSet']>['forbidden']>;
   options: ICruiseOptions;
+};
+const { parts, rooms, packages } = load('../../.dependency-cruiser.layers.cjs') as {
+  parts: Record<string, string[]>;
+  rooms: Record<string, string[]>;
+  packages: Record<string, string>;
 };
 
 async function check(baseDir: string): Promise<{ modules: string[]; violations: string[] }> {
@@ -44,49 +50,95 @@ test('every module keeps to the import table, and every module was looked at', a
   expect(modules.length).toBeGreaterThan(100);
 }, 60_000);
 
-test.each([
-  [
-    'src/broker/planted.ts',
-    "import { x } from '../pgc/x.js';\nexport const y = x;",
-    'broker-imports-only-what-it-may',
-  ],
-  [
-    'src/base/planted.ts',
-    "import { x } from '../pgc/x.js';\nexport const y = x;",
-    'base-imports-only-what-it-may',
-  ],
-  [
-    'src/pgc/planted.ts',
-    "import type { x } from '../../services/x.js';\nexport type y = typeof x;",
-    'pgc-imports-only-what-it-may',
-  ],
-  [
-    'src/broker/planted.ts',
-    "import { Router } from 'zeromq';\nexport const y = Router;",
-    'zeromq-in-one-place',
-  ],
-  [
-    'src/somewhere/planted.ts',
-    "import { x } from '../pgc/x.js';\nexport const y = x;",
-    'every-part-is-in-the-table',
-  ],
-])(
-  'a planted violation in %s is found',
-  async (file, text, rule) => {
-    const folder = temporaryFolder();
-    try {
-      const plant = (name: string, content: string): void => {
-        mkdirSync(path.dirname(path.join(folder.path, name)), { recursive: true });
-        writeFileSync(path.join(folder.path, name), content);
-      };
-      plant('src/pgc/x.ts', 'export const x = 1;');
-      plant('services/x.ts', 'export const x = 1;');
-      plant(file, text);
-      const { violations } = await check(folder.path);
-      expect(violations.map((each) => each.split(':')[0])).toContain(rule);
-    } finally {
-      folder.remove();
-    }
-  },
-  60_000,
-);
+/** A file that breaks one rule, and that rule's name. */
+interface Planted {
+  rule: string;
+  file: string;
+  text: string;
+}
+
+const importOf = (from: string, target: string): string =>
+  `import type { x } from '${target.startsWith('src/') || target.startsWith('services/') ? relative(from, target) : target}';\nexport type Y = typeof x;\n`;
+
+function relative(from: string, target: string): string {
+  return path.relative(path.dirname(from), target);
+}
+
+function plantIn(folder: string, rule: string, target: string): Planted {
+  const file = `${folder}/planted-${rule.replace(/\W+/g, '-')}.ts`;
+  return { rule, file, text: importOf(file, target) };
+}
+
+/** One forbidden import for each rule of the table. */
+function plantedForEachRule(): Planted[] {
+  const names = Object.keys(rooms);
+  const lastRoom = names.at(-1) ?? '';
+  return [
+    ...Object.entries(parts).map(([part, allowed]) => {
+      const foreign = Object.keys(parts).find((each) => each !== part && !allowed.includes(each));
+      return plantIn(`src/${part}`, `${part}-imports-only-what-it-may`, `src/${foreign}/x.js`);
+    }),
+    ...names.map((room) =>
+      plantIn(
+        `src/pgc/${room}`,
+        `pgc-${room}-imports-only-what-it-may`,
+        room === lastRoom ? 'src/store/x.js' : `src/pgc/${lastRoom}/x.js`,
+      ),
+    ),
+    ...Object.keys(packages).map((name) =>
+      plantIn('src/base', `${name.replace(/\W+/g, '-')}-in-one-place`, name),
+    ),
+    plantIn('src/somewhere', 'every-part-is-in-the-table', 'src/base/x.js'),
+    plantIn('src/pgc/somewhere', 'every-room-is-in-the-table', 'src/base/x.js'),
+    plantIn('src/broker', 'a-service-is-imported-by-services-only', 'services/x.js'),
+    plantIn('src/base', 'nothing-unresolved', 'src/base/missing.js'),
+    {
+      rule: 'no-circles',
+      file: 'src/base/planted-one.ts',
+      text: "import type { Two } from './planted-two.js';\nexport type One = Two[];\n",
+    },
+  ];
+}
+
+test('each rule finds the import that it forbids', async () => {
+  const folder = temporaryFolder();
+  try {
+    const write = (name: string, content: string): void => {
+      mkdirSync(path.dirname(path.join(folder.path, name)), { recursive: true });
+      writeFileSync(path.join(folder.path, name), content);
+    };
+    const planted = plantedForEachRule();
+    for (const part of Object.keys(parts)) write(`src/${part}/x.ts`, 'export const x = 1;');
+    for (const room of Object.keys(rooms)) write(`src/pgc/${room}/x.ts`, 'export const x = 1;');
+    write('services/x.ts', 'export const x = 1;');
+    write(
+      'src/base/planted-two.ts',
+      "import type { One } from './planted-one.js';\nexport type Two = One[];\n",
+    );
+    for (const { file, text } of planted) write(file, text);
+    const { violations } = await check(folder.path);
+    const found = (rule: string, file: string): boolean =>
+      violations.some((each) => each.startsWith(`${rule}: ${file} -> `));
+    const missed = planted.filter(({ rule, file }) => !found(rule, file)).map(({ rule }) => rule);
+    expect(missed).toEqual([]);
+    expect(new Set(planted.map(({ rule }) => rule))).toEqual(
+      new Set(forbidden.map(({ name }) => name)),
+    );
+  } finally {
+    folder.remove();
+  }
+}, 60_000);
+
+const filesInFolderMax = 25;
+
+test('no folder holds more files than a reader takes in', () => {
+  const counts = new Map<string, number>();
+  for (const part of ['src', 'services'])
+    for (const entry of readdirSync(path.join(root, part), {
+      recursive: true,
+      withFileTypes: true,
+    }))
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+  const full = [...counts].filter(([, count]) => count > filesInFolderMax);
+  expect(full.map(([folder, count]) => `${path.relative(root, folder)}: ${count}`)).toEqual([]);
+});

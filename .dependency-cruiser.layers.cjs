@@ -1,0 +1,72 @@
+// Who may import whom, as tables. `.dependency-cruiser.cjs` makes rules of them; `test/unit/layers.test.ts` holds the tree to the
+// rules, and plants one forbidden import for each of them.
+
+/** Part of src → parts it may import. A part may always import itself. */
+const parts = {
+  base: [],
+  errors: ['base'],
+  wire: ['base', 'errors'],
+  machine: ['base', 'errors'],
+  config: ['base', 'errors'],
+  observe: ['base', 'errors', 'wire', 'config'],
+  store: ['base', 'errors', 'wire'],
+  transport: ['base', 'errors', 'wire'],
+  broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
+  client: ['base', 'errors', 'wire', 'machine', 'transport'],
+  model: ['base', 'errors'],
+  prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
+  pgc: ['base', 'errors', 'wire', 'store', 'model'],
+  lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
+  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
+  delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
+  critic: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc', 'lattice', 'delegation'],
+  task: [
+    'base',
+    'errors',
+    'wire',
+    'machine',
+    'store',
+    'prompt',
+    'delegation',
+    'attention',
+    'critic',
+  ],
+};
+
+/** Rooms of src/pgc, from left to right: each may import those to its left, and these parts of src. */
+const rooms = {
+  format: ['errors', 'wire'],
+  source: ['base', 'errors'],
+  mine: ['base', 'errors', 'wire', 'store'],
+  plan: ['base', 'errors'],
+  bind: [],
+  overlay: ['base', 'errors'],
+  search: ['base', 'errors', 'wire', 'model'],
+  build: ['base', 'errors', 'store'],
+  analyse: ['base', 'errors'],
+  answer: ['base', 'errors'],
+  serve: ['base', 'errors', 'wire'],
+};
+
+/** Package → the one place that may import it. */
+const packages = {
+  zeromq: '^src/transport/',
+  level: '^src/store/',
+  pino: '^src/observe/',
+  'prom-client': '^src/observe/',
+  protobufjs: '^src/wire/',
+  'crc-32': '^src/wire/',
+  xstate: '^src/(machine/|[^/]+/(session/)?[^/]+\\.machine\\.ts|broker/sessions\\.ts)',
+  'web-tree-sitter': '^src/pgc/mine/',
+  '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
+  commander: '^services/cli/',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
+  unbash: '^src/attention/',
+  yaml: '^src/(attention|critic)/',
+  'markdown-it': '^src/critic/markdown\\.ts$',
+  '@modelcontextprotocol': '^services/mcp/',
+  'onnxruntime-node': '^src/model/',
+  openai: '^src/model/chat\\.ts$',
+};
+
+module.exports = { parts, rooms, packages };
