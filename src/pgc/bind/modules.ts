@@ -76,7 +76,7 @@ function pythonModules(from: string, target: string): string[] {
   const [, dots = '', dotted = ''] = /^(\.*)(.*)$/.exec(target) ?? [];
   const name = dotted.replaceAll('.', '/');
   const folder = path.posix.dirname(from);
-  if (dots !== '') return inside(path.posix.join(folder, '../..'.repeat(dots.length - 1), name));
+  if (dots !== '') return inside(path.posix.join(folder, '../'.repeat(dots.length - 1), name));
   if (name.includes('/')) return [`${anywhere}${name}`];
   // One word is more often the standard library: only what stands where Python looks first.
   return [...new Set([name, ...inside(path.posix.join(folder, name)), `src/${name}`])];
@@ -107,7 +107,7 @@ function rustModules(from: string, target: string): string[] {
   if (first === 'super') {
     const ups = parts.findIndex((part) => part !== 'super');
     const up = ups < 0 ? parts.length : ups;
-    return inside(path.posix.join(own, '../..'.repeat(up), ...parts.slice(up)));
+    return inside(path.posix.join(own, '../'.repeat(up), ...parts.slice(up)));
   }
   if (['std', 'core', 'alloc', ''].includes(first)) return [];
   return [`${anywhere}${first.replaceAll('_', '-')}/src${rest.map((each) => `/${each}`).join('')}`];

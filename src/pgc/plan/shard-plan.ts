@@ -127,7 +127,7 @@ function ofOwners(parts: readonly OwnedPart[]): PlannedShard[] {
 function normalPath(path: string): string {
   const normal = posix.normalize(path).replace(/\/+$/, '');
   if (path.includes('\0')) throw invalid('a path holds a NUL character');
-  if (posix.isAbsolute(path) || normal === '..' || normal.startsWith('../..')) {
+  if (posix.isAbsolute(path) || normal === '..' || normal.startsWith('../')) {
     throw new BusError('PATH_OUTSIDE_ROOT', { path, root: 'the repository' });
   }
   return normal === '' ? '.' : normal;
