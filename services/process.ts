@@ -8,7 +8,7 @@ import { readSecret } from '../src/config/keys.js';
 import { asBusError } from '../src/errors/bus-error.js';
 import type { Logger } from '../src/observe/log.js';
 import { ZeromqLink } from '../src/transport/zeromq.js';
-import { linkKeysOf, remoteIdentityOf } from './identity.js';
+import { linkKeysOf, remoteIdentityOf } from '../src/remote/identity.js';
 
 /** Signals closer together than this are one. */
 const secondSignalMs = 500;

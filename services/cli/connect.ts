@@ -34,7 +34,7 @@ import type {
   Verdict,
 } from '../../src/pgc/shapes.js';
 import { isListening } from '../../src/transport/probe.js';
-import { remoteIdentity } from '../identity.js';
+import { remoteIdentity } from '../../src/remote/identity.js';
 
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;

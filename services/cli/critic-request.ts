@@ -6,7 +6,7 @@ import type { ContextWords } from '../../src/critic/select/dimensions.js';
 import { budgetOf } from '../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { indexedIn, artifactPlace, realOf, treeOf } from './artifact-place.js';
+import { indexedIn, artifactPlace, realOf, treeOf } from '../../src/remote/artifact-place.js';
 import { wholeOf } from './input.js';
 import { usage } from './output.js';
 

@@ -6,9 +6,9 @@ import { criticService, type ArtifactHistory, type CriticRow } from '../../src/c
 import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { isListening } from '../../src/transport/probe.js';
-import { askedAs } from './artifact-place.js';
+import { askedAs } from '../../src/remote/artifact-place.js';
 import { withClient } from './connect.js';
-import { RemoteCritic, type CriticPort, type Reviewing } from './remote-critic.js';
+import { RemoteCritic, type CriticPort, type Reviewing } from '../../src/remote/critic.js';
 
 /** A critic that has just been started is waited for. */
 const beginningMs = 10_000;

@@ -12,7 +12,7 @@ import { openShards } from '../../src/pgc/open-shards.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import { listed } from '../critic/desk.js';
 import { openCritic, openStore, storeOf } from '../critic/review-parts.js';
-import { artifactsListedMax, type CriticPort } from './remote-critic.js';
+import { artifactsListedMax, type CriticPort } from '../../src/remote/critic.js';
 import { localAnalyses } from './local.js';
 import { userName } from './user-name.js';
 

@@ -1,6 +1,6 @@
 import type { Question, Row, SessionView } from '../../src/attention/session/shapes.js';
 import type { Gate } from '../../src/attention/shapes.js';
-import { openGates } from './attends.js';
+import { openGates } from '../../src/remote/attends.js';
 import { printable, table } from './output.js';
 
 /** State, open question, tasks and trace of one session. */

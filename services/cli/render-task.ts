@@ -3,7 +3,7 @@ import type { CitationVerdict, Review } from '../../src/delegation/review.js';
 import { trendText, type TaskIteration } from '../../src/task/critique-text.js';
 import type { TaskView } from '../../src/task/messages.js';
 import type { TodoListView } from '../../src/task/sigma-task-update.js';
-import { isAsking, isOver } from './tasks.js';
+import { isAsking, isOver } from '../../src/remote/tasks.js';
 import { printable, printableText, table, wrap } from './output.js';
 
 /** Of a task in a list, and of an entry. */

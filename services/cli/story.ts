@@ -5,7 +5,7 @@ import type { TaskView } from '../../src/task/messages.js';
 import { resultMessage, type ResultMessage } from '../../src/task/result-message.js';
 import { printable, printableText, wrap } from './output.js';
 import { critiqueText, placeOf } from './render-task.js';
-import { isOver, type Tasks } from './tasks.js';
+import { isOver, type Tasks } from '../../src/remote/tasks.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
 const tasksMax = 300;

@@ -10,7 +10,7 @@ import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';
 import { enrolTask } from './queue-desk.js';
-import type { Shards } from './shards.js';
+import type { Shards } from '../../src/remote/shards.js';
 
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
 const settlingMs = 60_000;

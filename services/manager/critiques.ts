@@ -7,7 +7,7 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { handedOver } from '../../src/task/conductor.js';
 import { critiqueRequestOf, stationLimits, type Gate } from '../../src/task/critique-station.js';
 import type { TaskRecord } from '../../src/task/record.js';
-import type { Shards } from './shards.js';
+import type { Shards } from '../../src/remote/shards.js';
 
 const ratifyMsMax = 10_000;
 /** Of what is asked, behind the id of a task: together they must be a name that a critic takes. */

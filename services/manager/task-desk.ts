@@ -46,7 +46,7 @@ import { GateDesk, type AttentionParts } from './gate-desk.js';
 import { OverlayMaker } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
 import { receiveTasks } from './posted-tasks.js';
-import type { Shards } from './shards.js';
+import type { Shards } from '../../src/remote/shards.js';
 import type { UpstreamRules } from '../../src/attention/session/upstream.js';
 import { AttendDesk } from './attend-desk.js';
 import { TodoDesk } from './todo-desk.js';

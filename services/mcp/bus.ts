@@ -8,7 +8,7 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
 import { isListening } from '../../src/transport/probe.js';
 import { RemoteQuestions, withClient } from '../cli/connect.js';
-import { remoteIdentity } from '../identity.js';
+import { remoteIdentity } from '../../src/remote/identity.js';
 import { openClient } from '../process.js';
 
 /** Over ipc. No proven role: a model behind this server decides for nobody but itself. */

@@ -11,7 +11,13 @@ import { z } from 'zod';
 import { asBusError, BusError, RemoteError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { CodedError } from '../../src/pgc/shapes.js';
-import { answerTokens, charsPerToken, fitted, type Cut, type Drafted } from './bounds.js';
+import {
+  answerTokens,
+  charsPerToken,
+  fitted,
+  type Cut,
+  type Drafted,
+} from '../../src/remote/tools/bounds.js';
 import type { Bus } from './bus.js';
 import { Progress } from './progress.js';
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { openLog } from '../../src/observe/log.js';
 import { shardMessages } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
-import { Shards } from '../../services/manager/shards.js';
+import { Shards } from '../../src/remote/shards.js';
 import { agentIdOf, HostedShard, recordOf } from '../../services/pgc/hosted-shard.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';

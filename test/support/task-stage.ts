@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'vitest';
 import type { AttentionParts } from '../../services/manager/gate-desk.js';
-import { Shards } from '../../services/manager/shards.js';
+import { Shards } from '../../src/remote/shards.js';
 import { TaskDesk } from '../../services/manager/task-desk.js';
 import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';

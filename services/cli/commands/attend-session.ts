@@ -7,8 +7,8 @@ import {
 } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { walkThrough } from '../attend-dialogue.js';
-import { Attends, asksPerson, openGates } from '../attends.js';
-import { Gates } from '../gates.js';
+import { Attends, asksPerson, openGates } from '../../../src/remote/attends.js';
+import { Gates } from '../../../src/remote/gates.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';

@@ -18,7 +18,7 @@ import {
 } from '../options.js';
 import { print, usage } from '../output.js';
 import { followed, goesOn, printOutcome } from '../task-outcome.js';
-import { Tasks } from '../tasks.js';
+import { Tasks } from '../../../src/remote/tasks.js';
 
 /** Larger than any task within its limits. */
 const inputBytesMax = 4 * 1024 * 1024;

@@ -8,7 +8,7 @@ import {
   type Judgement,
 } from '../../../src/attention/shapes.js';
 import { withClient } from '../connect.js';
-import { Gates, gatesListedMax } from '../gates.js';
+import { Gates, gatesListedMax } from '../../../src/remote/gates.js';
 import { configOf, handingOn, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render-gate.js';

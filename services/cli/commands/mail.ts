@@ -6,13 +6,13 @@ import { taskMessages, type QueueAnswer } from '../../../src/task/messages.js';
 import { resultMessage } from '../../../src/task/result-message.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
-import { remoteIdentity } from '../../identity.js';
-import { receiveOne } from '../../mail/receive.js';
+import { remoteIdentity } from '../../../src/remote/identity.js';
+import { receiveOne } from '../../../src/remote/receive.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable, printableText, table } from '../output.js';
-import { Tasks } from '../tasks.js';
+import { Tasks } from '../../../src/remote/tasks.js';
 
 /** Messages that one `check --all` takes, and rows that one `inbox` shows. */
 const messagesMax = 500;

@@ -6,7 +6,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/shapes.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
-import { remoteIdentity } from '../../identity.js';
+import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import {
   configOf,
@@ -19,7 +19,7 @@ import {
 import { print, printable, table } from '../output.js';
 import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
 import { spanOf } from '../render-task.js';
-import { Tasks } from '../tasks.js';
+import { Tasks } from '../../../src/remote/tasks.js';
 
 interface AsOptions extends CommonOptions {
   as?: string;

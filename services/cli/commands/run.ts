@@ -5,14 +5,14 @@ import { taskLimits } from '../../../src/delegation/shapes.js';
 import { promptLimits } from '../../../src/prompt/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { taskMessages } from '../../../src/task/messages.js';
-import { receiveOne } from '../../mail/receive.js';
-import { remoteIdentity } from '../../identity.js';
+import { receiveOne } from '../../../src/remote/receive.js';
+import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable } from '../output.js';
 import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
 import { followed, goesOn, printOutcome } from '../task-outcome.js';
-import { isOver, Tasks } from '../tasks.js';
+import { isOver, Tasks } from '../../../src/remote/tasks.js';
 
 const mainName = 'main';
 /** Its result is stored right after its end. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/messages.js';
 import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/sigma-task-update.js';
-import { remoteIdentity } from '../../identity.js';
+import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -11,7 +11,7 @@ import { renderTask, renderTasks, renderTodos, waysOn } from '../render-task.js'
 import { isAccepted, renderForReview } from '../review-task.js';
 import { renderStory, storyOf } from '../story.js';
 import { followed, goesOn, printOutcome } from '../task-outcome.js';
-import { Tasks, tasksListedMax } from '../tasks.js';
+import { Tasks, tasksListedMax } from '../../../src/remote/tasks.js';
 
 /** What asks is named first, then what goes on, then what is over. */
 const states = [

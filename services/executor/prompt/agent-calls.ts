@@ -23,7 +23,7 @@ import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task
 import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
-import { receiveOne } from '../../mail/receive.js';
+import { receiveOne } from '../../../src/remote/receive.js';
 import { failureText } from '../../mcp/tool.js';
 import type { AgentBus } from './agent-bus.js';
 import { askIndex } from './index-tools.js';

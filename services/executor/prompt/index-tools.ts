@@ -3,10 +3,10 @@ import { engineName } from '../../../src/pgc/shapes.js';
 import { toolOf } from '../../../src/prompt/agent-tools.js';
 import { RemoteQuestions } from '../../cli/connect.js';
 import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
-import { blastRadius, locate } from '../../mcp/tools/analysis.js';
-import { ask } from '../../mcp/tools/ask.js';
-import { callees, callers, trace } from '../../mcp/tools/graph.js';
-import { verifyCitations } from '../../mcp/tools/verify.js';
+import { blastRadius, locate } from '../../../src/remote/tools/analysis.js';
+import { ask } from '../../../src/remote/tools/ask.js';
+import { callees, callers, trace } from '../../../src/remote/tools/graph.js';
+import { verifyCitations } from '../../../src/remote/tools/verify.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */

@@ -4,9 +4,9 @@ import type { AttendWord } from '../../../src/attention/session/messages.js';
 import { attendShape } from '../../../src/attention/session/request.js';
 import { sessionLimits, type SessionView } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { Attends, openGates } from '../../cli/attends.js';
+import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../cli/render-attend.js';
-import { listsOf } from '../bounds.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
 import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';
 

@@ -3,8 +3,8 @@ import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
-import { beginningOf, charsIn, listsOf } from '../bounds.js';
-import { agentInput, nameCharsMax } from '../shapes.js';
+import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import { looks, type Answer, type Tool } from '../tool.js';
 
 /** Characters of one message that is sent; more belongs into a file. */

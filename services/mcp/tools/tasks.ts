@@ -7,9 +7,9 @@ import type { TaskIteration } from '../../../src/task/critique-text.js';
 import type { TaskView } from '../../../src/task/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/sigma-task-update.js';
 import { stepLine } from '../../cli/render-task.js';
-import { isAsking, isOver, Tasks } from '../../cli/tasks.js';
-import { listsOf } from '../bounds.js';
-import { failureOutput, nameCharsMax, place, rounded } from '../shapes.js';
+import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
 import { looks, type Answer, type Call, type Tool } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */

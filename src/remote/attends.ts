@@ -2,10 +2,10 @@ import {
   attendMessages,
   type AttendDocument,
   type AttendWord,
-} from '../../src/attention/session/messages.js';
-import type { SessionView } from '../../src/attention/session/shapes.js';
-import type { Client } from '../../src/client/client.js';
-import { taskService } from '../../src/task/messages.js';
+} from '../attention/session/messages.js';
+import type { SessionView } from '../attention/session/shapes.js';
+import type { Client } from '../client/client.js';
+import { taskService } from '../task/messages.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;

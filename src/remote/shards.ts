@@ -1,12 +1,12 @@
-import { systemClock } from '../../src/base/clock.js';
-import { within } from '../../src/base/within.js';
-import type { Client } from '../../src/client/client.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { Lattice } from '../../src/lattice/lattice.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Card } from '../../src/pgc/shapes.js';
-import type { AgentView } from '../../src/wire/messages.js';
-import { RemoteShard, shardTurns } from './remote-shard.js';
+import { systemClock } from '../base/clock.js';
+import { within } from '../base/within.js';
+import type { Client } from '../client/client.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { Lattice } from '../lattice/lattice.js';
+import type { Logger } from '../observe/log.js';
+import type { Card } from '../pgc/shapes.js';
+import type { AgentView } from '../wire/messages.js';
+import { RemoteShard, shardTurns } from './shard.js';
 
 /** Publications are at most once: what was missed is noticed by the first question after this long. */
 const refreshEveryMs = 2_000;

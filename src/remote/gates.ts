@@ -1,4 +1,4 @@
-import type { Approval } from '../../src/attention/approvals.js';
+import type { Approval } from '../attention/approvals.js';
 import {
   attentionMessages,
   type ApprovalsQuery,
@@ -6,10 +6,10 @@ import {
   type GatesAnswer,
   type GatesQuery,
   type MissedSignal,
-} from '../../src/attention/messages.js';
-import type { Gate } from '../../src/attention/shapes.js';
-import type { Client } from '../../src/client/client.js';
-import { taskService } from '../../src/task/messages.js';
+} from '../attention/messages.js';
+import type { Gate } from '../attention/shapes.js';
+import type { Client } from '../client/client.js';
+import { taskService } from '../task/messages.js';
 
 const deadlineMs = 30_000;
 /** Rows of one request, and of a whole list. */

@@ -1,10 +1,10 @@
-import { systemClock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
-import type { Client } from '../../src/client/client.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../src/task/messages.js';
-import { leftFor, resolved } from '../../src/task/queue.js';
-import type { MessageAnswer } from '../../src/wire/messages.js';
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Client } from '../client/client.js';
+import { BusError } from '../errors/bus-error.js';
+import type { QueueAnswer } from '../task/messages.js';
+import { leftFor, resolved } from '../task/queue.js';
+import type { MessageAnswer } from '../wire/messages.js';
 
 /** Between two looks at who could still answer. A message that comes ends the wait at once. */
 const lookEveryMs = 1_000;

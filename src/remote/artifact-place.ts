@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import { isBelow } from '../../src/pgc/confined-reader.js';
-import { placeOf } from '../../src/pgc/manifest.js';
+import type { Config } from '../config/config.js';
+import { asBusError } from '../errors/bus-error.js';
+import { isBelow } from '../pgc/confined-reader.js';
+import { placeOf } from '../pgc/manifest.js';
 
 /** Whether a folder, absolute and without links, is the root of a tree that can be asked about. */
 export type IsKnown = (folder: string) => boolean;

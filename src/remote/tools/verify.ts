@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Verdict } from '../../../src/pgc/shapes.js';
-import { listsOf } from '../bounds.js';
-import { citationInput, citationsMax, place } from '../shapes.js';
-import { looks, type Tool } from '../tool.js';
+import type { Verdict } from '../../pgc/shapes.js';
+import { listsOf } from './bounds.js';
+import { citationInput, citationsMax, place } from './shapes.js';
+import { looks, type Tool } from '../../../services/mcp/tool.js';
 
 interface Verified {
   valid: number;

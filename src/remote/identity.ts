@@ -1,8 +1,8 @@
-import type { Config } from '../src/config/config.js';
-import { readIdentity, type IdentityFile } from '../src/config/identity.js';
-import { BusError } from '../src/errors/bus-error.js';
-import { isTcp } from '../src/transport/address.js';
-import type { LinkKeys } from '../src/transport/curve.js';
+import type { Config } from '../config/config.js';
+import { readIdentity, type IdentityFile } from '../config/identity.js';
+import { BusError } from '../errors/bus-error.js';
+import { isTcp } from '../transport/address.js';
+import type { LinkKeys } from '../transport/curve.js';
 
 /**
  * Who a client is over tcp, by its identity file, or by that of `agent` where the configuration names a

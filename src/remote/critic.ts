@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '../../src/client/client.js';
+import type { Client } from '../client/client.js';
 import {
   criticMessages,
   criticService,
@@ -7,9 +7,9 @@ import {
   type ArtifactHistory,
   type CriticRow,
   type CritiqueProgress,
-} from '../../src/critic/messages.js';
-import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
+} from '../critic/messages.js';
+import type { Critique, CritiqueRequest, PersonJudgement } from '../critic/shapes.js';
+import { asBusError } from '../errors/bus-error.js';
 
 /** A review of ten modes of a minute each, and what is before and behind it. */
 const reviewMs = 15 * 60_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentMax, engineName, overlayNames, type Citation } from '../../src/pgc/shapes.js';
+import { contentMax, engineName, overlayNames, type Citation } from '../../pgc/shapes.js';
 
 /**
  * What the tools take and give, in the names that the command line prints with `--json`. Answers are open:

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { analyse } from '../../../src/pgc/question.js';
+import { analyse } from '../../pgc/question.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -7,9 +7,9 @@ import type {
   LatticeAnswer,
   ModelMetadata,
   QueryProgress,
-} from '../../../src/pgc/shapes.js';
-import { askAgent } from '../../cli/connect.js';
-import { listsOf, type Cut } from '../bounds.js';
+} from '../../pgc/shapes.js';
+import { askAgent } from '../../../services/cli/connect.js';
+import { listsOf, type Cut } from './bounds.js';
 import {
   agentInput,
   citationOf,
@@ -23,8 +23,8 @@ import {
   questionInput,
   rounded,
   topKInput,
-} from '../shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from '../tool.js';
+} from './shapes.js';
+import { looks, unlessEmpty, type Answer, type Tool } from '../../../services/mcp/tool.js';
 
 const maxHops = { default: 6, limit: 32 };
 

@@ -1,16 +1,16 @@
-import type { Client } from '../../src/client/client.js';
-import { Semaphore } from '../../src/base/semaphore.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { Vocabulary } from '../../src/pgc/locate/vocabulary.js';
+import type { Client } from '../client/client.js';
+import { Semaphore } from '../base/semaphore.js';
+import { BusError } from '../errors/bus-error.js';
+import type { Vocabulary } from '../pgc/locate/vocabulary.js';
 import type {
   RankAnswer,
   RankRequest,
   ReadAnswer,
   ReadRequest,
   WordsPort,
-} from '../../src/pgc/locate/words-port.js';
-import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
-import { citationsMax } from '../../src/pgc/shapes.js';
+} from '../pgc/locate/words-port.js';
+import { shardMessages, type MessageType } from '../pgc/messages.js';
+import { citationsMax } from '../pgc/shapes.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -22,7 +22,7 @@ import type {
   HopAnswer,
   HopRequest,
   ShardPort,
-} from '../../src/pgc/shapes.js';
+} from '../pgc/shapes.js';
 
 /** More than any shard of ours ever sends in one hop. */
 const hopCitationsMax = 64;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { BusError } from '../../../src/errors/bus-error.js';
-import type { CallSite, CodedError, Definition, TraceAnswer } from '../../../src/pgc/shapes.js';
-import { listsOf } from '../bounds.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { CallSite, CodedError, Definition, TraceAnswer } from '../../pgc/shapes.js';
+import { listsOf } from './bounds.js';
 import {
   definitionOutput,
   errorLines,
@@ -9,8 +9,8 @@ import {
   offsetInput,
   siteOutput,
   symbolInput,
-} from '../shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from '../tool.js';
+} from './shapes.js';
+import { looks, unlessEmpty, type Answer, type Tool } from '../../../services/mcp/tool.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 

@@ -1,5 +1,5 @@
-import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { Client } from '../client/client.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
 import {
   taskMessages,
   taskService,
@@ -11,9 +11,9 @@ import {
   type TasksAnswer,
   type TasksQuery,
   type TaskView,
-} from '../../src/task/messages.js';
-import type { TodoListView } from '../../src/task/sigma-task-update.js';
-import { isFinal } from '../../src/task/states.js';
+} from '../task/messages.js';
+import type { TodoListView } from '../task/sigma-task-update.js';
+import { isFinal } from '../task/states.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;

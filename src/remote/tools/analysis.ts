@@ -5,12 +5,12 @@ import {
   directions,
   type BlastNode,
   type BlastRadius,
-} from '../../../src/pgc/analysis/blast-radius.js';
-import type { SecurityBlastRadius } from '../../../src/pgc/analysis/security-blast-radius.js';
-import type { LocateAnswer } from '../../../src/pgc/locate/locate.js';
-import { listsOf, type Cut } from '../bounds.js';
-import { nodeOutput, offsetInput, reportInput, symbolInput } from '../shapes.js';
-import { looks, type Answer, type Tool } from '../tool.js';
+} from '../../pgc/analysis/blast-radius.js';
+import type { SecurityBlastRadius } from '../../pgc/analysis/security-blast-radius.js';
+import type { LocateAnswer } from '../../pgc/locate/locate.js';
+import { listsOf, type Cut } from './bounds.js';
+import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
+import { looks, type Answer, type Tool } from '../../../services/mcp/tool.js';
 
 const filesMax = { default: 10, limit: 50 };
 
