@@ -30,9 +30,9 @@ import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '.
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { choose, Shards } from '../../src/remote/shards.js';
 import { policyOf } from '../attention/policy-file.js';
-import { attentionParts } from './attention.js';
-import { KeptTasks } from './kept-tasks.js';
-import { TaskDesk } from './task-desk.js';
+import { attentionParts } from '../../src/manager/risk.js';
+import { KeptTasks } from '../../src/manager/kept-tasks.js';
+import { TaskDesk } from '../../src/manager/task-handler.js';
 
 /** `sigma agent manager`: answers questions over all shards, until it is told to stop. */
 export async function runManager(config: Config): Promise<void> {

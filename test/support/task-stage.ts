@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { AttentionParts } from '../../services/manager/gate-desk.js';
+import type { AttentionParts } from '../../src/manager/gate-handler.js';
 import { Shards } from '../../src/remote/shards.js';
-import { TaskDesk } from '../../services/manager/task-desk.js';
+import { TaskDesk } from '../../src/manager/task-handler.js';
 import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';

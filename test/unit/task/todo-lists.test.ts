@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import { TodoDesk } from '../../../services/manager/todo-desk.js';
+import { TodoDesk } from '../../../src/manager/todo-handler.js';
 import { merged, readTodoUpdate, type Todo } from '../../../src/task/sigma-task-update.js';
 import { TodoLists } from '../../../src/task/todo-lists.js';
 import type { TaskView } from '../../../src/task/messages.js';

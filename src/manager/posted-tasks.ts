@@ -1,9 +1,9 @@
-import type { Client } from '../../src/client/client.js';
-import { Later } from '../../src/client/inbox.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
-import { encodeFailure } from '../../src/wire/messages.js';
+import type { Client } from '../client/client.js';
+import { Later } from '../client/inbox.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { taskMessages, taskService, type TaskView } from '../task/messages.js';
+import { encodeFailure } from '../wire/messages.js';
 
 const againMs = 1_000;
 

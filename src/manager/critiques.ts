@@ -1,13 +1,13 @@
-import type { Client } from '../../src/client/client.js';
-import { criticMessages, criticService } from '../../src/critic/messages.js';
-import { digestOf } from '../../src/critic/read-request.js';
-import type { PersonJudgement } from '../../src/critic/shapes.js';
-import type { Critique } from '../../src/critic/shapes.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { handedOver } from '../../src/task/conductor.js';
-import { critiqueRequestOf, stationLimits, type Gate } from '../../src/task/critique-station.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import type { Shards } from '../../src/remote/shards.js';
+import type { Client } from '../client/client.js';
+import { criticMessages, criticService } from '../critic/messages.js';
+import { digestOf } from '../critic/read-request.js';
+import type { PersonJudgement } from '../critic/shapes.js';
+import type { Critique } from '../critic/shapes.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { handedOver } from '../task/conductor.js';
+import { critiqueRequestOf, stationLimits, type Gate } from '../task/critique-station.js';
+import type { TaskRecord } from '../task/record.js';
+import type { Shards } from '../remote/shards.js';
 
 const ratifyMsMax = 10_000;
 /** Of what is asked, behind the id of a task: together they must be a name that a critic takes. */

@@ -1,55 +1,46 @@
-import { systemClock } from '../../src/base/clock.js';
-import { newId } from '../../src/base/ids.js';
-import { Later, type Message } from '../../src/client/inbox.js';
-import type { Client } from '../../src/client/client.js';
-import type { Incoming } from '../../src/client/responder.js';
-import { leaseMs } from '../../src/delegation/manager.machine.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import { readResponse, readWireResponse, unreadable } from '../../src/delegation/response.js';
-import { readWireTask } from '../../src/delegation/schema.js';
-import {
-  protocolVersion,
-  type DelegatedTask,
-  type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
-import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { Config } from '../../src/config/config.js';
-import { stateName } from '../../src/machine/step.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Store } from '../../src/store/port.js';
-import { TaskBook } from '../../src/task/book.js';
-import { changeOf } from '../../src/task/changes.js';
-import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { isCritiqued, ratificationIn } from '../../src/task/critique-station.js';
+import { systemClock } from '../base/clock.js';
+import { newId } from '../base/ids.js';
+import { Later, type Message } from '../client/inbox.js';
+import type { Client } from '../client/client.js';
+import type { Incoming } from '../client/responder.js';
+import { leaseMs } from '../delegation/manager.machine.js';
+import { delegationMessages, legacyType } from '../delegation/messages.js';
+import { readResponse, readWireResponse, unreadable } from '../delegation/response.js';
+import { readWireTask } from '../delegation/schema.js';
+import { protocolVersion, type DelegatedTask, type TaskResponse } from '../delegation/shapes.js';
+import { withStrategy } from '../delegation/strategy.js';
+import { WorkerPool, workersOf } from '../delegation/worker-pool.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import type { Config } from '../config/config.js';
+import { stateName } from '../machine/step.js';
+import type { Logger } from '../observe/log.js';
+import type { Store } from '../store/port.js';
+import { TaskBook } from '../task/book.js';
+import { changeOf } from '../task/changes.js';
+import { Conductor, respondedWith } from '../task/conductor.js';
+import { isCritiqued, ratificationIn } from '../task/critique-station.js';
 import {
   taskMessages,
   taskService,
   type TaskNumbersAnswer,
   type TaskView,
-} from '../../src/task/messages.js';
-import { Queues } from '../../src/task/queues.js';
-import { ratesOf } from '../../src/task/numbers.js';
-import { recordLimits, type TaskRecord } from '../../src/task/record.js';
-import {
-  assertMayJoin,
-  assertMayChange,
-  isConcerned,
-  isOwnSession,
-} from '../../src/task/rights.js';
-import { TodoLists } from '../../src/task/todo-lists.js';
-import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
+} from '../task/messages.js';
+import { Queues } from '../task/queues.js';
+import { ratesOf } from '../task/numbers.js';
+import { recordLimits, type TaskRecord } from '../task/record.js';
+import { assertMayJoin, assertMayChange, isConcerned, isOwnSession } from '../task/rights.js';
+import { TodoLists } from '../task/todo-lists.js';
+import { hasSecrets, publicViewOf, viewOf } from '../task/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
-import { GateDesk, type AttentionParts } from './gate-desk.js';
+import { GateDesk, type AttentionParts } from './gate-handler.js';
 import { OverlayMaker } from './overlay-maker.js';
-import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-desk.js';
+import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
-import type { Shards } from '../../src/remote/shards.js';
-import type { UpstreamRules } from '../../src/attention/session/upstream.js';
-import { AttendDesk } from './attend-desk.js';
-import { TodoDesk } from './todo-desk.js';
+import type { Shards } from '../remote/shards.js';
+import type { UpstreamRules } from '../attention/session/upstream.js';
+import { AttendDesk } from './attend-handler.js';
+import { TodoDesk } from './todo-handler.js';
 
 const listMax = 200;
 /** A page ends with the task that exceeds it. */

@@ -1,6 +1,6 @@
-import type { Client } from '../../src/client/client.js';
-import { taskOfGate } from '../../src/attention/gates.js';
-import { Approvals } from '../../src/attention/approvals.js';
+import type { Client } from '../client/client.js';
+import { taskOfGate } from '../attention/gates.js';
+import { Approvals } from '../attention/approvals.js';
 import {
   attentionMessages,
   gateOpened,
@@ -8,14 +8,14 @@ import {
   type GateJudgement,
   type GatesAnswer,
   type GatesQuery,
-} from '../../src/attention/messages.js';
-import { signals, type Classification, type Gate } from '../../src/attention/shapes.js';
-import { BoundedMap } from '../../src/base/bounded-map.js';
-import { systemClock } from '../../src/base/clock.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Store } from '../../src/store/port.js';
+} from '../attention/messages.js';
+import { signals, type Classification, type Gate } from '../attention/shapes.js';
+import { BoundedMap } from '../base/bounded-map.js';
+import { systemClock } from '../base/clock.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
+import type { Logger } from '../observe/log.js';
+import type { Store } from '../store/port.js';
 import {
   gateIn,
   gatesOf,
@@ -25,13 +25,13 @@ import {
   sessionOf,
   used,
   type AttentionPorts,
-} from '../../src/task/attention-station.js';
-import { withNote } from '../../src/task/advance.js';
-import type { TaskBook } from '../../src/task/book.js';
-import { withMissed } from '../../src/task/attention-numbers.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import { isDecider } from '../../src/task/rights.js';
-import { Waiters } from '../../src/task/waiters.js';
+} from '../task/attention-station.js';
+import { withNote } from '../task/advance.js';
+import type { TaskBook } from '../task/book.js';
+import { withMissed } from '../task/attention-numbers.js';
+import type { TaskRecord } from '../task/record.js';
+import { isDecider } from '../task/rights.js';
+import { Waiters } from '../task/waiters.js';
 
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;

@@ -1,7 +1,7 @@
-import { BusError, asBusError } from '../../src/errors/bus-error.js';
-import type { CitationVerdict } from '../../src/delegation/review.js';
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
-import { verifyAll } from '../../src/lattice/questions.js';
+import { BusError, asBusError } from '../errors/bus-error.js';
+import type { CitationVerdict } from '../delegation/review.js';
+import type { EvidenceCitation } from '../delegation/shapes.js';
+import { verifyAll } from '../lattice/questions.js';
 
 /** How long one citation may take to be checked. */
 const verifyMsMax = 20_000;

@@ -1,16 +1,16 @@
-import type { Client } from '../../src/client/client.js';
-import type { Config } from '../../src/config/config.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import { hasAgent } from '../../src/task/advance.js';
-import type { Conductor } from '../../src/task/conductor.js';
-import type { Gate } from '../../src/task/critique-station.js';
-import { taskMessages } from '../../src/task/messages.js';
-import { viewOf } from '../../src/task/view.js';
+import type { Client } from '../client/client.js';
+import type { Config } from '../config/config.js';
+import { delegationMessages, legacyType } from '../delegation/messages.js';
+import { hasAgent } from '../task/advance.js';
+import type { Conductor } from '../task/conductor.js';
+import type { Gate } from '../task/critique-station.js';
+import { taskMessages } from '../task/messages.js';
+import { viewOf } from '../task/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';
-import { enrolTask } from './queue-desk.js';
-import type { Shards } from '../../src/remote/shards.js';
+import { enrolTask } from './queue-handler.js';
+import type { Shards } from '../remote/shards.js';
 
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
 const settlingMs = 60_000;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import { program } from '../cli/index-process.js';
-import { argumentsOf } from '../cli/options.js';
+import type { Config } from '../config/config.js';
+import { BusError } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
+import { program } from '../../services/cli/index-process.js';
+import { argumentsOf } from '../../services/cli/options.js';
 
 /** Missing overlays that take longer are done without. */
 const generateMsMax = 120_000;

@@ -1,9 +1,9 @@
-import type { Config } from '../../src/config/config.js';
-import { classify } from '../../src/attention/classify/classify.js';
-import { durationMs } from '../../src/attention/classify/policy.js';
-import { actionOf } from '../../src/delegation/action.js';
-import { policyOf } from '../attention/policy-file.js';
-import type { AttentionParts } from './gate-desk.js';
+import type { Config } from '../config/config.js';
+import { classify } from '../attention/classify/classify.js';
+import { durationMs } from '../attention/classify/policy.js';
+import { actionOf } from '../delegation/action.js';
+import { policyOf } from '../../services/attention/policy-file.js';
+import type { AttentionParts } from './gate-handler.js';
 
 const gateMsDefault = 24 * 3_600_000;
 

@@ -1,22 +1,22 @@
-import { attendCapability } from '../../src/attention/shapes.js';
-import type { Approval } from '../../src/attention/approvals.js';
-import { isGated } from '../../src/attention/gates.js';
-import { materialised } from '../../src/attention/session/materialise.js';
-import { shutdownType } from '../../src/attention/session/messages.js';
-import type { SessionRecord, SessionTold } from '../../src/attention/session/record.js';
+import { attendCapability } from '../attention/shapes.js';
+import type { Approval } from '../attention/approvals.js';
+import { isGated } from '../attention/gates.js';
+import { materialised } from '../attention/session/materialise.js';
+import { shutdownType } from '../attention/session/messages.js';
+import type { SessionRecord, SessionTold } from '../attention/session/record.js';
 import {
   sessionLimits,
   sessionOfContext,
   type Draft,
   type Row,
-} from '../../src/attention/session/shapes.js';
-import { membersOf } from '../../src/attention/session/team.js';
-import { scanned, type UpstreamRules } from '../../src/attention/session/upstream.js';
-import type { Classification } from '../../src/attention/shapes.js';
-import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
-import { asBusError } from '../../src/errors/bus-error.js';
+} from '../attention/session/shapes.js';
+import { membersOf } from '../attention/session/team.js';
+import { scanned, type UpstreamRules } from '../attention/session/upstream.js';
+import type { Classification } from '../attention/shapes.js';
+import type { Client } from '../client/client.js';
+import type { DelegatedTask } from '../delegation/shapes.js';
+import { withStrategy } from '../delegation/strategy.js';
+import { asBusError } from '../errors/bus-error.js';
 import {
   assessed,
   checkpointOf,
@@ -32,13 +32,13 @@ import {
   taskIdOf,
   unclassified,
   workerFor,
-} from '../../src/task/attend-tasks.js';
-import type { TaskBook } from '../../src/task/book.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import type { SessionBook } from '../../src/task/session-book.js';
-import type { Todo } from '../../src/task/sigma-task-update.js';
-import type { TodoLists } from '../../src/task/todo-lists.js';
-import type { TodoDesk } from './todo-desk.js';
+} from '../task/attend-tasks.js';
+import type { TaskBook } from '../task/book.js';
+import type { TaskRecord } from '../task/record.js';
+import type { SessionBook } from '../task/session-book.js';
+import type { Todo } from '../task/sigma-task-update.js';
+import type { TodoLists } from '../task/todo-lists.js';
+import type { TodoDesk } from './todo-handler.js';
 
 export interface ErrandParts {
   client: Client;

@@ -1,7 +1,7 @@
-import { systemClock } from '../../src/base/clock.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { TaskDesk } from './task-desk.js';
+import { systemClock } from '../base/clock.js';
+import { asBusError } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
+import type { TaskDesk } from './task-handler.js';
 
 /** How often a store that cannot be used is tried again. */
 const tryEveryMs = 15_000;

@@ -1,10 +1,10 @@
-import { answered, escapedFrom } from '../../src/attention/session/answers.js';
+import { answered, escapedFrom } from '../attention/session/answers.js';
 import {
   attendMessages,
   type AttendQuery,
   type AttendsQuery,
   type AttendWord,
-} from '../../src/attention/session/messages.js';
+} from '../attention/session/messages.js';
 import {
   isSessionOver,
   kindOf,
@@ -12,33 +12,33 @@ import {
   sessionView,
   type SessionRecord,
   type SessionTold,
-} from '../../src/attention/session/record.js';
-import { readAttend } from '../../src/attention/session/request.js';
-import type { SessionEffect } from '../../src/attention/session/session.machine.js';
+} from '../attention/session/record.js';
+import { readAttend } from '../attention/session/request.js';
+import type { SessionEffect } from '../attention/session/session.machine.js';
 import {
   contextOfSession,
   sessionLimits,
   sessionOfContext,
   type SessionView,
-} from '../../src/attention/session/shapes.js';
-import type { UpstreamRules } from '../../src/attention/session/upstream.js';
-import { systemClock } from '../../src/base/clock.js';
-import type { Client } from '../../src/client/client.js';
-import type { Incoming } from '../../src/client/responder.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Store } from '../../src/store/port.js';
-import { withdrawSession } from '../../src/task/attention-station.js';
-import { assertTask, noticedIn } from '../../src/task/attend-tasks.js';
-import type { TaskBook } from '../../src/task/book.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import { isDecider } from '../../src/task/rights.js';
-import { SessionBook } from '../../src/task/session-book.js';
-import type { TodoLists } from '../../src/task/todo-lists.js';
-import { loadPolicy } from '../attention/policy-file.js';
-import { Errands } from './attend-errands.js';
-import type { AttentionParts, GateDesk } from './gate-desk.js';
-import type { TodoDesk } from './todo-desk.js';
+} from '../attention/session/shapes.js';
+import type { UpstreamRules } from '../attention/session/upstream.js';
+import { systemClock } from '../base/clock.js';
+import type { Client } from '../client/client.js';
+import type { Incoming } from '../client/responder.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
+import type { Store } from '../store/port.js';
+import { withdrawSession } from '../task/attention-station.js';
+import { assertTask, noticedIn } from '../task/attend-tasks.js';
+import type { TaskBook } from '../task/book.js';
+import type { TaskRecord } from '../task/record.js';
+import { isDecider } from '../task/rights.js';
+import { SessionBook } from '../task/session-book.js';
+import type { TodoLists } from '../task/todo-lists.js';
+import { loadPolicy } from '../../services/attention/policy-file.js';
+import { Errands } from './attend-effects.js';
+import type { AttentionParts, GateDesk } from './gate-handler.js';
+import type { TodoDesk } from './todo-handler.js';
 
 const listMax = 100;
 const waitMsMax = 60_000;
