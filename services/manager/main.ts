@@ -29,7 +29,7 @@ import { proseOf } from '../prose.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { choose, Shards } from '../../src/remote/shards.js';
-import { policyOf } from '../attention/policy-file.js';
+import { policyOf } from '../../src/attention/policy-file.js';
 import { attentionParts } from '../../src/manager/risk.js';
 import { KeptTasks } from '../../src/manager/kept-tasks.js';
 import { TaskDesk } from '../../src/manager/task-handler.js';

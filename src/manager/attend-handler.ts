@@ -35,7 +35,7 @@ import type { TaskRecord } from '../task/record.js';
 import { isDecider } from '../task/rights.js';
 import { SessionBook } from '../task/session-book.js';
 import type { TodoLists } from '../task/todo-lists.js';
-import { loadPolicy } from '../../services/attention/policy-file.js';
+import { loadPolicy } from '../attention/policy-file.js';
 import { Errands } from './attend-effects.js';
 import type { AttentionParts, GateDesk } from './gate-handler.js';
 import type { TodoDesk } from './todo-handler.js';

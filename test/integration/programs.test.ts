@@ -15,11 +15,11 @@ import { malformed } from '../../src/delegation/respond.js';
 import { readTask } from '../../src/delegation/schema.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import { runGuarded } from '../../services/executor/guarded-child.js';
-import { ManagerLink } from '../../services/executor/manager-link.js';
-import { OverlayWorks } from '../../services/executor/overlay-works.js';
-import { commandRunner } from '../../services/executor/runners/command.js';
-import type { Runner } from '../../services/executor/runners/runner.js';
+import { runGuarded } from '../../src/executor/guarded-child.js';
+import { ManagerLink } from '../../src/executor/manager-link.js';
+import { OverlayWorks } from '../../src/executor/overlay-works.js';
+import { commandRunner } from '../../src/executor/runners/command.js';
+import type { Runner } from '../../src/executor/runners/runner.js';
 import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from '../support/temporary.js';
 

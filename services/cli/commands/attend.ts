@@ -8,8 +8,8 @@ import { classify } from '../../../src/attention/classify/classify.js';
 import type { Policy } from '../../../src/attention/classify/policy.js';
 import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { FolderInspector } from '../../attention/inspector.js';
-import { loadPolicy } from '../../attention/policy-file.js';
+import { FolderInspector } from '../../../src/attention/folder-inspector.js';
+import { loadPolicy } from '../../../src/attention/policy-file.js';
 import { linesOf } from '../input.js';
 import { printable, table, usage } from '../output.js';
 

@@ -7,8 +7,8 @@ import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
 import { Engine } from '../../../src/pgc/vectors/engine.js';
 import { tableFingerprint } from '../../../src/pgc/vectors/table-file.js';
-import { openSandbox } from '../../executor/open-sandbox.js';
-import { assertOutside, wallsOf } from '../../executor/sandbox.js';
+import { openSandbox } from '../../../src/executor/open-sandbox.js';
+import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, table } from '../output.js';
 

@@ -19,7 +19,7 @@ import {
 import { modeNames } from '../../../src/critic/strategies.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';
-import { FilesBelow } from '../../prompt/read-file.js';
+import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';

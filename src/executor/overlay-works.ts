@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { systemClock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
-import type { Config } from '../../src/config/config.js';
-import { parseJson } from '../../src/delegation/json.js';
-import type { Failure } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import { program } from '../cli/index-process.js';
-import { argumentsOf } from '../cli/options.js';
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Config } from '../config/config.js';
+import { parseJson } from '../delegation/json.js';
+import type { Failure } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
+import { program } from '../../services/cli/index-process.js';
+import { argumentsOf } from '../../services/cli/options.js';
 
 /** A task waits so long for overlays that are made for it. */
 const waitMsMax = 120_000;

@@ -1,9 +1,9 @@
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { ErrorCode } from '../../src/errors/catalogue.js';
-import { ConfinedReader, isBelow, type ReadRefusal } from '../../src/pgc/confined-reader.js';
-import type { FilePort } from '../../src/prompt/history.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+import { ConfinedReader, isBelow, type ReadRefusal } from '../../pgc/confined-reader.js';
+import type { FilePort } from '../../prompt/history.js';
 
 /** Of a file that `/read` puts into a conversation. */
 export const readBytesMax = 256 * 1024;

@@ -1,12 +1,12 @@
-import { Later, type Message } from '../../src/client/inbox.js';
-import type { Client } from '../../src/client/client.js';
-import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import { workClassOf, type WorkClass } from '../../src/delegation/worker-pool.js';
-import { malformed } from '../../src/delegation/respond.js';
-import type { Assignment } from '../../src/delegation/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
+import { Later, type Message } from '../client/inbox.js';
+import type { Client } from '../client/client.js';
+import { idsOf, objectionTo } from '../delegation/assignment.js';
+import { delegationMessages } from '../delegation/messages.js';
+import { workClassOf, type WorkClass } from '../delegation/worker-pool.js';
+import { malformed } from '../delegation/respond.js';
+import type { Assignment } from '../delegation/shapes.js';
+import { BusError } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
 import { Conversation, newWork, type ConversationParts } from './conversation.js';
 import { postResponse } from './manager-link.js';
 

@@ -1,10 +1,10 @@
-import { newId } from '../../../src/base/ids.js';
-import { nothingGathered } from '../../../src/delegation/gathered.js';
-import { outcome } from '../../../src/delegation/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
-import { BusError } from '../../../src/errors/bus-error.js';
-import type { Chat } from '../../../src/model/chat.js';
-import { citedOnly } from '../../../src/model/cited.js';
+import { newId } from '../../base/ids.js';
+import { nothingGathered } from '../../delegation/gathered.js';
+import { outcome } from '../../delegation/outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../delegation/prompt.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { Chat } from '../../model/chat.js';
+import { citedOnly } from '../../model/cited.js';
 import type { Runner } from './runner.js';
 
 /** A language model: it changes nothing. What it says without a source, where it was given any, is dropped and counted. */

@@ -1,12 +1,12 @@
-import type { Tool as ModelTool } from '../../../src/model/conversation.js';
-import { engineName } from '../../../src/pgc/shapes.js';
-import { toolOf } from '../../../src/prompt/agent-tools.js';
-import { RemoteQuestions } from '../../cli/connect.js';
-import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
-import { blastRadius, locate } from '../../../src/remote/tools/analysis.js';
-import { ask } from '../../../src/remote/tools/ask.js';
-import { callees, callers, trace } from '../../../src/remote/tools/graph.js';
-import { verifyCitations } from '../../../src/remote/tools/verify.js';
+import type { Tool as ModelTool } from '../../model/conversation.js';
+import { engineName } from '../../pgc/shapes.js';
+import { toolOf } from '../../prompt/agent-tools.js';
+import { RemoteQuestions } from '../../../services/cli/connect.js';
+import { inputOf, toldBy, type Tool } from '../../../services/mcp/tool.js';
+import { blastRadius, locate } from '../../remote/tools/analysis.js';
+import { ask } from '../../remote/tools/ask.js';
+import { callees, callers, trace } from '../../remote/tools/graph.js';
+import { verifyCitations } from '../../remote/tools/verify.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { attentionLimits, type Inspector } from '../../src/attention/shapes.js';
+import { attentionLimits, type Inspector } from './shapes.js';
 
 const run = promisify(execFile);
 const gitTimeoutMs = 10_000;

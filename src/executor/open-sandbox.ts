@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
+import type { Config } from '../config/config.js';
 import { runGuarded } from './guarded-child.js';
 import { wallsOf, type Sandbox } from './sandbox.js';
 

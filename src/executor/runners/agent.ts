@@ -5,16 +5,16 @@ import {
   statedGate,
   type GateBlock,
   type Quoted,
-} from '../../../src/attention/gate-block.js';
-import { approvedWords, gateInstructions } from '../../../src/attention/gate-words.js';
-import { newId } from '../../../src/base/ids.js';
-import { parseJson } from '../../../src/delegation/json.js';
-import { nothingGathered, type Gathered } from '../../../src/delegation/gathered.js';
-import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
-import { readResponse } from '../../../src/delegation/response.js';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
-import { BusError } from '../../../src/errors/bus-error.js';
+} from '../../attention/gate-block.js';
+import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
+import { newId } from '../../base/ids.js';
+import { parseJson } from '../../delegation/json.js';
+import { nothingGathered, type Gathered } from '../../delegation/gathered.js';
+import { outcome, type Outcome } from '../../delegation/outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../delegation/prompt.js';
+import { readResponse } from '../../delegation/response.js';
+import type { EvidenceCitation } from '../../delegation/shapes.js';
+import { BusError } from '../../errors/bus-error.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { assertStarted, endOf, toldIn, type CommandSettings } from './command.js';

@@ -1,16 +1,16 @@
-import { newId } from '../../../src/base/ids.js';
-import type { Config } from '../../../src/config/config.js';
-import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
-import { promptOf } from '../../../src/delegation/prompt.js';
-import type { DelegatedTask } from '../../../src/delegation/shapes.js';
-import { asBusError } from '../../../src/errors/bus-error.js';
-import type { FilePort } from '../../../src/prompt/history.js';
-import { parsePrompt } from '../../../src/prompt/parse.js';
-import type { Prompt } from '../../../src/prompt/shapes.js';
-import { takenIn } from '../../../src/prompt/story.js';
-import type { Store } from '../../../src/store/port.js';
-import { openClient } from '../../process.js';
-import { FilesBelow } from '../../prompt/read-file.js';
+import { newId } from '../../base/ids.js';
+import type { Config } from '../../config/config.js';
+import { outcome, type Outcome } from '../../delegation/outcome.js';
+import { promptOf } from '../../delegation/prompt.js';
+import type { DelegatedTask } from '../../delegation/shapes.js';
+import { asBusError } from '../../errors/bus-error.js';
+import type { FilePort } from '../../prompt/history.js';
+import { parsePrompt } from '../../prompt/parse.js';
+import type { Prompt } from '../../prompt/shapes.js';
+import { takenIn } from '../../prompt/story.js';
+import type { Store } from '../../store/port.js';
+import { openClient } from '../../../services/process.js';
+import { FilesBelow } from '../prompt/files-below.js';
 import { withShipped } from '../../prompt/shipped-files.js';
 import { AgentBus } from '../prompt/agent-bus.js';
 import { History } from '../prompt/history.js';
@@ -86,7 +86,7 @@ async function converse(
 /** Tries are counted by the conversation, which survives this process: the client of the endpoint makes none of its own. */
 async function chatFor({ model }: Config, task: DelegatedTask, env: NodeJS.ProcessEnv) {
   if (model === undefined) return null;
-  const { Chat } = await import('../../../src/model/chat.js');
+  const { Chat } = await import('../../model/chat.js');
   const settings = { ...model, model: task.model || model.model };
   return new Chat(settings, { env, retries: 0 });
 }

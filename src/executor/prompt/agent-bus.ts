@@ -1,9 +1,9 @@
-import { backoffMs } from '../../../src/base/backoff.js';
-import { systemClock } from '../../../src/base/clock.js';
-import { pause } from '../../../src/base/pause.js';
-import type { Client } from '../../../src/client/client.js';
-import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages, taskService, type QueueAnswer } from '../../../src/task/messages.js';
+import { backoffMs } from '../../base/backoff.js';
+import { systemClock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
+import type { Client } from '../../client/client.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { taskMessages, taskService, type QueueAnswer } from '../../task/messages.js';
 
 const readyMsMax = 5_000;
 const askMsMax = 30_000;

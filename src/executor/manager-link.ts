@@ -1,14 +1,14 @@
-import { backoffMs } from '../../src/base/backoff.js';
-import { systemClock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
-import { attentionMessages } from '../../src/attention/messages.js';
-import type { ActionDigest } from '../../src/attention/shapes.js';
-import type { Client } from '../../src/client/client.js';
-import type { ProvenRole } from '../../src/config/keys.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
+import { backoffMs } from '../base/backoff.js';
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import { attentionMessages } from '../attention/messages.js';
+import type { ActionDigest } from '../attention/shapes.js';
+import type { Client } from '../client/client.js';
+import type { ProvenRole } from '../config/keys.js';
+import { delegationMessages } from '../delegation/messages.js';
+import type { Assignment, TaskResponse } from '../delegation/shapes.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import type { Logger } from '../observe/log.js';
 
 const askMsMax = 10_000;
 const postMsMax = 30_000;

@@ -1,6 +1,6 @@
-import { distil } from '../../../src/delegation/distil.js';
-import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
-import { BusError } from '../../../src/errors/bus-error.js';
+import { distil } from '../../delegation/distil.js';
+import { outcome, type Outcome } from '../../delegation/outcome.js';
+import { BusError } from '../../errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { wallsIn, type Sandbox } from '../sandbox.js';
 import { checkedEnvironment, environmentFor, folderBelow } from './place.js';

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { BusError } from '../../../src/errors/bus-error.js';
+import { BusError } from '../../errors/bus-error.js';
 
 /** What every program gets of the environment of the executor. Secrets are not among it. */
 const environmentNames = [

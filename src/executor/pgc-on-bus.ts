@@ -1,27 +1,22 @@
-import { systemClock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
-import type { Client } from '../../src/client/client.js';
-import type { Lack, Pgc } from '../../src/delegation/gathered.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
-import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
-import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Client } from '../client/client.js';
+import type { Lack, Pgc } from '../delegation/gathered.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+import type { BlastRequest } from '../pgc/analysis/analyses.js';
+import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
 import {
   latticeMessages,
   latticeService,
   shardMessages,
   type MessageType,
-} from '../../src/pgc/messages.js';
-import {
-  citationsMax,
-  engineName,
-  type AskAnswer,
-  type CallersAnswer,
-} from '../../src/pgc/shapes.js';
-import { plainName } from '../../src/pgc/verify.js';
-import type { AgentRecord, AgentView } from '../../src/wire/messages.js';
+} from '../pgc/messages.js';
+import { citationsMax, engineName, type AskAnswer, type CallersAnswer } from '../pgc/shapes.js';
+import { plainName } from '../pgc/verify.js';
+import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
 
 /** Of one question; one that takes longer has failed. */

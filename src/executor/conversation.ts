@@ -1,20 +1,16 @@
-import type { Clock } from '../../src/base/clock.js';
-import { pause } from '../../src/base/pause.js';
-import type { Client } from '../../src/client/client.js';
-import { checkClaims, citeClaims } from '../../src/delegation/check-claims.js';
-import type { Pgc } from '../../src/delegation/gathered.js';
-import { ground } from '../../src/delegation/ground.js';
-import { outcome, type Outcome } from '../../src/delegation/outcome.js';
-import { respond, strategyInForce, withoutConflicts } from '../../src/delegation/respond.js';
-import type { Assignment, RunnerName } from '../../src/delegation/shapes.js';
-import {
-  workerMachine,
-  type WorkEffect,
-  type WorkEvent,
-} from '../../src/delegation/worker.machine.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { restored, start, stateName, step, stored, type Snapshot } from '../../src/machine/step.js';
-import type { Logger } from '../../src/observe/log.js';
+import type { Clock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Client } from '../client/client.js';
+import { checkClaims, citeClaims } from '../delegation/check-claims.js';
+import type { Pgc } from '../delegation/gathered.js';
+import { ground } from '../delegation/ground.js';
+import { outcome, type Outcome } from '../delegation/outcome.js';
+import { respond, strategyInForce, withoutConflicts } from '../delegation/respond.js';
+import type { Assignment, RunnerName } from '../delegation/shapes.js';
+import { workerMachine, type WorkEffect, type WorkEvent } from '../delegation/worker.machine.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
+import { restored, start, stateName, step, stored, type Snapshot } from '../machine/step.js';
+import type { Logger } from '../observe/log.js';
 import type { Attendant, Attended } from './attendant.js';
 import type { Book, Kept } from './book.js';
 import { ManagerLink } from './manager-link.js';

@@ -1,14 +1,14 @@
-import type { Conflict } from '../../src/delegation/check-claims.js';
-import type { Gathered } from '../../src/delegation/gathered.js';
-import type { Outcome } from '../../src/delegation/outcome.js';
-import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
-import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
-import { workerMachine } from '../../src/delegation/worker.machine.js';
-import type { BusError } from '../../src/errors/bus-error.js';
-import { restored, type StoredSnapshot } from '../../src/machine/step.js';
-import { damagedRecord } from '../../src/store/damaged.js';
-import { historyOfPrefix, historyPrefix, workKey, workPrefix } from '../../src/store/keys.js';
-import type { Operation, Store } from '../../src/store/port.js';
+import type { Conflict } from '../delegation/check-claims.js';
+import type { Gathered } from '../delegation/gathered.js';
+import type { Outcome } from '../delegation/outcome.js';
+import { idsOf, objectionTo } from '../delegation/assignment.js';
+import type { Assignment, TaskResponse } from '../delegation/shapes.js';
+import { workerMachine } from '../delegation/worker.machine.js';
+import type { BusError } from '../errors/bus-error.js';
+import { restored, type StoredSnapshot } from '../machine/step.js';
+import { damagedRecord } from '../store/damaged.js';
+import { historyOfPrefix, historyPrefix, workKey, workPrefix } from '../store/keys.js';
+import type { Operation, Store } from '../store/port.js';
 
 /** One assignment as it stands on disk. */
 export interface Kept {

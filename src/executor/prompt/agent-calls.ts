@@ -1,9 +1,9 @@
-import { newId } from '../../../src/base/ids.js';
-import { readTask } from '../../../src/delegation/schema.js';
-import { asBusError, BusError, RemoteError } from '../../../src/errors/bus-error.js';
-import { fencedData } from '../../../src/model/fenced.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent-ids.js';
-import { shortCall } from '../../../src/prompt/agent-steps.js';
+import { newId } from '../../base/ids.js';
+import { readTask } from '../../delegation/schema.js';
+import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
+import { fencedData } from '../../model/fenced.js';
+import { deedId, type DeedPlace } from '../../prompt/agent-ids.js';
+import { shortCall } from '../../prompt/agent-steps.js';
 import {
   agentTools,
   argumentsFor,
@@ -16,15 +16,15 @@ import {
   runInput,
   sendInput,
   type AgentToolName,
-} from '../../../src/prompt/agent-tools.js';
-import { readEntries, type FilePort, type ToolResult } from '../../../src/prompt/history.js';
-import type { SaidCall, TakenMessage } from '../../../src/prompt/story.js';
-import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/messages.js';
-import { resolved } from '../../../src/task/queue.js';
-import type { MessageAnswer } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../cli/commands/mail.js';
-import { receiveOne } from '../../../src/remote/receive.js';
-import { failureText } from '../../mcp/tool.js';
+} from '../../prompt/agent-tools.js';
+import { readEntries, type FilePort, type ToolResult } from '../../prompt/history.js';
+import type { SaidCall, TakenMessage } from '../../prompt/story.js';
+import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/messages.js';
+import { resolved } from '../../task/queue.js';
+import type { MessageAnswer } from '../../wire/messages.js';
+import { bodyOf } from '../../../services/cli/commands/mail.js';
+import { receiveOne } from '../../remote/receive.js';
+import { failureText } from '../../../services/mcp/tool.js';
 import type { AgentBus } from './agent-bus.js';
 import { askIndex } from './index-tools.js';
 import { pushParsed, run } from './pushing.js';

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
+import type { Config } from '../config/config.js';
+import { BusError } from '../errors/bus-error.js';
 
 /**
  * What a program of a task must not see: what the executor is trusted by (store, keys, configuration), the sockets of the

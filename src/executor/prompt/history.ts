@@ -1,9 +1,9 @@
-import { systemClock } from '../../../src/base/clock.js';
-import { pause } from '../../../src/base/pause.js';
-import type { Entry } from '../../../src/prompt/story.js';
-import { damagedRecord } from '../../../src/store/damaged.js';
-import { historyKey, historyOfPrefix } from '../../../src/store/keys.js';
-import type { Store } from '../../../src/store/port.js';
+import { systemClock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
+import type { Entry } from '../../prompt/story.js';
+import { damagedRecord } from '../../store/damaged.js';
+import { historyKey, historyOfPrefix } from '../../store/keys.js';
+import type { Store } from '../../store/port.js';
 
 /** Between two attempts to write what could not be written. */
 const diskPauseMs = 1_000;

@@ -1,16 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  mergePolicies,
-  parseOperatorPolicy,
-  parsePolicy,
-  type Policy,
-} from '../../src/attention/classify/policy.js';
-import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
+import { mergePolicies, parseOperatorPolicy, parsePolicy, type Policy } from './classify/policy.js';
+import type { Config } from '../config/config.js';
+import { BusError } from '../errors/bus-error.js';
 
 /** The policy that ships with the product: beside its code, in the sources as in what is built. */
-const shipped = new URL('../../src/attention/classify/policy.yaml', import.meta.url);
+const shipped = new URL('./classify/policy.yaml', import.meta.url);
 
 let base: Policy | undefined;
 

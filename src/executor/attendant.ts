@@ -1,21 +1,21 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { classify } from '../../src/attention/classify/classify.js';
-import { reportDigest } from '../../src/attention/gate-block.js';
-import { covers, isGated, leaveFor } from '../../src/attention/gates.js';
-import type { Policy } from '../../src/attention/classify/policy.js';
+import { classify } from '../attention/classify/classify.js';
+import { reportDigest } from '../attention/gate-block.js';
+import { covers, isGated, leaveFor } from '../attention/gates.js';
+import type { Policy } from '../attention/classify/policy.js';
 import type {
   ActionDigest,
   ActionInQuestion,
   Classification,
   Finding,
   Grant,
-} from '../../src/attention/shapes.js';
-import { actionOf } from '../../src/delegation/action.js';
-import { outcome, type Outcome } from '../../src/delegation/outcome.js';
-import type { Assignment, DelegatedTask } from '../../src/delegation/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { FolderInspector } from '../attention/inspector.js';
+} from '../attention/shapes.js';
+import { actionOf } from '../delegation/action.js';
+import { outcome, type Outcome } from '../delegation/outcome.js';
+import type { Assignment, DelegatedTask } from '../delegation/shapes.js';
+import { BusError } from '../errors/bus-error.js';
+import { FolderInspector } from '../attention/folder-inspector.js';
 import { gitBehind } from './git.js';
 import { checkedEnvironment, folderBelow } from './runners/place.js';
 import { wallsIn, type Sandbox } from './sandbox.js';
