@@ -5,7 +5,7 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { openGates, type Attends } from '../../src/remote/attends.js';
 import type { Gates } from '../../src/remote/gates.js';
 import { printable, printableText } from './output.js';
-import { renderQuestion, renderRisk, sessionLine } from './render-attend.js';
+import { renderQuestion, renderRisk, sessionLine } from '../../src/render/attend.js';
 
 interface Streams {
   input: NodeJS.ReadableStream;

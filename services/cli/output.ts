@@ -1,4 +1,4 @@
-import { hyperlinked, opensHyperlinks } from './hyperlinks.js';
+import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
 import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.js';
 
 /** Set by the first option that is read, because an error in the options must be told in the right form too. */

@@ -4,7 +4,7 @@ import type { EvidenceCitation } from '../../src/delegation/shapes.js';
 import { ConfinedReader } from '../../src/pgc/confined-reader.js';
 import type { TaskView } from '../../src/task/messages.js';
 import { printable } from './output.js';
-import { citationLine, renderTask } from './render-task.js';
+import { citationLine, renderTask } from '../../src/render/task.js';
 
 const fileBytesMax = 8 * 1024 * 1024;
 /** Lines shown before and behind what is cited, and of what is cited. */

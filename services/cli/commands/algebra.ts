@@ -8,7 +8,7 @@ import {
 import { parseExpression } from '../../../src/pgc/algebra/expression.js';
 import { wholeNumber } from '../options.js';
 import { print, printable, withError } from '../output.js';
-import { renderErrors } from '../render.js';
+import { renderErrors } from '../../../src/render/answer.js';
 import { analysed, withTree, type TreeOptions } from './analysis.js';
 
 interface AlgebraOptions extends TreeOptions {

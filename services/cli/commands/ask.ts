@@ -17,7 +17,7 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { print, withError } from '../output.js';
-import { renderAnswer } from '../render.js';
+import { renderAnswer } from '../../../src/render/answer.js';
 
 const deadlineMsDefault = 30_000;
 const sourcesMax = 10;

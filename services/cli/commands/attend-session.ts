@@ -14,7 +14,7 @@ import { wholeOf } from '../input.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, usage } from '../output.js';
 import { classifyAll, withClassify, type ClassifyOptions } from './attend.js';
-import { renderSession, renderSessions, sessionLine } from '../render-attend.js';
+import { renderSession, renderSessions, sessionLine } from '../../../src/render/attend.js';
 
 const listMax = 100;
 

@@ -106,7 +106,7 @@ async function review(options: CriticOptions): Promise<void> {
   warn(form.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
-    const { renderSelection } = await import('../render-critic.js');
+    const { renderSelection } = await import('../../../src/render/critique.js');
     const { path } = request.artifact;
     return print(form, { artifact: path, threshold, ...selection }, () =>
       renderSelection(selection, path, threshold),
@@ -120,7 +120,7 @@ async function review(options: CriticOptions): Promise<void> {
         text: `the critic on the bus has other rules of escalation: its floor is ${critique.selection.floor}, here it is ${selection.floor}`,
       },
     ]);
-  const { renderCritique } = await import('../render-critic.js');
+  const { renderCritique } = await import('../../../src/render/critique.js');
   print(form, critique, () => renderCritique(critique, options.full === true));
   const isGated =
     !request.is_adversarial || (request.threshold ?? config.critic?.threshold) !== undefined;
@@ -140,7 +140,7 @@ async function selectionFor(request: CritiqueRequest, options: CriticOptions): P
 
 async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
   const { Critics } = await import('../critics.js');
-  const { renderProgress } = await import('../render-critic.js');
+  const { renderProgress } = await import('../../../src/render/critique.js');
   const config = configOf(options);
   const { policy } = options;
   const its =
@@ -226,7 +226,7 @@ function addHistoryCommands(critic: Command): void {
 /** With its trend; blocks are drawn where a terminal shows them. */
 async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
   const [{ renderHistory }, { trendOf }] = await Promise.all([
-    import('../render-history.js'),
+    import('../../../src/render/critique-history.js'),
     import('../../../src/critic/tracking.js'),
   ]);
   const { iterations, threshold } = history.tracking;
@@ -246,7 +246,7 @@ interface RatifyOptions extends CommonOptions {
 async function remembered(options: CommonOptions) {
   const [{ Critics }, render] = await Promise.all([
     import('../critics.js'),
-    import('../render-critic.js'),
+    import('../../../src/render/critique.js'),
   ]);
   return { critics: new Critics(configOf(options)), render };
 }

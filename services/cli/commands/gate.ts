@@ -11,7 +11,7 @@ import { withClient } from '../connect.js';
 import { Gates, gatesListedMax } from '../../../src/remote/gates.js';
 import { configOf, handingOn, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
-import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render-gate.js';
+import { renderApprovals, renderGate, renderGates, waysToJudge } from '../../../src/render/gate.js';
 
 const said: Readonly<Record<Judgement, string>> = {
   approve: 'run it once, and let the same pass for the rest of its session',

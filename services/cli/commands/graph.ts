@@ -4,7 +4,7 @@ import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, withError } from '../output.js';
-import { renderErrors, renderTrace } from '../render.js';
+import { renderErrors, renderTrace } from '../../../src/render/answer.js';
 
 const deadlineMsDefault = 30_000;
 

@@ -3,7 +3,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { planFolder } from '../../../src/pgc/plan-folder.js';
 import { readShardRequest } from '../../../src/pgc/read-shard-request.js';
 import { withQuestions } from '../connect.js';
-import { renderPlan, renderPlanTree } from '../render-plan.js';
+import { renderPlan, renderPlanTree } from '../../../src/render/plan.js';
 import {
   configOf,
   duration,
@@ -14,8 +14,8 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { print, usage, withError } from '../output.js';
-import { renderDot, renderTopology, selected } from '../render-topology.js';
-import { renderQuery } from '../render.js';
+import { renderDot, renderTopology, selected } from '../../../src/render/topology.js';
+import { renderQuery } from '../../../src/render/answer.js';
 
 const deadlineMsDefault = 30_000;
 const maxHopsDefault = 6;

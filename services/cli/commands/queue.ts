@@ -18,7 +18,7 @@ import {
 } from '../options.js';
 import { print, printable, table } from '../output.js';
 import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
-import { spanOf } from '../render-task.js';
+import { spanOf } from '../../../src/render/task.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 
 interface AsOptions extends CommonOptions {

@@ -7,9 +7,9 @@ import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
-import { renderTask, renderTasks, renderTodos, waysOn } from '../render-task.js';
+import { renderTask, renderTasks, renderTodos, waysOn } from '../../../src/render/task.js';
 import { isAccepted, renderForReview } from '../review-task.js';
-import { renderStory, storyOf } from '../story.js';
+import { renderStory, storyOf } from '../../../src/render/task-story.js';
 import { followed, goesOn, printOutcome } from '../task-outcome.js';
 import { Tasks, tasksListedMax } from '../../../src/remote/tasks.js';
 

@@ -7,7 +7,7 @@ import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';
 import { Screen } from '../screen.js';
-import { ratesOf, topLines, type Look } from '../top-view.js';
+import { ratesOf, topLines, type Look } from '../../../src/render/bus-view.js';
 
 interface TopOptions extends CommonOptions {
   once?: boolean;

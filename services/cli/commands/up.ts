@@ -23,7 +23,7 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { printable, printableText, printFailure, shellWord, usage } from '../output.js';
-import { renderQuery } from '../render.js';
+import { renderQuery } from '../../../src/render/answer.js';
 import { Supervisor } from '../supervisor.js';
 
 /** Opening and registering many large shards takes its time on a slow disk. */

@@ -5,7 +5,7 @@ import { attendShape } from '../../../src/attention/session/request.js';
 import { sessionLimits, type SessionView } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
-import { renderQuestion, sessionLine } from '../../cli/render-attend.js';
+import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
 import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';

@@ -2,7 +2,7 @@ import { acceptedContent, inputRequired } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { judgements, type Gate } from '../../../src/attention/shapes.js';
 import { Gates } from '../../../src/remote/gates.js';
-import { renderGate } from '../../cli/render-gate.js';
+import { renderGate } from '../../../src/render/gate.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import type { Bus } from '../bus.js';

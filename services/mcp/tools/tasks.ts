@@ -6,7 +6,7 @@ import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import type { TaskIteration } from '../../../src/task/critique-text.js';
 import type { TaskView } from '../../../src/task/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/sigma-task-update.js';
-import { stepLine } from '../../cli/render-task.js';
+import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';

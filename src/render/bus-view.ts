@@ -1,5 +1,5 @@
-import type { AgentView, MailboxView, StatusAnswer } from '../../src/wire/messages.js';
-import { table } from './output.js';
+import type { AgentView, MailboxView, StatusAnswer } from '../wire/messages.js';
+import { table } from '../../services/cli/output.js';
 
 /** What one look at the broker saw. */
 export interface Look {

@@ -1,11 +1,11 @@
-import type { GroundingEvidence } from '../../src/delegation/shapes.js';
-import type { Note } from '../../src/task/record.js';
-import type { TaskIteration } from '../../src/task/critique-text.js';
-import type { TaskView } from '../../src/task/messages.js';
-import { resultMessage, type ResultMessage } from '../../src/task/result-message.js';
-import { printable, printableText, wrap } from './output.js';
-import { critiqueText, placeOf } from './render-task.js';
-import { isOver, type Tasks } from '../../src/remote/tasks.js';
+import type { GroundingEvidence } from '../delegation/shapes.js';
+import type { Note } from '../task/record.js';
+import type { TaskIteration } from '../task/critique-text.js';
+import type { TaskView } from '../task/messages.js';
+import { resultMessage, type ResultMessage } from '../task/result-message.js';
+import { printable, printableText, wrap } from '../../services/cli/output.js';
+import { critiqueText, placeOf } from './task.js';
+import { isOver, type Tasks } from '../remote/tasks.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
 const tasksMax = 300;

@@ -1,5 +1,5 @@
-import type { ModeReport, Section } from '../../src/critic/shapes.js';
-import { printable, printableText, wrap } from './output.js';
+import type { ModeReport, Section } from '../critic/shapes.js';
+import { printable, printableText, wrap } from '../../services/cli/output.js';
 
 const gistChars = 160;
 const titleChars = 30;

@@ -1,7 +1,7 @@
-import type { ArtifactHistory } from '../../src/critic/messages.js';
-import type { TrackedIteration } from '../../src/critic/shapes.js';
-import { trendOf } from '../../src/critic/tracking.js';
-import { printable, table } from './output.js';
+import type { ArtifactHistory } from '../critic/messages.js';
+import type { TrackedIteration } from '../critic/shapes.js';
+import { trendOf } from '../critic/tracking.js';
+import { printable, table } from '../../services/cli/output.js';
 
 /** Cells of the longest bar. */
 const barCells = 40;

@@ -1,7 +1,7 @@
-import type { Question, Row, SessionView } from '../../src/attention/session/shapes.js';
-import type { Gate } from '../../src/attention/shapes.js';
-import { openGates } from '../../src/remote/attends.js';
-import { printable, table } from './output.js';
+import type { Question, Row, SessionView } from '../attention/session/shapes.js';
+import type { Gate } from '../attention/shapes.js';
+import { openGates } from '../remote/attends.js';
+import { printable, table } from '../../services/cli/output.js';
 
 /** State, open question, tasks and trace of one session. */
 export function renderSession(view: SessionView): string {

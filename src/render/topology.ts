@@ -1,6 +1,6 @@
-import { BusError } from '../../src/errors/bus-error.js';
-import type { TopologyAnswer } from '../../src/pgc/shapes.js';
-import { table } from './output.js';
+import { BusError } from '../errors/bus-error.js';
+import type { TopologyAnswer } from '../pgc/shapes.js';
+import { table } from '../../services/cli/output.js';
 
 const examplesShown = 3;
 /** Inches of a node in a drawing: by the root of its lines. */

@@ -1,5 +1,5 @@
-import { shortFigure } from '../../src/critic/decimals.js';
-import type { CriticRow, CritiqueProgress } from '../../src/critic/messages.js';
+import { shortFigure } from '../critic/decimals.js';
+import type { CriticRow, CritiqueProgress } from '../critic/messages.js';
 import {
   severities,
   type Critique,
@@ -9,9 +9,9 @@ import {
   type Flag,
   type ModeReport,
   type Selection,
-} from '../../src/critic/shapes.js';
-import { printable, table, wrap } from './output.js';
-import { reportLines } from './render-sections.js';
+} from '../critic/shapes.js';
+import { printable, table, wrap } from '../../services/cli/output.js';
+import { reportLines } from './critique-sections.js';
 
 /** Critiques for people. What is quoted in them others have written: nothing of it reaches a terminal as it came. */
 

@@ -1,4 +1,4 @@
-import { renumbered, sentenceEnd, synthesise } from '../../src/lattice/synthesis.js';
+import { renumbered, sentenceEnd, synthesise } from '../lattice/synthesis.js';
 import type {
   AskAnswer,
   Citation,
@@ -7,8 +7,8 @@ import type {
   ModelMetadata,
   TraceAnswer,
   Via,
-} from '../../src/pgc/shapes.js';
-import { printable, wrap } from './output.js';
+} from '../pgc/shapes.js';
+import { printable, wrap } from '../../services/cli/output.js';
 
 /** Folders of a shard that are named. */
 const scopeShown = 3;

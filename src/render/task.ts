@@ -1,10 +1,10 @@
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
-import type { CitationVerdict, Review } from '../../src/delegation/review.js';
-import { trendText, type TaskIteration } from '../../src/task/critique-text.js';
-import type { TaskView } from '../../src/task/messages.js';
-import type { TodoListView } from '../../src/task/sigma-task-update.js';
-import { isAsking, isOver } from '../../src/remote/tasks.js';
-import { printable, printableText, table, wrap } from './output.js';
+import type { EvidenceCitation } from '../delegation/shapes.js';
+import type { CitationVerdict, Review } from '../delegation/review.js';
+import { trendText, type TaskIteration } from '../task/critique-text.js';
+import type { TaskView } from '../task/messages.js';
+import type { TodoListView } from '../task/sigma-task-update.js';
+import { isAsking, isOver } from '../remote/tasks.js';
+import { printable, printableText, table, wrap } from '../../services/cli/output.js';
 
 /** Of a task in a list, and of an entry. */
 const rowChars = 60;
