@@ -11,8 +11,8 @@ import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
-import { CriticDesk } from './desk.js';
-import { openCritic, openStore, type Critic } from './review-parts.js';
+import { CriticDesk } from '../../src/critic/serve/requests.js';
+import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
 /** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
 export async function runCritic(config: Config): Promise<void> {

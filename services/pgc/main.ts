@@ -2,8 +2,8 @@ import { Scope } from '../../src/base/scope.js';
 import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { notifySystemd, untilStopped } from '../process.js';
-import { Host, type HostOptions } from './host.js';
-import { openTreeDesk } from './tree-agent.js';
+import { Host, type HostOptions } from '../../src/pgc/serve/host.js';
+import { openTreeDesk } from '../../src/pgc/serve/tree-agent.js';
 
 /** How often the host looks whether a newer index was swapped in: at one file. */
 const indexPollMs = 250;

@@ -7,7 +7,7 @@ import { openLog } from '../../src/observe/log.js';
 import { shardMessages } from '../../src/pgc/messages.js';
 import type { Shard } from '../../src/pgc/shard.js';
 import { Shards } from '../../src/remote/shards.js';
-import { agentIdOf, HostedShard, recordOf } from '../../services/pgc/hosted-shard.js';
+import { agentIdOf, HostedShard, recordOf } from '../../src/pgc/serve/hosted-shard.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import { indexedTree, type IndexedTree } from '../support/indexed-tree.js';

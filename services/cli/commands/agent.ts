@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { runners, type RunnerName } from '../../../src/delegation/shapes.js';
-import type { HostOptions } from '../../pgc/host.js';
+import type { HostOptions } from '../../../src/pgc/serve/host.js';
 import {
   configOf,
   list,
@@ -104,7 +104,8 @@ function runnersOf(names: readonly string[] | undefined): RunnerName[] | undefin
 }
 
 async function hostOptionsOf(options: AgentOptions): Promise<HostOptions> {
-  const { memoryBytesDefault, memoryBytesMin } = await import('../../pgc/host-memory.js');
+  const { memoryBytesDefault, memoryBytesMin } =
+    await import('../../../src/pgc/serve/shard-memory.js');
   const { memory = memoryBytesDefault, part: share, shardsOf, takeOver = false } = options;
   if (memory < memoryBytesMin)
     throw usage(`--memory must be at least ${memoryBytesMin / 1024 / 1024}m`);

@@ -83,7 +83,8 @@ function withDimensions(critic: Command): Command {
 }
 
 async function selectAll(file: string, options: CriticOptions): Promise<void> {
-  const { loadEscalation, escalationOf } = await import('../../critic/escalation-file.js');
+  const { loadEscalation, escalationOf } =
+    await import('../../../src/critic/select/escalation-file.js');
   const { selectAll: select } = await import('../critic-select.js');
   const { policy } = options;
   await select(
@@ -128,7 +129,8 @@ async function review(options: CriticOptions): Promise<void> {
 }
 
 async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
-  const { loadEscalation, escalationOf } = await import('../../critic/escalation-file.js');
+  const { loadEscalation, escalationOf } =
+    await import('../../../src/critic/select/escalation-file.js');
   const { selectFor } = await import('../../../src/critic/select/select.js');
   const { policy, sessionTokens } = options;
   const rules = policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../services/pgc/tree-desk.js';
+import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../src/pgc/serve/tree-analyst.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { treeMessages } from '../../../src/pgc/messages.js';
 import { compiled } from '../../support/compiled.js';
@@ -115,7 +115,7 @@ test('an analysis that waited for its turn until its time was over says what it 
   await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
   await using home = await TemporaryTree.create();
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
-  const module = compiled('services/pgc/tree-worker.ts');
+  const module = compiled('src/pgc/serve/tree-worker.ts');
   newDesk({ module, folder: tree.root, home: home.root });
   const { request, answer } = treeMessages.patterns;
   const body = request.encode({ filter: 'dependencies', limit: 0, target: '' });
@@ -146,7 +146,7 @@ test('an analysis that waited for its turn until its time was over says what it 
 test('an index that could not be opened is opened by the next question', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
   await using home = await TemporaryTree.create();
-  const module = compiled('services/pgc/tree-worker.ts');
+  const module = compiled('src/pgc/serve/tree-worker.ts');
   newDesk({ module, folder: tree.root, home: home.root });
   const { request, answer } = treeMessages.blastRadius;
   const body = request.encode({ symbol: 'a', max_depth: 0, direction: 'both' });

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { systemClock } from '../../src/base/clock.js';
-import { within } from '../../src/base/within.js';
-import type { Client } from '../../src/client/client.js';
-import type { Incoming } from '../../src/client/responder.js';
-import { asBusError, BusError, type ErrorData } from '../../src/errors/bus-error.js';
-import type { ErrorCode } from '../../src/errors/catalogue.js';
-import type { AnalysisName } from '../../src/pgc/analysis/analyses.js';
-import { treeMessages } from '../../src/pgc/messages.js';
-import { treeServiceOf } from '../../src/pgc/tree-service.js';
+import { systemClock } from '../../base/clock.js';
+import { within } from '../../base/within.js';
+import type { Client } from '../../client/client.js';
+import type { Incoming } from '../../client/responder.js';
+import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+import type { AnalysisName } from '../analysis/analyses.js';
+import { treeMessages } from '../messages.js';
+import { treeServiceOf } from '../tree-service.js';
 
 /** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
 export const jobsMax = 16;

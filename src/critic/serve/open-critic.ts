@@ -1,20 +1,20 @@
 import path from 'node:path';
-import { systemClock } from '../../src/base/clock.js';
-import { newId } from '../../src/base/ids.js';
-import type { Config } from '../../src/config/config.js';
-import { History, isIteration } from '../../src/critic/history.js';
-import { judge } from '../../src/critic/judge.js';
-import type { Mode, ModeInput } from '../../src/critic/mode.js';
-import type { ExaminedBy } from '../../src/critic/report.js';
-import { Reviews, type ReviewsParts } from '../../src/critic/reviews.js';
-import { selectFor } from '../../src/critic/select/select.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { Budget } from '../../src/model/budget.js';
-import type { Chat } from '../../src/model/chat.js';
-import { criticLayout } from '../../src/store/layouts.js';
-import { LevelStore } from '../../src/store/level-store.js';
-import type { Store } from '../../src/store/port.js';
-import { escalationOf } from './escalation-file.js';
+import { systemClock } from '../../base/clock.js';
+import { newId } from '../../base/ids.js';
+import type { Config } from '../../config/config.js';
+import { History, isIteration } from '../history.js';
+import { judge } from '../judge.js';
+import type { Mode, ModeInput } from '../mode.js';
+import type { ExaminedBy } from '../report.js';
+import { Reviews, type ReviewsParts } from '../reviews.js';
+import { selectFor } from '../select/select.js';
+import { BusError } from '../../errors/bus-error.js';
+import { Budget } from '../../model/budget.js';
+import type { Chat } from '../../model/chat.js';
+import { criticLayout } from '../../store/layouts.js';
+import { LevelStore } from '../../store/level-store.js';
+import type { Store } from '../../store/port.js';
+import { escalationOf } from '../select/escalation-file.js';
 
 /** Reviews and the history of what they were of, in one store. */
 export interface Critic {
@@ -50,7 +50,7 @@ export async function openCritic(
       judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
     examine: async (name, input, { tokensMax, spent, request }) => {
       // Read with the first review.
-      const { modes } = await import('../../src/critic/modes.js');
+      const { modes } = await import('../modes.js');
       const mode = modes.get(name);
       if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
       const { criteria } = request;
@@ -85,9 +85,9 @@ function engineOf({ model }: Config): Engine {
     };
   let loaded: Promise<Chat> | undefined;
   const connect = async (): Promise<Chat> =>
-    new (await import('../../src/model/chat.js')).Chat(model, { env: process.env });
+    new (await import('../../model/chat.js')).Chat(model, { env: process.env });
   return async (mode, input, tokensMax, spent) => {
-    const { examineByModel } = await import('../../src/critic/model-engine.js');
+    const { examineByModel } = await import('../model-engine.js');
     const budget = new Budget(tokensMax, spent);
     const chat = await (loaded ??= connect());
     return examineByModel(mode, input, chat, { budget, newMark: () => newId('data') });

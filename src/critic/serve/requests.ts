@@ -1,15 +1,10 @@
-import type { Client } from '../../src/client/client.js';
-import type { Incoming } from '../../src/client/responder.js';
-import {
-  criticMessages,
-  critiqueProgress,
-  type CriticList,
-  type CriticRow,
-} from '../../src/critic/messages.js';
-import { shownAmong, type ArtifactName } from '../../src/critic/artifact-name.js';
-import { qualityGate } from '../../src/critic/shapes.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { Critic } from './review-parts.js';
+import type { Client } from '../../client/client.js';
+import type { Incoming } from '../../client/responder.js';
+import { criticMessages, critiqueProgress, type CriticList, type CriticRow } from '../messages.js';
+import { shownAmong, type ArtifactName } from '../artifact-name.js';
+import { qualityGate } from '../shapes.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { Critic } from './open-critic.js';
 
 const rowsMax = 100;
 /** Kept of the time of whoever asks: the answer must still reach them. */

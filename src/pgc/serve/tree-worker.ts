@@ -1,15 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert } from '../../src/base/assert.js';
-import { systemClock } from '../../src/base/clock.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import {
-  TreeAnalyses,
-  type AnalysisName,
-  type AnalysisOptions,
-} from '../../src/pgc/analysis/analyses.js';
-import { treeMessages, type MessageType } from '../../src/pgc/messages.js';
-import { openIndex, type OpenedTree } from '../../src/pgc/open-index.js';
-import type { TreeJob, TreeReply, TreeWorkerData } from './tree-desk.js';
+import { assert } from '../../base/assert.js';
+import { systemClock } from '../../base/clock.js';
+import { asBusError } from '../../errors/bus-error.js';
+import { TreeAnalyses, type AnalysisName, type AnalysisOptions } from '../analysis/analyses.js';
+import { treeMessages, type MessageType } from '../messages.js';
+import { openIndex, type OpenedTree } from '../open-index.js';
+import type { TreeJob, TreeReply, TreeWorkerData } from './tree-analyst.js';
 
 assert(parentPort, 'this module runs as a thread that analyses a tree');
 const port = parentPort;

@@ -1,16 +1,16 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
+import type { Config } from '../../config/config.js';
 import {
   escalationBytesMax,
   parseEscalation,
   withOperators,
   type EscalationPolicy,
-} from '../../src/critic/select/escalation.js';
-import { BusError } from '../../src/errors/bus-error.js';
+} from './escalation.js';
+import { BusError } from '../../errors/bus-error.js';
 
 /** The rules that ship with the product: beside their code, in the sources as in what is built. */
-const shipped = new URL('../../src/critic/select/escalation.yaml', import.meta.url);
+const shipped = new URL('./escalation.yaml', import.meta.url);
 
 let base: EscalationPolicy | undefined;
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { systemClock } from '../../src/base/clock.js';
-import { within } from '../../src/base/within.js';
-import type { Client } from '../../src/client/client.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { noProse } from '../../src/lattice/prose/port.js';
-import { wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
-import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
-import type { Shard } from '../../src/pgc/shard.js';
-import type { ServedShard } from '../../src/pgc/shard-source.js';
-import type { AgentRecord } from '../../src/wire/messages.js';
-import { optionsOf } from '../asking-options.js';
+import { systemClock } from '../../base/clock.js';
+import { within } from '../../base/within.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import { noProse } from '../../lattice/prose/port.js';
+import { wordsOfShard } from '../../lattice/prose/prose-questions.js';
+import { shardMessages, type MessageType } from '../messages.js';
+import type { Shard } from '../shard.js';
+import type { ServedShard } from '../shard-source.js';
+import type { AgentRecord } from '../../wire/messages.js';
+import { optionsOf } from '../../../services/asking-options.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
 const scopePathsMax = 16;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { Config } from '../../src/config/config.js';
-import { traceTo, type Logger } from '../../src/observe/log.js';
-import { placeOf } from '../../src/pgc/manifest.js';
-import { realRoot } from '../../src/pgc/source-tree.js';
-import { openClient, untilAccepted } from '../process.js';
-import { TreeDesk, type TreeMemory } from './tree-desk.js';
+import type { Config } from '../../config/config.js';
+import { traceTo, type Logger } from '../../observe/log.js';
+import { placeOf } from '../manifest.js';
+import { realRoot } from '../source-tree.js';
+import { openClient, untilAccepted } from '../../../services/process.js';
+import { TreeDesk, type TreeMemory } from './tree-analyst.js';
 
 /** The desk of a tree on a connection of its own, which needs no shard to be open. Offers in the background. Throws REPO_UNREADABLE. */
 export async function openTreeDesk(

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Client } from '../../src/client/client.js';
-import type { Config } from '../../src/config/config.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { traceTo, type Logger } from '../../src/observe/log.js';
-import { openClient, untilAccepted } from '../process.js';
+import type { Client } from '../../client/client.js';
+import type { Config } from '../../config/config.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { traceTo, type Logger } from '../../observe/log.js';
+import { openClient, untilAccepted } from '../../../services/process.js';
 import { finishMsMax, handOverType } from './hosted-shard.js';
 
 /** Shards that are asked to come over at once; each is parked for as long as its turn takes. */
