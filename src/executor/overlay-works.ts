@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import { parseJson } from '../delegation/json.js';
 import type { Failure } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
-import { program } from '../../services/cli/index-process.js';
+import { program } from '../../services/index-process.js';
 import { argumentsOf } from '../../services/cli/options.js';
 
 /** A task waits so long for overlays that are made for it. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Config } from '../config/config.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
-import { program } from '../../services/cli/index-process.js';
+import { program } from '../../services/index-process.js';
 import { argumentsOf } from '../../services/cli/options.js';
 
 /** Missing overlays that take longer are done without. */

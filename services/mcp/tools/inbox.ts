@@ -5,7 +5,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { QueueAnswer } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../cli/commands/mail.js';
+import { bodyOf } from '../../cli/mail/mail.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { receiveOne } from '../../../src/remote/receive.js';
 import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../cli/commands/mail.js';
+import { bodyOf } from '../../cli/mail/mail.js';
 import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
 import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import { looks, type Answer, type Tool } from '../tool.js';

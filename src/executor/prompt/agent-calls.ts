@@ -22,7 +22,7 @@ import type { SaidCall, TakenMessage } from '../../prompt/story.js';
 import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/messages.js';
 import { resolved } from '../../task/queue.js';
 import type { MessageAnswer } from '../../wire/messages.js';
-import { bodyOf } from '../../../services/cli/commands/mail.js';
+import { bodyOf } from '../../../services/cli/mail/mail.js';
 import { receiveOne } from '../../remote/receive.js';
 import { failureText } from '../../../services/mcp/tool.js';
 import type { AgentBus } from './agent-bus.js';

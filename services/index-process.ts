@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../src/config/config.js';
-import { BusError, RemoteError, type Failure } from '../../src/errors/bus-error.js';
-import { argumentsOf } from './options.js';
+import type { Config } from '../src/config/config.js';
+import { BusError, RemoteError, type Failure } from '../src/errors/bus-error.js';
+import { argumentsOf } from './cli/options.js';
 
 export const program = fileURLToPath(new URL('../../../services/cli/sigma.mjs', import.meta.url));
 

@@ -1,11 +1,11 @@
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { SessionView } from '../../src/attention/session/shapes.js';
-import { judgements, type Judgement } from '../../src/attention/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import { openGates, type Attends } from '../../src/remote/attends.js';
-import type { Gates } from '../../src/remote/gates.js';
-import { printable, printableText } from './output.js';
-import { renderQuestion, renderRisk, sessionLine } from '../../src/render/attend.js';
+import type { SessionView } from '../../../src/attention/session/shapes.js';
+import { judgements, type Judgement } from '../../../src/attention/shapes.js';
+import { asBusError } from '../../../src/errors/bus-error.js';
+import { openGates, type Attends } from '../../../src/remote/attends.js';
+import type { Gates } from '../../../src/remote/gates.js';
+import { printable, printableText } from '../output.js';
+import { renderQuestion, renderRisk, sessionLine } from '../../../src/render/attend.js';
 
 interface Streams {
   input: NodeJS.ReadableStream;

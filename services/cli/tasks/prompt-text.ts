@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { readTask } from '../../src/delegation/schema.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import { parsePrompt } from '../../src/prompt/parse.js';
-import { promptLimits } from '../../src/prompt/shapes.js';
-import { wholeOf } from './input.js';
-import { usage } from './output.js';
+import { readTask } from '../../../src/delegation/schema.js';
+import type { DelegatedTask } from '../../../src/delegation/shapes.js';
+import { parsePrompt } from '../../../src/prompt/parse.js';
+import { promptLimits } from '../../../src/prompt/shapes.js';
+import { wholeOf } from '../input.js';
+import { usage } from '../output.js';
 
 export interface PromptOptions {
   name?: string;

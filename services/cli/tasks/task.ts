@@ -8,9 +8,9 @@ import { wholeOf } from '../input.js';
 import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, usage } from '../output.js';
 import { renderTask, renderTasks, renderTodos, waysOn } from '../../../src/render/task.js';
-import { isAccepted, renderForReview } from '../review-task.js';
+import { isAccepted, renderForReview } from './review-task.js';
 import { renderStory, storyOf } from '../../../src/render/task-story.js';
-import { followed, goesOn, printOutcome } from '../task-outcome.js';
+import { followed, goesOn, printOutcome } from './task-outcome.js';
 import { Tasks, tasksListedMax } from '../../../src/remote/tasks.js';
 
 /** What asks is named first, then what goes on, then what is over. */

@@ -12,7 +12,7 @@ import { openIndex } from '../../../src/pgc/open-index.js';
 import { wholeOf } from '../input.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, table, printable, usage } from '../output.js';
-import { progressTo } from '../progress.js';
+import { progressTo } from './progress.js';
 
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
 const questionShardsMax = 4;
@@ -66,7 +66,7 @@ export function addIndexCommand(sigma: Command): void {
       const { home, embedding } = config;
       if (options.watch === true) {
         checkWatch(options);
-        const { runWatch } = await import('../watching.js');
+        const { runWatch } = await import('./watching.js');
         return runWatch(configOf({ log: 'info', ...options }), repo, { shards: options.shards });
       }
       const changed = options.changed === true ? await changedFromStdin() : undefined;

@@ -1,14 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { newId } from '../../src/base/ids.js';
-import type { Client } from '../../src/client/client.js';
-import type { Config } from '../../src/config/config.js';
-import { criticService, type ArtifactHistory, type CriticRow } from '../../src/critic/messages.js';
-import type { Critique, CritiqueRequest, PersonJudgement } from '../../src/critic/shapes.js';
-import { asBusError } from '../../src/errors/bus-error.js';
-import { isListening } from '../../src/transport/probe.js';
-import { askedAs } from '../../src/remote/artifact-place.js';
-import { withClient } from './connect.js';
-import { RemoteCritic, type CriticPort, type Reviewing } from '../../src/remote/critic.js';
+import { newId } from '../../../src/base/ids.js';
+import type { Client } from '../../../src/client/client.js';
+import type { Config } from '../../../src/config/config.js';
+import {
+  criticService,
+  type ArtifactHistory,
+  type CriticRow,
+} from '../../../src/critic/messages.js';
+import type { Critique, CritiqueRequest, PersonJudgement } from '../../../src/critic/shapes.js';
+import { asBusError } from '../../../src/errors/bus-error.js';
+import { isListening } from '../../../src/transport/probe.js';
+import { askedAs } from '../../../src/remote/artifact-place.js';
+import { withClient } from '../connect.js';
+import { RemoteCritic, type CriticPort, type Reviewing } from '../../../src/remote/critic.js';
 
 /** A critic that has just been started is waited for. */
 const beginningMs = 10_000;

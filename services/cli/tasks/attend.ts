@@ -6,14 +6,14 @@ import {
   type SessionView,
 } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { walkThrough } from '../attend-dialogue.js';
+import { walkThrough } from './attend-dialogue.js';
 import { Attends, asksPerson, openGates } from '../../../src/remote/attends.js';
 import { Gates } from '../../../src/remote/gates.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, usage } from '../output.js';
-import { classifyAll, withClassify, type ClassifyOptions } from './attend.js';
+import { classifyAll, withClassify, type ClassifyOptions } from './attend-classify.js';
 import { renderSession, renderSessions, sessionLine } from '../../../src/render/attend.js';
 
 const listMax = 100;

@@ -2,11 +2,11 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
 import type { ArtifactHistory } from '../../../src/critic/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
-import type { CriticWords } from '../critic-request.js';
+import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { FailureWith, print, printable } from '../output.js';
-import { userName } from '../user-name.js';
+import { userName } from './user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -85,7 +85,7 @@ function withDimensions(critic: Command): Command {
 async function selectAll(file: string, options: CriticOptions): Promise<void> {
   const { loadEscalation, escalationOf } =
     await import('../../../src/critic/select/escalation-file.js');
-  const { selectAll: select } = await import('../critic-select.js');
+  const { selectAll: select } = await import('./critic-select.js');
   const { policy } = options;
   await select(
     file,
@@ -96,7 +96,7 @@ async function selectAll(file: string, options: CriticOptions): Promise<void> {
 /** Everything that can be wrong is told before anybody is asked. */
 async function review(options: CriticOptions): Promise<void> {
   const config = configOf(options);
-  const { requestFrom } = await import('../critic-request.js');
+  const { requestFrom } = await import('./critic-request.js');
   const { request, warnings } = await requestFrom(options, config);
   const selection = await selectionFor(request, options);
   const { refusalOf } = await import('../../../src/critic/select/course.js');
@@ -141,7 +141,7 @@ async function selectionFor(request: CritiqueRequest, options: CriticOptions): P
 }
 
 async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
-  const { Critics } = await import('../critics.js');
+  const { Critics } = await import('./critics.js');
   const { renderProgress } = await import('../../../src/render/critique.js');
   const config = configOf(options);
   const { policy } = options;
@@ -247,7 +247,7 @@ interface RatifyOptions extends CommonOptions {
 
 async function remembered(options: CommonOptions) {
   const [{ Critics }, render] = await Promise.all([
-    import('../critics.js'),
+    import('./critics.js'),
     import('../../../src/render/critique.js'),
   ]);
   return { critics: new Critics(configOf(options)), render };

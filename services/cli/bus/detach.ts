@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { program } from './index-process.js';
-import { argumentsOf } from './options.js';
-import { printableText } from './output.js';
+import type { Config } from '../../../src/config/config.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { program } from '../../index-process.js';
+import { argumentsOf } from '../options.js';
+import { printableText } from '../output.js';
 
 const pollMs = 100;
 

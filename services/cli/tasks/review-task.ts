@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
-import { ConfinedReader } from '../../src/pgc/confined-reader.js';
-import type { TaskView } from '../../src/task/messages.js';
-import { printable } from './output.js';
-import { citationLine, renderTask } from '../../src/render/task.js';
+import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import { ConfinedReader } from '../../../src/pgc/confined-reader.js';
+import type { TaskView } from '../../../src/task/messages.js';
+import { printable } from '../output.js';
+import { citationLine, renderTask } from '../../../src/render/task.js';
 
 const fileBytesMax = 8 * 1024 * 1024;
 /** Lines shown before and behind what is cited, and of what is cited. */

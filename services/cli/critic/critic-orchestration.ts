@@ -5,7 +5,7 @@ import { criticLimits } from '../../../src/critic/shapes.js';
 import type { PhaseResult } from '../../../src/critic/orchestration.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
-import { Critics } from '../critics.js';
+import { Critics } from './critics.js';
 import { wholeOf } from '../input.js';
 import { print, printable } from '../output.js';
 

@@ -1,12 +1,12 @@
-import { modesIn } from '../../src/critic/context-file.js';
-import { refusalOf } from '../../src/critic/select/course.js';
-import { dimensionNames, type ContextWords } from '../../src/critic/select/dimensions.js';
-import type { EscalationPolicy } from '../../src/critic/select/escalation.js';
-import { selectFor, type Selecting } from '../../src/critic/select/select.js';
-import { criticLimits, type Selection } from '../../src/critic/shapes.js';
-import { strategies } from '../../src/critic/strategies.js';
-import { asBusError, BusError, type Failure } from '../../src/errors/bus-error.js';
-import { linesOf } from './input.js';
+import { modesIn } from '../../../src/critic/context-file.js';
+import { refusalOf } from '../../../src/critic/select/course.js';
+import { dimensionNames, type ContextWords } from '../../../src/critic/select/dimensions.js';
+import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';
+import { selectFor, type Selecting } from '../../../src/critic/select/select.js';
+import { criticLimits, type Selection } from '../../../src/critic/shapes.js';
+import { strategies } from '../../../src/critic/strategies.js';
+import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
+import { linesOf } from '../input.js';
 
 /** A vector, with the path of an artifact. */
 const lineBytesMax = 64 * 1024;

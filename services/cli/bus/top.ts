@@ -6,7 +6,7 @@ import type { MailboxView } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';
-import { Screen } from '../screen.js';
+import { Screen } from './screen.js';
 import { ratesOf, topLines, type Look } from '../../../src/render/bus-view.js';
 
 interface TopOptions extends CommonOptions {

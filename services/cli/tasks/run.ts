@@ -10,8 +10,8 @@ import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { print, printable } from '../output.js';
-import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
-import { followed, goesOn, printOutcome } from '../task-outcome.js';
+import { operatorAgent, promptTask, type PromptOptions } from './prompt-text.js';
+import { followed, goesOn, printOutcome } from './task-outcome.js';
 import { isOver, Tasks } from '../../../src/remote/tasks.js';
 
 const mainName = 'main';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../src/base/clock.js';
-import type { Config } from '../../src/config/config.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import { busLayout } from '../../src/store/layouts.js';
-import { LevelStore } from '../../src/store/level-store.js';
+import { systemClock } from '../src/base/clock.js';
+import type { Config } from '../src/config/config.js';
+import { BusError } from '../src/errors/bus-error.js';
+import { busLayout } from '../src/store/layouts.js';
+import { LevelStore } from '../src/store/level-store.js';
 
 /** Where the broker keeps what must survive it. */
 export function storeFolder(config: Config): string {

@@ -1,9 +1,9 @@
-import type { Client } from '../../src/client/client.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { TaskView } from '../../src/task/messages.js';
-import { FailureWith, print, printable } from './output.js';
-import { renderTask, stepLine } from '../../src/render/task.js';
-import { isAsking, isOver, Tasks } from '../../src/remote/tasks.js';
+import type { Client } from '../../../src/client/client.js';
+import { BusError } from '../../../src/errors/bus-error.js';
+import type { TaskView } from '../../../src/task/messages.js';
+import { FailureWith, print, printable } from '../output.js';
+import { renderTask, stepLine } from '../../../src/render/task.js';
+import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
 
 /** Follows a task on standard error, and says how to come back to it when that ends early. */
 export async function followed(client: Client, view: TaskView): Promise<TaskView> {

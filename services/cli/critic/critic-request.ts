@@ -1,14 +1,19 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../../src/config/config.js';
-import { contextBytesMax, modesIn, readContext, requestOf } from '../../src/critic/context-file.js';
-import type { ContextWords } from '../../src/critic/select/dimensions.js';
-import { budgetOf } from '../../src/critic/select/tables.js';
-import { criticLimits, type CritiqueRequest, type Flag } from '../../src/critic/shapes.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { indexedIn, artifactPlace, realOf, treeOf } from '../../src/remote/artifact-place.js';
-import { wholeOf } from './input.js';
-import { usage } from './output.js';
+import type { Config } from '../../../src/config/config.js';
+import {
+  contextBytesMax,
+  modesIn,
+  readContext,
+  requestOf,
+} from '../../../src/critic/context-file.js';
+import type { ContextWords } from '../../../src/critic/select/dimensions.js';
+import { budgetOf } from '../../../src/critic/select/tables.js';
+import { criticLimits, type CritiqueRequest, type Flag } from '../../../src/critic/shapes.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
+import { wholeOf } from '../input.js';
+import { usage } from '../output.js';
 
 /** What was asked for on the command line, as it came. */
 export interface CriticWords {

@@ -12,8 +12,8 @@ import { agentIdOf } from '../../../src/pgc/serve/hosted-shard.js';
 import { servedAmong } from '../../../src/pgc/serve/take-over.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { withClient, withQuestions } from '../connect.js';
-import { detach } from '../detach.js';
-import { index, type Report } from '../index-process.js';
+import { detach } from './detach.js';
+import { index, type Report } from '../../index-process.js';
 import {
   argumentsOf,
   configOf,
@@ -24,7 +24,7 @@ import {
 } from '../options.js';
 import { printable, printableText, printFailure, shellWord, usage } from '../output.js';
 import { renderQuery } from '../../../src/render/answer.js';
-import { Supervisor } from '../supervisor.js';
+import { Supervisor } from './supervisor.js';
 
 /** Opening and registering many large shards takes its time on a slow disk. */
 const readyMsMax = 120_000;

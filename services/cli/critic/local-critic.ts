@@ -1,19 +1,19 @@
-import { systemClock } from '../../src/base/clock.js';
-import { newId } from '../../src/base/ids.js';
-import type { Config } from '../../src/config/config.js';
-import type { Grounded } from '../../src/critic/reviews.js';
-import type { CritiqueRequest } from '../../src/critic/shapes.js';
-import { TreeGround } from '../../src/critic/tree-ground.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { Lattice } from '../../src/lattice/lattice.js';
-import { LatticeQuestions } from '../../src/lattice/questions.js';
-import { lazyCardOf } from '../../src/pgc/card.js';
-import { openShards } from '../../src/pgc/open-shards.js';
-import type { LevelStore } from '../../src/store/level-store.js';
-import { listed } from '../../src/critic/serve/requests.js';
-import { openCritic, openStore, storeOf } from '../../src/critic/serve/open-critic.js';
-import { artifactsListedMax, type CriticPort } from '../../src/remote/critic.js';
-import { localAnalyses } from './local.js';
+import { systemClock } from '../../../src/base/clock.js';
+import { newId } from '../../../src/base/ids.js';
+import type { Config } from '../../../src/config/config.js';
+import type { Grounded } from '../../../src/critic/reviews.js';
+import type { CritiqueRequest } from '../../../src/critic/shapes.js';
+import { TreeGround } from '../../../src/critic/tree-ground.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import { LatticeQuestions } from '../../../src/lattice/questions.js';
+import { lazyCardOf } from '../../../src/pgc/card.js';
+import { openShards } from '../../../src/pgc/open-shards.js';
+import type { LevelStore } from '../../../src/store/level-store.js';
+import { listed } from '../../../src/critic/serve/requests.js';
+import { openCritic, openStore, storeOf } from '../../../src/critic/serve/open-critic.js';
+import { artifactsListedMax, type CriticPort } from '../../../src/remote/critic.js';
+import { localAnalyses } from '../local.js';
 import { userName } from './user-name.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */

@@ -17,7 +17,7 @@ import { overlayNames, type OverlayName } from '../../../src/pgc/shapes.js';
 import { realRoot, SourceTree } from '../../../src/pgc/source-tree.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, table, usage } from '../output.js';
-import { progressTo } from '../progress.js';
+import { progressTo } from './progress.js';
 
 /** More are only counted. */
 const languagesShown = 4;

@@ -9,7 +9,7 @@ import { restoreStore } from '../../../src/store/restore.js';
 import { isTcp } from '../../../src/transport/address.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { backupAnswerCodec, backupRequestCodec } from '../../../src/wire/messages.js';
-import { asOwner, openPresentStore, storeFolder } from '../../broker/store.js';
+import { asOwner, openPresentStore, storeFolder } from '../../bus-store.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';

@@ -17,7 +17,7 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { print, printable, table } from '../output.js';
-import { operatorAgent, promptTask, type PromptOptions } from '../prompt-text.js';
+import { operatorAgent, promptTask, type PromptOptions } from './prompt-text.js';
 import { spanOf } from '../../../src/render/task.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 

@@ -17,7 +17,7 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { print, usage } from '../output.js';
-import { followed, goesOn, printOutcome } from '../task-outcome.js';
+import { followed, goesOn, printOutcome } from './task-outcome.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 
 /** Larger than any task within its limits. */
