@@ -55,7 +55,7 @@ export async function withClient<T>(
   };
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
   // Read when somebody listens: half of what a command takes to start, and many end before.
-  const { openClient } = await import('../process.js');
+  const { openClient } = await import('../../src/remote/open-client.js');
   const client = openClient(config, { agent, role, isEphemeral: remote === undefined });
   try {
     return await interruptible(client.ready({ withinMs: greetingMsMax }).then(() => work(client)));

@@ -10,7 +10,9 @@ import { HealthServer } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticDesk } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
@@ -41,7 +43,7 @@ export async function runCritic(config: Config): Promise<void> {
     new CriticDesk(client, critic).serveOn(client);
     await using health = await openHealth(config, critic, log);
     if (health !== undefined) log.info({ port: health.port }, 'telling how reviews fare');
-    const introduced = untilAccepted(client, log, () => introduce(client, log));
+    const introduced = untilAccepted(client, traceTo(log), () => introduce(client, log));
     await Promise.race([introduced, stopped]);
     // What an earlier process left is not behind what is asked now.
     void introduced.then(() => reviews.resume()).catch(() => undefined);

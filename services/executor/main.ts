@@ -20,7 +20,9 @@ import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { isTcp } from '../../src/transport/address.js';
 import { policyOf } from '../../src/attention/policy-file.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { Attendant } from '../../src/executor/attendant.js';
 import { Book } from '../../src/executor/book.js';
 import { Executor } from '../../src/executor/executor.js';
@@ -80,7 +82,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
     },
     slots,
   );
-  const introduced = untilAccepted(client, log, async () => {
+  const introduced = untilAccepted(client, traceTo(log), async () => {
     await client.register({
       alias: agent,
       model: config.model?.model ?? '',
@@ -100,7 +102,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   }).then(async () => {
     if (client.state === 'closed') return;
     await executor.resume();
-    await untilAccepted(client, log, async () => {
+    await untilAccepted(client, traceTo(log), async () => {
       await executor.receive();
     });
     log.info({ runners: [...runners.keys()], slots }, 'serving');

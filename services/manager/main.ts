@@ -5,7 +5,12 @@ import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { KeptJournals } from '../../src/lattice/kept-journals.js';
-import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
+import {
+  LatticeQuestions,
+  optionsOf,
+  verifyAll,
+  type AskingOptions,
+} from '../../src/lattice/questions.js';
 import type { Prose } from '../../src/lattice/prose/port.js';
 import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
@@ -24,9 +29,10 @@ import {
 import { analyse, questionCharsMax } from '../../src/pgc/question.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
-import { optionsOf } from '../asking-options.js';
 import { proseOf } from '../prose.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { choose, Shards } from '../../src/remote/shards.js';
 import { policyOf } from '../../src/attention/policy-file.js';
@@ -72,7 +78,7 @@ export async function runManager(config: Config): Promise<void> {
     },
     log,
   });
-  const introduced = untilAccepted(client, log, () => introduce(client, journals, log));
+  const introduced = untilAccepted(client, traceTo(log), () => introduce(client, journals, log));
   // Who asks for the status reads it there.
   onChange = () => void introduced.then(() => register(client, journals)).catch(() => undefined);
   void introduced.then(() => tasks.begin());

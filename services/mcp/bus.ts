@@ -9,7 +9,7 @@ import { traceTo, type Logger } from '../../src/observe/log.js';
 import { isListening } from '../../src/transport/probe.js';
 import { RemoteQuestions, withClient } from '../cli/connect.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
-import { openClient } from '../process.js';
+import { openClient } from '../../src/remote/open-client.js';
 
 /** Over ipc. No proven role: a model behind this server decides for nobody but itself. */
 const role = 'mcp';

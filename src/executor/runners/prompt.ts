@@ -9,7 +9,7 @@ import { parsePrompt } from '../../prompt/parse.js';
 import type { Prompt } from '../../prompt/shapes.js';
 import { takenIn } from '../../prompt/story.js';
 import type { Store } from '../../store/port.js';
-import { openClient } from '../../../services/process.js';
+import { openClient } from '../../remote/open-client.js';
 import { FilesBelow } from '../prompt/files-below.js';
 import { withShipped } from '../../prompt/shipped-files.js';
 import { AgentBus } from '../prompt/agent-bus.js';

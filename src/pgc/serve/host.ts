@@ -1,24 +1,20 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Client } from '../../client/client.js';
-import type { Config } from '../../config/config.js';
+import { untilAccepted } from '../../client/registration.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { traceTo, type Logger } from '../../observe/log.js';
 import { placeOf } from '../manifest.js';
 import type { Opened } from '../shard-pool.js';
 import { ShardPool } from '../shard-pool.js';
 import { ShardSource, type ServedShard, type Share } from '../shard-source.js';
 import type { Shard } from '../shard.js';
 import { realRoot } from '../source-tree.js';
-import { Engine } from '../vectors/engine.js';
-import type { Prose } from '../../lattice/prose/port.js';
-import { openClient, untilAccepted } from '../../../services/process.js';
-import { proseOf } from '../../../services/prose.js';
+import type { Engine } from '../vectors/engine.js';
 import { shardBudget } from './shard-memory.js';
-import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
-import { claim } from './take-over.js';
+import { agentIdOf, HostedShard, recordOf, type AskShard } from './hosted-shard.js';
+import { claim, type HostBus } from './take-over.js';
 
-/** A refresh removes what it replaces: whoever was about to open that reads the manifest again. */
+/** A refresh removes what it replaces; a shard that was just being opened then needs the new manifest. */
 const openAttemptsMax = 3;
 
 export interface HostOptions {
@@ -28,12 +24,21 @@ export interface HostOptions {
   takesOver: boolean;
 }
 
+export interface HostParts {
+  /** Of the indexed tree. */
+  folder: string;
+  /** Where indexes are stored. */
+  home: string;
+  options: HostOptions;
+  bus: HostBus;
+  openEngine: () => Promise<Engine>;
+  /** Default: from the index alone. */
+  askShard?: AskShard;
+}
+
 /** The shards of one index, or a part of them, each an agent of its own; opened when they are asked. */
 export class Host {
-  readonly #config: Config;
-  readonly #folder: string;
-  readonly #options: HostOptions;
-  readonly #log: Logger;
+  readonly #parts: HostParts;
   readonly #hosted = new Map<string, HostedShard>();
   readonly #left: Promise<BusError | undefined>;
   #leave: ((trouble: BusError | undefined) => void) | undefined;
@@ -48,15 +53,10 @@ export class Host {
   #loading: Promise<void> | undefined;
   #isClaimed = false;
   readonly #closing = new AbortController();
-  readonly #told = new Set<string>();
-  readonly #prose: Prose;
+  readonly #warned = new Set<string>();
 
-  constructor(config: Config, folder: string, options: HostOptions, log: Logger) {
-    this.#config = config;
-    this.#folder = folder;
-    this.#options = options;
-    this.#log = log;
-    this.#prose = proseOf(config);
+  constructor(parts: HostParts) {
+    this.#parts = parts;
     this.#left = new Promise((resolve) => (this.#leave = resolve));
     this.#known = new Promise((resolve) => (this.#tellKnown = resolve));
   }
@@ -81,7 +81,9 @@ export class Host {
     } catch (error) {
       this.#seen = stamp;
       const { code } = asBusError(error);
-      this.#log.error({ code }, 'a newer index cannot be served; the old one still is');
+      this.#parts.bus.trace('error', 'a newer index cannot be served; the old one still is', {
+        code,
+      });
     }
   }
 
@@ -95,7 +97,7 @@ export class Host {
     void this.#known.then((pool) => {
       if (isOver) return;
       const bytes = Math.round(this.#source?.treeBytes ?? 0);
-      this.#log.info({ bytes }, 'the whole tree is open');
+      this.#parts.bus.trace('info', 'the whole tree is open', { bytes });
       reserved = pool.reserve(bytes);
     });
     return {
@@ -114,21 +116,21 @@ export class Host {
   }
 
   async #load(): Promise<void> {
-    const { home } = this.#config;
-    this.#manifest = placeOf(await realRoot(this.#folder), home).manifest;
+    const { folder, home, options } = this.#parts;
+    this.#manifest = placeOf(await realRoot(folder), home).manifest;
     // Before reading: what is swapped in meanwhile must count as newer.
     const stamp = this.#stamp();
     const before = this.#engine;
     const engine = await this.#engineInForce();
-    const source = await ShardSource.open(this.#folder, home, {
-      share: this.#options.share,
+    const source = await ShardSource.open(folder, home, {
+      share: options.share,
       engine,
       onWarning: (warning) => this.#warn(warning),
     });
     this.#exchange(source, engine !== before);
     this.#seen = stamp;
     await this.#serve(source);
-    // The first question shall not wait for the model, and nobody for this.
+    // The first question shall not wait for the model; nothing waits for this.
     void source.warm();
   }
 
@@ -142,17 +144,18 @@ export class Host {
   }
 
   #openPool(): ShardPool<Shard> {
-    const budgetBytes = shardBudget(this.#options.memoryBytes, this.#engine?.kind);
-    this.#log.info({ budget_bytes: budgetBytes }, 'memory for shards');
+    const budgetBytes = shardBudget(this.#parts.options.memoryBytes, this.#engine?.kind);
+    this.#parts.bus.trace('info', 'memory for shards', { budget_bytes: budgetBytes });
     return new ShardPool<Shard>({
       budgetBytes,
       costOf: (alias) => this.#source?.shards.get(alias)?.bytes ?? 0,
       open: (alias) => this.#openShard(alias),
       onOversize: (agent, bytes) =>
-        this.#log.warn(
-          { agent, bytes, budget_bytes: budgetBytes },
-          'larger than the memory; alone',
-        ),
+        this.#parts.bus.trace('warn', 'larger than the memory; alone', {
+          agent,
+          bytes,
+          budget_bytes: budgetBytes,
+        }),
     });
   }
 
@@ -175,11 +178,11 @@ export class Host {
 
   /** Only what is read: registering may wait for a broker, and a question waits for this. */
   async #reread(): Promise<void> {
-    const { share } = this.#options;
-    const { home } = this.#config;
+    const { folder, home, options } = this.#parts;
+    const { share } = options;
     const onWarning = (warning: string): void => this.#warn(warning);
     const engine = this.#engine;
-    this.#exchange(await ShardSource.open(this.#folder, home, { share, engine, onWarning }), false);
+    this.#exchange(await ShardSource.open(folder, home, { share, engine, onWarning }), false);
   }
 
   async #serve(source: ShardSource): Promise<void> {
@@ -190,7 +193,12 @@ export class Host {
       await hosted.close();
     }
     const { project, root } = source;
-    this.#log.info({ project, shards: wanted.size, of: source.aliases.length, root }, 'serving');
+    this.#parts.bus.trace('info', 'serving', {
+      project,
+      shards: wanted.size,
+      of: source.aliases.length,
+      root,
+    });
     const planVersion = planVersionOf(source);
     const begin = async (id: string): Promise<void> => {
       const shard = wanted.get(id);
@@ -202,10 +210,11 @@ export class Host {
       await Promise.all(ids.map(begin));
       return;
     }
-    const { takesOver } = this.#options;
+    const { bus, options } = this.#parts;
+    const { takesOver } = options;
     const { signal } = this.#closing;
     this.#assertOpen();
-    await claim(this.#config, this.#log, { ids, path: root, takesOver, signal }, begin);
+    await claim(bus, { ids, path: root, takesOver, signal }, begin);
     this.#isClaimed = true;
   }
 
@@ -217,13 +226,10 @@ export class Host {
   #host(id: string, alias: string): HostedShard {
     const running = this.#hosted.get(id);
     if (running !== undefined) return running;
-    // Whoever closes us has closed the others already.
+    // This host is closing: the others are closed already.
     this.#assertOpen();
-    const client = openClient(
-      this.#config,
-      { agent: id, role: 'pgc', isEphemeral: false },
-      traceTo(this.#log),
-    );
+    const { bus, askShard } = this.#parts;
+    const client = bus.connect({ agent: id, role: 'pgc', isEphemeral: false });
     client.onState((state) => {
       if (state === 'closed') this.#onGone(id, client);
     });
@@ -233,7 +239,7 @@ export class Host {
         card: () => this.#withIndex((source) => source.card(alias)),
         use: (work, signal) => this.#poolOf().use(alias, work, signal),
       },
-      this.#prose,
+      askShard,
     );
     this.#hosted.set(id, hosted);
     return hosted;
@@ -242,13 +248,15 @@ export class Host {
   #register(hosted: HostedShard, shard: ServedShard, planVersion: string): Promise<void> {
     if (hosted.isGone) return Promise.resolve();
     const { client } = hosted;
-    return untilAccepted(client, this.#log, () => client.register(recordOf(shard, planVersion)));
+    return untilAccepted(client, this.#parts.bus.trace, () =>
+      client.register(recordOf(shard, planVersion)),
+    );
   }
 
   #onGone(id: string, client: Client): void {
     // It was closed here.
     if (this.#hosted.get(id)?.client !== client) return;
-    this.#log.info({ agent: id, code: client.trouble?.code ?? '' }, 'shard left');
+    this.#parts.bus.trace('info', 'shard left', { agent: id, code: client.trouble?.code ?? '' });
     const all = [...this.#hosted.values()];
     if (!all.every((hosted) => hosted.isGone)) return;
     const troubles = all.flatMap(({ client: { trouble } }) => trouble ?? []);
@@ -263,16 +271,14 @@ export class Host {
   async #engineInForce(): Promise<Engine> {
     if (this.#engine?.embedder !== undefined) return this.#engine;
     await this.#engine?.[Symbol.asyncDispose]();
-    const { home, embedding: settings } = this.#config;
-    this.#engine = await Engine.open({ home, settings, env: process.env });
-    return this.#engine;
+    return (this.#engine = await this.#parts.openEngine());
   }
 
   /** Each sentence once: many shards may share it. */
   #warn(warning: string): void {
-    if (this.#told.has(warning) || this.#told.size >= warningsMax) return;
-    this.#told.add(warning);
-    this.#log.warn({ project: this.#source?.project ?? '' }, warning);
+    if (this.#warned.has(warning) || this.#warned.size >= warningsMax) return;
+    this.#warned.add(warning);
+    this.#parts.bus.trace('warn', warning, { project: this.#source?.project ?? '' });
   }
 
   #stamp(): string {

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../../base/clock.js';
 import { within } from '../../base/within.js';
 import type { Client } from '../../client/client.js';
+import type { Incoming } from '../../client/responder.js';
 import { BusError } from '../../errors/bus-error.js';
-import { noProse } from '../../lattice/prose/port.js';
-import { wordsOfShard } from '../../lattice/prose/prose-questions.js';
 import { shardMessages, type MessageType } from '../messages.js';
 import type { Shard } from '../shard.js';
 import type { ServedShard } from '../shard-source.js';
+import type { AskAnswer, AskRequest } from '../shapes.js';
 import type { AgentRecord } from '../../wire/messages.js';
-import { optionsOf } from '../../../services/asking-options.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
 const scopePathsMax = 16;
@@ -17,10 +16,23 @@ const scopeCharsMax = 1_500;
 
 /** Asks the host of a shard to finish what it is answering, for another host is about to take the shard over. */
 export const handOverType = 'pgc.hand_over';
-/** Questions that take longer are asked again by whoever asked them. */
+/** The callers of questions that take longer ask again. */
 export const finishMsMax = 10_000;
 /** The other host greets the broker within this, or it has failed and the shard stays. */
 export const greetMsMax = 3_000;
+
+/**
+ * Answers `ask` for one shard, with a language model or without. `use` keeps the shard open only while its work runs:
+ * waiting for a model must not keep it open.
+ */
+export type AskShard = (
+  request: AskRequest,
+  incoming: Incoming,
+  use: <T>(work: (shard: Shard) => Promise<T>) => Promise<T>,
+) => Promise<AskAnswer>;
+
+/** Answers from the index alone. */
+export const askIndex: AskShard = (request, _, use) => use((shard) => shard.ask(request));
 
 /** What a shard answers from. */
 export interface ShardAccess {
@@ -40,7 +52,7 @@ export class HostedShard {
   constructor(
     readonly client: Client,
     access: ShardAccess,
-    prose = noProse,
+    askShard = askIndex,
   ) {
     const answer = <Q, A>(
       message: MessageType<Q, A>,
@@ -68,17 +80,13 @@ export class HostedShard {
     const { ask } = shardMessages;
     client.serve({
       [ask.type]: (incoming) =>
-        this.#answered(async () => {
-          // Whoever waits for a model keeps no shard open.
-          const its = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
-            access.use(work, incoming.signal);
-          const request = ask.request.decode(incoming.body);
-          const answer = await prose.ask(request, optionsOf(incoming), {
-            by: (wanted) => its((shard) => shard.ask(wanted)),
-            known: (words) => its(async ({ index }) => wordsOfShard(index)(words)),
-          });
-          return ask.answer.encode(answer);
-        }),
+        this.#answered(async () =>
+          ask.answer.encode(
+            await askShard(ask.request.decode(incoming.body), incoming, (work) =>
+              access.use(work, incoming.signal),
+            ),
+          ),
+        ),
     });
     answer(shardMessages.hop, (its, request) => its.hop(request));
     answer(shardMessages.definitions, async (its, { symbols }) => ({
@@ -108,7 +116,7 @@ export class HostedShard {
   }
 
   async #answered(work: () => Promise<Buffer>): Promise<Buffer> {
-    // Not begun: the broker tells whoever asked as soon as the other host is there, and that one is asked again.
+    // Not begun: the broker tells the caller as soon as the other host is there, and the caller asks that one.
     while (this.#stays !== undefined) await this.#stays;
     if (this.isGone) throw new BusError('SUPERSEDED', { agent: this.client.identity.agent });
     this.#answering += 1;

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Client } from '../../client/client.js';
-import type { Config } from '../../config/config.js';
+import type { Trace } from '../../base/trace.js';
+import type { Client, Identity } from '../../client/client.js';
+import { untilAccepted } from '../../client/registration.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { traceTo, type Logger } from '../../observe/log.js';
-import { openClient, untilAccepted } from '../../../services/process.js';
 import { finishMsMax, handOverType } from './hosted-shard.js';
 
 /** Shards that are asked to come over at once; each is parked for as long as its turn takes. */
@@ -15,6 +14,13 @@ const signMsMax = 1_500;
 const leavingMsMax = 8_000;
 const pollMs = 100;
 
+/** How the processes that serve shards reach the bus. */
+export interface HostBus {
+  /** Connects in the background. */
+  connect: (identity: Identity) => Client;
+  trace: Trace;
+}
+
 export interface Claim {
   ids: readonly string[];
   /** Of the tree, for the error. */
@@ -24,7 +30,7 @@ export interface Claim {
   signal: AbortSignal;
 }
 
-/** Of these agents, the ones that somebody serves now. */
+/** Those of these agents that a host serves now. */
 export async function servedAmong(client: Client, ids: readonly string[]): Promise<string[]> {
   const agents = await client.agents({ role: 'pgc' });
   const served = new Set(
@@ -34,22 +40,21 @@ export async function servedAmong(client: Client, ids: readonly string[]): Promi
 }
 
 /**
- * Calls `begin` with each shard when nobody else answers for it, or when the host that does has answered all it had
- * begun: from then on until this process greets the broker, questions wait there. Throws ALREADY_SERVED, INTERRUPTED.
+ * Calls `begin` with each shard once no other host answers for it, or once that host has answered all it had begun:
+ * from then on, until this process greets the broker, questions wait there. Throws ALREADY_SERVED, INTERRUPTED.
  */
 export async function claim(
-  config: Config,
-  log: Logger,
+  { connect, trace }: HostBus,
   { ids, path, takesOver, signal }: Claim,
   begin: (id: string) => Promise<void>,
 ): Promise<void> {
   const agent = `pgc-host-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const client = openClient(config, { agent, role: 'pgc', isEphemeral: true }, traceTo(log));
+  const client = connect({ agent, role: 'pgc', isEphemeral: true });
   const stop = (): void => void client.close();
   signal.addEventListener('abort', stop);
   try {
     let served: string[] = [];
-    await untilAccepted(client, log, async () => {
+    await untilAccepted(client, trace, async () => {
       served = takesOver ? await servedAmong(client, ids) : await untilFree(client, ids, path);
     });
     if (signal.aborted) throw new BusError('INTERRUPTED');
@@ -61,7 +66,7 @@ export async function claim(
     let isDead = false;
     const work = async (): Promise<void> => {
       for (const id of queue) {
-        if (!isDead) isDead = await handOver(client, id, log);
+        if (!isDead) isDead = await handOver(client, id, trace);
         // Ending, we would take the shard from a host that could go on with it.
         if (signal.aborted) throw new BusError('INTERRUPTED');
         await begin(id);
@@ -84,10 +89,10 @@ async function untilFree(client: Client, ids: readonly string[], path: string): 
 }
 
 /**
- * Resolves when its host has answered what it had begun. One that shows no life, or cannot hand over, loses the shard
- * all the same: whoever waits for its answers asks again. True: it shows none.
+ * Resolves when its host has answered what it had begun. A host that shows no life, or cannot hand over, loses the shard
+ * all the same: the callers that wait for it ask again. True: it shows no life.
  */
-async function handOver(client: Client, id: string, log: Logger): Promise<boolean> {
+async function handOver(client: Client, id: string, trace: Trace): Promise<boolean> {
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), signMsMax);
   try {
@@ -98,7 +103,10 @@ async function handOver(client: Client, id: string, log: Logger): Promise<boolea
     });
     return false;
   } catch (error) {
-    log.warn({ agent: id, code: asBusError(error).code }, 'taken over without being handed over');
+    trace('warn', 'taken over without being handed over', {
+      agent: id,
+      code: asBusError(error).code,
+    });
     return silence.signal.aborted;
   } finally {
     clearTimeout(timer);

@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { Config } from '../../config/config.js';
-import { traceTo, type Logger } from '../../observe/log.js';
+import { untilAccepted } from '../../client/registration.js';
 import { placeOf } from '../manifest.js';
 import { realRoot } from '../source-tree.js';
-import { openClient, untilAccepted } from '../../../services/process.js';
-import { TreeDesk, type TreeMemory } from './tree-analyst.js';
+import type { HostBus } from './take-over.js';
+import { TreeAnalyst, type TreeMemory } from './tree-analyst.js';
 
-/** The desk of a tree on a connection of its own, which needs no shard to be open. Offers in the background. Throws REPO_UNREADABLE. */
-export async function openTreeDesk(
-  config: Config,
-  folder: string,
-  memory: TreeMemory,
-  log: Logger,
+/**
+ * Serves the analyses of a tree on a connection of its own, which needs no open shard. Offers them in the background.
+ * Throws REPO_UNREADABLE.
+ */
+export async function serveTree(
+  { connect, trace }: HostBus,
+  { folder, home, memory }: { folder: string; home: string; memory: TreeMemory },
 ): Promise<{ close: () => Promise<void> }> {
   const root = await realRoot(folder);
-  const { manifest } = placeOf(root, config.home);
+  const { manifest } = placeOf(root, home);
   const agent = `tree-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const client = openClient(config, { agent, role: 'pgc', isEphemeral: true }, traceTo(log));
+  const client = connect({ agent, role: 'pgc', isEphemeral: true });
   const stamp = (): string => stampOf(manifest);
-  const desk = new TreeDesk({ folder, home: config.home, stamp, memory });
-  const offered = untilAccepted(client, log, () => desk.serveOn(client, root));
+  const analyst = new TreeAnalyst({ folder, home, stamp, memory });
+  const offered = untilAccepted(client, trace, () => analyst.serveOn(client, root));
   offered.catch(() => undefined);
   return {
     close: async () => {
       await client.close();
-      await desk.close();
+      await analyst.close();
     },
   };
 }

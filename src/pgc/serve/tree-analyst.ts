@@ -11,9 +11,9 @@ import { treeServiceOf } from '../tree-service.js';
 
 /** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
 export const jobsMax = 16;
-/** An analysis that nobody waits for any more is given this long before its thread is ended: opening a tree anew takes seconds. */
+/** An analysis whose caller has gone gets this long before its thread is ended: opening a tree anew takes seconds. */
 const graceMsDefault = 2_000;
-/** A tree that nobody asks about is closed after this: an index of a kernel takes a gigabyte. */
+/** An idle tree is closed after this: an index of a kernel takes a gigabyte. */
 export const idleMs = 60_000;
 
 export interface TreeWorkerData {
@@ -25,7 +25,7 @@ export interface TreeJob {
   id: number;
   name: AnalysisName;
   body: Uint8Array;
-  /** Of its answer, by the clock of the system, which threads share; 0: whenever. */
+  /** Of its answer, by the clock of the system, which threads share; 0: no deadline. */
   untilMs: number;
 }
 
@@ -37,7 +37,7 @@ export type TreeReply = { id: number } & (
     }
 );
 
-export interface TreeDeskParts {
+export interface TreeAnalystParts {
   /** Of the tree, as it was named. */
   folder: string;
   home: string;
@@ -61,8 +61,8 @@ export interface TreeMemory {
  * Answers the analyses of a whole tree from its index. In a thread of its own, which opens all shards once more
  * when it is first asked: the shards that answer questions beside it do not wait for a walk over five million calls.
  */
-export class TreeDesk {
-  readonly #parts: TreeDeskParts;
+export class TreeAnalyst {
+  readonly #parts: TreeAnalystParts;
   #thread: TreeThread | undefined;
   #stamp = '';
   #open = 0;
@@ -71,7 +71,7 @@ export class TreeDesk {
   /** Ends with the last analysis that came. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: TreeDeskParts) {
+  constructor(parts: TreeAnalystParts) {
     this.#parts = parts;
   }
 
@@ -88,7 +88,7 @@ export class TreeDesk {
 
   /**
    * One after the other: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died), CANCELLED when
-   * the signal is given or the desk is closed, and what the analysis throws. `deadlineMs`: what the analysis knows by then is
+   * the signal is given or this is closed, and what the analysis throws. `deadlineMs`: what the analysis knows by then is
    * its answer, its turn included; 0: there is none.
    */
   async answer(
@@ -111,7 +111,7 @@ export class TreeDesk {
     }
   }
 
-  /** What nobody waits for any more, or nobody can hear, is not begun, and what does not end is ended with its thread. */
+  /** An analysis whose caller has gone is not begun; one that does not end is ended with its thread. */
   async #run(job: Omit<TreeJob, 'id'>, signal: AbortSignal): Promise<Buffer> {
     if (signal.aborted || this.#isClosed) throw new BusError('CANCELLED');
     const thread = this.#threadInForce();
@@ -176,7 +176,7 @@ class TreeThread {
   constructor(module: URL, workerData: TreeWorkerData, { memoryBytes, reserve }: TreeMemory) {
     const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024);
     this.#worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb } });
-    // Without a thread (the system has no room for one) there is nobody to give it back.
+    // After the thread: without one (the system has no room for it) nothing would give the memory back.
     this.#reserved = reserve();
     this.#worker.unref();
     this.#worker.on('message', (reply: TreeReply) => this.#settle(reply));

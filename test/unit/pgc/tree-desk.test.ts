@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../src/pgc/serve/tree-analyst.js';
+import { jobsMax, TreeAnalyst, type TreeAnalystParts } from '../../../src/pgc/serve/tree-analyst.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { treeMessages } from '../../../src/pgc/messages.js';
 import { compiled } from '../../support/compiled.js';
@@ -21,10 +21,10 @@ const source = `
 const thread = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 const [answers, hangs, swells] = [0, 1, 2].map((each) => Buffer.from([each]));
 
-let desk: TreeDesk;
+let desk: TreeAnalyst;
 let open = 0;
 let stamp = '';
-function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
+function newDesk(more: Partial<TreeAnalystParts> = {}): TreeAnalyst {
   open = 0;
   const reserve = (): Disposable => {
     open += 1;
@@ -32,7 +32,7 @@ function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
   };
   const memory = { memoryBytes: 64 * 1024 * 1024, reserve };
   const parts = { folder: '', home: '', stamp: () => stamp, memory, module: thread, graceMs: 50 };
-  return (desk = new TreeDesk({ ...parts, ...more }));
+  return (desk = new TreeAnalyst({ ...parts, ...more }));
 }
 afterEach(() => desk.close());
 
