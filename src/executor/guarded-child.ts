@@ -79,7 +79,7 @@ export async function runGuarded(order: ChildOrder, signal: AbortSignal): Promis
   for (const each of [child.stdout, child.stderr])
     each.on('data', () => onOutput?.(out.bytes + err.bytes));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const told = toldBy(control);
+  const told = textOf(control);
   // A program that ends without reading is no failure of ours.
   child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
@@ -123,13 +123,13 @@ const nothing: ChildEnd = {
 };
 
 /** Of a guard that is none any more. */
-const toldBytesMax = 4_096;
+const textOftesMax = 4_096;
 
 /**
  * What the guard says of the end of the program; nothing where somebody ended the guard: its program goes with it. The
  * program has the rights of its guard: whatever it makes of that, it is heard as no more than an end.
  */
-function toldBy(control: Duplex): Promise<Told> {
+function textOf(control: Duplex): Promise<Told> {
   return new Promise((resolve) => {
     let text = '';
     let ready = false;
@@ -142,7 +142,7 @@ function toldBy(control: Duplex): Promise<Told> {
         if (said.ready !== true) return resolve(checked(said));
         ready = true;
       }
-      if (text.length > toldBytesMax) resolve({ ready });
+      if (text.length > textOftesMax) resolve({ ready });
     });
     control.on('error', () => undefined);
     control.on('close', () => resolve({ ready }));
@@ -152,7 +152,7 @@ function toldBy(control: Duplex): Promise<Told> {
 function checked({ error, code, signal, changed }: Partial<Told>): Told {
   return {
     ready: true,
-    ...(typeof error === 'string' ? { error: error.slice(0, toldBytesMax) } : {}),
+    ...(typeof error === 'string' ? { error: error.slice(0, textOftesMax) } : {}),
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof signal === 'string' ? { signal } : {}),
     ...(typeof changed === 'string' ? { changed } : {}),

@@ -8,7 +8,7 @@ import type {
   TraceAnswer,
   Via,
 } from '../pgc/shapes.js';
-import { printable, wrap } from '../../services/cli/output.js';
+import { printable, wrap } from './terminal.js';
 
 /** Folders of a shard that are named. */
 const scopeShown = 3;

@@ -1,7 +1,7 @@
 import type { Question, Row, SessionView } from '../attention/session/shapes.js';
 import type { Gate } from '../attention/shapes.js';
 import { openGates } from '../remote/attends.js';
-import { printable, table } from '../../services/cli/output.js';
+import { printable, table } from './terminal.js';
 
 /** State, open question, tasks and trace of one session. */
 export function renderSession(view: SessionView): string {

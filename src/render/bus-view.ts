@@ -1,5 +1,5 @@
 import type { AgentView, MailboxView, StatusAnswer } from '../wire/messages.js';
-import { table } from '../../services/cli/output.js';
+import { table } from './terminal.js';
 
 /** What one look at the broker saw. */
 export interface Look {

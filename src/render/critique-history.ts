@@ -1,7 +1,7 @@
 import type { ArtifactHistory } from '../critic/messages.js';
 import type { TrackedIteration } from '../critic/shapes.js';
 import { trendOf } from '../critic/tracking.js';
-import { printable, table } from '../../services/cli/output.js';
+import { printable, table } from './terminal.js';
 
 /** Cells of the longest bar. */
 const barCells = 40;

@@ -1,5 +1,5 @@
 import type { ModeReport, Section } from '../critic/shapes.js';
-import { printable, printableText, wrap } from '../../services/cli/output.js';
+import { printable, printableText, wrap } from './terminal.js';
 
 const gistChars = 160;
 const titleChars = 30;

@@ -10,7 +10,7 @@ import {
   type ModeReport,
   type Selection,
 } from '../critic/shapes.js';
-import { printable, table, wrap } from '../../services/cli/output.js';
+import { printable, table, wrap } from './terminal.js';
 import { reportLines } from './critique-sections.js';
 
 /** Critiques for people. What is quoted in them others have written: nothing of it reaches a terminal as it came. */

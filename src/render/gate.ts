@@ -1,6 +1,6 @@
 import type { Approval } from '../attention/approvals.js';
 import type { Finding, Gate } from '../attention/shapes.js';
-import { printable, table } from '../../services/cli/output.js';
+import { printable, table } from './terminal.js';
 
 const rowChars = 60;
 

@@ -1,5 +1,5 @@
 import type { FolderPlan } from '../pgc/plan-folder.js';
-import { table } from '../../services/cli/output.js';
+import { table } from './terminal.js';
 
 /** Paths of a shard in the table; --tree and --json have them all. */
 const pathsShown = 8;

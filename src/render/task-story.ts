@@ -3,7 +3,7 @@ import type { Note } from '../task/record.js';
 import type { TaskIteration } from '../task/critique-text.js';
 import type { TaskView } from '../task/messages.js';
 import { resultMessage, type ResultMessage } from '../task/result-message.js';
-import { printable, printableText, wrap } from '../../services/cli/output.js';
+import { printable, printableText, wrap } from './terminal.js';
 import { critiqueText, placeOf } from './task.js';
 import { isOver, type Tasks } from '../remote/tasks.js';
 

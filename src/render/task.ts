@@ -4,7 +4,7 @@ import { trendText, type TaskIteration } from '../task/critique-text.js';
 import type { TaskView } from '../task/messages.js';
 import type { TodoListView } from '../task/sigma-task-update.js';
 import { isAsking, isOver } from '../remote/tasks.js';
-import { printable, printableText, table, wrap } from '../../services/cli/output.js';
+import { printable, printableText, table, wrap } from './terminal.js';
 
 /** Of a task in a list, and of an entry. */
 const rowChars = 60;

@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import type { TopologyAnswer } from '../pgc/shapes.js';
-import { table } from '../../services/cli/output.js';
+import { table } from './terminal.js';
 
 const examplesShown = 3;
 /** Inches of a node in a drawing: by the root of its lines. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { tailAudit } from '../../../src/observe/audit-reader.js';
 import type { AuditLine } from '../../../src/observe/audit-line.js';
 import { configOf, longDuration, withCommon, wholeNumber, type CommonOptions } from '../options.js';
-import { print, printable, table } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 interface AuditOptions extends CommonOptions {
   from?: string;

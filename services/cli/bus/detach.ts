@@ -5,7 +5,7 @@ import type { Config } from '../../../src/config/config.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { program } from '../../index-process.js';
 import { argumentsOf } from '../options.js';
-import { printableText } from '../output.js';
+import { printableText } from '../../../src/render/terminal.js';
 
 const pollMs = 100;
 

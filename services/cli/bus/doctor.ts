@@ -10,7 +10,8 @@ import { tableFingerprint } from '../../../src/pgc/vectors/table-file.js';
 import { openSandbox } from '../../../src/executor/open-sandbox.js';
 import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, table } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 /** Indexes that are looked at; a home has a handful. */
 const indexesMax = 100;

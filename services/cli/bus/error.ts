@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { catalogue, isErrorCode } from '../../../src/errors/catalogue.js';
 import { withCommon, type CommonOptions } from '../options.js';
-import { print, table } from '../output.js';
+import { table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 export function addErrorCommand(sigma: Command): void {
   withCommon(

@@ -21,7 +21,8 @@ import { removePrivate } from '../../../src/config/private-file.js';
 import { isTcp, tcpEndpoint } from '../../../src/transport/address.js';
 import { newCurveKeyPair } from '../../../src/transport/curve.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, table, usage } from '../output.js';
+import { table } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
 
 interface IdentityOptions extends CommonOptions {
   role?: string;

@@ -15,7 +15,8 @@ import type { TaskNumbers, TaskRates } from '../../../src/task/numbers.js';
 import { samplesOf } from '../../../src/task/samples.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, table } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 export function addMetricsCommand(sigma: Command): void {
   withCommon(sigma.command('metrics'))

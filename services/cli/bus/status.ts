@@ -6,7 +6,8 @@ import { watchedTrees, type Watched } from '../../../src/pgc/watch/watch-notice.
 import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, table } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 const waitPollMs = 100;
 

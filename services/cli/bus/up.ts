@@ -22,7 +22,8 @@ import {
   withCommon,
   type CommonOptions,
 } from '../options.js';
-import { printable, printableText, printFailure, shellWord, usage } from '../output.js';
+import { printable, printableText, shellWord } from '../../../src/render/terminal.js';
+import { printFailure, usage } from '../output.js';
 import { renderQuery } from '../../../src/render/answer.js';
 import { Supervisor } from './supervisor.js';
 

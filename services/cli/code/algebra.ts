@@ -7,7 +7,8 @@ import {
 } from '../../../src/pgc/algebra/evaluate.js';
 import { parseExpression } from '../../../src/pgc/algebra/expression.js';
 import { wholeNumber } from '../options.js';
-import { print, printable, withError } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, withError } from '../output.js';
 import { renderErrors } from '../../../src/render/answer.js';
 import { analysed, withTree, type TreeOptions } from './analysis.js';
 

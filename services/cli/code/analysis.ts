@@ -16,7 +16,8 @@ import {
 import type { SecurityBlastRadius } from '../../../src/pgc/analysis/security-blast-radius.js';
 import { withAnalyses } from '../connect.js';
 import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, table, usage } from '../output.js';
+import { table } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
 
 /** Rows of one list on a screen; --json has them all. */
 const rowsShown = 40;

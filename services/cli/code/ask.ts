@@ -4,7 +4,8 @@ import { analyse, questionCharsMax } from '../../../src/pgc/question.js';
 import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { beginningOf } from '../input.js';
-import { askAgent, withClient, withQuestions } from '../connect.js';
+import { askAgent } from '../../../src/remote/questions.js';
+import { withClient, withQuestions } from '../connect.js';
 import {
   configOf,
   duration,

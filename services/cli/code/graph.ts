@@ -3,7 +3,8 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, withError } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, withError } from '../output.js';
 import { renderErrors, renderTrace } from '../../../src/render/answer.js';
 
 const deadlineMsDefault = 30_000;

@@ -11,7 +11,8 @@ import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/open-index.js';
 import { wholeOf } from '../input.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { FailureWith, print, table, printable, usage } from '../output.js';
+import { table, printable } from '../../../src/render/terminal.js';
+import { FailureWith, print, usage } from '../output.js';
 import { progressTo } from './progress.js';
 
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */

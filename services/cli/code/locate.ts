@@ -15,11 +15,13 @@ import {
   type Report,
 } from '../../../src/pgc/locate/report.js';
 import { judgeOf } from '../../../src/pgc/vectors/judge.js';
-import { withClient, RemoteQuestions } from '../connect.js';
+import { RemoteQuestions } from '../../../src/remote/questions.js';
+import { withClient } from '../connect.js';
 import { beginningOf, bytesOf } from '../input.js';
 import { openEngine } from '../local.js';
 import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, usage } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
 
 /** A character takes four bytes at most. */
 const reportBytesMax = 4 * reportCharsMax;

@@ -16,7 +16,8 @@ import { generators } from '../../../src/pgc/overlays/generators.js';
 import { overlayNames, type OverlayName } from '../../../src/pgc/shapes.js';
 import { realRoot, SourceTree } from '../../../src/pgc/source-tree.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, table, usage } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
 import { progressTo } from './progress.js';
 
 /** More are only counted. */

@@ -7,7 +7,8 @@ import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
 import { Critics } from './critics.js';
 import { wholeOf } from '../input.js';
-import { print, printable } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 
 export const orchestrationOption = [
   '--orchestration <file>',

@@ -5,7 +5,8 @@ import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/cr
 import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { FailureWith, print, printable } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { FailureWith, print } from '../output.js';
 import { userName } from './user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {

@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { withClient } from '../connect.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, usage } from '../output.js';
-import { listed, rendered, shown } from './mail.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
+import { shown } from '../../../src/remote/message-body.js';
+import { listed, rendered } from '../../../src/render/message.js';
 
 const pageMax = 500;
 const seqMax = Number.MAX_SAFE_INTEGER;

@@ -2,22 +2,23 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages, type QueueAnswer } from '../../../src/task/messages.js';
-import { resultMessage } from '../../../src/task/result-message.js';
+import type { QueueAnswer } from '../../../src/task/messages.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
-import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
+import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../../src/remote/identity.js';
+import { bodyOf, shown } from '../../../src/remote/message-body.js';
+import { listed, rendered } from '../../../src/render/message.js';
 import { receiveOne } from '../../../src/remote/receive.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
-import { FailureWith, print, printable, printableText, table } from '../output.js';
+import { printable, printableText } from '../../../src/render/terminal.js';
+import { FailureWith, print } from '../output.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 
 /** Messages that one `check --all` takes, and rows that one `inbox` shows. */
 const messagesMax = 500;
 const defaultWaitMs = 30_000;
-const previewChars = 100;
 
 interface AsOptions extends CommonOptions {
   as?: string;
@@ -249,68 +250,4 @@ async function nextOf(
     if (error instanceof BusError && error.code === 'INBOX_EMPTY') return undefined;
     throw error;
   }
-}
-
-/** As text where it is text; what a task came to as the JSON of a ResultMessage. */
-export function bodyOf(message: { type?: string; body: Uint8Array }): {
-  body: string;
-  encoding: string;
-} {
-  const bytes = finishedIn(message) ?? Buffer.from(message.body);
-  const text = bytes.toString();
-  return Buffer.from(text).equals(bytes)
-    ? { body: text, encoding: 'utf8' }
-    : { body: bytes.toString('base64'), encoding: 'base64' };
-}
-
-/** Undefined also for what only bears the name of it. */
-function finishedIn({ type, body }: { type?: string; body: Uint8Array }): Buffer | undefined {
-  const { finished } = taskMessages;
-  if (type !== finished.type) return undefined;
-  try {
-    return Buffer.from(JSON.stringify(resultMessage(finished.codec.decode(body))));
-  } catch {
-    return undefined;
-  }
-}
-
-export function shown({ view, body }: MessageAnswer): object {
-  return { ...view, ...bodyOf({ type: view.type, body }) };
-}
-
-export function rendered({ view, body }: MessageAnswer): string {
-  const about = [
-    `from ${view.from}`,
-    view.type,
-    `id ${view.id}`,
-    new Date(view.stored_ms).toISOString(),
-    ...(view.correlation === '' ? [] : [`answers ${view.correlation}`]),
-    ...(view.reply_to === '' ? [] : [`wants an answer to ${view.reply_to}`]),
-  ];
-  return `${printable(about.join(' · '))}\n${printableText(bodyOf({ type: view.type, body }).body)}`;
-}
-
-export function listed(messages: MessageView[], depth: number): string {
-  const rows = messages.map((each) =>
-    [
-      String(each.seq),
-      each.state,
-      each.mailbox,
-      each.from,
-      each.type,
-      `${each.bytes} B`,
-      age(each.stored_ms),
-      String(each.attempts),
-      each.reason.slice(0, previewChars),
-    ].map(printable),
-  );
-  const head = ['SEQ', 'STATE', 'MAILBOX', 'FROM', 'TYPE', 'SIZE', 'AGE', 'FAILED', 'WHY'];
-  const rest = depth > messages.length ? `\n… and ${depth - messages.length} more` : '';
-  return table([head, ...rows]) + rest;
-}
-
-function age(sinceMs: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - sinceMs) / 1_000));
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }

@@ -11,7 +11,8 @@ import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { FolderInspector } from '../../../src/attention/folder-inspector.js';
 import { loadPolicy } from '../../../src/attention/policy-file.js';
 import { linesOf } from '../input.js';
-import { printable, table, usage } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { usage } from '../output.js';
 
 /** One line, with all that it carries. */
 const lineBytesMax = 2 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { judgements, type Judgement } from '../../../src/attention/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { openGates, type Attends } from '../../../src/remote/attends.js';
 import type { Gates } from '../../../src/remote/gates.js';
-import { printable, printableText } from '../output.js';
+import { printable, printableText } from '../../../src/render/terminal.js';
 import { renderQuestion, renderRisk, sessionLine } from '../../../src/render/attend.js';
 
 interface Streams {

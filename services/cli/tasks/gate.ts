@@ -10,7 +10,8 @@ import {
 import { withClient } from '../connect.js';
 import { Gates, gatesListedMax } from '../../../src/remote/gates.js';
 import { configOf, handingOn, wholeNumber, withCommon, type CommonOptions } from '../options.js';
-import { print, printable, usage } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, usage } from '../output.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../../../src/render/gate.js';
 
 const said: Readonly<Record<Judgement, string>> = {

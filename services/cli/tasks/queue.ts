@@ -16,7 +16,8 @@ import {
   withCommon,
   type CommonOptions,
 } from '../options.js';
-import { print, printable, table } from '../output.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
 import { operatorAgent, promptTask, type PromptOptions } from './prompt-text.js';
 import { spanOf } from '../../../src/render/task.js';
 import { Tasks } from '../../../src/remote/tasks.js';

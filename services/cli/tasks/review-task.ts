@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { ConfinedReader } from '../../../src/pgc/confined-reader.js';
 import type { TaskView } from '../../../src/task/messages.js';
-import { printable } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
 import { citationLine, renderTask } from '../../../src/render/task.js';
 
 const fileBytesMax = 8 * 1024 * 1024;

@@ -1,7 +1,8 @@
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { TaskView } from '../../../src/task/messages.js';
-import { FailureWith, print, printable } from '../output.js';
+import { printable } from '../../../src/render/terminal.js';
+import { FailureWith, print } from '../output.js';
 import { renderTask, stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
 

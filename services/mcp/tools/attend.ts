@@ -8,7 +8,8 @@ import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
-import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';
+import { type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;

@@ -5,7 +5,7 @@ import { askedAs } from '../../../src/remote/artifact-place.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
-import { looks, type Tool } from '../tool.js';
+import { looks, type Tool } from '../../../src/remote/tools/tool.js';
 
 const historyInput = z.strictObject({
   path: z

@@ -24,7 +24,7 @@ import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { place } from '../../../src/remote/tools/shapes.js';
-import type { Answer, Tool } from '../tool.js';
+import type { Answer, Tool } from '../../../src/remote/tools/tool.js';
 
 const criteriaCharsMax = 4_000;
 

@@ -6,7 +6,8 @@ import { renderGate } from '../../../src/render/gate.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import type { Bus } from '../bus.js';
-import { looks, PersonNeeded, type Answer, type Tool } from '../tool.js';
+import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
 

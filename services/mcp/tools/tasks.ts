@@ -10,7 +10,7 @@ import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
-import { looks, type Answer, type Call, type Tool } from '../tool.js';
+import { looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;

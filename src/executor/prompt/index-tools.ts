@@ -1,8 +1,8 @@
 import type { Tool as ModelTool } from '../../model/conversation.js';
 import { engineName } from '../../pgc/shapes.js';
 import { toolOf } from '../../prompt/agent-tools.js';
-import { RemoteQuestions } from '../../../services/cli/connect.js';
-import { inputOf, toldBy, type Tool } from '../../../services/mcp/tool.js';
+import { RemoteQuestions } from '../../remote/questions.js';
+import { inputOf, textOf, type Tool } from '../../remote/tools/tool.js';
 import { blastRadius, locate } from '../../remote/tools/analysis.js';
 import { ask } from '../../remote/tools/ask.js';
 import { callees, callers, trace } from '../../remote/tools/graph.js';
@@ -42,5 +42,5 @@ export async function askIndex(
     client: () => bus.client(),
     questions: async () => new RemoteQuestions(await bus.client()),
   };
-  return toldBy(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
+  return textOf(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
 }

@@ -10,7 +10,7 @@ import type { SecurityBlastRadius } from '../../pgc/analysis/security-blast-radi
 import type { LocateAnswer } from '../../pgc/locate/locate.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
-import { looks, type Answer, type Tool } from '../../../services/mcp/tool.js';
+import { looks, type Answer, type Tool } from './tool.js';
 
 const filesMax = { default: 10, limit: 50 };
 

@@ -8,7 +8,7 @@ import type {
   ModelMetadata,
   QueryProgress,
 } from '../../pgc/shapes.js';
-import { askAgent } from '../../../services/cli/connect.js';
+import { askAgent } from '../questions.js';
 import { listsOf, type Cut } from './bounds.js';
 import {
   agentInput,
@@ -24,7 +24,7 @@ import {
   rounded,
   topKInput,
 } from './shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from '../../../services/mcp/tool.js';
+import { looks, unlessEmpty, type Answer, type Tool } from './tool.js';
 
 const maxHops = { default: 6, limit: 32 };
 

@@ -10,7 +10,7 @@ import {
   siteOutput,
   symbolInput,
 } from './shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from '../../../services/mcp/tool.js';
+import { looks, unlessEmpty, type Answer, type Tool } from './tool.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 

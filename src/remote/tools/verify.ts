@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Verdict } from '../../pgc/shapes.js';
 import { listsOf } from './bounds.js';
 import { citationInput, citationsMax, place } from './shapes.js';
-import { looks, type Tool } from '../../../services/mcp/tool.js';
+import { looks, type Tool } from './tool.js';
 
 interface Verified {
   valid: number;

@@ -1,5 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeAnalyst, type TreeAnalystParts } from '../../../src/pgc/serve/tree-analyst.js';
+import {
+  jobsMax,
+  TreeAnalyst,
+  type TreeAnalystParts,
+} from '../../../src/pgc/serve/tree-analyst.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { treeMessages } from '../../../src/pgc/messages.js';
 import { compiled } from '../../support/compiled.js';
