@@ -1,6 +1,9 @@
 // Who may import whom, as a table. `test/unit/layers.test.ts` holds the tree to it.
 
-/** Part of src → parts it may import. A part may always import itself. */
+/**
+ * Part of src → parts it may import. A part may always import itself. A folder of a part may have a row of its own: then
+ * the rest of the part does not import it, and other parts only where their row names it.
+ */
 const layers = {
   base: [],
   errors: ['base'],
@@ -15,10 +18,15 @@ const layers = {
   model: ['base', 'errors'],
   prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
   pgc: ['base', 'errors', 'wire', 'store', 'model'],
+  'pgc/serve': ['base', 'errors', 'wire', 'store', 'model', 'client', 'pgc'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
+  attention: ['base', 'errors', 'wire', 'machine', 'config', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
-  critic: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc', 'lattice', 'delegation'],
+  critic: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'store', 'model', 'pgc', 'lattice'],
+    ...['delegation'],
+  ],
+  'critic/serve': ['base', 'errors', 'config', 'store', 'model', 'client', 'critic'],
   task: [
     'base',
     'errors',
@@ -29,6 +37,22 @@ const layers = {
     'delegation',
     'attention',
     'critic',
+  ],
+  remote: [
+    ...['base', 'errors', 'wire', 'config', 'observe', 'transport', 'client', 'pgc', 'lattice'],
+    ...['attention', 'delegation', 'critic', 'task'],
+  ],
+  manager: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'pgc'],
+    ...['lattice', 'prompt', 'attention', 'delegation', 'critic', 'task', 'remote'],
+  ],
+  executor: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'model'],
+    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
+  ],
+  render: [
+    ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
+    ...['critic', 'task', 'remote'],
   ],
 };
 
@@ -44,7 +68,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/markdown\\.ts$',
@@ -54,20 +78,41 @@ const packages = {
 };
 
 const parts = Object.keys(layers);
+const roomsOf = (part) => parts.filter((each) => each.startsWith(`${part}/`));
+/** Files of a part that are in no folder with a row of its own. */
+const own = (part) => {
+  const rooms = roomsOf(part).map((room) => room.slice(part.length + 1));
+  return rooms.length === 0 ? `${part}/` : `${part}/(?!(${rooms.join('|')})/)`;
+};
 
 module.exports = {
   forbidden: [
     ...parts.map((part) => ({
-      name: `${part}-imports-only-what-it-may`,
+      name: `${part.replace('/', '-')}-imports-only-what-it-may`,
       severity: 'error',
-      from: { path: `^src/${part}/` },
-      to: { path: '^(src|services)/', pathNot: `^src/(${[part, ...layers[part]].join('|')})/` },
+      from: { path: `^src/${own(part)}` },
+      to: {
+        path: '^(src|services)/',
+        pathNot: `^src/(${[part, ...layers[part]].map(own).join('|')})`,
+      },
     })),
     {
       name: 'every-part-is-in-the-table',
       severity: 'error',
       from: { path: '^src/', pathNot: `^src/(${parts.join('|')})/` },
       to: {},
+    },
+    {
+      name: 'a-service-imports-no-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/[^/]+/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'services-are-started-from-one-table',
+      severity: 'error',
+      from: { path: '^services/[^/]+$', pathNot: '^services/programs\\.ts$' },
+      to: { path: '^services/[^/]+/' },
     },
     {
       name: 'a-service-is-imported-by-services-only',

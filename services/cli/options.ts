@@ -40,11 +40,6 @@ export function configOf(options: CommonOptions): Config {
   });
 }
 
-/** The settings as arguments of a child process. */
-export function argumentsOf(config: Config): string[] {
-  return ['--home', config.home, '--bus', config.bus, '--log', config.log];
-}
-
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

@@ -13,7 +13,7 @@ import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilAccepted } from '../../src/client/registration.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
-import { CriticDesk } from '../../src/critic/serve/requests.js';
+import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
 /** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
@@ -40,7 +40,7 @@ export async function runCritic(config: Config): Promise<void> {
         ),
     });
     await using reviews = critic.reviews;
-    new CriticDesk(client, critic).serveOn(client);
+    new CriticHandler(client, critic).serveOn(client);
     await using health = await openHealth(config, critic, log);
     if (health !== undefined) log.info({ port: health.port }, 'telling how reviews fare');
     const introduced = untilAccepted(client, traceTo(log), () => introduce(client, log));

@@ -22,6 +22,7 @@ import { isTcp } from '../../src/transport/address.js';
 import { policyOf } from '../../src/attention/policy-file.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilAccepted } from '../../src/client/registration.js';
+import { generateOverlays } from '../overlay-process.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { Attendant } from '../../src/executor/attendant.js';
 import { Book } from '../../src/executor/book.js';
@@ -72,7 +73,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const runners = await runnersOf(config, options, { env: process.env, sandbox, store });
   const hasPrograms = runners.has('command') || runners.has('agent');
   if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
-  using works = new OverlayWorks(config, log);
+  using works = new OverlayWorks(generateOverlays(config), log);
   const client = openClient(config, { agent, role: 'executor', isEphemeral: false }, traceTo(log));
   const executor = new Executor(
     {

@@ -1,30 +1,22 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
-import type { Config } from '../config/config.js';
-import { parseJson } from '../delegation/json.js';
 import type { Failure } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
-import { program } from '../../services/index-process.js';
-import { argumentsOf } from '../../services/cli/options.js';
 
 /** A task waits so long for overlays that are made for it. */
 const waitMsMax = 120_000;
-/** Whoever serves the tree takes over what was made within this; until then it is looked for. */
+/** The host of the tree serves new overlays within this; until then they are looked for. */
 const takeOverMsMax = 10_000;
 const lookEveryMs = 500;
 /** Processes at once; a task that would need one more goes without. */
 const worksMax = 4;
-/** One that came to nothing is not begun again so soon: it would fail again. */
+/** One that failed is not tried again sooner. */
 const restMsDefault = 120_000;
 /** While another run has the index, ours is begun again this often. */
 const busyPauseMs = 1_000;
-/** Of what one says: a failure is short. */
-const saidCharsMax = 16_384;
 const reasonCharsMax = 300;
 
 interface Work {
-  child?: ChildProcess;
   /** Why it failed; empty: it did not. Undefined while it runs. */
   failed: string | undefined;
   /** It failed because another run has the index. */
@@ -41,26 +33,34 @@ const noRoom: Work = {
   endedMs: 0,
 };
 
+/** Makes overlays of one tree; resolves with what it failed of, once nothing of it runs any more. */
+export type GenerateOverlays = (
+  root: string,
+  layers: string,
+  signal: AbortSignal,
+) => Promise<Failure | undefined>;
+
 export interface OverlayWorksOptions {
   restMs?: number;
 }
 
-/** Makes overlays that tasks hint at and that are not there: each once, in a process of its own, by `sigma overlay generate`. */
+/** Makes overlays that tasks hint at and that are missing: each set once. */
 export class OverlayWorks implements Disposable {
-  readonly #config: Config;
+  readonly #generate: GenerateOverlays;
   readonly #log: Logger;
   readonly #restMs: number;
   readonly #works = new Map<string, Work>();
+  readonly #closing = new AbortController();
 
-  constructor(config: Config, log: Logger, options: OverlayWorksOptions = {}) {
-    this.#config = config;
+  constructor(generate: GenerateOverlays, log: Logger, options: OverlayWorksOptions = {}) {
+    this.#generate = generate;
     this.#log = log;
     this.#restMs = options.restMs ?? restMsDefault;
   }
 
   /**
    * Resolves when `isThere` says that they are, when no work goes on that could make them, after two minutes, or after
-   * `forMs`. It is asked when the works have ended, every half second for ten seconds at most. Says what hindered.
+   * `forMs`. Asks it once the works have ended, every half second for ten seconds at most. Resolves with what failed.
    */
   async make({
     roots,
@@ -93,7 +93,7 @@ export class OverlayWorks implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { child, failed } of this.#works.values()) if (failed === undefined) child?.kill();
+    this.#closing.abort();
   }
 
   /** As they stand when all have ended, or when the time is over. */
@@ -136,36 +136,14 @@ export class OverlayWorks implements Disposable {
 
   #start(root: string, layers: string): Work {
     this.#log.info({ path: root, layers }, 'making overlays');
-    const args = ['overlay', 'generate', '--repo', root, '--layers', layers, '--json'];
-    const child = spawn(process.execPath, [program, ...args, ...argumentsOf(this.#config)], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let end: (() => void) | undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    const work: Work = { child, failed: undefined, isBusy: false, ended, endedMs: 0 };
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (said.length < saidCharsMax) said += chunk.toString();
-    });
-    const over = (failed: string): void => {
+    const work: Work = { failed: undefined, isBusy: false, ended: Promise.resolve(), endedMs: 0 };
+    work.ended = this.#generate(root, layers, this.#closing.signal).then((failure) => {
       work.endedMs = performance.now();
-      work.failed ??= failed;
-      end?.();
-    };
-    child.once('error', (error) => over(error.message));
-    child.once('close', (code) => {
-      const failure = code === 0 ? undefined : failureIn(said);
       work.isBusy = failure?.code === 'INDEX_BUILDING';
-      const reason = (failure?.text ?? `exit code ${code}`).slice(0, reasonCharsMax);
-      over(code === 0 ? '' : `making it failed: ${reason}`);
-      this.#log.info({ path: root, layers, exit: code, code: failure?.code }, 'overlays made');
+      const reason = failure?.text.slice(0, reasonCharsMax);
+      work.failed = failure === undefined ? '' : `making it failed: ${reason}`;
+      this.#log.info({ path: root, layers, code: failure?.code }, 'overlays made');
     });
     return work;
   }
-}
-
-/** Of the document that a command prints which has failed. */
-function failureIn(said: string): Failure | undefined {
-  const document = parseJson(said) as { error?: Failure } | null;
-  return document?.error;
 }

@@ -38,15 +38,15 @@ import type { TaskRecord } from '../task/record.js';
 import type { SessionBook } from '../task/session-book.js';
 import type { Todo } from '../task/sigma-task-update.js';
 import type { TodoLists } from '../task/todo-lists.js';
-import type { TodoDesk } from './todo-handler.js';
+import type { TodoHandler } from './todo-handler.js';
 
-export interface ErrandParts {
+export interface AttendEffectsParts {
   client: Client;
   rules: UpstreamRules;
   classify: (task: DelegatedTask) => Promise<Classification | undefined>;
   approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
   lists: TodoLists;
-  todos: TodoDesk;
+  todos: TodoHandler;
   tasks: TaskBook;
   sessions: SessionBook;
   /** Cancels whatever is open of a session. */
@@ -54,10 +54,10 @@ export interface ErrandParts {
 }
 
 /** What the states of a session ask for. Each may be done twice, and changes nothing the second time. */
-export class Errands {
-  readonly #parts: ErrandParts;
+export class AttendEffects {
+  readonly #parts: AttendEffectsParts;
 
-  constructor(parts: ErrandParts) {
+  constructor(parts: AttendEffectsParts) {
     this.#parts = parts;
   }
 

@@ -36,9 +36,9 @@ import { isDecider } from '../task/rights.js';
 import { SessionBook } from '../task/session-book.js';
 import type { TodoLists } from '../task/todo-lists.js';
 import { loadPolicy } from '../attention/policy-file.js';
-import { Errands } from './attend-effects.js';
-import type { AttentionParts, GateDesk } from './gate-handler.js';
-import type { TodoDesk } from './todo-handler.js';
+import { AttendEffects } from './attend-effects.js';
+import type { AttentionParts, GateHandler } from './gate-handler.js';
+import type { TodoHandler } from './todo-handler.js';
 
 const listMax = 100;
 const waitMsMax = 60_000;
@@ -47,24 +47,24 @@ const waitMarginMs = 250;
 /** How often sessions are looked at that may have missed something, or that nobody answers. */
 const lookEveryMs = 15_000;
 
-export interface AttendDeskParts {
+export interface AttendHandlerParts {
   client: Client;
   store: Store;
   log: Logger;
   attention: AttentionParts;
-  gates: GateDesk;
+  gates: GateHandler;
   upstream?: UpstreamRules;
 }
 
 /** Attends intents: takes a person through the checkpoints of a session, and follows what was delegated. */
-export class AttendDesk implements AsyncDisposable {
-  readonly #parts: AttendDeskParts;
+export class AttendHandler implements AsyncDisposable {
+  readonly #parts: AttendHandlerParts;
   #sessions: SessionBook | undefined;
   #tasks: TaskBook | undefined;
-  #errands: Errands | undefined;
+  #effects: AttendEffects | undefined;
   #looking: Disposable | undefined;
 
-  constructor(parts: AttendDeskParts) {
+  constructor(parts: AttendHandlerParts) {
     this.#parts = parts;
   }
 
@@ -88,10 +88,10 @@ export class AttendDesk implements AsyncDisposable {
     this.#lookLater();
   }
 
-  serveOn(client: Client, { lists, todos }: { lists: TodoLists; todos: TodoDesk }): void {
+  serveOn(client: Client, { lists, todos }: { lists: TodoLists; todos: TodoHandler }): void {
     const { sessions, tasks } = this.#of();
     const { attention, gates, upstream = loadPolicy().upstream } = this.#parts;
-    this.#errands = new Errands({
+    this.#effects = new AttendEffects({
       ...{ client, lists, todos, tasks, sessions, rules: upstream },
       classify: attention.classify,
       approved: gates.ports.approved,
@@ -157,7 +157,7 @@ export class AttendDesk implements AsyncDisposable {
   async #catchUp(record: SessionRecord): Promise<void> {
     if (!isFollowing(record)) return;
     const asking = record.rows.filter(({ open_gate }) => open_gate !== '');
-    if (asking.length > 0) await this.#errands?.follow(record, asking);
+    if (asking.length > 0) await this.#effects?.follow(record, asking);
   }
 
   #listed({ is_all, limit }: AttendsQuery): SessionView[] {
@@ -196,10 +196,10 @@ export class AttendDesk implements AsyncDisposable {
   }
 
   readonly #perform = async (record: SessionRecord, effect: SessionEffect): Promise<void> => {
-    const errands = this.#errands;
-    if (errands === undefined) throw new BusError('CANCELLED');
+    const effects = this.#effects;
+    if (effects === undefined) throw new BusError('CANCELLED');
     try {
-      const told = await this.#done(errands, record, effect);
+      const told = await this.#done(effects, record, effect);
       if (told !== undefined) await this.#tell(record.id, told);
     } catch (error) {
       const { code, retryable } = asBusError(error);
@@ -215,27 +215,27 @@ export class AttendDesk implements AsyncDisposable {
   };
 
   #done(
-    errands: Errands,
+    effects: AttendEffects,
     record: SessionRecord,
     effect: SessionEffect,
   ): Promise<SessionTold | undefined> {
     switch (effect.type) {
       case 'upstream.scan':
-        return errands.scan(record);
+        return effects.scan(record);
       case 'tasks.find':
-        return errands.find(record);
+        return effects.find(record);
       case 'tasks.adopt':
-        return errands.adopt(record);
+        return effects.adopt(record);
       case 'tasks.classify':
-        return errands.classify(record);
+        return effects.classify(record);
       case 'tasks.delegate':
-        return errands.delegate(record);
+        return effects.delegate(record);
       case 'tasks.follow':
-        return errands.follow(record).then(() => undefined);
+        return effects.follow(record).then(() => undefined);
       case 'session.withdraw':
-        return errands.withdraw(record, effect.reason);
+        return effects.withdraw(record, effect.reason);
       case 'session.end':
-        return errands.settle(record).then(() => undefined);
+        return effects.settle(record).then(() => undefined);
     }
   }
 
@@ -255,7 +255,7 @@ export class AttendDesk implements AsyncDisposable {
     for (const record of sessions.open()) {
       const { id: context, since_ms } = record;
       try {
-        if (isFollowing(record)) await this.#errands?.follow(record);
+        if (isFollowing(record)) await this.#effects?.follow(record);
         else if (questionOf(record) !== undefined && nowMs - since_ms > sessionLimits.questionMs)
           await this.#tell(context, {
             event: { type: 'session.withdrawn', reason: 'ATTEND_EXPIRED' },

@@ -48,21 +48,21 @@ export interface AttentionParts {
   onExpiry: 'halt' | 'withdraw';
 }
 
-export interface GateDeskParts extends AttentionParts {
+export interface GateHandlerParts extends AttentionParts {
   client: Client;
   store: Store;
   log: Logger;
 }
 
 /** Asks persons about risk, and hears what they say. */
-export class GateDesk {
-  readonly #parts: GateDeskParts;
+export class GateHandler {
+  readonly #parts: GateHandlerParts;
   readonly #approvals: Approvals;
   readonly #waiters = new Waiters();
   /** Gates that were announced by this process. */
   readonly #announced = new BoundedMap<string, true>(announcedMax);
 
-  constructor(parts: GateDeskParts) {
+  constructor(parts: GateHandlerParts) {
     this.#parts = parts;
     this.#approvals = new Approvals({ store: parts.store, nowMs: () => systemClock.nowMs() });
   }

@@ -1,24 +1,24 @@
 import { systemClock } from '../base/clock.js';
 import { asBusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
-import type { TaskDesk } from './task-handler.js';
+import type { TaskHandler } from './task-handler.js';
 
 /** How often a store that cannot be used is tried again. */
 const tryEveryMs = 15_000;
 
 export interface KeptTasksParts {
   /** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
-  open: () => Promise<readonly [TaskDesk, AsyncDisposable]>;
+  open: () => Promise<readonly [TaskHandler, AsyncDisposable]>;
   log: Logger;
 }
 
 /**
- * The desk for tasks, as soon as its store can be opened. Without a disk nothing may be promised, so until then nobody
- * answers for tasks; questions are answered all the same.
+ * The handler of tasks, as soon as its store can be opened. Without a disk it may promise nothing, so until then no
+ * request about tasks is answered; questions are answered all the same.
  */
 export class KeptTasks implements AsyncDisposable {
   readonly #parts: KeptTasksParts;
-  #opened: readonly [TaskDesk, AsyncDisposable] | undefined;
+  #opened: readonly [TaskHandler, AsyncDisposable] | undefined;
   #opening: Promise<void> = Promise.resolve();
   #next: Disposable | undefined;
   #isClosed = false;
@@ -28,7 +28,7 @@ export class KeptTasks implements AsyncDisposable {
   }
 
   /** Undefined until tasks are taken. */
-  get desk(): TaskDesk | undefined {
+  get handler(): TaskHandler | undefined {
     return this.#opened?.[0];
   }
 

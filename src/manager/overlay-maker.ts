@@ -1,14 +1,8 @@
-import { spawn } from 'node:child_process';
-import type { Config } from '../config/config.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
-import { program } from '../../services/index-process.js';
-import { argumentsOf } from '../../services/cli/options.js';
 
 /** Missing overlays that take longer are done without. */
 const generateMsMax = 120_000;
-/** A child that was told to end and does not is killed. */
-const endMsMax = 5_000;
 
 interface Run {
   ended: Promise<boolean>;
@@ -16,19 +10,20 @@ interface Run {
   waiting: number;
 }
 
+/** Makes overlays of one tree; resolves with whether it succeeded, once nothing of it runs any more. */
+export type MakeOverlays = (root: string, layers: string, signal: AbortSignal) => Promise<boolean>;
+
 export interface OverlayMakerParts {
   /** Roots of the trees that are served here. */
   roots: () => Promise<string[]>;
-  config: Config;
   log: Logger;
-  /** Makes overlays of one tree; tells whether they are there. */
-  make?: (root: string, layers: string, signal: AbortSignal) => Promise<boolean>;
+  make: MakeOverlays;
 }
 
-/** Makes missing overlays, each kind of them once however many wait for it, and none for nobody. */
+/** Makes missing overlays: each set once, however many tasks wait for it, and only as long as one waits. */
 export class OverlayMaker implements AsyncDisposable {
   readonly #parts: OverlayMakerParts;
-  /** By overlays: of 7 there are few kinds. */
+  /** By the names of the overlays. */
   readonly #runs = new Map<string, Run>();
   #isClosed = false;
 
@@ -64,7 +59,7 @@ export class OverlayMaker implements AsyncDisposable {
     await Promise.all(runs.map(([, { ended }]) => ended));
   }
 
-  /** A call: it may change while somebody waits. */
+  /** A call: it may change during a wait. */
   #hasClosed(): boolean {
     return this.#isClosed;
   }
@@ -78,14 +73,14 @@ export class OverlayMaker implements AsyncDisposable {
     return run;
   }
 
-  /** Who comes from now on begins anew. */
+  /** A request from now on begins a new run. */
   #stop(layers: string, run: Run): void {
     if (this.#runs.get(layers) === run && !this.#isClosed) this.#runs.delete(layers);
     run.abort.abort();
   }
 
   async #all(layers: string, signal: AbortSignal): Promise<boolean> {
-    const { roots, make = this.#child, log } = this.#parts;
+    const { roots, make, log } = this.#parts;
     try {
       for (const root of await roots()) {
         const isMade = !signal.aborted && (await make(root, layers, signal));
@@ -97,27 +92,4 @@ export class OverlayMaker implements AsyncDisposable {
       return false;
     }
   }
-
-  /** In a process of its own, whose memory is given back; resolves when that has ended. */
-  readonly #child = (root: string, layers: string, signal: AbortSignal): Promise<boolean> => {
-    const args = [program, 'overlay', 'generate', '--layers', layers, '--repo', root];
-    const child = spawn(process.execPath, [...args, ...argumentsOf(this.#parts.config)], {
-      stdio: 'ignore',
-    });
-    let killing: NodeJS.Timeout | undefined;
-    const end = (): void => {
-      child.kill();
-      killing = setTimeout(() => child.kill('SIGKILL'), endMsMax);
-    };
-    signal.addEventListener('abort', end, { once: true });
-    return new Promise((resolve) => {
-      const over = (code: number | null): void => {
-        clearTimeout(killing);
-        signal.removeEventListener('abort', end);
-        resolve(code === 0);
-      };
-      child.once('exit', over);
-      child.once('error', () => over(null));
-    });
-  };
 }

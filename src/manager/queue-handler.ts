@@ -12,17 +12,17 @@ import type { Queues } from '../task/queues.js';
 import { assertMayJoin, assertMayQueue, isOwnSession } from '../task/rights.js';
 import { viewOf } from '../task/view.js';
 
-interface QueueDeskParts {
+interface QueueHandlerParts {
   client: Client;
   queues: Queues;
 }
 
 /** Queues as the bus asks for them: each agent its own, operators all of them. */
-export class QueueDesk {
+export class QueueHandler {
   readonly #client: Client;
   readonly #queues: Queues;
 
-  constructor({ client, queues }: QueueDeskParts) {
+  constructor({ client, queues }: QueueHandlerParts) {
     this.#client = client;
     this.#queues = queues;
   }

@@ -33,14 +33,14 @@ import { TodoLists } from '../task/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../task/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
-import { GateDesk, type AttentionParts } from './gate-handler.js';
-import { OverlayMaker } from './overlay-maker.js';
-import { assertPrompt, dismissOrphans, enrolTask, QueueDesk } from './queue-handler.js';
+import { GateHandler, type AttentionParts } from './gate-handler.js';
+import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
+import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
 import type { Shards } from '../remote/shards.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
-import { AttendDesk } from './attend-handler.js';
-import { TodoDesk } from './todo-handler.js';
+import { AttendHandler } from './attend-handler.js';
+import { TodoHandler } from './todo-handler.js';
 
 const listMax = 200;
 /** A page ends with the task that exceeds it. */
@@ -52,7 +52,7 @@ const waitMarginMs = 250;
 /** Publications are at most once: who is there is looked at this often as well. */
 const workersEveryMs = 2_000;
 
-export interface TaskDeskParts {
+export interface TaskHandlerParts {
   client: Client;
   store: Store;
   shards: Shards;
@@ -60,35 +60,35 @@ export interface TaskDeskParts {
   attention: AttentionParts;
   /** What is missing in an intent; absent: as the product says. */
   upstream?: UpstreamRules;
-  /** For a child that makes overlays. */
   config: Config;
+  makeOverlays: MakeOverlays;
 }
 
-interface TaskDeskOwn {
+interface TaskHandlerOwn {
   book: TaskBook;
   queues: Queues;
   pool: WorkerPool;
   overlays: OverlayMaker;
-  gates: GateDesk;
-  attend: AttendDesk;
+  gates: GateHandler;
+  attend: AttendHandler;
 }
 
 /** Tasks as the bus asks for them, and workers as the bus knows them. */
-export class TaskDesk implements AsyncDisposable {
-  readonly #parts: TaskDeskParts;
+export class TaskHandler implements AsyncDisposable {
+  readonly #parts: TaskHandlerParts;
   readonly #book: TaskBook;
   readonly #queues: Queues;
   readonly #pool: WorkerPool;
   readonly #overlays: OverlayMaker;
-  readonly #gates: GateDesk;
-  readonly #attend: AttendDesk;
+  readonly #gates: GateHandler;
+  readonly #attend: AttendHandler;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
 
-  private constructor(parts: TaskDeskParts, own: TaskDeskOwn) {
+  private constructor(parts: TaskHandlerParts, own: TaskHandlerOwn) {
     this.#parts = parts;
     this.#book = own.book;
     this.#queues = own.queues;
@@ -99,15 +99,15 @@ export class TaskDesk implements AsyncDisposable {
   }
 
   /** Throws STORE_UNAVAILABLE. */
-  static async open(parts: TaskDeskParts): Promise<TaskDesk> {
+  static async open(parts: TaskHandlerParts): Promise<TaskHandler> {
     const { client, log, store, shards, config } = parts;
     const pool = new WorkerPool();
     const overlays = new OverlayMaker({
       roots: async () => [...(await shards.lattices()).keys()],
-      config,
       log,
+      make: parts.makeOverlays,
     });
-    const gates = new GateDesk({ client, store, log, ...parts.attention });
+    const gates = new GateHandler({ client, store, log, ...parts.attention });
     const queues = await Queues.open({
       store,
       limits: config.prompt ?? {},
@@ -120,7 +120,7 @@ export class TaskDesk implements AsyncDisposable {
       clock: systemClock,
       queues,
     });
-    const attend = new AttendDesk({ ...parts, gates });
+    const attend = new AttendHandler({ ...parts, gates });
     const book: TaskBook = await TaskBook.open({
       store,
       clock: systemClock,
@@ -138,7 +138,7 @@ export class TaskDesk implements AsyncDisposable {
     queues.conduct(book);
     conductor.conduct(book);
     await attend.conduct(book);
-    return new TaskDesk(parts, { book, queues, pool, overlays, gates, attend });
+    return new TaskHandler(parts, { book, queues, pool, overlays, gates, attend });
   }
 
   /** What a monitor is told. */
@@ -183,11 +183,11 @@ export class TaskDesk implements AsyncDisposable {
   #serveOn(client: Client): void {
     const inner = async (id: string): Promise<TaskView> => viewOf(await this.#book.get(id));
     const lists = new TodoLists({ store: this.#parts.store, nowMs: () => systemClock.nowMs() });
-    const todos = new TodoDesk({ lists, tasks: { delegate: this.#delegate, show: inner } });
+    const todos = new TodoHandler({ lists, tasks: { delegate: this.#delegate, show: inner } });
     todos.serveOn(client);
     this.#attend.serveOn(client, { lists, todos });
     this.#gates.serveOn(client, this.#book);
-    new QueueDesk({ client, queues: this.#queues }).serveOn(client);
+    new QueueHandler({ client, queues: this.#queues }).serveOn(client);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({

@@ -23,7 +23,7 @@ export interface TasksOfLists {
 }
 
 /** Keeps the lists of agents, and hands over what they delegate. */
-export class TodoDesk {
+export class TodoHandler {
   readonly #lists: TodoLists;
   readonly #tasks: TasksOfLists;
 

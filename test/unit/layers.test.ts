@@ -66,6 +66,46 @@ test.each([
     'zeromq-in-one-place',
   ],
   [
+    'src/remote/planted.ts',
+    "import { x } from '../manager/x.js';\nexport const y = x;",
+    'remote-imports-only-what-it-may',
+  ],
+  [
+    'src/manager/planted.ts',
+    "import { x } from '../executor/x.js';\nexport const y = x;",
+    'manager-imports-only-what-it-may',
+  ],
+  [
+    'src/executor/planted.ts',
+    "import { x } from '../render/x.js';\nexport const y = x;",
+    'executor-imports-only-what-it-may',
+  ],
+  [
+    'src/render/planted.ts',
+    "import { x } from '../manager/x.js';\nexport const y = x;",
+    'render-imports-only-what-it-may',
+  ],
+  [
+    'src/pgc/planted.ts',
+    "import { x } from './serve/x.js';\nexport const y = x;",
+    'pgc-imports-only-what-it-may',
+  ],
+  [
+    'src/critic/serve/planted.ts',
+    "import { x } from '../../remote/x.js';\nexport const y = x;",
+    'critic-serve-imports-only-what-it-may',
+  ],
+  [
+    'services/cli/planted.ts',
+    "import { x } from '../mcp/x.js';\nexport const y = x;",
+    'a-service-imports-no-other',
+  ],
+  [
+    'services/planted.ts',
+    "import { x } from './mcp/x.js';\nexport const y = x;",
+    'services-are-started-from-one-table',
+  ],
+  [
     'src/somewhere/planted.ts',
     "import { x } from '../pgc/x.js';\nexport const y = x;",
     'every-part-is-in-the-table',
@@ -80,7 +120,9 @@ test.each([
         writeFileSync(path.join(folder.path, name), content);
       };
       plant('src/pgc/x.ts', 'export const x = 1;');
-      plant('services/x.ts', 'export const x = 1;');
+      for (const folder of ['manager', 'executor', 'render', 'remote', 'pgc/serve'])
+        plant(`src/${folder}/x.ts`, 'export const x = 1;');
+      for (const file of ['services/x.ts', 'services/mcp/x.ts']) plant(file, 'export const x = 1;');
       plant(file, text);
       const { violations } = await check(folder.path);
       expect(violations.map((each) => each.split(':')[0])).toContain(rule);

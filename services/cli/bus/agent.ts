@@ -12,6 +12,7 @@ import {
   type CommonOptions,
 } from '../options.js';
 import { usage } from '../output.js';
+import { programs } from '../../programs.js';
 
 interface AgentOptions extends CommonOptions {
   name?: string;
@@ -58,7 +59,7 @@ export function addAgentCommands(sigma: Command): void {
         throw usage('--name, --runners, --slots, --root and --reads are for executor');
       switch (role) {
         case 'pgc': {
-          const { runPgc } = await import('../../pgc/main.js');
+          const runPgc = await programs.pgc();
           return runPgc(configOf(options), repo ?? process.cwd(), await hostOptionsOf(options));
         }
         case 'manager': {
@@ -66,7 +67,7 @@ export function addAgentCommands(sigma: Command): void {
           if (repo !== undefined) throw usage('the manager takes no folder');
           if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
             throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const { runManager } = await import('../../manager/main.js');
+          const runManager = await programs.manager();
           return runManager(configOf(options));
         }
         case 'critic': {
@@ -74,7 +75,7 @@ export function addAgentCommands(sigma: Command): void {
           if (repo !== undefined) throw usage('the critic takes no folder');
           if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
             throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const { runCritic } = await import('../../critic/main.js');
+          const runCritic = await programs.critic();
           return runCritic(configOf(options));
         }
         case 'executor': {
@@ -82,7 +83,7 @@ export function addAgentCommands(sigma: Command): void {
           if (repo !== undefined) throw usage('the executor takes no folder; see --root');
           if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
             throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const { runExecutor } = await import('../../executor/main.js');
+          const runExecutor = await programs.executor();
           const below = (dir: string | undefined) => (dir === undefined ? undefined : resolve(dir));
           const its = { name, slots, root: below(root), reads: below(reads) };
           return runExecutor(configOf(options), { ...its, runners: runnersOf(options.runners) });

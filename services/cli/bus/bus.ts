@@ -10,6 +10,7 @@ import { isTcp } from '../../../src/transport/address.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { backupAnswerCodec, backupRequestCodec } from '../../../src/wire/messages.js';
 import { asOwner, openPresentStore, storeFolder } from '../../bus-store.js';
+import { programs } from '../../programs.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';
@@ -29,7 +30,7 @@ export function addBusCommands(sigma: Command): void {
   const bus = withCommon(sigma.command('bus'))
     .description('run the broker alone, in the foreground; or look after its store')
     .action(async (options: CommonOptions) => {
-      const { runBroker } = await import('../../broker/main.js');
+      const runBroker = await programs.broker();
       await runBroker(configOf(options));
     });
 

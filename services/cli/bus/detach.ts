@@ -3,8 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { program } from '../../index-process.js';
-import { argumentsOf } from '../options.js';
+import { argumentsOf, program } from '../../program.js';
 import { printableText } from '../../../src/render/terminal.js';
 
 const pollMs = 100;

@@ -3,6 +3,7 @@ import { isName } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { configOf, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { usage } from '../output.js';
+import { programs } from '../../programs.js';
 
 const portMax = 65_535;
 
@@ -18,7 +19,7 @@ export function addMcpCommand(sigma: Command): void {
       const { as, http } = options;
       if (as !== undefined && !isName(as))
         throw new BusError('INVALID_NAME', { name: as, what: 'agent id' });
-      const { runMcp } = await import('../../mcp/main.js');
+      const runMcp = await programs.mcp();
       await runMcp(configOf(options), {
         ...(as !== undefined && { as }),
         ...(http !== undefined && { http }),

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { backoffMs, type BackoffPolicy } from '../../../src/base/backoff.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { program } from '../../index-process.js';
+import { program } from '../../program.js';
 
 /** A child that ends is started again after a jittered wait that doubles up to the cap. */
 const restartBackoff: BackoffPolicy = { baseMs: 400, capMs: 10_000 };

@@ -13,15 +13,9 @@ import { servedAmong } from '../../../src/pgc/serve/take-over.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { withClient, withQuestions } from '../connect.js';
 import { detach } from './detach.js';
-import { index, type Report } from '../../index-process.js';
-import {
-  argumentsOf,
-  configOf,
-  size,
-  wholeNumber,
-  withCommon,
-  type CommonOptions,
-} from '../options.js';
+import { index, type Report } from '../index-process.js';
+import { argumentsOf } from '../../program.js';
+import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable, printableText, shellWord } from '../../../src/render/terminal.js';
 import { printFailure, usage } from '../output.js';
 import { renderQuery } from '../../../src/render/answer.js';

@@ -9,7 +9,7 @@ import { Refresher, type Changed } from '../../../src/pgc/watch/refresher.js';
 import { TreeWatch } from '../../../src/pgc/watch/tree-watch.js';
 import { WatchNotice } from '../../../src/pgc/watch/watch-notice.js';
 import { notifySystemd, untilStopped } from '../../process.js';
-import { index } from '../../index-process.js';
+import { index } from '../index-process.js';
 
 export interface WatchOptions {
   shards?: string | undefined;

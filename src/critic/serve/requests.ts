@@ -13,7 +13,7 @@ const answerMarginMs = 2_000;
 const judges: ReadonlySet<string> = new Set(['operator', 'manager']);
 
 /** What a critic is asked over the bus. */
-export class CriticDesk {
+export class CriticHandler {
   readonly #client: Client;
   readonly #critic: Critic;
 

@@ -12,7 +12,6 @@ function maker(): {
   const config = loadConfig({}, { log: 'silent' });
   const runs: ReturnType<typeof maker>['runs'] = [];
   const its = new OverlayMaker({
-    config,
     log: openLog(config, { service: 'test' }),
     roots: () => Promise.resolve(['/tree']),
     make: (_, layers, signal) =>
