@@ -4,12 +4,13 @@ import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.j
 
 /** Set by the first option that is read, because an error in the options must be told in the right form too. */
 export interface OutputForm {
-  json: boolean;
+  json?: boolean;
 }
 
 /** Results on stdout: one JSON document, or the text that the command renders, which holds names and texts of others. */
 export function print(form: OutputForm, value: object, render: () => string): void {
-  const text = form.json ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);
+  const text =
+    form.json === true ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);
   process.stdout.write(`${text}\n`);
 }
 
@@ -39,7 +40,7 @@ export function printFailure(form: OutputForm, error: unknown): number {
   const coded = asBusError(cause);
   const failure = { ...coded.toFailure(), next: coded.next };
   const next = hint === '' ? coded.next : `${coded.next}\n  ${hint}`;
-  if (form.json) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
+  if (form.json === true) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
   else process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})\n  ${next}\n`);
   return coded.exit;
 }

@@ -14,6 +14,7 @@ import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js'
 import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
 import { treeMessages, type MessageType } from '../pgc/messages.js';
 import { treeServiceOf } from '../pgc/tree-service.js';
+import { ask } from './request.js';
 
 /** Hosts that one request is tried with: the first may be lost while it works. */
 const triesMax = 3;
@@ -51,17 +52,12 @@ export class RemoteAnalyses implements Analyses {
   }
 
   async #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: AnalysisOptions): Promise<A> {
-    const body = message.request.encode(request);
     const endMs = performance.now() + options.deadlineMs;
     for (let attempt = 1; ; attempt += 1) {
+      const deadlineMs = Math.max(1, Math.round(endMs - performance.now()));
+      const asked = { ...options, deadlineMs, isIdempotent: true };
       try {
-        const deadlineMs = Math.max(1, Math.round(endMs - performance.now()));
-        const reply = await this.client.request(`service:${this.#service}`, message.type, body, {
-          ...options,
-          deadlineMs,
-          isIdempotent: true,
-        });
-        return message.answer.decode(reply.body);
+        return await ask(this.client, `service:${this.#service}`, message, request, asked);
       } catch (error) {
         const isLost = tryAnother.has(asBusError(error).code);
         if (!isLost || attempt >= triesMax || performance.now() >= endMs) throw error;

@@ -4,19 +4,12 @@ import {
   type AttendWord,
 } from '../attention/session/messages.js';
 import type { SessionView } from '../attention/session/shapes.js';
-import type { Client } from '../client/client.js';
-import { taskService } from '../task/messages.js';
+import type { Client, RequestOptions } from '../client/client.js';
+import { askManager, type Exchange } from './request.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;
 const marginMs = 10_000;
-const deadlineMs = 30_000;
-
-interface Asking {
-  signal?: AbortSignal;
-  deadlineMs?: number;
-  isIdempotent?: boolean;
-}
 
 /** A manager's sessions of attention over the bus. */
 export class Attends {
@@ -26,39 +19,36 @@ export class Attends {
     this.#client = client;
   }
 
-  /** `document`: an AttendRequest as somebody writes it. Throws ATTEND_INVALID, TASK_INVALID, SESSION_EXISTS, ATTEND_FULL. */
-  async begin(document: object, options: Asking = {}): Promise<SessionView> {
-    const { type, request } = attendMessages.begin;
-    const body = request.encode({ json: Buffer.from(JSON.stringify(document)) });
-    return this.#view(type, body, { ...options, isIdempotent: true });
+  /** `document`: an AttendRequest as JSON. Throws ATTEND_INVALID, TASK_INVALID, SESSION_EXISTS, ATTEND_FULL. */
+  begin(document: object, options: RequestOptions = {}): Promise<SessionView> {
+    const value = { json: Buffer.from(JSON.stringify(document)) };
+    return this.#ask(attendMessages.begin, value, { ...options, isIdempotent: true });
   }
 
   /** Throws NO_SUCH_SESSION. */
-  show(context: string, options: Asking = {}): Promise<SessionView> {
+  show(context: string, options: RequestOptions = {}): Promise<SessionView> {
     return this.#shown({ context, wait_ms: 0, revision: 0 }, options);
   }
 
-  async list(isAll: boolean, limit: number, options: Asking = {}): Promise<SessionView[]> {
-    const { type, request } = attendMessages.list;
-    const body = request.encode({ is_all: isAll, limit });
-    return this.#document<SessionView[]>(type, body, { ...options, isIdempotent: true });
+  list(isAll: boolean, limit: number, options: RequestOptions = {}): Promise<SessionView[]> {
+    const value = { is_all: isAll, limit };
+    return this.#ask(attendMessages.list, value, { ...options, isIdempotent: true });
   }
 
   /** Throws NO_SUCH_SESSION, ATTEND_STATE, ATTEND_NOT_YOURS, USAGE, ATTEND_INVALID. */
-  async say(
+  say(
     said: Pick<AttendWord, 'context' | 'what'> & Partial<AttendWord>,
-    options: Asking = {},
+    options: RequestOptions = {},
   ): Promise<SessionView> {
-    const { type, request } = attendMessages.say;
-    const body = request.encode({ ...{ question: 0, choice: '', text: '' }, ...said });
-    return this.#view(type, body, options);
+    const value = { ...{ question: 0, choice: '', text: '' }, ...said };
+    return this.#ask(attendMessages.say, value, options);
   }
 
-  /** Until it is over, a person is asked something, or `withinMs` are gone. `onChange` is told of every revision. */
+  /** Until it is over, a person is asked something, or `withinMs` have passed. `onChange` gets every revision. */
   async follow(
     view: SessionView,
     onChange: (view: SessionView) => void,
-    { withinMs = Infinity, ...options }: Asking & { withinMs?: number } = {},
+    { withinMs = Infinity, ...options }: RequestOptions & { withinMs?: number } = {},
   ): Promise<SessionView> {
     const untilMs = performance.now() + withinMs;
     let now = view;
@@ -78,20 +68,18 @@ export class Attends {
 
   #shown(
     query: { context: string; wait_ms: number; revision: number },
-    options: Asking,
+    options: RequestOptions,
   ): Promise<SessionView> {
-    const { type, request } = attendMessages.show;
-    return this.#view(type, request.encode(query), { ...options, isIdempotent: true });
+    return this.#ask(attendMessages.show, query, { ...options, isIdempotent: true });
   }
 
-  #view(type: string, body: Buffer, options: Asking): Promise<SessionView> {
-    return this.#document<SessionView>(type, body, options);
-  }
-
-  async #document<T>(type: string, body: Buffer, options: Asking): Promise<T> {
-    const asked = { deadlineMs, ...options };
-    const reply = await this.#client.request(`service:${taskService}`, type, body, asked);
-    const { json }: AttendDocument = attendMessages.begin.answer.decode(reply.body);
+  /** The answers are JSON documents. */
+  async #ask<Q, T>(
+    message: Exchange<Q, AttendDocument>,
+    value: Q,
+    options: RequestOptions,
+  ): Promise<T> {
+    const { json } = await askManager(this.#client, message, value, options);
     return JSON.parse(Buffer.from(json).toString()) as T;
   }
 }

@@ -10,10 +10,10 @@ import {
 } from '../critic/messages.js';
 import type { Critique, CritiqueRequest, PersonJudgement } from '../critic/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
+import { ask, type Exchange } from './request.js';
 
 /** A review of ten modes of a minute each, and what is before and behind it. */
 const reviewMs = 15 * 60_000;
-const deadlineMs = 30_000;
 /** For so long a critic that served may be away. */
 const absentMsMax = 15_000;
 const retryMs = 250;
@@ -23,11 +23,11 @@ export const artifactsListedMax = 2_000;
 
 export interface Reviewing {
   onProgress?: (progress: CritiqueProgress) => void;
-  /** Ends the review; what was found until then is the answer, here at once, over the bus to whoever asks for its id again. */
+  /** Ends the review. The answer is what was found so far: at once in this process, over the bus when its id is asked for again. */
   signal?: AbortSignal;
 }
 
-/** Whoever reviews, and remembers what it reviewed. */
+/** A critic: reviews artifacts, and remembers its reviews. */
 export interface CriticPort {
   /** Throws REVIEW_BUSY, REVIEW_CHANGED, REVIEW_INVALID, TOO_LARGE, CANCELLED. */
   critique(request: CritiqueRequest, options?: Reviewing): Promise<Critique>;
@@ -43,12 +43,12 @@ export interface CriticPort {
   ): Promise<ArtifactHistory>;
 }
 
-/** A broker or a critic that was started again: whoever is faster than the critic finds nobody, for a moment. */
-async function untilItServes<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** After a restart of the broker or the critic, a request may arrive before the critic is back. */
+async function untilItServes<T>(review: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let thereMs = performance.now(); ;) {
     const askedMs = performance.now();
     try {
-      return await ask();
+      return await review();
     } catch (error) {
       const nowMs = performance.now();
       // It was there: what was asked waited for longer than it takes to be refused.
@@ -68,23 +68,17 @@ export class RemoteCritic implements CriticPort {
     this.#client = client;
   }
 
-  async critique(
-    request: CritiqueRequest,
-    { onProgress, signal }: Reviewing = {},
-  ): Promise<Critique> {
-    const { critique } = criticMessages;
-    const body = critique.request.encode(request);
+  critique(request: CritiqueRequest, { onProgress, signal }: Reviewing = {}): Promise<Critique> {
     const untilMs = performance.now() + reviewMs;
-    const asked = (): Promise<{ body: Buffer }> =>
-      this.#client.request(`service:${criticService}`, critique.type, body, {
+    const review = (): Promise<Critique> =>
+      ask(this.#client, `service:${criticService}`, criticMessages.critique, request, {
         deadlineMs: Math.max(1, untilMs - performance.now()),
         // It has an id: a critic that was started again goes on with it.
         isIdempotent: true,
         onPartial: (part) => onProgress?.(critiqueProgress.decode(part)),
         ...(signal === undefined ? {} : { signal }),
       });
-    const reply = await untilItServes(asked, signal);
-    return critique.answer.decode(reply.body);
+    return untilItServes(review, signal);
   }
 
   history(artifact: string): Promise<ArtifactHistory> {
@@ -112,18 +106,8 @@ export class RemoteCritic implements CriticPort {
     return this.#ask(criticMessages.ratify, { artifact, judgement, text, by, critique: '' });
   }
 
-  async #ask<Q extends object, A extends object>(
-    message: {
-      type: string;
-      request: { encode(value: Q): Buffer };
-      answer: { decode(bytes: Uint8Array): A };
-    },
-    request: Q,
-  ): Promise<A> {
-    const body = message.request.encode(request);
-    const options = { deadlineMs, isIdempotent: message.type !== criticMessages.ratify.type };
-    const { type, answer } = message;
-    const reply = await this.#client.request(`service:${criticService}`, type, body, options);
-    return answer.decode(reply.body);
+  #ask<Q, A>(message: Exchange<Q, A>, request: Q): Promise<A> {
+    const isIdempotent = message.type !== criticMessages.ratify.type;
+    return ask(this.#client, `service:${criticService}`, message, request, { isIdempotent });
   }
 }

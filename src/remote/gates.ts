@@ -9,20 +9,13 @@ import {
 } from '../attention/messages.js';
 import type { Gate } from '../attention/shapes.js';
 import type { Client } from '../client/client.js';
-import { taskService } from '../task/messages.js';
+import { askManager, type Exchange } from './request.js';
 
-const deadlineMs = 30_000;
 /** Rows of one request, and of a whole list. */
 const pageRows = 50;
 export const gatesListedMax = 2_000;
 
-interface Bodied<Q, A> {
-  type: string;
-  request: { encode(value: Q): Buffer };
-  answer: { decode(bytes: Uint8Array): A };
-}
-
-/** Questions to persons, over the bus. */
+/** Risky actions that wait for a person, over the bus. */
 export class Gates {
   readonly #client: Client;
 
@@ -51,7 +44,7 @@ export class Gates {
     return this.#ask(attentionMessages.gate, { id }, true);
   }
 
-  /** What was shown is what is judged: another action by then is not. Throws GATE_JUDGED, GATE_CHANGED, GATE_NOT_YOURS. */
+  /** Judges the action that was shown; one that changed since is refused. Throws GATE_JUDGED, GATE_CHANGED, GATE_NOT_YOURS. */
   judge(
     { id, classification }: Gate,
     said: Pick<GateJudgement, 'judgement' | 'direction'>,
@@ -69,10 +62,7 @@ export class Gates {
     await this.#ask(attentionMessages.missed, said, false);
   }
 
-  async #ask<Q, A>(message: Bodied<Q, A>, request: Q, isIdempotent: boolean): Promise<A> {
-    const body = message.request.encode(request);
-    const asked = { deadlineMs, isIdempotent };
-    const reply = await this.#client.request(`service:${taskService}`, message.type, body, asked);
-    return message.answer.decode(reply.body);
+  #ask<Q, A>(message: Exchange<Q, A>, request: Q, isIdempotent: boolean): Promise<A> {
+    return askManager(this.#client, message, request, { isIdempotent });
   }
 }

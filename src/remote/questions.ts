@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { Client, RequestOptions } from '../client/client.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { LocateAnswer, LocateRequest } from '../pgc/locate/locate.js';
 import {
@@ -29,22 +29,18 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
+import { ask } from './request.js';
 
 /** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
-export async function askAgent(
+export function askAgent(
   client: Client,
   agent: string,
   request: AskRequest,
   deadlineMs: number,
   signal?: AbortSignal,
 ): Promise<AskAnswer> {
-  const { type, request: requestCodec, answer } = shardMessages.ask;
-  const reply = await client.request(`agent:${agent}`, type, requestCodec.encode(request), {
-    deadlineMs,
-    isIdempotent: true,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return answer.decode(reply.body);
+  const options = { deadlineMs, isIdempotent: true, ...(signal === undefined ? {} : { signal }) };
+  return ask(client, `agent:${agent}`, shardMessages.ask, request, options);
 }
 
 /** The manager's answers over the bus. */
@@ -112,16 +108,8 @@ export class RemoteQuestions implements Questions {
     return this.#ask(latticeMessages.algebra, request, options);
   }
 
-  async #ask<Q, A>(
-    message: MessageType<Q, A>,
-    request: Q,
-    options: AskingOptions & { onPartial?: (body: Buffer) => void },
-  ): Promise<A> {
-    const body = message.request.encode(request);
-    const reply = await this.#client.request(`service:${latticeService}`, message.type, body, {
-      ...options,
-      isIdempotent: true,
-    });
-    return message.answer.decode(reply.body);
+  #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: RequestOptions): Promise<A> {
+    const asked = { ...options, isIdempotent: true };
+    return ask(this.#client, `service:${latticeService}`, message, request, asked);
   }
 }

@@ -23,6 +23,7 @@ import type {
   HopRequest,
   ShardPort,
 } from '../pgc/shapes.js';
+import { ask } from './request.js';
 
 /** More than any shard of ours ever sends in one hop. */
 const hopCitationsMax = 64;
@@ -125,13 +126,11 @@ export class RemoteShard implements ShardPort, WordsPort {
       });
   }
 
-  async #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
-    const body = message.request.encode(request);
-    const asked = { deadlineMs: shardDeadlineMs, isIdempotent: true, ...(signal && { signal }) };
-    const reply = await this.turns.run(
-      () => this.client.request(`agent:${this.id}`, message.type, body, asked),
+  #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
+    const options = { deadlineMs: shardDeadlineMs, isIdempotent: true, ...(signal && { signal }) };
+    return this.turns.run(
+      () => ask(this.client, `agent:${this.id}`, message, request, options),
       signal,
     );
-    return message.answer.decode(reply.body);
   }
 }

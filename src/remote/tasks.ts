@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { Client, RequestOptions } from '../client/client.js';
 import type { DelegatedTask } from '../delegation/shapes.js';
 import {
   taskMessages,
@@ -14,6 +14,7 @@ import {
 } from '../task/messages.js';
 import type { TodoListView } from '../task/sigma-task-update.js';
 import { isFinal } from '../task/states.js';
+import { askManager, type Exchange } from './request.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;
@@ -27,12 +28,6 @@ const changeMsMax = 180_000;
 const pageRows = 100;
 /** Rows of a whole list. */
 export const tasksListedMax = 2_000;
-
-interface Bodied<Q, A> {
-  type: string;
-  request: { encode(value: Q): Buffer };
-  answer: { decode(bytes: Uint8Array): A };
-}
 
 interface Waiting {
   signal?: AbortSignal;
@@ -151,15 +146,8 @@ export class Tasks {
     return now;
   }
 
-  async #ask<Q, A>(
-    message: Bodied<Q, A>,
-    request: Q,
-    options: Waiting & { isIdempotent?: boolean; deadlineMs?: number },
-  ): Promise<A> {
-    const body = message.request.encode(request);
-    const asked = { deadlineMs, ...options };
-    const reply = await this.#client.request(`service:${taskService}`, message.type, body, asked);
-    return message.answer.decode(reply.body);
+  #ask<Q, A>(message: Exchange<Q, A>, request: Q, options: RequestOptions): Promise<A> {
+    return askManager(this.#client, message, request, options);
   }
 }
 

@@ -38,7 +38,7 @@ export function addAuditCommand(sigma: Command): void {
         },
         options.limit,
       );
-      print({ json: options.json === true }, { entries }, () => render(entries));
+      print(options, { entries }, () => render(entries));
     });
 }
 

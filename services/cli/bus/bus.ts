@@ -47,7 +47,7 @@ export function addBusCommands(sigma: Command): void {
             const { entries, bytes, elapsedMs } = await store.backup(folder);
             return { entries, bytes, elapsed_ms: elapsedMs };
           }));
-      print({ json: options.json === true }, { folder, ...copied }, () => told(folder, copied));
+      print(options, { folder, ...copied }, () => told(folder, copied));
     });
 
   withCommon(bus.command('restore').argument('<folder>', 'a backup'))
@@ -70,7 +70,7 @@ export function addBusCommands(sigma: Command): void {
         ...{ store, taken_ms: takenMs, ...counts, elapsed_ms: elapsedMs },
         ...(movedTo === undefined ? {} : { moved_to: movedTo }),
       };
-      print({ json: options.json === true }, restored, () =>
+      print(options, restored, () =>
         [
           told(store, restored),
           `as it was at ${new Date(takenMs).toISOString()}`,
@@ -88,7 +88,7 @@ export function addBusCommands(sigma: Command): void {
         ? asOperator(config, 'compact', Buffer.alloc(0))
         : withStore(config, (store) => store.compact()));
       const elapsed_ms = Math.round(performance.now() - startedMs);
-      print({ json: options.json === true }, { elapsed_ms }, () => `compacted in ${elapsed_ms} ms`);
+      print(options, { elapsed_ms }, () => `compacted in ${elapsed_ms} ms`);
     });
 }
 

@@ -44,9 +44,7 @@ export function addDoctorCommand(sigma: Command): void {
     .action(async (options: CommonOptions) => {
       const { checks, indexes } = await examined(options);
       const is_sound = checks.every(({ state }) => state !== 'broken');
-      print({ json: options.json === true }, { is_sound, checks, indexes }, () =>
-        render(checks, indexes, is_sound),
-      );
+      print(options, { is_sound, checks, indexes }, () => render(checks, indexes, is_sound));
       if (!is_sound) process.exitCode = 1;
     });
 }

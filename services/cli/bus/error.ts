@@ -11,10 +11,9 @@ export function addErrorCommand(sigma: Command): void {
   )
     .description('explain an error code')
     .action((code: string | undefined, options: CommonOptions) => {
-      const form = { json: options.json === true };
       if (code === undefined) {
         const all = Object.entries(catalogue).map(([name, entry]) => ({ code: name, ...entry }));
-        print(form, { errors: all }, () =>
+        print(options, { errors: all }, () =>
           table(all.map((each) => [each.code, `exit ${each.exit}`, readable(each.text)])),
         );
         return;
@@ -22,7 +21,7 @@ export function addErrorCommand(sigma: Command): void {
       const name = code.toUpperCase();
       if (!isErrorCode(name)) throw new BusError('UNKNOWN_ERROR_CODE', { code });
       const entry = catalogue[name];
-      print(form, { code: name, ...entry }, () =>
+      print(options, { code: name, ...entry }, () =>
         [
           `${name}: ${readable(entry.text)}`,
           `  What to do: ${readable(entry.next)}`,

@@ -42,7 +42,7 @@ export function addKeysCommands(sigma: Command): void {
     .action((options: CommonOptions) => {
       const { home } = configOf(options);
       const { publicKey, isNew } = ensureServerKeys(home, newCurveKeyPair, Date.now());
-      print({ json: options.json === true }, { public: publicKey, created: isNew }, () =>
+      print(options, { public: publicKey, created: isNew }, () =>
         isNew ? `made: ${publicKey}` : `there already: ${publicKey}`,
       );
     });
@@ -65,7 +65,7 @@ export function addKeysCommands(sigma: Command): void {
         const { role, curve_public, created } = readAgentKeys(home, agent);
         return { agent, role, curve_public, created };
       });
-      print({ json: options.json === true }, { agents }, () => renderKeys(agents));
+      print(options, { agents }, () => renderKeys(agents));
     });
 
   withCommon(keys.command('rotate').argument('[agent]', 'its id'))
@@ -86,7 +86,7 @@ export function addKeysCommands(sigma: Command): void {
     .description('refuse an agent at its next connection')
     .action((agent: string, options: CommonOptions) => {
       revokeAgentKeys(configOf(options).home, agent);
-      print({ json: options.json === true }, { agent, revoked: true }, () =>
+      print(options, { agent, revoked: true }, () =>
         [
           `${agent} is refused from its next connection on.`,
           'A connection that stands lasts until it ends; restart the broker to end it now.',
@@ -129,7 +129,7 @@ function issue(
     throw error;
   }
   const { curve_public, created } = keys;
-  print({ json: options.json === true }, { agent, role, curve_public, created, file, bus }, () =>
+  print(options, { agent, role, curve_public, created, file, bus }, () =>
     [
       `${agent} may connect as ${role}; its keys are in ${file}.`,
       'Bring that file to its machine over a safe way, keep it 0600, and name it in SIGMA_IDENTITY.',
@@ -145,7 +145,7 @@ function rotateRole(options: IdentityOptions): void {
   if (role === undefined) throw usage('name an agent, or a role with --role');
   if (!isProvenRole(role)) throw usage(`--role is ${provenRoles.join(' or ')}, not ${role}`);
   rotateRoleSecret(configOf(options).home, role);
-  print({ json: options.json === true }, { role, rotated: true }, () =>
+  print(options, { role, rotated: true }, () =>
     [
       `The secret of ${role} is new; processes on this machine read it at their next greeting.`,
       'A session that stands lasts until it ends.',

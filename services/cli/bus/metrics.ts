@@ -30,7 +30,7 @@ export function addMetricsCommand(sigma: Command): void {
       const text = await new Metrics({ status: () => status }).text();
       const samples = tasks === undefined ? '' : await samplesText(samplesOf(tasks));
       const read = tasks && { states: tasks.states, ...parsed(tasks) };
-      print({ json: options.json === true }, { metrics: text + samples, tasks: read ?? null }, () =>
+      print(options, { metrics: text + samples, tasks: read ?? null }, () =>
         options.tasks === true && read !== undefined ? rendered(read) : text + samples,
       );
     });

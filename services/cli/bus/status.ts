@@ -29,7 +29,7 @@ export function addStatusCommands(sigma: Command): void {
       const watched = await watchedTrees(config.home);
       const troubles = managers.flatMap(troublesOf);
       const all = { address: config.bus, ...status, watched, troubles };
-      print({ json: options.json === true }, all, () =>
+      print(options, all, () =>
         [
           renderStatus(config.bus, status),
           ...watched.map(renderWatched),
@@ -47,9 +47,7 @@ export function addStatusCommands(sigma: Command): void {
     .description('every registered agent, reachable or not')
     .action(async (options: CommonOptions & { role?: string; project?: string }) => {
       const agents = await withClient(configOf(options), (client) => client.agents(options));
-      print({ json: options.json === true }, { agents: agents.map(flat) }, () =>
-        renderAgents(agents),
-      );
+      print(options, { agents: agents.map(flat) }, () => renderAgents(agents));
     });
 }
 

@@ -45,7 +45,7 @@ export function addAlgebraCommand(sigma: Command): void {
       const found = await analysed(its, (tree, how) => tree.algebra(request, how));
       const failed = found.errors.length > 0;
       const answer = withError({ expression: text, ...found }, failed);
-      print({ json: its.json === true }, answer, () => render(answer));
+      print(its, answer, () => render(answer));
       if (failed) process.exitCode = 1;
     });
 }

@@ -96,7 +96,7 @@ export function analysed<A>(
 }
 
 function show(options: CommonOptions, answer: object, render: () => string): void {
-  print({ json: options.json === true }, answer, render);
+  print(options, answer, render);
 }
 
 function direction(text: string): Direction {

@@ -116,6 +116,6 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
 
 function report(options: CommonOptions, answer: AskAnswer): void {
   const isEmpty = answer.sources.length === 0;
-  print({ json: options.json === true }, withError(answer, isEmpty), () => renderAnswer(answer));
+  print(options, withError(answer, isEmpty), () => renderAnswer(answer));
   if (isEmpty) process.exitCode = 1;
 }

@@ -28,7 +28,7 @@ export function addGraphCommands(sigma: Command): void {
         questions.callers(symbol, { deadlineMs: its.deadline }),
       );
       const failed = answer.errors.length > 0;
-      print({ json: its.json === true }, withError(answer, failed), () =>
+      print(its, withError(answer, failed), () =>
         renderSites(answer.definitions, 'called by', answer.callers, answer.errors),
       );
       if (failed) process.exitCode = 1;
@@ -41,7 +41,7 @@ export function addGraphCommands(sigma: Command): void {
         questions.callees(symbol, { deadlineMs: its.deadline }),
       );
       const failed = answer.errors.length > 0;
-      print({ json: its.json === true }, withError(answer, failed), () =>
+      print(its, withError(answer, failed), () =>
         renderSites(answer.definitions, 'calls', answer.callees, answer.errors),
       );
       if (failed) process.exitCode = 1;
@@ -56,9 +56,7 @@ export function addGraphCommands(sigma: Command): void {
       const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
       const answer =
         found.found || found.errors.length > 0 ? found : { ...found, errors: [noRoute] };
-      print({ json: its.json === true }, withError(answer, !answer.found), () =>
-        renderTrace(answer),
-      );
+      print(its, withError(answer, !answer.found), () => renderTrace(answer));
       if (!answer.found) process.exitCode = 1;
     });
 }

@@ -112,7 +112,7 @@ export function addIndexCommand(sigma: Command): void {
       };
       const lines =
         listed?.map(({ path, reason }) => `  ${printable(JSON.stringify(path))}  ${reason}`) ?? [];
-      print({ json: options.json === true }, whole, () => [render(whole), ...lines].join('\n'));
+      print(options, whole, () => [render(whole), ...lines].join('\n'));
     });
 }
 
@@ -138,7 +138,7 @@ async function changedFromStdin(): Promise<ReadonlySet<string>> {
 
 async function check(repo: string, home: string, options: IndexOptions): Promise<void> {
   const report = await checkIndex(repo, home);
-  print({ json: options.json === true }, report, () =>
+  print(options, report, () =>
     [
       ...report.files.flatMap(({ file, problem }) =>
         problem === '' ? [] : [`${file}: ${problem}`],

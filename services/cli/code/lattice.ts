@@ -45,9 +45,7 @@ export function addLatticeCommands(sigma: Command): void {
     .action(async (repo: string, its: CommonOptions & { shards: string; tree?: boolean }) => {
       const request = await readShardRequest(its.shards, repo);
       const plan = await planFolder(repo, request, configOf(its).home);
-      print({ json: its.json === true }, plan, () =>
-        its.tree === true ? renderPlanTree(plan) : renderPlan(plan),
-      );
+      print(its, plan, () => (its.tree === true ? renderPlanTree(plan) : renderPlan(plan)));
     });
 
   options(lattice.command('topology'))
@@ -61,7 +59,7 @@ export function addLatticeCommands(sigma: Command): void {
         questions.topology({ deadlineMs: its.deadline }),
       );
       const topology = selected(whole, its.agent, its.min);
-      print({ json: its.json === true }, topology, () =>
+      print(its, topology, () =>
         its.dot === true ? renderDot(topology) : renderTopology(topology, its.agent),
       );
     });
@@ -78,7 +76,7 @@ export function addLatticeCommands(sigma: Command): void {
       const path = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.path(from, to, its.maxHops, { deadlineMs: its.deadline }),
       );
-      print({ json: its.json === true }, { path }, () => path.join(' → '));
+      print(its, { path }, () => path.join(' → '));
     });
 
   options(lattice.command('query').argument('<question>'))
@@ -104,7 +102,7 @@ export function addLatticeCommands(sigma: Command): void {
           questions.query(request, { deadlineMs: its.deadline }),
         );
         const isEmpty = answer.hops.length === 0;
-        print({ json: its.json === true }, withError(answer, isEmpty), () => renderQuery(answer));
+        print(its, withError(answer, isEmpty), () => renderQuery(answer));
         if (isEmpty) process.exitCode = 1;
       },
     );

@@ -65,7 +65,7 @@ export function addLocateCommand(sigma: Command): void {
       if (isCut) answer.warnings.push(`only the first ${reportBytesMax} bytes were read`);
       const isEmpty = answer.files.length === 0;
       const error = isEmpty ? { error: new BusError('NOT_FOUND').toFailure() } : {};
-      print({ json: options.json === true }, { ...answer, ...error }, () => render(answer));
+      print(options, { ...answer, ...error }, () => render(answer));
       if (isEmpty) process.exitCode = 1;
     });
 }

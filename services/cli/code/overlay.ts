@@ -45,7 +45,7 @@ export function addOverlayCommands(sigma: Command): void {
     .description('rules of O2: those that are shipped, changed by .sigma/security.json of the tree')
     .action(async (options: OverlayOptions) => {
       const rules = listedRules(await rulesOf(await SourceTree.open(options.repo)));
-      print({ json: options.json === true }, { rules }, () => renderRules(rules));
+      print(options, { rules }, () => renderRules(rules));
     });
 
   withRepo(overlay.command('generate'))
@@ -80,8 +80,8 @@ function withRepo(command: Command): Command {
 }
 
 /** Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT; INDEX_BUILDING while there is no older one. */
-async function printStates({ repo, json }: OverlayOptions, home: string): Promise<void> {
-  const root = await realRoot(repo);
+async function printStates(options: OverlayOptions, home: string): Promise<void> {
+  const root = await realRoot(options.repo);
   const place = placeOf(root, home);
   // First: a run that ends in between has put its own manifest in place before.
   const building = await readBuilding(place);
@@ -90,7 +90,7 @@ async function printStates({ repo, json }: OverlayOptions, home: string): Promis
     throw isFirst ? new BusError('INDEX_BUILDING', { path: root }, { cause: error }) : error;
   });
   const states = statesOf(manifest, building);
-  print({ json: json === true }, states, () => render(states));
+  print(options, states, () => render(states));
 }
 
 /** Throws USAGE for a name that is none. */

@@ -27,7 +27,7 @@ export function addVerifyCommand(sigma: Command): void {
       const results = await withQuestions(configOf(options), options.repo, (questions) =>
         questions.verify(citations, { deadlineMs: options.deadline }),
       );
-      print({ json: options.json === true }, { results }, () => render(citations, results));
+      print(options, { results }, () => render(citations, results));
       if (results.some((verdict) => verdict.status !== 'valid')) process.exitCode = 1;
     });
 }

@@ -102,15 +102,14 @@ async function review(options: CriticOptions): Promise<void> {
   const selection = await selectionFor(request, options);
   const { refusalOf } = await import('../../../src/critic/select/course.js');
   const refused = refusalOf(selection);
-  const form = { json: options.json === true };
   if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
   // Else they stand in the answer.
-  warn(form.json ? [...warnings, ...selection.flags] : warnings);
+  warn(options.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../../../src/render/critique.js');
     const { path } = request.artifact;
-    return print(form, { artifact: path, threshold, ...selection }, () =>
+    return print(options, { artifact: path, threshold, ...selection }, () =>
       renderSelection(selection, path, threshold),
     );
   }
@@ -123,7 +122,7 @@ async function review(options: CriticOptions): Promise<void> {
       },
     ]);
   const { renderCritique } = await import('../../../src/render/critique.js');
-  print(form, critique, () => renderCritique(critique, options.full === true));
+  print(options, critique, () => renderCritique(critique, options.full === true));
   const isGated =
     !request.is_adversarial || (request.threshold ?? config.critic?.threshold) !== undefined;
   if (!isFine(critique, isGated)) process.exitCode = 1;
@@ -210,7 +209,7 @@ function addHistoryCommands(critic: Command): void {
     .action(async (options: CommonOptions) => {
       const { critics, render } = await remembered(options);
       const found = await critics.list();
-      print({ json: options.json === true }, { artifacts: found.rows, more: found.more }, () =>
+      print(options, { artifacts: found.rows, more: found.more }, () =>
         render.renderRows(found.rows, found.more),
       );
     });
@@ -235,9 +234,7 @@ async function told(options: CommonOptions, history: ArtifactHistory): Promise<v
   const { iterations, threshold } = history.tracking;
   const trend = trendOf(iterations, threshold);
   const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
-  print({ json: options.json === true }, { ...history, trend }, () =>
-    renderHistory(history, isPlain),
-  );
+  print(options, { ...history, trend }, () => renderHistory(history, isPlain));
 }
 
 interface RatifyOptions extends CommonOptions {

@@ -30,7 +30,7 @@ export function addDeadCommands(sigma: Command): void {
       asOperator(options, async (client) => {
         const { mailbox = '*', after = 0 } = options;
         const page = await client.mail.dead({ mailbox, after, limit: pageMax });
-        print({ json: options.json === true }, page, () =>
+        print(options, page, () =>
           page.messages.length === 0
             ? 'There are no dead letters.'
             : listed(page.messages, page.depth),
@@ -43,7 +43,7 @@ export function addDeadCommands(sigma: Command): void {
     .action((seq: number, options: CommonOptions) =>
       asOperator(options, async (client) => {
         const answer = await client.mail.message({ seq });
-        print({ json: options.json === true }, { message: shown(answer) }, () =>
+        print(options, { message: shown(answer) }, () =>
           [printable(`${answer.view.state}: ${answer.view.reason || '-'}`), rendered(answer)].join(
             '\n',
           ),
@@ -83,7 +83,7 @@ async function changing(
   await asOperator(options, async (client) => {
     const mailbox = options.all === true ? '*' : (options.mailbox ?? '');
     const count = await work(client, mailbox, seqs);
-    print({ json: options.json === true }, { count }, () => `${count} ${done}`);
+    print(options, { count }, () => `${count} ${done}`);
   });
 }
 

@@ -84,13 +84,16 @@ export function addMailCommands(sigma: Command): void {
               ...(options.correlation !== undefined && { correlation: options.correlation }),
             },
           );
-          const form = { json: options.json === true };
           if (options.reply === undefined)
-            return print(form, accepted, () => `accepted as ${accepted.seq} (id ${accepted.id})`);
+            return print(
+              options,
+              accepted,
+              () => `accepted as ${accepted.seq} (id ${accepted.id})`,
+            );
           const as = options.as === undefined ? '' : ` --as ${options.as}`;
           hint = `It was accepted; its answer comes with: sigma receive --reply ${printable(id + as)}`;
           const reply = await wholeReply(client, id, { deadlineMs: options.reply, from });
-          print(form, { ...accepted, reply: { from: reply.from, ...bodyOf(reply) } }, () =>
+          print(options, { ...accepted, reply: { from: reply.from, ...bodyOf(reply) } }, () =>
             printableText(reply.body.toString()),
           );
         },
@@ -106,7 +109,7 @@ export function addMailCommands(sigma: Command): void {
     .action(async (options: TakeOptions) => {
       await taking(options, async (client, mailbox) => {
         const taken = await takenOne(client, options, mailbox, waitOf(options));
-        print({ json: options.json === true }, { message: shown(taken) }, () => rendered(taken));
+        print(options, { message: shown(taken) }, () => rendered(taken));
         client.settle([taken.view.seq]);
       });
     });
@@ -123,7 +126,7 @@ export function addMailCommands(sigma: Command): void {
           if (next === undefined) break;
           taken.push(next);
         }
-        print({ json: options.json === true }, { messages: taken.map(shown) }, () =>
+        print(options, { messages: taken.map(shown) }, () =>
           taken.length === 0 ? 'Nothing is there.' : taken.map(rendered).join('\n\n'),
         );
         client.settle(taken.map(({ view }) => view.seq));
@@ -144,7 +147,7 @@ export function addMailCommands(sigma: Command): void {
           );
           const messages = pages.flatMap((page) => page.messages);
           const depth = pages.reduce((sum, page) => sum + page.depth, 0);
-          print({ json: options.json === true }, { messages, depth }, () =>
+          print(options, { messages, depth }, () =>
             messages.length === 0 ? 'The inbox is empty.' : listed(messages, depth),
           );
         },

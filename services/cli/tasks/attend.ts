@@ -90,7 +90,7 @@ function addSessionCommands(attend: Command): void {
     .action(async (context: string, options: SessionOptions) => {
       if (options.wait === true) return attended(options, (attends) => attends.show(context));
       const view = await withAttends(options, (attends) => attends.show(context));
-      print({ json: options.json === true }, view, () => renderSession(view));
+      print(options, view, () => renderSession(view));
     });
 
   withCommon(attend.command('list'))
@@ -101,7 +101,7 @@ function addSessionCommands(attend: Command): void {
       const sessions = await withAttends(options, (attends) =>
         attends.list(options.all === true, options.limit),
       );
-      print({ json: options.json === true }, { sessions }, () => renderSessions(sessions));
+      print(options, { sessions }, () => renderSessions(sessions));
     });
 
   for (const [what, description] of [
@@ -115,7 +115,7 @@ function addSessionCommands(attend: Command): void {
           const said = await attends.say({ context, what });
           return what === 'withdraw' ? attends.follow(said, () => undefined) : said;
         });
-        print({ json: options.json === true }, view, () => renderSession(view));
+        print(options, view, () => renderSession(view));
       });
 }
 
@@ -170,8 +170,7 @@ async function attended(
   options: SessionOptions,
   work: (attends: Attends) => Promise<SessionView>,
 ): Promise<void> {
-  const form = { json: options.json === true };
-  const canAsk = !form.json && process.stdin.isTTY && process.stdout.isTTY;
+  const canAsk = options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
   const view = await withAttends(options, async (attends, gates) => {
     const first = await work(attends);
     if (options.wait === false) return first;
@@ -188,7 +187,7 @@ async function attended(
     });
   });
   const error = failureOf(view, options.wait !== false);
-  print(form, { ...view, error: error?.toFailure() ?? null }, () => renderSession(view));
+  print(options, { ...view, error: error?.toFailure() ?? null }, () => renderSession(view));
   if (error !== undefined) process.exitCode = error.exit;
 }
 

@@ -97,7 +97,7 @@ export function addDelegateCommand(sigma: Command): void {
 }
 
 async function delegate(task: DelegatedTask, options: DelegateOptions): Promise<void> {
-  const { as, json, wait = process.stdout.isTTY } = options;
+  const { as, wait = process.stdout.isTTY } = options;
   const known = { isAccepted: false };
   const accepted = (): void => void (known.isAccepted = true);
   try {
@@ -110,7 +110,7 @@ async function delegate(task: DelegatedTask, options: DelegateOptions): Promise<
           : tasks.delegateAs(as, task, accepted));
         accepted();
         if (wait) return printOutcome(options, await followed(client, view));
-        print({ json: json === true }, view, () => `delegated as ${view.id} (${view.state})`);
+        print(options, view, () => `delegated as ${view.id} (${view.state})`);
       },
       as === undefined ? 'client' : 'operator',
     );

@@ -39,14 +39,14 @@ export function addGateCommands(sigma: Command): void {
       const found = await withGates(options, (gates) =>
         gates.list({ session, isAll: options.all === true }, limit),
       );
-      print(formOf(options), found, () => renderGates(found.gates, found.more));
+      print(options, found, () => renderGates(found.gates, found.more));
     });
 
   withCommon(gate.command('show').argument('<id>'))
     .description('one gate: the exact action, and what is risky about it')
     .action(async (id: string, options: CommonOptions) => {
       const found = await withGates(options, (gates) => gates.show(id));
-      print(formOf(options), found, () => [renderGate(found), ...waysToJudge(found)].join('\n'));
+      print(options, found, () => [renderGate(found), ...waysToJudge(found)].join('\n'));
     });
 
   for (const judgement of judgements) addJudgement(gate, judgement);
@@ -58,7 +58,7 @@ export function addGateCommands(sigma: Command): void {
     .action(async (options: CommonOptions & { session: string; revoke?: boolean }) => {
       const query = { session: options.session, is_revoked: options.revoke === true };
       const found = await withGates(options, (gates) => gates.approvals(query));
-      print(formOf(options), { approvals: found }, () =>
+      print(options, { approvals: found }, () =>
         query.is_revoked ? `${found.length} approvals were taken back.` : renderApprovals(found),
       );
     });
@@ -73,7 +73,7 @@ export function addGateCommands(sigma: Command): void {
       const signal = signals.find((each) => each === options.signal);
       if (signal === undefined) throw usage(`a signal is one of ${signals.join(', ')}`);
       await withGates(options, (gates) => gates.missed({ task, signal, text: options.why }));
-      print(formOf(options), { task, signal }, () => `Counted: ${signal}.`);
+      print(options, { task, signal }, () => `Counted: ${signal}.`);
     });
 }
 
@@ -87,18 +87,17 @@ function addJudgement(gate: Command, judgement: Judgement): void {
       const shown = await gates.show(id);
       return gates.judge(shown, { judgement, direction });
     });
-    print(formOf(options), now, () => toldOf(now));
+    print(options, now, () => toldOf(now));
   });
 }
 
 /** Each open gate is shown and judged; without a terminal they are listed. */
 async function walk(options: CommonOptions): Promise<void> {
-  const form = formOf(options);
   await withGates(options, async (gates) => {
     const found = await gates.list();
-    const canAsk = !form.json && process.stdin.isTTY && process.stdout.isTTY;
+    const canAsk = options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
     if (!canAsk || found.gates.length === 0)
-      return print(form, found, () => renderGates(found.gates, found.more));
+      return print(options, found, () => renderGates(found.gates, found.more));
     for (const each of found.gates) {
       process.stdout.write(`${renderGate(each)}\n`);
       const answer = await judgementFor(each);
@@ -148,10 +147,6 @@ async function judgementFor({ classification }: Gate): Promise<Answer | 'skip' |
 
 function toldOf({ id, judgement, judged_by }: Gate): string {
   return printable(`${id}: ${judgement} by ${judged_by}`);
-}
-
-function formOf({ json }: CommonOptions): { json: boolean } {
-  return { json: json === true };
 }
 
 function withGates<T>(options: CommonOptions, work: (gates: Gates) => Promise<T>): Promise<T> {

@@ -52,7 +52,7 @@ export function addQueueCommands(sigma: Command): void {
         await withQueue(options, async (tasks, owner, client) => {
           await makeKnown(client, owner);
           const view = await tasks.push({ owner, task, to_parent: false });
-          print({ json: options.json === true }, view, () => {
+          print(options, view, () => {
             const called = view.task.name === '' ? '' : ` (${printable(view.task.name)})`;
             return `queued as ${printable(view.id)}${called}; start it: sigma queue run`;
           });
@@ -70,9 +70,7 @@ export function addQueueCommands(sigma: Command): void {
           ({ status, is_delivering }) =>
             options.all === true || status !== 'finished' || is_delivering,
         );
-        print({ json: options.json === true }, { ...whole, rows }, () =>
-          listed({ ...whole, rows }),
-        );
+        print(options, { ...whole, rows }, () => listed({ ...whole, rows }));
       });
     });
 
@@ -100,7 +98,7 @@ export function addQueueCommands(sigma: Command): void {
       await withQueue(options, async (tasks, owner) => {
         const asked = { owner, count: count ?? 0, concurrency, timeout_ms, key, supervised };
         const answer = await tasks.run(asked);
-        print({ json: options.json === true }, answer, () => {
+        print(options, answer, () => {
           const { started, queued, running } = answer;
           const ids = started.map((id) => `  ${printable(id)}`);
           return [`${started.length} started, ${running} under way, ${queued} queued`, ...ids].join(
@@ -118,11 +116,7 @@ export function addQueueCommands(sigma: Command): void {
         const id = resolved(await tasks.queue(owner), name);
         const text = options.why === '' ? 'KILLED' : `KILLED: ${options.why}`;
         const view = await tasks.change({ id, what: 'cancel', text });
-        print(
-          { json: options.json === true },
-          view,
-          () => `${printable(id)}: ${printable(view.state)}`,
-        );
+        print(options, view, () => `${printable(id)}: ${printable(view.state)}`);
       });
     });
 }

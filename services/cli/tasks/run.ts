@@ -47,7 +47,7 @@ export function addRunCommand(sigma: Command): void {
 }
 
 async function run(given: string | undefined, options: RunOptions): Promise<void> {
-  const { json, wait = process.stdout.isTTY, concurrency, name = mainName } = options;
+  const { wait = process.stdout.isTTY, concurrency, name = mainName } = options;
   const config = configOf(options);
   const id = `${name}-${randomBytes(4).toString('hex')}`;
   const task = await promptTask(given, options, id);
@@ -66,8 +66,7 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
             ? await tasks.delegate(task)
             : await tasks.delegateAs(owner, task, accepted);
         accepted();
-        if (!wait)
-          return print({ json: json === true }, view, () => `runs as ${printable(view.id)}`);
+        if (!wait) return print(options, view, () => `runs as ${printable(view.id)}`);
         const now = await followed(client, view);
         if (isOver(now)) await takeResult(client, owner, id);
         printOutcome(options, now);

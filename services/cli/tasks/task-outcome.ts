@@ -31,6 +31,6 @@ export function printOutcome(options: { json?: boolean }, view: TaskView): void 
   const isWaiting = !isOver(view) && isAsking(view);
   const isBad = isWaiting || (isOver(view) && view.state !== 'completed');
   const error = view.error ?? (isWaiting ? { code, text, retryable } : null);
-  print({ json: options.json === true }, { ...view, error }, () => renderTask(view));
+  print(options, { ...view, error }, () => renderTask(view));
   if (isBad) process.exitCode = 1;
 }

@@ -63,7 +63,7 @@ export function addTaskCommands(sigma: Command): void {
       const found = await withTasks(options, (tasks) =>
         tasks.list({ states: state, parent }, limit),
       );
-      print({ json: options.json === true }, found, () => renderTasks(found.tasks, found.more));
+      print(options, found, () => renderTasks(found.tasks, found.more));
     });
 
   withCommon(task.command('show').argument('<id>'))
@@ -75,11 +75,11 @@ export function addTaskCommands(sigma: Command): void {
         throw usage('--story tells what happened, --wait waits: one of them');
       if (options.story === true) {
         const story = await withTasks(options, (tasks) => storyOf(tasks, id));
-        return print({ json: options.json === true }, story, () => renderStory(story));
+        return print(options, story, () => renderStory(story));
       }
       if (options.wait !== true) {
         const view = await withTasks(options, (tasks) => tasks.show(id));
-        return print({ json: options.json === true }, view, () => renderTask(view));
+        return print(options, view, () => renderTask(view));
       }
       let isKnown = false;
       const view = await withTasks(options, async (tasks, client) => {
@@ -149,7 +149,7 @@ function changeIn(options: UpdateOptions): Pick<TaskChange, 'what' | 'text'> {
 
 async function change(options: CommonOptions, asked: TaskChange): Promise<void> {
   const view = await withTasks(options, (tasks) => tasks.change(asked));
-  print({ json: options.json === true }, view, () => saidOf(view, asked.what));
+  print(options, view, () => saidOf(view, asked.what));
 }
 
 function saidOf({ id, state }: TaskView, what: TaskChangeName): string {
@@ -160,7 +160,7 @@ async function updateList(options: UpdateOptions): Promise<void> {
   const json = await wholeOf('-', todoLimits.documentBytes, 'the update');
   const owner = options.list ?? remoteIdentity(configOf(options))?.agent ?? 'operator';
   const view = await withTasks(options, (tasks) => tasks.update(owner, json));
-  print({ json: options.json === true }, view, () => renderTodos(view));
+  print(options, view, () => renderTodos(view));
 }
 
 /** Shows what a person should look at, and asks where somebody can answer. */
@@ -171,16 +171,15 @@ async function review(
   await withTasks(options, async (tasks) => {
     const view = await tasks.show(id);
     const isOpen = view.may.includes('accept');
-    const form = { json: options.json === true };
-    const canAsk = isOpen && !form.json && process.stdin.isTTY && process.stdout.isTTY;
+    const canAsk = isOpen && options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
     const text = await renderForReview(view, repo);
-    print(form, view, () => [text, ...(canAsk ? [] : waysOn(view))].join('\n'));
+    print(options, view, () => [text, ...(canAsk ? [] : waysOn(view))].join('\n'));
     if (!canAsk) return;
     const isGood = await isAccepted('Accept it?', { input: process.stdin, output: process.stdout });
     if (isGood === undefined) return void process.stdout.write('\nNothing was decided.\n');
     const what = isGood ? 'accept' : 'refuse';
     const now = await tasks.change({ id, what, text: '' });
-    print(form, now, () => saidOf(now, what));
+    print(options, now, () => saidOf(now, what));
   });
 }
 

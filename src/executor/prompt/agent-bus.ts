@@ -3,14 +3,15 @@ import { systemClock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import type { Client } from '../../client/client.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { taskMessages, taskService, type QueueAnswer } from '../../task/messages.js';
+import { askManager, type Exchange } from '../../remote/request.js';
+import { taskMessages, type QueueAnswer } from '../../task/messages.js';
 
 const readyMsMax = 5_000;
 const askMsMax = 30_000;
 const lookMsMax = 10_000;
 /** While the manager or the broker is away. */
 const patience = { baseMs: 200, capMs: 5_000 } as const;
-/** Whoever answers may be starting anew; asked again under the same ids, nothing is done twice. */
+/** The other side may be restarting. Requests repeat under the same ids, so nothing is done twice. */
 const passing: ReadonlySet<string> = new Set([
   'NO_BROKER',
   'BROKER_LOST',
@@ -23,12 +24,6 @@ const passing: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
 ]);
 
-interface Bodied<Q, A> {
-  type: string;
-  request: { encode(value: Q): Buffer };
-  answer: { decode(bytes: Uint8Array): A };
-}
-
 /** The agent of one task on the bus. What it asks of its manager waits for it, as long as the task has time. */
 export class AgentBus implements AsyncDisposable {
   readonly agent: string;
@@ -36,7 +31,7 @@ export class AgentBus implements AsyncDisposable {
   readonly #signal: AbortSignal;
   #client: Client | undefined;
 
-  /** `signal`: nobody waits any more. */
+  /** `signal`: the task is over. */
   constructor(parts: { agent: string; open: () => Client; signal: AbortSignal }) {
     this.agent = parts.agent;
     this.#open = parts.open;
@@ -59,14 +54,10 @@ export class AgentBus implements AsyncDisposable {
     }
   }
 
-  /** Asks whoever manages tasks. Throws what it refuses with, CANCELLED. */
-  async ask<Q, A>(message: Bodied<Q, A>, request: Q): Promise<A> {
-    const body = message.request.encode(request);
+  /** Asks the manager of tasks. Throws its refusal, CANCELLED. */
+  ask<Q, A>(message: Exchange<Q, A>, request: Q): Promise<A> {
     const options = { deadlineMs: askMsMax, isIdempotent: true, signal: this.#signal };
-    return this.patiently(async (client) => {
-      const reply = await client.request(`service:${taskService}`, message.type, body, options);
-      return message.answer.decode(reply.body);
-    });
+    return this.patiently((client) => askManager(client, message, request, options));
   }
 
   /** Stored once, however often it is posted under its id. */
@@ -80,15 +71,10 @@ export class AgentBus implements AsyncDisposable {
     return this.ask(taskMessages.queue, { owner: '' });
   }
 
-  /** The same for who can go on without it: it is asked for once. */
+  /** The same, asked once: for callers that can go on without it. */
   async queueNow(): Promise<QueueAnswer> {
-    const { type, request, answer } = taskMessages.queue;
-    const client = await this.client();
     const options = { deadlineMs: lookMsMax, isIdempotent: true, signal: this.#signal };
-    const body = request.encode({ owner: '' });
-    return answer.decode(
-      (await client.request(`service:${taskService}`, type, body, options)).body,
-    );
+    return askManager(await this.client(), taskMessages.queue, { owner: '' }, options);
   }
 
   /** Again, as long as what it fails of passes by itself. Throws CANCELLED, and what else it fails of. */
