@@ -33,20 +33,23 @@ export function addAgentCommands(sigma: Command): void {
       .argument('<role>', 'pgc, manager, executor or critic')
       .argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'),
   )
-    .description('run one agent process, in the foreground')
+    .description('run one agent in the foreground')
     .option(
       '--memory <size>',
-      'for pgc: hold at most so much open, like 500m or 2g (default: 1g)',
+      'for pgc: memory limit for open shards, like 500m or 2g (default: 1g)',
       size,
     )
     .option('--part <part>', 'for pgc: serve one part of the shards, like 2/4', part)
-    .option('--shards-of <aliases>', 'for pgc: serve these shards only, like net,mm', list)
+    .option('--shards-of <aliases>', 'for pgc: serve only these shards, like net,mm', list)
     .option('--name <agent>', 'for executor: its name on the bus (default: executor)')
-    .option('--runners <names>', 'for executor: which of answer,command,model,agent,prompt', list)
+    .option('--runners <names>', 'for executor: any of answer,command,model,agent,prompt', list)
     .option('--slots <n>', 'for executor: tasks at once (default: 4)', wholeNumber(1, 64))
     .option('--root <dir>', 'for executor: programs run in this folder and below it')
-    .option('--reads <dir>', 'for executor: /read of prompts is confined to it (default: --root)')
-    .option('--take-over', 'for pgc: take the shards over from whoever serves them now')
+    .option(
+      '--reads <dir>',
+      'for executor: prompts may /read files below this folder (default: --root)',
+    )
+    .option('--take-over', 'for pgc: take over shards that another process serves')
     .action(async (role: string, repo: string | undefined, options: AgentOptions) => {
       const ofExecutor = [
         options.name,
@@ -98,8 +101,7 @@ export function addAgentCommands(sigma: Command): void {
 function runnersOf(names: readonly string[] | undefined): RunnerName[] | undefined {
   return names?.map((name) => {
     const found = runners.find((each) => each === name);
-    if (found === undefined)
-      throw usage(`there is no runner "${name}"; there are ${runners.join(', ')}`);
+    if (found === undefined) throw usage(`there is no runner "${name}"; use ${runners.join(', ')}`);
     return found;
   });
 }
@@ -111,8 +113,8 @@ async function hostOptionsOf(options: AgentOptions): Promise<HostOptions> {
   if (memory < memoryBytesMin)
     throw usage(`--memory must be at least ${memoryBytesMin / 1024 / 1024}m`);
   if (share !== undefined && shardsOf !== undefined)
-    throw usage('--part and --shards-of exclude each other');
-  if (shardsOf?.length === 0) throw usage('--shards-of names no shard');
+    throw usage('give either --part or --shards-of');
+  if (shardsOf?.length === 0) throw usage('--shards-of needs at least one shard');
   const named = shardsOf === undefined ? 'all' : new Set(shardsOf);
   return { share: share ?? named, memoryBytes: memory, takesOver: takeOver };
 }

@@ -19,12 +19,12 @@ const linesMax = 100_000;
 
 export function addAuditCommand(sigma: Command): void {
   withCommon(sigma.command('audit'))
-    .description('what passed between agents: the last lines of the audit log')
-    .option('--from <agent>', 'only from this agent; `name*` for all that begin so')
+    .description('show the end of the audit log: which agent sent what to which')
+    .option('--from <agent>', 'only from this agent; `name*` matches a prefix')
     .option('--to <address>', 'only to this agent, service or topic')
     .option('--type <type>', 'only messages of this type')
-    .option('--since <age>', 'only what is younger, 90s, 1h or 2d', longDuration)
-    .option('--limit <n>', 'at most so many lines', wholeNumber(1, linesMax), linesDefault)
+    .option('--since <age>', 'only messages younger than this: 90s, 1h or 2d', longDuration)
+    .option('--limit <n>', 'most lines to print', wholeNumber(1, linesMax), linesDefault)
     .action(async (options: AuditOptions) => {
       const { home } = configOf(options);
       const { from, to, type, since } = options;

@@ -28,16 +28,18 @@ interface Copied {
 /** The broker, and what its store needs: a running broker does it itself, else it is done here. */
 export function addBusCommands(sigma: Command): void {
   const bus = withCommon(sigma.command('bus'))
-    .description('run the broker alone, in the foreground; or look after its store')
+    .description('run only the broker, in the foreground; or maintain its store')
     .action(async (options: CommonOptions) => {
       const runBroker = await programs.broker();
       await runBroker(configOf(options));
     });
 
   withCommon(
-    bus.command('backup').argument('<folder>', 'new or empty, on the machine of the broker'),
+    bus
+      .command('backup')
+      .argument('<folder>', 'a new or empty folder on the machine of the broker'),
   )
-    .description('copy the store as it is at this moment; the broker goes on')
+    .description('copy the store; the broker keeps running')
     .action(async (given: string, _own: CommonOptions, command: Command) => {
       const { options, config } = settingsOf(command);
       const folder = path.resolve(given);
@@ -51,8 +53,8 @@ export function addBusCommands(sigma: Command): void {
     });
 
   withCommon(bus.command('restore').argument('<folder>', 'a backup'))
-    .option('--force', 'move a store that holds entries aside')
-    .description('put a backup in the place of the store; no broker may run')
+    .option('--force', 'replace a store that is not empty; the old one is moved aside')
+    .description('replace the store by a backup; stop the broker first')
     .action(async (given: string, _own: CommonOptions, command: Command) => {
       const { options, config } = settingsOf(command);
       const store = storeFolder(config);
@@ -80,7 +82,7 @@ export function addBusCommands(sigma: Command): void {
     });
 
   withCommon(bus.command('compact'))
-    .description('give the space of what is gone back to the disk; the broker goes on')
+    .description('free the disk space of deleted entries; the broker keeps running')
     .action(async (_own: CommonOptions, command: Command) => {
       const { options, config } = settingsOf(command);
       const startedMs = performance.now();

@@ -40,7 +40,7 @@ interface KnownIndex {
 
 export function addDoctorCommand(sigma: Command): void {
   withCommon(sigma.command('doctor'))
-    .description('look whether everything is in place here, and say what to do where it is not')
+    .description('check this installation, and say how to fix what is wrong')
     .action(async (options: CommonOptions) => {
       const { checks, indexes } = await examined(options);
       const is_sound = checks.every(({ state }) => state !== 'broken');

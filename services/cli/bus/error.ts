@@ -7,7 +7,7 @@ import { print } from '../output.js';
 
 export function addErrorCommand(sigma: Command): void {
   withCommon(
-    sigma.command('error').argument('[code]', 'for example NO_BROKER; without one, all are listed'),
+    sigma.command('error').argument('[code]', 'for example NO_BROKER; without it, list all codes'),
   )
     .description('explain an error code')
     .action((code: string | undefined, options: CommonOptions) => {

@@ -32,13 +32,13 @@ interface IdentityOptions extends CommonOptions {
 
 /** Keys below the home of the broker; it need not run, and a running one sees every change at once. */
 export function addKeysCommands(sigma: Command): void {
-  const keys = sigma.command('keys').description('who may connect over tcp, and as whom');
+  const keys = sigma.command('keys').description('manage which agents may connect over tcp');
   keys.action(() => {
-    throw usage('which of init, add, list, rotate and revoke?');
+    throw usage('name a command: init, add, list, rotate or revoke');
   });
 
   withCommon(keys.command('init'))
-    .description('make the key pair of the broker, once')
+    .description('create the key pair of the broker')
     .action((options: CommonOptions) => {
       const { home } = configOf(options);
       const { publicKey, isNew } = ensureServerKeys(home, newCurveKeyPair, Date.now());
@@ -48,17 +48,20 @@ export function addKeysCommands(sigma: Command): void {
     });
 
   withCommon(keys.command('add').argument('<agent>', 'its id'))
-    .description('let an agent in; --bus is where it finds the broker')
-    .requiredOption('--role <role>', 'the only role it may act in')
-    .requiredOption('--out <file>', 'its identity file, or a folder for it; keep it secret')
-    .option('--force', 'replace the keys that it has')
+    .description('create keys for an agent; --bus is the address that it connects to')
+    .requiredOption('--role <role>', 'its role; it may have no other')
+    .requiredOption(
+      '--out <file>',
+      'where to write its identity file: a file or a folder; keep it secret',
+    )
+    .option('--force', 'replace its present keys')
     .action((agent: string, options: IdentityOptions & { role: string; out: string }) => {
       const { role, out, force } = options;
       issue(options, { agent, role, out, replace: force === true });
     });
 
   withCommon(keys.command('list'))
-    .description('agents that have keys; never what is secret')
+    .description('list agents with keys; secrets are not shown')
     .action((options: CommonOptions) => {
       const { home } = configOf(options);
       const agents = agentsWithKeys(home).map((agent) => {
@@ -69,21 +72,20 @@ export function addKeysCommands(sigma: Command): void {
     });
 
   withCommon(keys.command('rotate').argument('[agent]', 'its id'))
-    .description(
-      'new keys for an agent, or a new secret for a role; the old ones prove nothing more',
-    )
+    .description('replace the keys of an agent, or the secret of a role; the old ones stop working')
     .option('--role <role>', `instead of an agent: ${provenRoles.join(' or ')}`)
-    .option('--out <file>', 'the new identity file of the agent, or a folder for it')
+    .option('--out <file>', 'where to write the new identity file: a file or a folder')
     .action((agent: string | undefined, options: IdentityOptions) => {
       if (agent === undefined) return rotateRole(options);
       if (options.role !== undefined) throw usage('name an agent or --role, not both');
-      if (options.out === undefined) throw usage('--out <file> is missing: where its new keys go');
+      if (options.out === undefined)
+        throw usage('--out <file> is missing: where to write the new keys');
       const { role } = readAgentKeys(configOf(options).home, agent);
       issue(options, { agent, role, out: options.out, replace: true });
     });
 
   withCommon(keys.command('revoke').argument('<agent>', 'its id'))
-    .description('refuse an agent at its next connection')
+    .description('refuse the agent from its next connection on')
     .action((agent: string, options: CommonOptions) => {
       revokeAgentKeys(configOf(options).home, agent);
       print(options, { agent, revoked: true }, () =>
@@ -115,7 +117,7 @@ function issue(
     bus,
   };
   const file = path.resolve(identityPath(wanted.out, agent));
-  const taken = usage(`${file} is there already, and not the identity of ${agent} to be replaced`);
+  const taken = usage(`${file} exists, and is not an identity of ${agent} that may be replaced`);
   if (replace && existsSync(file) && !isIdentityOf(file, agent)) throw taken;
   const before = replace && existsSync(file) ? readIdentity(file) : undefined;
   // First: keys without their other half would let nobody in, and shut out who had others.

@@ -9,11 +9,9 @@ const portMax = 65_535;
 
 export function addMcpCommand(sigma: Command): void {
   withCommon(sigma.command('mcp'))
-    .description(
-      'serve the tools of the bus to AI coding agents (MCP), on standard input and output',
-    )
+    .description('serve the bus to AI coding agents as MCP tools, over standard input and output')
     .option('--http <port>', 'serve streamable HTTP on 127.0.0.1 instead', wholeNumber(0, portMax))
-    .option('--as <agent>', 'name on the bus (default: one for each working directory)')
+    .option('--as <agent>', 'name on the bus (default: one per working directory)')
     .action(async (options: CommonOptions & { http?: number; as?: string }) => {
       if (options.json === true) throw usage('mcp speaks its own protocol and takes no --json');
       const { as, http } = options;

@@ -20,8 +20,8 @@ import { print } from '../output.js';
 
 export function addMetricsCommand(sigma: Command): void {
   withCommon(sigma.command('metrics'))
-    .description('the broker and its tasks in the text format of Prometheus, asked over the bus')
-    .option('--tasks', 'how tasks fare, for a reader')
+    .description('print metrics of the broker and of tasks, in the Prometheus text format')
+    .option('--tasks', 'print a summary of tasks for people instead')
     .action(async (options: CommonOptions & { tasks?: boolean }) => {
       const [status, tasks] = await withClient(configOf(options), async (client) => [
         await client.status(),

@@ -15,9 +15,9 @@ export function addStatusCommands(sigma: Command): void {
   withCommon(
     sigma
       .command('status')
-      .option('--wait <duration>', 'wait until the broker answers, at most this long', duration),
+      .option('--wait <duration>', 'wait at most this long for the broker to answer', duration),
   )
-    .description('the broker at a glance')
+    .description('show the state of the broker')
     .action(async (options: CommonOptions & { wait?: number }) => {
       const config = configOf(options);
       const { status, managers } = await waiting(options.wait ?? 0, () =>
@@ -44,7 +44,7 @@ export function addStatusCommands(sigma: Command): void {
       .option('--role <role>', 'only this role')
       .option('--project <name>', 'only this project'),
   )
-    .description('every registered agent, reachable or not')
+    .description('list all registered agents, online or not')
     .action(async (options: CommonOptions & { role?: string; project?: string }) => {
       const agents = await withClient(configOf(options), (client) => client.agents(options));
       print(options, { agents: agents.map(flat) }, () => renderAgents(agents));

@@ -21,9 +21,9 @@ const agentsListedMax = 2_000;
 
 export function addTopCommand(sigma: Command): void {
   withCommon(sigma.command('top'))
-    .description('the broker at work, drawn anew every second; plain text in a pipe')
-    .option('--once', 'one look, with the rates of one interval')
-    .option('--interval <duration>', 'time between two looks', duration, intervalMsDefault)
+    .description('show live broker activity, refreshed every second')
+    .option('--once', 'print once, with the rates of one interval')
+    .option('--interval <duration>', 'time between refreshes', duration, intervalMsDefault)
     .action(async (options: TopOptions) => {
       const over = new AbortController();
       const leave = (): void => over.abort();

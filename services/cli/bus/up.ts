@@ -45,29 +45,34 @@ interface UpOptions extends CommonOptions {
 
 export function addUpCommand(sigma: Command): void {
   withCommon(sigma.command('up').argument('[repo]', 'root of the source tree', '.'))
-    .description('index what is missing and start everything, in the foreground')
+    .description('index the tree if needed, then start everything in the foreground')
     .option(
       '--shards <plan>',
-      'auto, a number, maintainers, codeowners, or a JSON file; without it the last plan is kept',
+      'how to split the tree: auto, a number, maintainers, codeowners, or a JSON file (default: as before)',
     )
     .option(
       '--hosts <n>',
-      'processes that share the shards (default: by shards and processors)',
+      'number of processes that serve shards (default: by shards and processors)',
       wholeNumber(1, partsMax),
     )
-    .option('--memory <size>', 'all of them together hold at most so much open (default: 2g)', size)
-    .option('--watch', 'refresh the index by itself when files change')
-    .option('--detach', 'return once questions can be answered; it goes on in the background')
+    .option(
+      '--memory <size>',
+      'memory limit for open shards, all processes together (default: 2g)',
+      size,
+    )
+    .option('--watch', 'refresh the index when files change')
+    .option('--detach', 'run in the background; return once questions can be answered')
     .option(
       '--first-question <question>',
-      'ask this when ready; `auto` asks the first suggested one',
+      'ask this question when ready; `auto` asks the first suggestion',
     )
     .action(async (repo: string, options: UpOptions) => {
       if (options.json === true)
         throw usage('up prints text only; ask `sigma status --json` instead');
       const config = configOf({ log: 'warn', ...options });
       if (options.detach === true) {
-        if (options.firstQuestion !== undefined) throw usage('--detach asks no first question');
+        if (options.firstQuestion !== undefined)
+          throw usage('--first-question does not work with --detach');
         return detach(repo, config, startArgumentsOf(options));
       }
       await up(repo, config, options);

@@ -29,7 +29,7 @@ Examples:
 export function addAlgebraCommand(sigma: Command): void {
   withTree(sigma.command('algebra').argument('<expression>', 'for example "O1 & O4"'))
     .description(
-      'symbols by what overlays say of them: union, intersection, difference, complement',
+      'combine overlays into a set of symbols: union, intersection, difference, complement',
     )
     .option(
       '--limit <n>',

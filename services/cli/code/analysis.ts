@@ -37,8 +37,8 @@ export function addAnalysisCommands(sigma: Command): void {
   const options = (command: Command): Command => withTree(command);
 
   options(sigma.command('blast-radius').argument('<symbol>', symbolHelp))
-    .description('who uses a symbol, and what it uses, at any distance')
-    .option('--max-depth <n>', 'so many steps away', wholeNumber(1, depthLimit), depthDefault)
+    .description('list what uses a symbol and what it uses, directly and indirectly')
+    .option('--max-depth <n>', 'most steps to follow', wholeNumber(1, depthLimit), depthDefault)
     .option('--direction <way>', 'up (consumers), down (dependencies) or both', direction, 'both')
     .action(
       async (symbol: string, its: TreeOptions & { maxDepth: number; direction: Direction }) => {
@@ -49,23 +49,25 @@ export function addAnalysisCommands(sigma: Command): void {
       },
     );
 
-  const security = sigma.command('security').description('what a change means for security');
+  const security = sigma
+    .command('security')
+    .description('analyse what a change means for security');
   security.action(() => {
     throw usage('security needs a command: blast-radius');
   });
   options(security.command('blast-radius').argument('<symbol>', `${symbolHelp}; or a file`))
-    .description('weaknesses near a symbol, who can reach it from outside, and what to do')
+    .description('list weaknesses near a symbol, how it can be reached from outside, and advice')
     .action(async (symbol: string, its: TreeOptions) => {
       const answer = await analysed(its, (tree, how) => tree.securityBlastRadius({ symbol }, how));
       show(its, answer, () => renderSecurity(answer));
     });
 
   options(sigma.command('patterns'))
-    .description('what goes against the layers of a tree')
-    .option('--filter <name>', 'dependencies: declared in .sigma/layers.json, or inferred')
+    .description('find dependencies that violate the layers of a tree')
+    .option('--filter <name>', 'dependencies: layers from .sigma/layers.json, or inferred')
     .option(
       '--limit <n>',
-      'at most so many violations',
+      'most violations to print',
       wholeNumber(1, violationsLimit),
       violationsDefault,
     )
@@ -81,7 +83,7 @@ export function addAnalysisCommands(sigma: Command): void {
 /** What a command about a whole tree takes. */
 export function withTree(command: Command): Command {
   return withCommon(command)
-    .option('--repo <dir>', 'use the built index of this tree, without a broker')
+    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, analysisDeadlineMs);
 }
 

@@ -39,23 +39,26 @@ interface AskOptions extends CommonOptions {
 
 export function addAskCommands(sigma: Command): void {
   withCommon(sigma.command('ask').argument('<question>'))
-    .description('ask the code base; the answer carries its sources')
-    .addHelpText('after', '\nA question of - is read from standard input: a log, a stack trace.')
-    .option('--overlays <names>', 'only these, for example O1,O3', list)
-    .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
+    .description('ask a question about the code; the answer cites its sources')
+    .addHelpText(
+      'after',
+      '\nUse - to read the question from standard input, for example a log or a stack trace.',
+    )
+    .option('--overlays <names>', 'only these overlays, for example O1,O3', list)
+    .option('--hint <words>', 'where to look: words, names or paths; repeatable', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--engine <name>', engineHelp, engine)
     .option('--agent <alias>', 'ask one shard')
-    .option('--repo <dir>', 'ask the built index of this tree, without a broker')
+    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(async (question: string, options: AskOptions) => {
       report(options, await ask(requestOf(await textOf(question), options), options));
     });
 
   withCommon(sigma.command('query').argument('<agent>').argument('<question>'))
-    .description('ask one agent (query_agent)')
-    .option('--overlays <names>', 'only these, for example O1,O3', list)
-    .option('--hint <words>', 'where to look: words, names or paths; may be given again', gathered)
+    .description('ask a question to one agent')
+    .option('--overlays <names>', 'only these overlays, for example O1,O3', list)
+    .option('--hint <words>', 'where to look: words, names or paths; repeatable', gathered)
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--engine <name>', engineHelp, engine)
     .option('--timeout <duration>', 'longest wait', duration, deadlineMsDefault)

@@ -18,11 +18,11 @@ export function addGraphCommands(sigma: Command): void {
   const symbolHelp = 'a name, or path#name where a name has several definitions';
   const options = (command: Command): Command =>
     withCommon(command)
-      .option('--repo <dir>', 'use the built index of this tree, without a broker')
+      .option('--repo <dir>', 'use the index of this tree directly, without a broker')
       .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
 
   options(sigma.command('callers').argument('<symbol>', symbolHelp))
-    .description('every call site of a symbol')
+    .description('list all call sites of a symbol')
     .action(async (symbol: string, its: GraphOptions) => {
       const answer = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.callers(symbol, { deadlineMs: its.deadline }),
@@ -35,7 +35,7 @@ export function addGraphCommands(sigma: Command): void {
     });
 
   options(sigma.command('callees').argument('<symbol>', symbolHelp))
-    .description('everything a symbol calls')
+    .description('list everything a symbol calls')
     .action(async (symbol: string, its: GraphOptions) => {
       const answer = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.callees(symbol, { deadlineMs: its.deadline }),
@@ -48,7 +48,7 @@ export function addGraphCommands(sigma: Command): void {
     });
 
   options(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
-    .description('the shortest chain of calls from one symbol to another')
+    .description('find the shortest chain of calls between two symbols')
     .action(async (from: string, to: string, its: GraphOptions) => {
       const found = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.trace(from, to, { deadlineMs: its.deadline }),

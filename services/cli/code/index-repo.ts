@@ -42,20 +42,16 @@ export function addIndexCommand(sigma: Command): void {
     .description('build or refresh the index of a tree, without a broker')
     .option(
       '--shards <plan>',
-      'auto, a number, maintainers, codeowners, or a JSON file; without it the last plan is kept',
+      'how to split the tree: auto, a number, maintainers, codeowners, or a JSON file (default: as before)',
     )
-    .option('--left-out', 'also list every path that was left out, with the reason')
-    .option('--check', 'only read what is served, and say whether it is whole')
+    .option('--left-out', 'list the paths that were left out, with the reasons')
+    .option('--check', 'verify the present index; build nothing')
     .option('--as-of <rev>', 'read this revision of git instead of the work tree')
-    .option('--gc', 'also forget what was mined from contents that no file has any more')
+    .option('--gc', 'also delete cached results of old file contents')
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
-    .option('--memory <size>', 'use at most so much, like 800m or 2g (default: half of it)', size)
-    .option(
-      '--disk <size>',
-      'the index takes at most so much on disk (default: what is free)',
-      size,
-    )
-    .option('--watch', 'stay, and refresh the index whenever files change')
+    .option('--memory <size>', 'memory limit, like 800m or 2g (default: half of the machine)', size)
+    .option('--disk <size>', 'disk limit of the index (default: what is free)', size)
+    .option('--watch', 'keep running, and refresh the index when files change')
     .addOption(
       new Option(
         '--changed',

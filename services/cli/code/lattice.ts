@@ -29,19 +29,19 @@ interface LatticeOptions extends CommonOptions {
 }
 
 export function addLatticeCommands(sigma: Command): void {
-  const lattice = sigma.command('lattice').description('many shards together');
+  const lattice = sigma.command('lattice').description('work across shards');
   lattice.action(() => {
-    throw usage('which of plan, topology, path and query?');
+    throw usage('name a command: plan, topology, path or query');
   });
   const options = (command: Command): Command =>
     withCommon(command)
-      .option('--repo <dir>', 'use the built index of this tree, without a broker')
+      .option('--repo <dir>', 'use the index of this tree directly, without a broker')
       .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
 
   withCommon(lattice.command('plan').argument('[repo]', 'root of the source tree', '.'))
-    .description('how a tree would be cut into shards; writes nothing')
+    .description('show how a tree would be split into shards; changes nothing')
     .option('--shards <plan>', 'auto, a number, maintainers, codeowners, or a JSON file', 'auto')
-    .option('--tree', 'the folders, each with the shard that owns it')
+    .option('--tree', 'print the folders, each with its shard')
     .action(async (repo: string, its: CommonOptions & { shards: string; tree?: boolean }) => {
       const request = await readShardRequest(its.shards, repo);
       const plan = await planFolder(repo, request, configOf(its).home);
@@ -49,10 +49,10 @@ export function addLatticeCommands(sigma: Command): void {
     });
 
   options(lattice.command('topology'))
-    .description('which shard depends on which, by resolved references')
-    .option('--agent <alias>', 'who it depends on, and who depends on it')
-    .option('--min <n>', 'leave weaker edges out', wholeNumber(1, referencesMax), 1)
-    .option('--dot', 'as a graph for Graphviz')
+    .description('show which shard depends on which')
+    .option('--agent <alias>', 'only dependencies from and to this shard')
+    .option('--min <n>', 'leave out edges with fewer references', wholeNumber(1, referencesMax), 1)
+    .option('--dot', 'print a graph for Graphviz')
     .action(async (its: LatticeOptions & { agent?: string; min: number; dot?: boolean }) => {
       if (its.dot === true && its.json === true) throw usage('either --dot or --json');
       const whole = await withQuestions(configOf(its), its.repo, (questions) =>
@@ -65,10 +65,10 @@ export function addLatticeCommands(sigma: Command): void {
     });
 
   options(lattice.command('path').argument('<from>').argument('<to>'))
-    .description('the shortest route of dependencies between two shards')
+    .description('find the shortest chain of dependencies between two shards')
     .option(
       '--max-hops <n>',
-      'agents on the route, both ends included',
+      'most shards on the chain, both ends included',
       wholeNumber(1, maxHopsLimit),
       maxHopsDefault,
     )
@@ -80,15 +80,10 @@ export function addLatticeCommands(sigma: Command): void {
     });
 
   options(lattice.command('query').argument('<question>'))
-    .description('a question that may hop from shard to shard')
-    .option('--from <agent>', 'enter at this shard', '')
-    .option(
-      '--max-hops <n>',
-      'agents visited at most',
-      wholeNumber(1, maxHopsLimit),
-      maxHopsDefault,
-    )
-    .option('--top-k <n>', 'citations of each hop', wholeNumber(1, sourcesMax), 5)
+    .description('ask a question whose answer may cross shards')
+    .option('--from <agent>', 'start at this shard', '')
+    .option('--max-hops <n>', 'most shards to visit', wholeNumber(1, maxHopsLimit), maxHopsDefault)
+    .option('--top-k <n>', 'citations per shard', wholeNumber(1, sourcesMax), 5)
     .option('--engine <name>', engineHelp, engine)
     .action(
       async (

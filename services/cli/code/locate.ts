@@ -47,13 +47,16 @@ export function addLocateCommand(sigma: Command): void {
   withCommon(
     sigma
       .command('locate')
-      .argument('[file]', 'a bug report, a log, a stack trace; - is standard input', '-'),
+      .argument('[file]', 'a bug report, log or stack trace; - reads standard input', '-'),
   )
-    .description('which files does this report concern')
-    .option('--repo <dir>', 'look in the built index of this tree, without a broker')
+    .description('rank the files that a bug report, a log or a stack trace is about')
+    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
     .option('--limit <n>', 'number of files', wholeNumber(1, filesMax), filesMax)
-    .option('--batch <file>', 'JSON Lines {id, title, description}, answered line by line')
-    .option('--deadline <duration>', 'longest wait for a report', duration, deadlineMsDefault)
+    .option(
+      '--batch <file>',
+      'many reports as JSON Lines {id, title, description}; one answer per line',
+    )
+    .option('--deadline <duration>', 'longest wait per report', duration, deadlineMsDefault)
     .action(async (file: string, options: LocateCommandOptions) => {
       const { batch } = options;
       if (batch !== undefined && file !== '-')

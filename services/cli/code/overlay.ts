@@ -29,27 +29,31 @@ interface OverlayOptions extends CommonOptions {
 
 /** `overlay list|generate|rules`: what is known of a tree, making some of it anew, and by which rules. */
 export function addOverlayCommands(sigma: Command): void {
-  const overlay = sigma.command('overlay').description('the seven overlays of an indexed tree');
+  const overlay = sigma
+    .command('overlay')
+    .description('list or rebuild the seven overlays of an indexed tree');
   overlay.action(() => {
-    throw usage('which of list, generate and rules?');
+    throw usage('name a command: list, generate or rules');
   });
 
   withRepo(overlay.command('list'))
-    .description('state, version and counts of each overlay')
+    .description('list the overlays with state, version and item counts')
     .action(async (options: OverlayOptions) => {
       const { home } = configOf(options);
       await printStates(options, home);
     });
 
   withRepo(overlay.command('rules'))
-    .description('rules of O2: those that are shipped, changed by .sigma/security.json of the tree')
+    .description(
+      'list the security rules of O2: the built-in ones as .sigma/security.json changes them',
+    )
     .action(async (options: OverlayOptions) => {
       const rules = listedRules(await rulesOf(await SourceTree.open(options.repo)));
       print(options, { rules }, () => renderRules(rules));
     });
 
   withRepo(overlay.command('generate'))
-    .description('make overlays anew, out of what was mined')
+    .description('rebuild overlays from what was mined')
     .requiredOption('--layers <names>', 'O2,O4 for example, or all')
     .action(async (options: OverlayOptions & { layers: string }) => {
       const layers = layersOf(options.layers);
@@ -98,7 +102,7 @@ function layersOf(text: string): OverlayName[] {
   if (text === 'all') return [...overlayNames];
   return text.split(',').map((name) => {
     const found = overlayNames.find((each) => each === name.trim());
-    if (found === undefined) throw usage(`"${name}" is no overlay; there are O1 to O7`);
+    if (found === undefined) throw usage(`"${name}" is not an overlay; use O1 to O7`);
     return found;
   });
 }

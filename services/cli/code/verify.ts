@@ -15,12 +15,12 @@ export function addVerifyCommand(sigma: Command): void {
       .command('verify')
       .argument(
         '[file]',
-        'JSON: one citation, an array of them, or a whole answer; - is standard input',
+        'JSON: a citation, an array of citations, or an answer; - reads standard input',
         '-',
       ),
   )
-    .description('are these citations true: valid, stale or false')
-    .option('--repo <dir>', 'check against the built index of this tree, without a broker')
+    .description('check citations: each is valid, stale or false')
+    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
     .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(async (file: string, options: CommonOptions & { repo?: string; deadline: number }) => {
       const citations = citationsIn(await readInput(file));

@@ -175,7 +175,7 @@ function textOf(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw usage(`${name} is no text in UTF-8`);
+    throw usage(`${name} is not UTF-8 text`);
   }
 }
 

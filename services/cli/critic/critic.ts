@@ -24,40 +24,39 @@ const tokensMost = 100_000_000;
 /** `critic`: also what `ps-critic` is. What reviews is read when it is wanted. */
 export function addCriticCommand(sigma: Command): void {
   const critic = withCommon(sigma.command('critic'))
-    .description('review an artifact by adversarial modes, until a gate is met or a person decides')
-    .option('--mode <list>', 'modes with commas between them, or auto: by the context (standard)')
-    .option('--artifact <path>', 'what is reviewed: a file of text')
-    .option('--criticality <level>', 'C1 to C4 (detected by its path)')
+    .description(
+      'review an artifact with adversarial modes, until it passes the gate or a person decides',
+    )
+    .option('--mode <list>', 'modes separated by commas, or auto: chosen by the context (default)')
+    .option('--artifact <path>', 'the text file to review')
+    .option('--criticality <level>', 'C1 to C4 (default: by the path)')
     .option(
       '--iteration <n>',
-      'of creating, critique and revision (1)',
+      'number of the iteration (default: 1)',
       wholeNumber(1, iterationsMost),
     )
-    .option('--previous-score <score>', 'of the iteration before', share)
-    .option('--threshold <score>', 'gate (0.92; standard 0.85)', share)
-    .option('--budget <state>', 'tokens that are left: FULL, CONST or EXHAUST')
-    .option('--context <file>', 'PS CONTEXT in Markdown; options go before what it says')
-    .option('--strict-order', 'refuse modes in a wrong order instead of putting them in order')
-    .option('--explain', 'say which modes and why, step by step, and review nothing')
-    .option('--full', 'print the sections of each mode whole, in Markdown')
+    .option('--previous-score <score>', 'score of the previous iteration', share)
+    .option('--threshold <score>', 'score that passes the gate (0.92; standard 0.85)', share)
+    .option('--budget <state>', 'token budget: FULL, CONST or EXHAUST')
+    .option('--context <file>', 'PS CONTEXT in Markdown; options override it')
+    .option('--strict-order', 'refuse modes in a wrong order instead of sorting them')
+    .option('--explain', 'explain which modes would run and why; review nothing')
+    .option('--full', 'print all sections of each mode, in Markdown')
     .option(
       '--select <file>',
-      'which modes for each context vector of JSON Lines; - is standard input',
+      'select modes for each context vector of a JSON Lines file; - reads standard input',
     )
-    .option(
-      '--repo <dir>',
-      'tree whose built index is asked (the work tree of git that it lies in)',
-    )
-    .option('--rules <file>', 'rules that it must follow; may be given several times', gathered)
-    .option('--policy <file>', 'rules of escalation, besides those of the product')
-    .option('--id <id>', 'of the review: the same again goes on where it was')
-    .option('--session-tokens <n>', 'tokens that the session has used', wholeNumber(0, tokensMost))
+    .option('--repo <dir>', 'tree whose index is used (default: the git work tree of the artifact)')
+    .option('--rules <file>', 'rules that the artifact must follow; repeatable', gathered)
+    .option('--policy <file>', 'additional escalation rules')
+    .option('--id <id>', 'id of the review; the same id resumes it')
+    .option('--session-tokens <n>', 'tokens used by the session so far', wholeNumber(0, tokensMost))
     .option(...orchestrationOption)
-    .option('--revision', 'an approved or baselined artifact is formally reopened');
+    .option('--revision', 'formally reopen an approved or baselined artifact');
   withDimensions(critic)
     .addHelpText(
       'after',
-      '\nExit code: 0 the gate is met, or no mode scores and nothing critical was found (C1 is reported, not gated); 1 it is not met, or a person has to look first, or a line of --select is none; 2 wrong usage.' +
+      '\nExit code: 0 passed, or nothing was scored and nothing critical was found (C1 has no gate); 1 not passed, a person must decide first, or a bad line in --select; 2 wrong usage.' +
         orchestrationHelp,
     )
     .action(async (options: CriticOptions) => {
@@ -79,7 +78,7 @@ function withDimensions(critic: Command): Command {
     .option('--target-type <code>', 'TGT-CODE, TGT-ARCH, TGT-REQ, TGT-RES, TGT-DEC, TGT-PROC')
     .option('--maturity <code>', 'MAT-DRAFT, MAT-REVIEW, MAT-APPR, MAT-BASE')
     .option('--team <code>', 'TEAM-SINGLE, TEAM-MULTI, TEAM-HIL')
-    .option('--enforcement <code>', 'ENF-FULL, ENF-PORT, ENF-MIN (follows from the platform)')
+    .option('--enforcement <code>', 'ENF-FULL, ENF-PORT, ENF-MIN (default: by the platform)')
     .option('--platform <code>', 'PLAT-CC, PLAT-CC-WIN, PLAT-GENERIC');
 }
 
@@ -198,14 +197,16 @@ function isFine(critique: Critique, isGated: boolean): boolean {
 }
 
 function addHistoryCommands(critic: Command): void {
-  withCommon(critic.command('history').argument('<artifact>', 'a file, or as it is listed'))
-    .description('iterations of an artifact, their scores and what follows')
+  withCommon(
+    critic.command('history').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
+  )
+    .description('show the iterations of an artifact, their scores and the next step')
     .action(async (artifact: string, options: CommonOptions) => {
       const { critics } = await remembered(options);
       await told(options, await critics.history(artifact));
     });
   withCommon(critic.command('list'))
-    .description('artifacts that were reviewed')
+    .description('list reviewed artifacts')
     .action(async (options: CommonOptions) => {
       const { critics, render } = await remembered(options);
       const found = await critics.list();
@@ -213,11 +214,13 @@ function addHistoryCommands(critic: Command): void {
         render.renderRows(found.rows, found.more),
       );
     });
-  withCommon(critic.command('ratify').argument('<artifact>', 'a file, or as it is listed'))
-    .description('decide what a critic left to a person')
+  withCommon(
+    critic.command('ratify').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
+  )
+    .description('decide a review that waits for a person')
     .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
     .option('--text <words>', 'why', '')
-    .option('--as <name>', 'who decides (the user of this machine)')
+    .option('--as <name>', 'who decides (default: the user of this machine)')
     .action(async (artifact: string, options: RatifyOptions) => {
       const { critics } = await remembered(options);
       const { judgement: word, as = userName(), text } = options;

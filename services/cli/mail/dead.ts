@@ -17,15 +17,17 @@ interface ChoiceOptions extends CommonOptions {
 
 /** `dead list|show|requeue|purge`: messages that nobody could handle. */
 export function addDeadCommands(sigma: Command): void {
-  const dead = sigma.command('dead').description('messages that nobody could handle');
+  const dead = sigma
+    .command('dead')
+    .description('manage dead letters: messages that no agent could handle');
   dead.action(() => {
-    throw usage('which of list, show, requeue and purge?');
+    throw usage('name a command: list, show, requeue or purge');
   });
 
   withCommon(dead.command('list'))
-    .description('what is there, and why')
-    .option('--mailbox <name>', 'only of agent:ID, service:NAME or reply:ID')
-    .option('--after <seq>', 'behind this one', wholeNumber(0, seqMax))
+    .description('list dead letters with their reasons')
+    .option('--mailbox <name>', 'only of this mailbox: agent:ID, service:NAME or reply:ID')
+    .option('--after <seq>', 'only after this number', wholeNumber(0, seqMax))
     .action((options: ChoiceOptions & { after?: number }) =>
       asOperator(options, async (client) => {
         const { mailbox = '*', after = 0 } = options;
@@ -39,7 +41,7 @@ export function addDeadCommands(sigma: Command): void {
     );
 
   withCommon(dead.command('show').argument('<seq>', 'its number', wholeNumber(1, seqMax)))
-    .description('one message, with its body')
+    .description('show one message with its body')
     .action((seq: number, options: CommonOptions) =>
       asOperator(options, async (client) => {
         const answer = await client.mail.message({ seq });
@@ -52,13 +54,13 @@ export function addDeadCommands(sigma: Command): void {
     );
 
   withChoice(dead.command('requeue'))
-    .description('deliver them again, as if never tried')
+    .description('deliver messages again, with their attempts reset')
     .action((seqs: string[], options: ChoiceOptions) =>
       changing(seqs, options, 'requeued', (client, ...which) => client.mail.requeue(...which)),
     );
 
   withChoice(dead.command('purge'))
-    .description('away with them, for good')
+    .description('delete messages for good')
     .action((seqs: string[], options: ChoiceOptions) =>
       changing(seqs, options, 'purged', (client, ...which) => client.mail.purgeDead(...which)),
     );
@@ -66,8 +68,8 @@ export function addDeadCommands(sigma: Command): void {
 
 function withChoice(command: Command): Command {
   return withCommon(command.argument('[seq...]', 'their numbers'))
-    .option('--mailbox <name>', 'all of this mailbox')
-    .option('--all', 'all there are');
+    .option('--mailbox <name>', 'all messages of this mailbox')
+    .option('--all', 'all messages');
 }
 
 async function changing(

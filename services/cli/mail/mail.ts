@@ -49,16 +49,16 @@ export function addMailCommands(sigma: Command): void {
     sigma
       .command('send')
       .argument('<to>', 'an agent (id or alias), service:NAME, or reply:AGENT with --correlation')
-      .argument('<message>', 'the text, or - for standard input'),
+      .argument('<message>', 'the text; - reads standard input'),
   )
-    .description('store a message for an agent, which need not be there')
-    .option('--type <type>', 'what the message is', 'text')
-    .option('--id <id>', 'sent again under the same id, it is stored once')
+    .description('send a message; it is stored until the agent handles it')
+    .option('--type <type>', 'type of the message', 'text')
+    .option('--id <id>', 'id; sending again under the same id stores it once')
     .option('--order-key <key>', 'messages with the same key are handled in order')
-    .option('--delay <duration>', 'deliver it not before', longDuration)
-    .option('--ttl <duration>', 'give it up when it is not handled by then', longDuration)
-    .option('--correlation <id>', 'the message that this one answers')
-    .option('--reply <duration>', 'wait so long for the answer and print it', duration)
+    .option('--delay <duration>', 'deliver it no earlier than this', longDuration)
+    .option('--ttl <duration>', 'drop it if it is not handled by then', longDuration)
+    .option('--correlation <id>', 'id of the message that this one answers')
+    .option('--reply <duration>', 'wait this long for the answer, and print it', duration)
     .option('--timeout <duration>', 'how long to try', duration)
     .action(async (to: string, message: string, options: SendOptions) => {
       const body =
@@ -104,8 +104,8 @@ export function addMailCommands(sigma: Command): void {
     });
 
   withTaking(sigma.command('receive'))
-    .description('take one message, waiting for it as long as somebody is left who could send one')
-    .option('--wait <duration>', 'at most so long', duration)
+    .description('take one message; wait as long as an agent could still send one')
+    .option('--wait <duration>', 'longest wait', duration)
     .action(async (options: TakeOptions) => {
       await taking(options, async (client, mailbox) => {
         const taken = await takenOne(client, options, mailbox, waitOf(options));
@@ -115,8 +115,8 @@ export function addMailCommands(sigma: Command): void {
     });
 
   withTaking(sigma.command('check'))
-    .description('take a message if one is there')
-    .option('--all', 'all that are there')
+    .description('take a message if there is one; do not wait')
+    .option('--all', 'take all messages')
     .action(async (options: TakeOptions) => {
       await taking(options, async (client, mailbox) => {
         const taken: MessageAnswer[] = [];
@@ -134,8 +134,8 @@ export function addMailCommands(sigma: Command): void {
     });
 
   withAs(sigma.command('inbox'))
-    .description('what waits for an agent; nothing is taken')
-    .option('--all', 'of all agents')
+    .description('list waiting messages; take none')
+    .option('--all', 'for all agents')
     .action(async (options: AsOptions & { all?: boolean }) => {
       await withClient(
         configOf(options),
@@ -190,13 +190,19 @@ async function wholeReply(
 }
 
 function withAs(command: Command): Command {
-  return withCommon(command).option('--as <agent>', 'whose mailbox, and in whose name (operator)');
+  return withCommon(command).option(
+    '--as <agent>',
+    'act as this agent, with its mailbox (default: operator)',
+  );
 }
 
 function withTaking(command: Command): Command {
   return withAs(command)
-    .option('--from <agent>', 'only from this agent, or task of the queue; ends when it is gone')
-    .option('--lifo', 'the newest instead of the oldest')
+    .option(
+      '--from <agent>',
+      'only from this agent or queued task; stops waiting when that is gone',
+    )
+    .option('--lifo', 'newest first')
     .option('--reply <id>', 'only the answer to this message');
 }
 

@@ -37,17 +37,17 @@ export function withClassify(command: Command): Command {
   return command
     .option(
       '--classify',
-      'how risky are these actions, and why: nothing is run. Instead of an intent name a file of JSON Lines {id, argv or command, cwd, env, stdin}; - is standard input',
+      'classify the risk of actions; run nothing. Instead of an intent name a JSON Lines file of {id, argv or command, cwd, env, stdin}; - reads standard input',
     )
-    .option('--root <dir>', 'classify: folder in which they would run: scripts below it are read')
+    .option('--root <dir>', 'classify: folder in which they would run; scripts in it are read')
     .option(
       '--policy <file>',
       "classify: an operator's policy, merged with the one of the product: the stricter wins",
     )
-    .option('--explain', 'classify: say every step on standard error')
+    .option('--explain', 'classify: print every step on standard error')
     .addHelpText(
       'after',
-      '\nExit code of --classify: 0 nothing stops, 1 a gate or a line that is no action, 2 wrong usage or policy.',
+      '\nExit code of --classify: 0 all may run, 1 a gate or a line that is not an action, 2 wrong usage or policy.',
     );
 }
 
@@ -74,7 +74,7 @@ async function inspectorOf(root: string): Promise<FolderInspector> {
   try {
     return await FolderInspector.open(root);
   } catch {
-    throw usage(`${root} is no folder that can be read`);
+    throw usage(`${root} is not a readable folder`);
   }
 }
 

@@ -32,11 +32,13 @@ interface SessionOptions extends CommonOptions {
 export function addAttendCommand(sigma: Command): void {
   const attend = sigma
     .command('attend')
-    .argument('[intent]', 'what is to be done; or answer, show, list, withdraw, escape')
+    .argument('[intent]', 'what you want done; or answer, show, list, withdraw, escape')
     // Options behind `answer` and the like are theirs.
     .enablePositionalOptions();
   withClassify(withSession(attend))
-    .description('have an intent attended: what is missing, which tasks, who, and what is risky')
+    .description(
+      'plan an intent with checks: what is missing, which tasks, which workers, what is risky',
+    )
     .action((intent: string | undefined, options: SessionOptions & ClassifyOptions) =>
       options.classify === true
         ? classifyAll(intent ?? '-', options)
@@ -48,26 +50,29 @@ export function addAttendCommand(sigma: Command): void {
 /** The options with which an intent is attended. */
 function withSession(command: Command): Command {
   return withCommon(command)
-    .option('--context <name>', 'its tasks are kept in the list attend-NAME (default: default)')
-    .option('--tasks <file>', 'tasks as a JSON array, each as `sigma delegate --schema` has it')
-    .option('--prior <file>', 'what a protocol before this one brought: text, or JSON')
-    .option('--conversation <file>', 'what was said besides')
+    .option(
+      '--context <name>',
+      'name of the session; its tasks are in the list attend-NAME (default: default)',
+    )
+    .option('--tasks <file>', 'tasks as a JSON array; `sigma delegate --schema` describes one')
+    .option('--prior <file>', 'result of a previous protocol: text or JSON')
+    .option('--conversation <file>', 'further conversation to consider')
     .option(
       '--deficit <protocol:evidence>',
       `what is missing, by who resolves it: ${protocols.join(', ')}`,
       gathered,
     )
     .option('--team <file>', 'JSON {"name": …, "members": [{"name": AGENT, "type": …}]}')
-    .option('--no-wait', 'print how it stands now');
+    .option('--no-wait', 'print the present state and return');
 }
 
 /** `attend answer|show|list|withdraw|escape`. */
 function addSessionCommands(attend: Command): void {
   withCommon(attend.command('answer').argument('<context>').argument('<choice>'))
     .description('answer the open question of a session')
-    .option('--text <text>', 'what the choice needs; @FILE reads it from a file', '')
-    .option('--question <n>', 'only if it is still this one', wholeNumber(1, 1_000), 0)
-    .option('--no-wait', 'print how it stands now')
+    .option('--text <text>', 'text that the choice needs; @FILE reads a file', '')
+    .option('--question <n>', 'only if this question is still open', wholeNumber(1, 1_000), 0)
+    .option('--no-wait', 'print the present state and return')
     .action(
       async (
         context: string,
@@ -85,7 +90,7 @@ function addSessionCommands(attend: Command): void {
     );
 
   withCommon(attend.command('show').argument('<context>'))
-    .description('state, open question, tasks and trace of a session')
+    .description('show state, open question, tasks and trace of a session')
     .option('--wait', 'follow it until it is over or asks something')
     .action(async (context: string, options: SessionOptions) => {
       if (options.wait === true) return attended(options, (attends) => attends.show(context));
@@ -94,9 +99,9 @@ function addSessionCommands(attend: Command): void {
     });
 
   withCommon(attend.command('list'))
-    .description('sessions that are open')
-    .option('--all', 'also those that are over')
-    .option('--limit <n>', 'rows', wholeNumber(1, listMax), listMax)
+    .description('list open sessions')
+    .option('--all', 'also finished sessions')
+    .option('--limit <n>', 'most rows', wholeNumber(1, listMax), listMax)
     .action(async (options: CommonOptions & { all?: boolean; limit: number }) => {
       const sessions = await withAttends(options, (attends) =>
         attends.list(options.all === true, options.limit),
@@ -129,7 +134,7 @@ async function documentOf(intent: string, options: SessionOptions): Promise<obje
   const { context, tasks, prior, conversation, team, deficit = [] } = options;
   // A named list of tasks is intent enough.
   if ([intent, context ?? '', tasks ?? '', prior ?? ''].every((each) => each === ''))
-    throw usage('what is to be done? An intent, --context, --tasks or --prior');
+    throw usage('say what you want done: an intent, --context, --tasks or --prior');
   const bytes = sessionLimits.bytes;
   return {
     args: intent,
@@ -158,7 +163,7 @@ function json(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usage(`${what} is no JSON: ${error instanceof Error ? error.message : ''}`);
+    throw usage(`${what} is not JSON: ${error instanceof Error ? error.message : ''}`);
   }
 }
 

@@ -54,40 +54,43 @@ export function addDelegateCommand(sigma: Command): void {
   withCommon(
     sigma
       .command('delegate')
-      .argument('[task]', 'a file with a task as JSON, - for standard input, or the task in words'),
+      .argument('[task]', 'the task in words, or a JSON file; - reads standard input'),
   )
-    .description('hand a task to a worker; its answer is checked before it counts')
-    .option('--id <id>', 'delegated again under the same id, it is one task')
+    .description('delegate a task to a worker; its answer is checked before it counts')
+    .option('--id <id>', 'id of the task; delegating again under the same id makes no second task')
     .option(
       '--kind <kind>',
-      'question (default in words), simple_refactor, bug_fix, feature, architecture, documentation',
+      'question (default for words), simple_refactor, bug_fix, feature, architecture, documentation',
     )
-    .option('--strategy <name>', 'pgc_first, pgc_verify, pgc_cite or none; follows from the kind')
-    .option('--criticality <level>', 'C1 to C4; of C3 and C4 a person decides what is doubtful')
-    .option('--hint <question>', 'ask the PGC this first; may be given several times', gathered)
-    .option('--overlays <list>', 'overlays that matter, O1,O3 for example', list)
+    .option('--strategy <name>', 'pgc_first, pgc_verify, pgc_cite or none (default: by the kind)')
+    .option('--criticality <level>', 'C1 to C4; doubtful results of C3 and C4 go to a person')
+    .option('--hint <question>', 'ask the index this first; repeatable', gathered)
+    .option('--overlays <list>', 'overlays to use, for example O1,O3', list)
     .option(
       '--analyse <type:target>',
       'blast_radius:SYMBOL, security_impact:SYMBOL, dependency_check, algebra_query:EXPRESSION',
       gathered,
     )
-    .option('--algebra <expression>', 'overlays combined, as `sigma algebra` reads them')
-    .option('--criterion <text>', 'when it counts as done; may be given several times', gathered)
-    .option('--context <text>', 'what the worker should know besides')
+    .option('--algebra <expression>', 'an expression as for `sigma algebra`')
+    .option('--criterion <text>', 'condition for done; repeatable', gathered)
+    .option('--context <text>', 'further context for the worker')
     .option('--runner <name>', 'answer, command, model or agent')
-    .option('--to <agent>', 'who shall do it; whoever can, when absent')
-    .option('--session <name>', 'for which approvals of risky actions are remembered (operator)')
-    .option('--pgc <agent>', 'which PGC agent is asked; the whole lattice, when absent')
-    .option('--depends-on <list>', 'ids of tasks that must be completed first', list)
-    .option('--timeout <duration>', 'for all attempts together (10m)', longDuration)
-    .option('--attempts <n>', 'that may fail', wholeNumber(1, attemptsMax))
-    .option('--evidence', 'its answer must carry evidence')
-    .option('--no-evidence', 'its answer need not carry evidence')
-    .option('--critique', 'a critic reviews its result, and has it revised, before it counts')
+    .option('--to <agent>', 'this worker (default: any that can)')
+    .option(
+      '--session <name>',
+      'session in which approvals of risky actions are remembered (default: operator)',
+    )
+    .option('--pgc <agent>', 'ask only this shard (default: all shards)')
+    .option('--depends-on <list>', 'ids of tasks that must complete first', list)
+    .option('--timeout <duration>', 'for all attempts together (default: 10m)', longDuration)
+    .option('--attempts <n>', 'most attempts', wholeNumber(1, attemptsMax))
+    .option('--evidence', 'require evidence in the answer')
+    .option('--no-evidence', 'do not require evidence')
+    .option('--critique', 'have a critic review the result before it counts')
     .option('--wait', 'follow it until it is over or asks something (default on a terminal)')
-    .option('--no-wait', 'return as soon as the manager has it')
-    .option('--as <agent>', 'in whose name: that agent gets the result as a message')
-    .option('--schema', 'print the JSON Schema of a task, and delegate nothing')
+    .option('--no-wait', 'return as soon as the manager has accepted it')
+    .option('--as <agent>', 'delegate as this agent, which gets the result as a message')
+    .option('--schema', 'print the JSON Schema of a task; delegate nothing')
     .action(async (given: string | undefined, options: DelegateOptions) => {
       if (options.schema === true)
         return void process.stdout.write(`${JSON.stringify(delegatedTaskJsonSchema(), null, 2)}\n`);
@@ -124,7 +127,8 @@ async function taskFrom(
   given: string | undefined,
   options: DelegateOptions,
 ): Promise<DelegatedTask> {
-  if (given === undefined && process.stdin.isTTY) throw usage('which task? A file, - or words');
+  if (given === undefined && process.stdin.isTTY)
+    throw usage('no task was given: name a file, - or words');
   const source = given ?? '-';
   const isFile = source === '-' || (await isFileAt(source));
   if (!isFile && /^\S+\.json$/.test(source)) throw usage(`${source} cannot be read`);

@@ -15,25 +15,25 @@ import { print, usage } from '../output.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../../../src/render/gate.js';
 
 const said: Readonly<Record<Judgement, string>> = {
-  approve: 'run it once, and let the same pass for the rest of its session',
-  dismiss: 'run it this once, and ask again the next time',
-  modify: 'do something else instead; that is judged anew',
-  halt: 'do not run it; its task ends, and what depends on it is blocked',
-  withdraw: 'end all that is open of its session',
+  approve: 'run it, and allow the same action for the rest of its session',
+  dismiss: 'run it this once; ask again next time',
+  modify: 'do something else instead; that is classified again',
+  halt: 'do not run it: end its task and block what depends on it',
+  withdraw: 'end all open tasks of its session',
 };
 
 /** `gate [list|show|approve|dismiss|modify|halt|withdraw|approvals|missed]`. */
 export function addGateCommands(sigma: Command): void {
   const gate = handingOn(withCommon(sigma.command('gate'))).description(
-    'risky actions that wait for a judgement; on a terminal one after the other',
+    'judge risky actions that wait; on a terminal one after the other',
   );
   gate.action(walk);
 
   withCommon(gate.command('list'))
-    .description('gates that are open')
-    .option('--all', 'also those that are judged, expired or void')
+    .description('list open gates')
+    .option('--all', 'also judged, expired and void gates')
     .option('--session <name>', 'only of this session', '')
-    .option('--limit <n>', 'rows', wholeNumber(1, gatesListedMax), gatesListedMax)
+    .option('--limit <n>', 'most rows', wholeNumber(1, gatesListedMax), gatesListedMax)
     .action(async (options: CommonOptions & { all?: boolean; session: string; limit: number }) => {
       const { session, limit } = options;
       const found = await withGates(options, (gates) =>
@@ -43,7 +43,7 @@ export function addGateCommands(sigma: Command): void {
     });
 
   withCommon(gate.command('show').argument('<id>'))
-    .description('one gate: the exact action, and what is risky about it')
+    .description('show the exact action of a gate, and its risks')
     .action(async (id: string, options: CommonOptions) => {
       const found = await withGates(options, (gates) => gates.show(id));
       print(options, found, () => [renderGate(found), ...waysToJudge(found)].join('\n'));
@@ -52,9 +52,9 @@ export function addGateCommands(sigma: Command): void {
   for (const judgement of judgements) addJudgement(gate, judgement);
 
   withCommon(gate.command('approvals'))
-    .description('what may pass without a question')
+    .description('list the approvals in force')
     .option('--session <name>', 'only of this session', '')
-    .option('--revoke', 'take them back')
+    .option('--revoke', 'revoke them')
     .action(async (options: CommonOptions & { session: string; revoke?: boolean }) => {
       const query = { session: options.session, is_revoked: options.revoke === true };
       const found = await withGates(options, (gates) => gates.approvals(query));
@@ -65,10 +65,10 @@ export function addGateCommands(sigma: Command): void {
 
   withCommon(gate.command('missed').argument('<task>'))
     .description(
-      'tell of a risk that passed unseen; what is missed again and again is a reason to change the policy',
+      'report a risk that was not noticed; the counts show where the policy should change',
     )
     .requiredOption('--signal <name>', signals.join(', '))
-    .option('--why <text>', 'what it was', '')
+    .option('--why <text>', 'what happened', '')
     .action(async (task: string, options: CommonOptions & { signal: string; why: string }) => {
       const signal = signals.find((each) => each === options.signal);
       if (signal === undefined) throw usage(`a signal is one of ${signals.join(', ')}`);
@@ -80,7 +80,10 @@ export function addGateCommands(sigma: Command): void {
 function addJudgement(gate: Command, judgement: Judgement): void {
   const command = withCommon(gate.command(judgement).argument('<id>')).description(said[judgement]);
   if (judgement === 'modify')
-    command.requiredOption('--direction <text>', 'words, or of a program {"argv": […]} as JSON');
+    command.requiredOption(
+      '--direction <text>',
+      'what to do instead, in words, or {"argv": […]} as JSON',
+    );
   command.action(async (id: string, options: CommonOptions & { direction?: string }) => {
     const { direction = '' } = options;
     const now = await withGates(options, async (gates) => {

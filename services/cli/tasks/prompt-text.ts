@@ -27,7 +27,8 @@ export async function promptTask(
   options: PromptOptions,
   id: string,
 ): Promise<DelegatedTask> {
-  if (given === undefined && process.stdin.isTTY) throw usage('which prompt? A file, - or words');
+  if (given === undefined && process.stdin.isTTY)
+    throw usage('no prompt was given: name a file, - or words');
   const text = await textOf(given ?? '-');
   parsePrompt(text);
   const { name, model, timeout, tokens, to } = options;
@@ -62,6 +63,6 @@ async function textOf(given: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw usage(`${given} is no text in UTF-8`);
+    throw usage(`${given} is not UTF-8 text`);
   }
 }

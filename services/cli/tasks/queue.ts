@@ -38,14 +38,18 @@ export function addQueueCommands(sigma: Command): void {
   withAs(
     sigma
       .command('push')
-      .argument('[prompt]', 'a file, - for standard input, or the prompt itself'),
+      .argument('[prompt]', 'the prompt itself, or a file; - reads standard input'),
   )
-    .description('put a prompt into a queue, where it waits until it is started')
-    .option('--name <name>', 'what others call it: `sigma receive --from NAME`')
-    .option('--model <model>', 'language model; the one that is configured, when absent')
-    .option('--timeout <duration>', 'for all of it, from its start on (10m)', longDuration)
-    .option('--tokens <n>', 'of the language model', wholeNumber(1, taskLimits.tokensMax))
-    .option('--id <id>', 'pushed again under the same id, it is one task')
+    .description('add a prompt to a queue, to be started later')
+    .option('--name <name>', 'name in the queue, for example for `sigma receive --from NAME`')
+    .option('--model <model>', 'language model (default: the configured one)')
+    .option('--timeout <duration>', 'limit from its start on (default: 10m)', longDuration)
+    .option(
+      '--tokens <n>',
+      'token limit of the language model',
+      wholeNumber(1, taskLimits.tokensMax),
+    )
+    .option('--id <id>', 'id of the task; pushing again under the same id makes no second task')
     .action(
       async (given: string | undefined, options: AsOptions & PromptOptions & { id?: string }) => {
         const task = await promptTask(given, options, options.id ?? newId('task'));
@@ -61,8 +65,8 @@ export function addQueueCommands(sigma: Command): void {
     );
 
   const queue = handingOn(withAs(sigma.command('queue')))
-    .description('what was pushed: queued, running, finished')
-    .option('--all', 'also what is finished')
+    .description('list the queue: queued and running prompts')
+    .option('--all', 'also finished prompts')
     .action(async (options: AsOptions & { all?: boolean }) => {
       await withQueue(options, async (tasks, owner) => {
         const whole = await tasks.queue(owner);
@@ -79,19 +83,19 @@ export function addQueueCommands(sigma: Command): void {
       .command('run')
       .argument(
         '[n]',
-        'so many at most, oldest first; all, when absent',
+        'most prompts to start, oldest first (default: all)',
         wholeNumber(1, promptLimits.count),
       ),
   )
-    .description('start what is queued')
+    .description('start queued prompts')
     .option(
       '--concurrency <n>',
-      'so many at a time, from now on',
+      'most prompts at a time, from now on',
       wholeNumber(1, promptLimits.concurrency),
     )
-    .option('--timeout <duration>', 'for each of them', longDuration)
-    .option('--supervised', 'try again what passes by itself; end all when one fails for good')
-    .option('--key <key>', 'said again under the same key, nothing more is started')
+    .option('--timeout <duration>', 'limit for each prompt', longDuration)
+    .option('--supervised', 'retry temporary failures; end all when one fails for good')
+    .option('--key <key>', 'key; repeating the command under the same key starts nothing more')
     .action(async (count: number | undefined, options: RunOptions) => {
       const { concurrency = 0, timeout: timeout_ms = 0, supervised = false } = options;
       const key = options.key ?? newId('run');
@@ -109,7 +113,7 @@ export function addQueueCommands(sigma: Command): void {
     });
 
   withAs(sigma.command('kill').argument('<task>', 'its name in the queue, or its id'))
-    .description('end a task and all that it pushed or delegated')
+    .description('end a task and all tasks that it started')
     .option('--why <text>', 'why', '')
     .action(async (name: string, options: AsOptions & { why: string }) => {
       await withQueue(options, async (tasks, owner) => {
@@ -122,7 +126,7 @@ export function addQueueCommands(sigma: Command): void {
 }
 
 function withAs(command: Command): Command {
-  return withCommon(command).option('--as <agent>', 'whose queue it is (operator)');
+  return withCommon(command).option('--as <agent>', 'queue of this agent (default: operator)');
 }
 
 /** On this machine it is the operator's, unless told otherwise; over tcp that of the agent of the identity. */

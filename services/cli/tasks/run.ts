@@ -27,22 +27,28 @@ interface RunOptions extends CommonOptions, PromptOptions {
 /** `run`: a prompt, now. */
 export function addRunCommand(sigma: Command): void {
   withCommon(
-    sigma.command('run').argument('[prompt]', 'a file, - for standard input, or the prompt itself'),
+    sigma
+      .command('run')
+      .argument('[prompt]', 'the prompt itself, or a file; - reads standard input'),
   )
-    .description('run a prompt: its /read, /push and /run, its content, what it leaves to be done')
-    .option('--name <name>', 'what it is called', mainName)
-    .option('--model <model>', 'language model; the one that is configured, when absent')
-    .option('--timeout <duration>', 'for all of it (10m)', longDuration)
-    .option('--tokens <n>', 'of the language model', wholeNumber(1, taskLimits.tokensMax))
+    .description('run a prompt with its /read, /push and /run commands')
+    .option('--name <name>', 'name of the task', mainName)
+    .option('--model <model>', 'language model (default: the configured one)')
+    .option('--timeout <duration>', 'limit for everything (default: 10m)', longDuration)
+    .option(
+      '--tokens <n>',
+      'token limit of the language model',
+      wholeNumber(1, taskLimits.tokensMax),
+    )
     .option(
       '--concurrency <n>',
-      'of what it pushes, so many at a time',
+      'most pushed prompts at a time',
       wholeNumber(1, promptLimits.concurrency),
     )
-    .option('--to <agent>', 'which executor shall run it')
+    .option('--to <agent>', 'run it on this executor')
     .option('--wait', 'follow it until it is over or asks something (default on a terminal)')
-    .option('--no-wait', 'return as soon as the manager has it')
-    .option('--as <agent>', 'in whose name: that agent gets the result as a message')
+    .option('--no-wait', 'return as soon as the manager has accepted it')
+    .option('--as <agent>', 'delegate as this agent, which gets the result as a message')
     .action((given: string | undefined, options: RunOptions) => run(given, options));
 }
 

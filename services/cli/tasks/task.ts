@@ -46,16 +46,16 @@ interface UpdateOptions extends CommonOptions {
 
 /** `task list|show|update|cancel|review`. */
 export function addTaskCommands(sigma: Command): void {
-  const task = sigma.command('task').description('tasks that were delegated');
+  const task = sigma.command('task').description('list, show and control delegated tasks');
   task.action(() => {
-    throw usage('which of list, show, update, cancel and review?');
+    throw usage('name a command: list, show, update, cancel or review');
   });
 
   withCommon(task.command('list'))
-    .description('all tasks, in the order in which they were delegated')
+    .description('list all tasks, oldest first')
     .option('--state <list>', `only these: ${states.join(', ')}`, list, [])
-    .option('--parent <agent>', 'only those of this agent', '')
-    .option('--limit <n>', 'rows', wholeNumber(1, tasksListedMax), tasksListedMax)
+    .option('--parent <agent>', 'only tasks of this agent', '')
+    .option('--limit <n>', 'most rows', wholeNumber(1, tasksListedMax), tasksListedMax)
     .action(async (options: CommonOptions & { state: string[]; parent: string; limit: number }) => {
       const unknown = options.state.find((each) => !states.includes(each));
       if (unknown !== undefined) throw usage(`there is no state ${unknown}`);
@@ -67,12 +67,12 @@ export function addTaskCommands(sigma: Command): void {
     });
 
   withCommon(task.command('show').argument('<id>'))
-    .description('one task: its state, result, review, and what may be said to it')
+    .description('show the state, result and review of a task, and how to answer it')
     .option('--wait', 'follow it until it is over or asks something')
-    .option('--story', 'what happened, in order, with all that it pushed or delegated')
+    .option('--story', 'print what happened, in order, including the tasks that it started')
     .action(async (id: string, options: CommonOptions & { wait?: boolean; story?: boolean }) => {
       if (options.story === true && options.wait === true)
-        throw usage('--story tells what happened, --wait waits: one of them');
+        throw usage('give either --story or --wait');
       if (options.story === true) {
         const story = await withTasks(options, (tasks) => storyOf(tasks, id));
         return print(options, story, () => renderStory(story));
@@ -93,37 +93,38 @@ export function addTaskCommands(sigma: Command): void {
     });
 
   withCommon(task.command('cancel').argument('<id>'))
-    .description('end a task; its worker is told')
+    .description('cancel a task')
     .option('--why <text>', 'why', '')
     .action(async (id: string, options: CommonOptions & { why: string }) => {
       await change(options, { id, what: 'cancel', text: options.why });
     });
 
-  withCommon(task.command('update').argument('[id]', 'a task, or - for a SigmaTaskUpdate as JSON'))
-    .description('answer what a task asks, decide about it, or update the list of an agent')
-    .option('--answer <text>', 'what it asked')
-    .option('--accept', 'its result is good enough')
-    .option('--refuse', 'its result is not')
-    .option('--revise [why]', 'once more, with this in mind')
-    .option('--halt', 'end it: the work shall not go on')
-    .option('--relax', 'blocked: do without the evidence')
-    .option('--regenerate', 'blocked: make the missing overlays first')
-    .option('--reassign', 'blocked: give it to a worker once more')
-    .option('--outcome <done|failed>', 'blocked: what became of an action that was interrupted')
-    .option('--why <text>', 'why, with --refuse or --halt')
-    .option('--list <agent>', 'whose list is updated (operator)')
-    .option('--schema', 'print the JSON Schema of a SigmaTaskUpdate, and change nothing')
+  withCommon(task.command('update').argument('[id]', 'a task; - reads a SigmaTaskUpdate as JSON'))
+    .description('answer a task, decide about it, or update the task list of an agent')
+    .option('--answer <text>', 'answer its question')
+    .option('--accept', 'accept its result')
+    .option('--refuse', 'refuse its result')
+    .option('--revise [why]', 'have it done again, with this advice')
+    .option('--halt', 'end it, and block what depends on it')
+    .option('--relax', 'if blocked: go on without the evidence')
+    .option('--regenerate', 'if blocked: make the missing overlays first')
+    .option('--reassign', 'if blocked: assign it to a worker again')
+    .option('--outcome <done|failed>', 'if blocked: how the interrupted action ended')
+    .option('--why <text>', 'reason for --refuse or --halt')
+    .option('--list <agent>', 'update the list of this agent (default: operator)')
+    .option('--schema', 'print the JSON Schema of a SigmaTaskUpdate; change nothing')
     .action(async (id: string | undefined, options: UpdateOptions) => {
       if (options.schema === true)
         return void process.stdout.write(`${JSON.stringify(todoUpdateJsonSchema(), null, 2)}\n`);
-      if (id === undefined) throw usage('which task? An id, or - for a SigmaTaskUpdate');
+      if (id === undefined)
+        throw usage('no task was given: name its id, or - for a SigmaTaskUpdate');
       if (id === '-') return updateList(options);
       await change(options, { id, ...changeIn(options) });
     });
 
   withCommon(task.command('review').argument('<id>'))
-    .description('look at what a result rests on, and accept or refuse it')
-    .option('--repo <dir>', 'root of the tree that is cited', '.')
+    .description('show the evidence of a result, then accept or refuse it')
+    .option('--repo <dir>', 'root of the cited tree', '.')
     .action((id: string, options: CommonOptions & { repo: string }) => review(id, options));
 }
 
@@ -143,7 +144,7 @@ function changeIn(options: UpdateOptions): Pick<TaskChange, 'what' | 'text'> {
   ];
   const [only] = said;
   if (only === undefined || said.length > 1)
-    throw usage('say one thing: --answer, --accept, --refuse, --revise, --halt, --relax, …');
+    throw usage('give exactly one of --answer, --accept, --refuse, --revise, --halt, --relax, …');
   return only;
 }
 
