@@ -4,15 +4,21 @@ const { parts, rooms, packages } = require('./.dependency-cruiser.layers.cjs');
 const partNames = Object.keys(parts);
 const roomNames = Object.keys(rooms);
 const program = '^(src|services)/';
+/** Files of a part that are in no folder with a row of its own. */
+const own = (part) => {
+  const inner = partNames.filter((each) => each.startsWith(`${part}/`));
+  const folders = inner.map((each) => each.slice(part.length + 1)).join('|');
+  return folders === '' ? `${part}/` : `${part}/(?!(${folders})/)`;
+};
 const any = (names) => (names.length === 0 ? '(?!)' : names.join('|'));
 
 module.exports = {
   forbidden: [
     ...partNames.map((part) => ({
-      name: `${part}-imports-only-what-it-may`,
+      name: `${part.replace('/', '-')}-imports-only-what-it-may`,
       severity: 'error',
-      from: { path: `^src/${part}/` },
-      to: { path: program, pathNot: `^src/(${any([part, ...parts[part]])})/` },
+      from: { path: `^src/${own(part)}` },
+      to: { path: program, pathNot: `^src/(${any([part, ...parts[part]].map(own))})` },
     })),
     ...roomNames.map((room, at) => ({
       name: `pgc-${room}-imports-only-what-it-may`,
@@ -37,6 +43,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/pgc/', pathNot: `^src/pgc/((${any(roomNames)})/|shapes\\.ts$)` },
       to: {},
+    },
+    {
+      name: 'a-service-imports-no-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/[^/]+/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'services-are-started-from-one-table',
+      severity: 'error',
+      from: { path: '^services/[^/]+$', pathNot: '^services/programs\\.ts$' },
+      to: { path: '^services/[^/]+/' },
     },
     {
       name: 'a-service-is-imported-by-services-only',

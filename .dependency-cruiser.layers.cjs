@@ -1,7 +1,10 @@
 // Who may import whom, as tables. `.dependency-cruiser.cjs` makes rules of them; `test/unit/layers.test.ts` holds the tree to the
 // rules, and plants one forbidden import for each of them.
 
-/** Part of src → parts it may import. A part may always import itself. */
+/**
+ * Part of src → parts it may import. A part may always import itself. A folder of a part may have a row of its own: the rest
+ * of its part does not import it, and other parts only where their row names it.
+ */
 const parts = {
   base: [],
   errors: ['base'],
@@ -15,11 +18,15 @@ const parts = {
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
   model: ['base', 'errors'],
   prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
-  pgc: ['base', 'errors', 'wire', 'store', 'model'],
+  pgc: ['base', 'errors', 'wire', 'store', 'model', 'client'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'store', 'model'],
+  attention: ['base', 'errors', 'wire', 'machine', 'config', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
-  critic: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc', 'lattice', 'delegation'],
+  critic: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'store', 'model', 'pgc', 'lattice'],
+    ...['delegation'],
+  ],
+  'critic/serve': ['base', 'errors', 'config', 'store', 'model', 'client', 'critic'],
   task: [
     'base',
     'errors',
@@ -30,6 +37,22 @@ const parts = {
     'delegation',
     'attention',
     'critic',
+  ],
+  remote: [
+    ...['base', 'errors', 'wire', 'config', 'observe', 'transport', 'client', 'pgc', 'lattice'],
+    ...['attention', 'delegation', 'critic', 'task'],
+  ],
+  manager: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'pgc'],
+    ...['lattice', 'prompt', 'attention', 'delegation', 'critic', 'task', 'remote'],
+  ],
+  executor: [
+    ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'model'],
+    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
+  ],
+  render: [
+    ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
+    ...['critic', 'task', 'remote'],
   ],
 };
 
@@ -45,7 +68,7 @@ const rooms = {
   build: ['base', 'errors', 'store'],
   analyse: ['base', 'errors'],
   answer: ['base', 'errors'],
-  serve: ['base', 'errors', 'wire'],
+  serve: ['base', 'errors', 'wire', 'store', 'model', 'client'],
 };
 
 /** Package → the one place that may import it. */
@@ -60,7 +83,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/mine/',
   '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task)/|src/base/zod\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/markdown\\.ts$',

@@ -19,7 +19,7 @@ import { notifySystemd, untilStopped } from '../process.js';
 import { version } from '../version.js';
 import { startWatchdog } from '../watchdog.js';
 import { listenOn, serverKeysOf } from './listening.js';
-import { openStore } from './store.js';
+import { openStore } from '../bus-store.js';
 
 /**
  * A quiet spell makes V8 shrink the room it gives a small heap, and the buffers of a burst of messages

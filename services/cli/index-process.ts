@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../../src/config/config.js';
 import { BusError, RemoteError, type Failure } from '../../src/errors/bus-error.js';
-import { argumentsOf } from './options.js';
-
-export const program = fileURLToPath(new URL('../../../services/cli/sigma.mjs', import.meta.url));
+import { argumentsOf, program } from '../program.js';
 
 const reportBytesMax = 64 * 1024 * 1024;
 

@@ -13,14 +13,11 @@ export interface CommonOptions {
 /** What every command takes. */
 export function withCommon(command: Command): Command {
   return command
-    .option('--json', 'print exactly one JSON document')
-    .option(
-      '--home <dir>',
-      'folder of all state (default: $SIGMA_HOME, else $XDG_STATE_HOME/sigma-bus)',
-    )
+    .option('--json', 'print one JSON document')
+    .option('--home <dir>', 'state folder (default: $SIGMA_HOME, else $XDG_STATE_HOME/sigma-bus)')
     .option(
       '--bus <address>',
-      'address of the broker (default: $SIGMA_BUS, else a socket below the home)',
+      'broker address (default: $SIGMA_BUS, else a socket in the state folder)',
     )
     .option('--log <level>', 'silent, error, warn, info or debug');
 }
@@ -40,11 +37,6 @@ export function configOf(options: CommonOptions): Config {
   });
 }
 
-/** The settings as arguments of a child process. */
-export function argumentsOf(config: Config): string[] {
-  return ['--home', config.home, '--bus', config.bus, '--log', config.log];
-}
-
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -54,7 +46,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-export const engineHelp = 'extractive: sentences of the index alone, without the language model';
+export const engineHelp = 'extractive: answer from the index only, without the language model';
 export function engine(text: string): string {
   if (text !== engineName) throw new InvalidArgumentError(`It must be ${engineName}.`);
   return text;

@@ -1,14 +1,16 @@
-import { hyperlinked, opensHyperlinks } from './hyperlinks.js';
+import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
+import { printable, printableText } from '../../src/render/terminal.js';
 import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.js';
 
 /** Set by the first option that is read, because an error in the options must be told in the right form too. */
 export interface OutputForm {
-  json: boolean;
+  json?: boolean;
 }
 
 /** Results on stdout: one JSON document, or the text that the command renders, which holds names and texts of others. */
 export function print(form: OutputForm, value: object, render: () => string): void {
-  const text = form.json ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);
+  const text =
+    form.json === true ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);
   process.stdout.write(`${text}\n`);
 }
 
@@ -38,31 +40,9 @@ export function printFailure(form: OutputForm, error: unknown): number {
   const coded = asBusError(cause);
   const failure = { ...coded.toFailure(), next: coded.next };
   const next = hint === '' ? coded.next : `${coded.next}\n  ${hint}`;
-  if (form.json) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
+  if (form.json === true) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
   else process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})\n  ${next}\n`);
   return coded.exit;
-}
-
-/** Marks by which a terminal shows a text in another order than it has: a person would judge another command. */
-const reordering = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/** What others have written, as one line: a terminal must not obey it. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
-}
-
-/** The same of a text of several lines. In a pipe it stays as it is. */
-export function printableText(text: string): string {
-  if (!process.stdout.isTTY) return text;
-  // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
-}
-
-/** A word of a command that people copy: what others have written must not be run by their shell. */
-export function shellWord(text: string): string {
-  const plain = printable(text);
-  return /["$`\\!]/.test(plain) ? `'${plain.replaceAll("'", "'\\''")}'` : `"${plain}"`;
 }
 
 /** An answer that came, but failed at what it was asked for: the first of its errors is also its `error`. */
@@ -77,39 +57,4 @@ export function withError<T extends { errors: Failure[] }>(
 
 export function usage(detail: string): BusError {
   return new BusError('USAGE', { detail });
-}
-
-/** Lines that fit the terminal; in a pipe nothing is wrapped. */
-export function wrap(text: string, indent = ''): string {
-  const width = process.stdout.isTTY
-    ? Math.max(40, Math.min(process.stdout.columns, 110)) - indent.length
-    : Infinity;
-  const lines: string[] = [];
-  for (const paragraph of text.split('\n')) {
-    let line = '';
-    for (const word of paragraph.split(' ')) {
-      if (line !== '' && line.length + 1 + word.length > width) {
-        lines.push(line);
-        line = word;
-      } else {
-        line = line === '' ? word : `${line} ${word}`;
-      }
-    }
-    lines.push(line);
-  }
-  return lines.map((line) => indent + line).join('\n');
-}
-
-/** Columns as wide as their widest cell. */
-export function table(rows: string[][]): string {
-  const widths =
-    rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

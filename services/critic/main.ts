@@ -8,11 +8,13 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { HealthServer } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import { RemoteAnalyses } from '../manager/remote-analyses.js';
-import { Shards } from '../manager/shards.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
-import { CriticDesk } from './desk.js';
-import { openCritic, openStore, type Critic } from './review-parts.js';
+import { RemoteAnalyses } from '../../src/remote/analyses.js';
+import { Shards } from '../../src/remote/shards.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { CriticHandler } from '../../src/critic/serve/requests.js';
+import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
 /** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
 export async function runCritic(config: Config): Promise<void> {
@@ -38,10 +40,10 @@ export async function runCritic(config: Config): Promise<void> {
         ),
     });
     await using reviews = critic.reviews;
-    new CriticDesk(client, critic).serveOn(client);
+    new CriticHandler(client, critic).serveOn(client);
     await using health = await openHealth(config, critic, log);
     if (health !== undefined) log.info({ port: health.port }, 'telling how reviews fare');
-    const introduced = untilAccepted(client, log, () => introduce(client, log));
+    const introduced = untilAccepted(client, traceTo(log), () => introduce(client, log));
     await Promise.race([introduced, stopped]);
     // What an earlier process left is not behind what is asked now.
     void introduced.then(() => reviews.resume()).catch(() => undefined);

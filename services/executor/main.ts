@@ -19,21 +19,24 @@ import type { Store } from '../../src/store/port.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { isTcp } from '../../src/transport/address.js';
-import { policyOf } from '../attention/policy-file.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
-import { Attendant } from './attendant.js';
-import { Book } from './book.js';
-import { Executor } from './executor.js';
-import { openSandbox } from './open-sandbox.js';
-import { OverlayWorks } from './overlay-works.js';
-import { PgcOnBus } from './pgc-on-bus.js';
-import { agentRunner } from './runners/agent.js';
-import { answerRunner } from './runners/answer.js';
-import { commandRunner } from './runners/command.js';
-import { modelRunner } from './runners/model.js';
-import { promptRunner } from './runners/prompt.js';
-import type { Runner } from './runners/runner.js';
-import { assertOutside, wallsOf, type Sandbox } from './sandbox.js';
+import { policyOf } from '../../src/attention/policy-file.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { generateOverlays } from '../overlay-process.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { Attendant } from '../../src/executor/attendant.js';
+import { Book } from '../../src/executor/book.js';
+import { Executor } from '../../src/executor/executor.js';
+import { openSandbox } from '../../src/executor/open-sandbox.js';
+import { OverlayWorks } from '../../src/executor/overlay-works.js';
+import { PgcOnBus } from '../../src/executor/pgc-on-bus.js';
+import { agentRunner } from '../../src/executor/runners/agent.js';
+import { answerRunner } from '../../src/executor/runners/answer.js';
+import { commandRunner } from '../../src/executor/runners/command.js';
+import { modelRunner } from '../../src/executor/runners/model.js';
+import { promptRunner } from '../../src/executor/runners/prompt.js';
+import type { Runner } from '../../src/executor/runners/runner.js';
+import { assertOutside, wallsOf, type Sandbox } from '../../src/executor/sandbox.js';
 
 export const slotsDefault = 4;
 const nameDefault = 'executor';
@@ -70,7 +73,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const runners = await runnersOf(config, options, { env: process.env, sandbox, store });
   const hasPrograms = runners.has('command') || runners.has('agent');
   if (hasPrograms && sandbox.kind !== 'on') log.warn(toldOf(sandbox), 'programs are not sandboxed');
-  using works = new OverlayWorks(config, log);
+  using works = new OverlayWorks(generateOverlays(config), log);
   const client = openClient(config, { agent, role: 'executor', isEphemeral: false }, traceTo(log));
   const executor = new Executor(
     {
@@ -80,7 +83,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
     },
     slots,
   );
-  const introduced = untilAccepted(client, log, async () => {
+  const introduced = untilAccepted(client, traceTo(log), async () => {
     await client.register({
       alias: agent,
       model: config.model?.model ?? '',
@@ -100,7 +103,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   }).then(async () => {
     if (client.state === 'closed') return;
     await executor.resume();
-    await untilAccepted(client, log, async () => {
+    await untilAccepted(client, traceTo(log), async () => {
       await executor.receive();
     });
     log.info({ runners: [...runners.keys()], slots }, 'serving');

@@ -1,40 +1,28 @@
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
-import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { KeptJournals } from '../../src/lattice/kept-journals.js';
-import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
-import type { Prose } from '../../src/lattice/prose/port.js';
-import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
-import type { Lattice } from '../../src/lattice/lattice.js';
-import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import type { Trace } from '../../src/base/trace.js';
 import { HealthServer, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import type { LocateRequest } from '../../src/pgc/search/locate/locate.js';
-import {
-  latticeMessages,
-  latticeService,
-  queryProgress,
-  troublePrefix,
-  type MessageType,
-} from '../../src/pgc/serve/messages.js';
-import { analyse, questionCharsMax } from '../../src/pgc/search/question/question.js';
+import { latticeService, troublePrefix } from '../../src/pgc/serve/messages.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
-import { optionsOf } from '../asking-options.js';
 import { proseOf } from '../prose.js';
-import { endOf, notifySystemd, openClient, untilAccepted, untilStopped } from '../process.js';
-import { RemoteAnalyses } from './remote-analyses.js';
-import { choose, Shards } from './shards.js';
-import { policyOf } from '../attention/policy-file.js';
-import { attentionParts } from './attention.js';
-import { KeptTasks } from './kept-tasks.js';
-import { TaskDesk } from './task-desk.js';
+import { openClient } from '../../src/remote/open-client.js';
+import { untilAccepted } from '../../src/client/registration.js';
+import { generateOverlays } from '../overlay-process.js';
+import type { MakeOverlays } from '../../src/manager/overlay-maker.js';
+import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { Shards } from '../../src/remote/shards.js';
+import { policyOf } from '../../src/attention/policy-file.js';
+import { attentionParts } from '../../src/manager/risk.js';
+import { QuestionHandler } from '../../src/manager/question-handler.js';
+import { KeptTasks } from '../../src/manager/kept-tasks.js';
+import { TaskHandler } from '../../src/manager/task-handler.js';
 
-/** `sigma agent manager`: answers questions over all shards, until it is told to stop. */
+/** `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it. */
 export async function runManager(config: Config): Promise<void> {
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
@@ -55,16 +43,17 @@ export async function runManager(config: Config): Promise<void> {
     traceTo(log),
   );
   const shards = new Shards(client, log);
-  const desk = new Desk(shards, client, journals, proseOf(config));
-  desk.serveOn(client);
+  new QuestionHandler(shards, client, journals, proseOf(config)).serveOn(client);
+  const generate = generateOverlays(config);
+  const makeOverlays: MakeOverlays = async (...tree) => (await generate(...tree)) === undefined;
   const tasks = new KeptTasks({
     open: async () => {
       const store = await openTasks(config);
       try {
         const attention = attentionParts(config);
         const { upstream } = policyOf(config);
-        const parts = { client, store, shards, log, config, attention, upstream };
-        return [await TaskDesk.open(parts), store] as const;
+        const parts = { client, store, shards, log, config, attention, upstream, makeOverlays };
+        return [await TaskHandler.open(parts), store] as const;
       } catch (error) {
         await store[Symbol.asyncDispose]();
         throw error;
@@ -72,12 +61,12 @@ export async function runManager(config: Config): Promise<void> {
     },
     log,
   });
-  const introduced = untilAccepted(client, log, () => introduce(client, journals, log));
+  const introduced = untilAccepted(client, traceTo(log), () => introduce(client, journals, log));
   // Who asks for the status reads it there.
   onChange = () => void introduced.then(() => register(client, journals)).catch(() => undefined);
   void introduced.then(() => tasks.begin());
   await using health = await openHealth(config, tasks, traceTo(log));
-  if (health !== undefined) log.info({ port: health.port }, 'telling how tasks fare');
+  if (health !== undefined) log.info({ port: health.port }, 'serving metrics of tasks');
   try {
     await Promise.race([introduced, stopped]);
     await endOf(stopped, [client], log);
@@ -100,10 +89,10 @@ async function openHealth(
   const { samplesOf } = await import('../../src/task/samples.js');
   const metrics = {
     contentType: samplesContentType,
-    text: () => samplesText(tasks.desk === undefined ? [] : samplesOf(tasks.desk.numbers())),
+    text: () => samplesText(tasks.handler === undefined ? [] : samplesOf(tasks.handler.numbers())),
   };
   const verdict = (): Verdict => {
-    const isReady = tasks.desk !== undefined;
+    const isReady = tasks.handler !== undefined;
     const store = isReady ? 'serving' : 'opening';
     return { isHealthy: true, isReady, state: 'serving', store };
   };
@@ -147,178 +136,3 @@ async function introduce(client: Client, journals: KeptJournals, log: Logger): P
   log.info('serving');
   await notifySystemd('READY=1');
 }
-
-/** Takes a question from the bus to the lattice it is about. */
-class Desk {
-  readonly #shards: Shards;
-  readonly #client: Client;
-  readonly #journals: KeptJournals;
-  readonly #prose: Prose;
-
-  constructor(shards: Shards, client: Client, journals: KeptJournals, prose: Prose) {
-    this.#shards = shards;
-    this.#client = client;
-    this.#journals = journals;
-    this.#prose = prose;
-  }
-
-  serveOn(client: Client): void {
-    const { query, ask, locate, callers, callees, trace, topology, path, verify } = latticeMessages;
-    const serve = <Q, A>(
-      message: MessageType<Q, A>,
-      answer: (request: Q, options: AskingOptions) => Promise<A>,
-    ): void => {
-      client.serve({
-        [message.type]: async (incoming: Incoming) =>
-          message.answer.encode(
-            await answer(message.request.decode(incoming.body), optionsOf(incoming)),
-          ),
-      });
-    };
-    client.serve({ [query.type]: (incoming) => this.#query(incoming) });
-    serve(ask, async (request, options) =>
-      (await this.#about(byWords(request.question))).ask(request, options),
-    );
-    serve(locate, async (request, options) =>
-      (await this.#about(byWords(beginningOf(request)))).locate(request, options),
-    );
-    serve(callers, ({ symbol, cite }, options) =>
-      this.#aboutSymbol(
-        symbol,
-        (questions) => questions.callers(symbol, options, cite),
-        ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
-      ),
-    );
-    serve(callees, ({ symbol }, options) =>
-      this.#aboutSymbol(
-        symbol,
-        (questions) => questions.callees(symbol, options),
-        ({ definitions }) => definitions.length > 0,
-      ),
-    );
-    serve(trace, ({ from, to }, options) =>
-      this.#aboutSymbol(
-        from,
-        (questions) => questions.trace(from, to, options),
-        ({ found, errors }) => found || errors.length === 0,
-      ),
-    );
-    serve(latticeMessages.shards, async () => {
-      const all = [...(await this.#shards.lattices()).values()];
-      const unknown = all.flatMap((lattice) => lattice.unknownShards().map(({ agent }) => agent));
-      return { known: all.flatMap(({ cards }) => [...cards.keys()]), unknown };
-    });
-    serve(topology, async () => (await this.#about(bySize)).topology());
-    serve(path, async ({ from, to, max_hops }) => ({
-      path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
-    }));
-    const { blastRadius, securityBlastRadius, patterns, algebra } = latticeMessages;
-    serve(blastRadius, (request, options) =>
-      this.#analysed(bySymbol(request.symbol), (tree) => tree.blastRadius(request, options)),
-    );
-    serve(securityBlastRadius, (request, options) =>
-      this.#analysed(bySymbol(request.symbol), (tree) =>
-        tree.securityBlastRadius(request, options),
-      ),
-    );
-    serve(patterns, (request, options) =>
-      this.#analysed(bySize, (tree) => tree.patterns(request, options)),
-    );
-    serve(algebra, (request, options) =>
-      this.#analysed(bySize, (tree) => tree.algebra(request, options)),
-    );
-    serve(verify, async ({ citations }, options) => {
-      const lattices = [...(await this.#shards.lattices()).values()];
-      const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
-      return { results: await verifyAll(cards, citations, options) };
-    });
-  }
-
-  /** Its steps are kept: asked again of a manager that starts anew, it goes on where it was. */
-  async #query(incoming: Incoming): Promise<Buffer> {
-    const { query } = latticeMessages;
-    const request = query.request.decode(incoming.body);
-    const options = optionsOf(incoming);
-    const questions = await this.#about(byWords(request.question));
-    const key = `${incoming.from}\0${incoming.body.toString('base64')}`;
-    const untilMs = systemClock.nowMs() + options.deadlineMs;
-    const { versions } = questions.lattice;
-    const answer = await this.#journals.run({ key, versions, untilMs }, (journal) =>
-      questions.query(request, {
-        ...options,
-        journal,
-        onProgress: (progress) => void incoming.progress(queryProgress.encode(progress)),
-      }),
-    );
-    return query.answer.encode(answer);
-  }
-
-  /**
-   * The trees that define the symbol for others first; then the rest, whose private symbols no card names. A tree that
-   * lacks a shard does not keep the question from the next one.
-   */
-  async #aboutSymbol<A>(
-    symbol: string,
-    ask: (questions: LatticeQuestions) => Promise<A>,
-    isKnown: (answer: A) => boolean,
-  ): Promise<A> {
-    const rank = bySymbol(symbol);
-    const lattices = [...(await this.#shards.lattices()).values()].sort(
-      (a, b) => rank(b) - rank(a),
-    );
-    let first: A | undefined;
-    for (const lattice of lattices) {
-      const answer = await ask(new LatticeQuestions(lattice, systemClock));
-      if (isKnown(answer)) return answer;
-      first ??= answer;
-    }
-    if (first === undefined) throw new BusError('NO_SHARDS');
-    return first;
-  }
-
-  /** By the first tree that knows the symbol, in order of their rank. */
-  async #analysed<A>(
-    rank: (lattice: Lattice) => number,
-    ask: (analyses: Analyses) => Promise<A>,
-  ): Promise<A> {
-    const lattices = [...(await this.#shards.lattices())].sort(([, a], [, b]) => rank(b) - rank(a));
-    let unknown: unknown = new BusError('NO_SHARDS');
-    for (const [root, lattice] of lattices) {
-      const analyses = new RemoteAnalyses(this.#client, root);
-      try {
-        return await ask(new LatticeQuestions(lattice, systemClock, undefined, analyses));
-      } catch (error) {
-        if (asBusError(error).code !== 'NO_SUCH_SYMBOL') throw error;
-        unknown = error;
-      }
-    }
-    throw unknown;
-  }
-
-  async #about(rank: (lattice: Lattice) => number): Promise<ProseQuestions> {
-    const lattice = choose(await this.#shards.lattices(), rank);
-    return new ProseQuestions(this.#prose, lattice, systemClock);
-  }
-}
-
-const byWords =
-  (question: string) =>
-  (lattice: Lattice): number =>
-    lattice.router.rank(analyse(question))[0]?.score ?? 0;
-
-/** As much of a report as chooses between trees: a question is never longer. */
-function beginningOf({ title = '', text }: LocateRequest): string {
-  return `${title}\n${text.slice(0, questionCharsMax - title.length)}`.trim() || '?';
-}
-
-const bySymbol =
-  (symbol: string) =>
-  (lattice: Lattice): number =>
-    lattice.directory.ownersOf(symbol.slice(symbol.search(/[^#:]*$/))).length > 0 ? 1 : 0;
-
-const byAgent =
-  (agent: string) =>
-  (lattice: Lattice): number =>
-    lattice.cards.has(agent) ? 1 : 0;
-
-const bySize = (lattice: Lattice): number => lattice.cards.size;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Client } from '../../src/client/client.js';
 import { treeServiceOf } from '../../src/pgc/serve/tree-service.js';
-import { artifactPlace, treeOf, type ArtifactPlace } from '../cli/artifact-place.js';
+import { artifactPlace, treeOf, type ArtifactPlace } from '../../src/remote/artifact-place.js';
 import type { Bus } from './bus.js';
 
 /** The tree of the lattice that an artifact lies in, and where: the folder of this server may be a part of it. */

@@ -7,9 +7,10 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
 import { isListening } from '../../src/transport/probe.js';
-import { RemoteQuestions, withClient } from '../cli/connect.js';
-import { remoteIdentity } from '../identity.js';
-import { openClient } from '../process.js';
+import { RemoteQuestions } from '../../src/remote/questions.js';
+import { withClient } from '../../src/remote/with-client.js';
+import { remoteIdentity } from '../../src/remote/identity.js';
+import { openClient } from '../../src/remote/open-client.js';
 
 /** Over ipc. No proven role: a model behind this server decides for nobody but itself. */
 const role = 'mcp';

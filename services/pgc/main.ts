@@ -1,37 +1,58 @@
 import { Scope } from '../../src/base/scope.js';
 import type { Config } from '../../src/config/config.js';
-import { openLog } from '../../src/observe/log.js';
+import { optionsOf } from '../../src/lattice/questions.js';
+import { wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
+import { openLog, traceTo } from '../../src/observe/log.js';
+import { Host, type HostOptions } from '../../src/pgc/serve/host.js';
+import type { AskShard } from '../../src/pgc/serve/hosted-shard.js';
+import type { HostBus } from '../../src/pgc/serve/take-over.js';
+import { serveTree } from '../../src/pgc/serve/tree-agent.js';
+import { Engine } from '../../src/pgc/search/vectors/engine.js';
+import { openClient } from '../../src/remote/open-client.js';
 import { notifySystemd, untilStopped } from '../process.js';
-import { Host, type HostOptions } from './host.js';
-import { openTreeDesk } from './tree-agent.js';
+import { proseOf } from '../prose.js';
 
-/** How often the host looks whether a newer index was swapped in: at one file. */
+/** How often the host checks for a newer index: it looks at one file. */
 const indexPollMs = 250;
 
 /**
- * `sigma agent pgc REPO`: serves the shards of a built index, or some of them, until it is told to stop or other
+ * `sigma agent pgc REPO`: serves the shards of a built index, or some of them, until a signal stops it or other
  * processes have taken all of them over. Throws INDEX_*, USAGE, ALREADY_SERVED.
  */
 export async function runPgc(config: Config, folder: string, options: HostOptions): Promise<void> {
   const log = openLog(config, { service: 'pgc' });
   const stopped = untilStopped();
+  const trace = traceTo(log);
+  const bus: HostBus = { connect: (identity) => openClient(config, identity, trace), trace };
+  const { home, embedding: settings } = config;
+  const openEngine = (): Promise<Engine> => Engine.open({ home, settings, env: process.env });
   await using scope = new Scope();
-  const host = new Host(config, folder, options, log);
+  const host = new Host({ folder, home, options, bus, openEngine, askShard: askShardOf(config) });
   scope.defer(() => host.close());
   const loaded = host.load();
-  // When it is stopped first, nobody is left to hear.
+  // A signal may come first; then its failure interests no one.
   loaded.catch(() => undefined);
   const { memoryBytes } = options;
-  const reserve = (): Disposable => host.reserveTree();
-  const desk = await openTreeDesk(config, folder, { memoryBytes, reserve }, log);
-  scope.defer(() => desk.close());
+  const memory = { memoryBytes, reserve: (): Disposable => host.reserveTree() };
+  const tree = await serveTree(bus, { folder, home, memory });
+  scope.defer(() => tree.close());
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
   scope.defer(() => clearInterval(polling));
-  // The broker may come later than we do; being told to stop must not wait for it.
+  // The broker may start later than this process; a signal must not wait for it.
   const first = await Promise.race([loaded.then(() => 'registered'), stopped]);
   if (first === 'registered') await notifySystemd('READY=1');
   const why = await Promise.race([stopped, host.left]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
   void notifySystemd('STOPPING=1');
   if (typeof why === 'object') throw why;
+}
+
+/** With the configured language model, if there is one. */
+function askShardOf(config: Config): AskShard {
+  const prose = proseOf(config);
+  return (request, incoming, use) =>
+    prose.ask(request, optionsOf(incoming), {
+      by: (wanted) => use((shard) => shard.ask(wanted)),
+      known: (words) => use(async ({ index }) => wordsOfShard(index)(words)),
+    });
 }

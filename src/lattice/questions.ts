@@ -192,3 +192,19 @@ function until({ deadlineMs, signal }: AskingOptions): AbortSignal {
   setTimeout(() => late.abort(new BusError('DEADLINE_EXCEEDED', { ms })), ms).unref();
   return signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
 }
+
+/** A question without a deadline gets this long; the answer then holds what is known. */
+const deadlineMsDefault = 30_000;
+const answerMarginMs = 250;
+
+/** `deadlineMs`: of the request; 0 means none. A partial answer must still reach the caller before it stops waiting. */
+export function optionsOf({
+  deadlineMs,
+  signal,
+}: {
+  deadlineMs: number;
+  signal: AbortSignal;
+}): AskingOptions {
+  const leftMs = deadlineMs > 0 ? deadlineMs : deadlineMsDefault;
+  return { deadlineMs: Math.max(leftMs - answerMarginMs, leftMs * 0.8), signal };
+}

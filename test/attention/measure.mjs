@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { existsSync, readFileSync } from 'node:fs';
 import { classify } from '../../dist/src/attention/classify/classify.js';
-import { loadPolicy } from '../../dist/services/attention/policy-file.js';
+import { loadPolicy } from '../../dist/src/attention/policy-file.js';
 import { actionOf, inspectorOf, rowsOf } from './rows.mjs';
 
 const policy = loadPolicy();

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ZeromqLink } from '../../dist/src/transport/zeromq.js';
-import { linkKeysOf } from '../../dist/services/identity.js';
+import { linkKeysOf } from '../../dist/src/remote/identity.js';
 import { megabytes, milliseconds, percentile, table } from '../bench/kernel/figures.mjs';
 import { runSigma, temporaryFolder } from '../bench/kernel/process.mjs';
 import { addressOf, connectTo, recordOf } from './agent.mjs';

@@ -17,7 +17,7 @@ import {
   type Inspector,
   type Signal,
 } from '../../src/attention/shapes.js';
-import { loadPolicy } from '../../services/attention/policy-file.js';
+import { loadPolicy } from '../../src/attention/policy-file.js';
 // @ts-expect-error the measure is plain JavaScript, for it runs on what is built.
 import { actionOf, inspectorOf, rowsOf } from '../attention/rows.mjs';
 

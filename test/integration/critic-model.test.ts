@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openCritic, type Critic } from '../../services/critic/review-parts.js';
+import { openCritic, type Critic } from '../../src/critic/serve/open-critic.js';
 import type { CritiqueProgress } from '../../src/critic/messages.js';
 import { examineByModel } from '../../src/critic/model-engine.js';
 import type { Mode } from '../../src/critic/mode.js';

@@ -6,7 +6,7 @@ import type { Client } from '../../src/client/client.js';
 import { criticMessages, critiqueProgress } from '../../src/critic/messages.js';
 import type { CritiqueRequest } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { RemoteCritic } from '../../services/cli/remote-critic.js';
+import { RemoteCritic } from '../../src/remote/critic.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';

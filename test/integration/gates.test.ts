@@ -25,7 +25,7 @@ import {
 } from '../../src/delegation/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
-import { Attends, openGates } from '../../services/cli/attends.js';
+import { Attends, openGates } from '../../src/remote/attends.js';
 import { taskKey } from '../../src/store/keys.js';
 import { taskService, type TaskView } from '../../src/task/messages.js';
 import { recordOf } from '../support/bus.js';

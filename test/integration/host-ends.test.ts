@@ -4,12 +4,14 @@ import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';
-import { openLog } from '../../src/observe/log.js';
+import { noTrace, type Trace } from '../../src/base/trace.js';
+import { openClient } from '../../src/remote/open-client.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
-import { Host } from '../../services/pgc/host.js';
-import { handOverType, recordOf } from '../../services/pgc/hosted-shard.js';
-import { claim } from '../../services/pgc/take-over.js';
+import { Host } from '../../src/pgc/serve/host.js';
+import { Engine } from '../../src/pgc/search/vectors/engine.js';
+import { handOverType, recordOf } from '../../src/pgc/serve/hosted-shard.js';
+import { claim, type HostBus } from '../../src/pgc/serve/take-over.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import { startSigma } from '../support/sigma.js';
@@ -27,11 +29,21 @@ function setUp(): { root: string; config: Config } {
   return { root, config };
 }
 
+function busOf(config: Config, trace: Trace = noTrace): HostBus {
+  return { connect: (identity) => openClient(config, identity), trace };
+}
+
+function hostOf(root: string, config: Config, bus: HostBus): InstanceType<typeof Host> {
+  const { home, embedding: settings } = config;
+  const options = { share: 'all', memoryBytes: 2 ** 30, takesOver: true } as const;
+  const openEngine = () => Engine.open({ home, settings, env: {} });
+  return new Host({ folder: root, home, options, bus, openEngine });
+}
+
 test('a host that is told to stop while it loads waits for no broker', async () => {
   const { root, config } = setUp();
   await indexFolder({ root, home: config.home, jobs: 0, shards: 'auto' });
-  const options = { share: 'all', memoryBytes: 2 ** 30, takesOver: true } as const;
-  const host = new Host(config, root, options, openLog(config, { service: 'pgc' }));
+  const host = hostOf(root, config, busOf(config));
   const loading = host.load();
   const outcome = expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' });
   await host.close();
@@ -41,18 +53,19 @@ test('a host that is told to stop while it loads waits for no broker', async () 
 test('a tree that is asked about before its index is read counts as soon as it is', async () => {
   const { root, config } = setUp();
   await indexFolder({ root, home: config.home, jobs: 0, shards: 'auto' });
-  const told: { msg: string; bytes: number }[] = [];
-  const write = (line: string): void => void told.push(JSON.parse(line) as (typeof told)[number]);
-  const log = openLog({ ...config, log: 'info' }, { service: 'pgc' }, { write });
-  const options = { share: 'all', memoryBytes: 2 ** 30, takesOver: true } as const;
-  const host = new Host(config, root, options, log);
+  const traced: { what: string; bytes: unknown }[] = [];
+  const trace: Trace = (_, what, fields) => void traced.push({ what, bytes: fields?.bytes });
+  const host = hostOf(root, config, busOf(config, trace));
   host.reserveTree();
   host.reserveTree()[Symbol.dispose]();
   const loading = host.load();
   loading.catch(() => undefined);
-  const ofMemory = () => told.filter(({ msg }) => /memory|whole tree/.test(msg));
+  const ofMemory = () => traced.filter(({ what }) => /memory|whole tree/.test(what));
   await eventually(() => expect(ofMemory()).toHaveLength(2));
-  expect(ofMemory().map(({ msg }) => msg)).toEqual(['memory for shards', 'the whole tree is open']);
+  expect(ofMemory().map(({ what }) => what)).toEqual([
+    'memory for shards',
+    'the whole tree is open',
+  ]);
   expect(ofMemory()[1]?.bytes).toBeGreaterThan(0);
   await host.close();
   await expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' });
@@ -86,8 +99,7 @@ test('a host that is told to stop while a shard is handed over to it leaves the 
   await holder.register(recordOf({ ...shard, overlays: {} }, 'plan'));
   const begun: string[] = [];
   const claimed = claim(
-    config,
-    openLog(config, { service: 'pgc' }),
+    busOf(config),
     { ids: [id], path: root, takesOver: true, signal: over.signal },
     (each) => Promise.resolve(void begun.push(each)),
   );

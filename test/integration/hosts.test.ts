@@ -7,7 +7,7 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { latticeMessages, latticeService, shardMessages } from '../../src/pgc/serve/messages.js';
 import { placeOf } from '../../src/pgc/plan/manifest.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
-import { agentIdOf } from '../../services/pgc/hosted-shard.js';
+import { agentIdOf } from '../../src/pgc/serve/hosted-shard.js';
 import { eventually } from '../support/eventually.js';
 import { TemporaryTree } from '../support/git-tree.js';
 import { chainAliases, chainRepository } from '../support/repository.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { receiveOne } from '../../services/mail/receive.js';
-import { Tasks } from '../../services/cli/tasks.js';
+import { receiveOne } from '../../src/remote/receive.js';
+import { Tasks } from '../../src/remote/tasks.js';
 import type { Client } from '../../src/client/client.js';
 import {
   delegationCapability,

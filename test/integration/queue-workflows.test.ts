@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { receiveOne } from '../../services/mail/receive.js';
+import { receiveOne } from '../../src/remote/receive.js';
 import type { Client } from '../../src/client/client.js';
 import { delegationCapability, runnerCapability } from '../../src/delegation/shapes.js';
 import { resultMessage } from '../../src/task/result-message.js';

@@ -1,6 +1,6 @@
 import { BusError } from '../../src/errors/bus-error.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RemoteShard } from '../../services/manager/remote-shard.js';
+import { RemoteShard } from '../../src/remote/shard.js';
 import { Semaphore } from '../../src/base/semaphore.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Citation, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';

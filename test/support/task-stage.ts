@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { AttentionParts } from '../../services/manager/gate-desk.js';
-import { Shards } from '../../services/manager/shards.js';
-import { TaskDesk } from '../../services/manager/task-desk.js';
+import type { AttentionParts } from '../../src/manager/gate-handler.js';
+import { Shards } from '../../src/remote/shards.js';
+import { TaskHandler } from '../../src/manager/task-handler.js';
 import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';
@@ -30,7 +30,7 @@ import { openTestStore } from './store.js';
 import { temporaryFolder } from './temporary.js';
 
 interface Manager {
-  desk: TaskDesk;
+  desk: TaskHandler;
   store: LevelStore;
   client: Client;
 }
@@ -115,7 +115,16 @@ export class TaskStage {
     const store = await openTestStore(path.join(home, 'tasks'), tasksLayout);
     const shards = new Shards(client, log);
     const attention = this.#attention;
-    const desk = await TaskDesk.open({ client, store, shards, log, config, attention });
+    const makeOverlays = () => Promise.resolve(false);
+    const desk = await TaskHandler.open({
+      client,
+      store,
+      shards,
+      log,
+      config,
+      attention,
+      makeOverlays,
+    });
     await desk.begin();
     this.#manager = { desk, store, client };
   }

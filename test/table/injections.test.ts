@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { loadPolicy } from '../../services/attention/policy-file.js';
+import { loadPolicy } from '../../src/attention/policy-file.js';
 import { classify } from '../../src/attention/classify/classify.js';
 import type { Signal } from '../../src/attention/shapes.js';
 

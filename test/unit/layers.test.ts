@@ -76,13 +76,14 @@ function plantedForEachRule(): Planted[] {
   return [
     ...Object.entries(parts).map(([part, allowed]) => {
       const foreign = Object.keys(parts).find((each) => each !== part && !allowed.includes(each));
-      return plantIn(`src/${part}`, `${part}-imports-only-what-it-may`, `src/${foreign}/x.js`);
+      const rule = `${part.replace('/', '-')}-imports-only-what-it-may`;
+      return plantIn(`src/${part}`, rule, `src/${foreign}/x.js`);
     }),
     ...names.map((room) =>
       plantIn(
         `src/pgc/${room}`,
         `pgc-${room}-imports-only-what-it-may`,
-        room === lastRoom ? 'src/store/x.js' : `src/pgc/${lastRoom}/x.js`,
+        room === lastRoom ? 'src/lattice/x.js' : `src/pgc/${lastRoom}/x.js`,
       ),
     ),
     ...Object.keys(packages).map((name) =>
@@ -90,6 +91,8 @@ function plantedForEachRule(): Planted[] {
     ),
     plantIn('src/somewhere', 'every-part-is-in-the-table', 'src/base/x.js'),
     plantIn('src/pgc/somewhere', 'every-room-is-in-the-table', 'src/base/x.js'),
+    plantIn('services/broker', 'a-service-imports-no-other', 'services/cli/x.js'),
+    plantIn('services', 'services-are-started-from-one-table', 'services/cli/x.js'),
     plantIn('src/broker', 'a-service-is-imported-by-services-only', 'services/x.js'),
     plantIn('src/base', 'nothing-unresolved', 'src/base/missing.js'),
     {
@@ -111,6 +114,7 @@ test('each rule finds the import that it forbids', async () => {
     for (const part of Object.keys(parts)) write(`src/${part}/x.ts`, 'export const x = 1;');
     for (const room of Object.keys(rooms)) write(`src/pgc/${room}/x.ts`, 'export const x = 1;');
     write('services/x.ts', 'export const x = 1;');
+    write('services/cli/x.ts', 'export const x = 1;');
     write(
       'src/base/planted-two.ts',
       "import type { One } from './planted-one.js';\nexport type Two = One[];\n",

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AgentView } from '../../../src/wire/messages.js';
-import { listsOf } from '../bounds.js';
-import { offsetInput } from '../shapes.js';
-import { looks, type Tool } from '../tool.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { offsetInput } from '../../../src/remote/tools/shapes.js';
+import { looks, type Tool } from '../../../src/remote/tools/tool.js';
 
 export interface ListedAgent {
   id: string;

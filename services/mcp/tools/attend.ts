@@ -4,11 +4,12 @@ import type { AttendWord } from '../../../src/attention/session/messages.js';
 import { attendShape } from '../../../src/attention/session/request.js';
 import { sessionLimits, type SessionView } from '../../../src/attention/session/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { Attends, openGates } from '../../cli/attends.js';
-import { renderQuestion, sessionLine } from '../../cli/render-attend.js';
-import { listsOf } from '../bounds.js';
+import { Attends, openGates } from '../../../src/remote/attends.js';
+import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
-import { PersonNeeded, type Answer, type Call, type Tool } from '../tool.js';
+import { type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ArtifactHistory, CriticRow } from '../../../src/critic/messages.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
-import { askedAs } from '../../cli/artifact-place.js';
-import { RemoteCritic } from '../../cli/remote-critic.js';
+import { askedAs } from '../../../src/remote/artifact-place.js';
+import { RemoteCritic } from '../../../src/remote/critic.js';
 import type { Bus } from '../bus.js';
-import { listsOf } from '../bounds.js';
-import { looks, type Tool } from '../tool.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { looks, type Tool } from '../../../src/remote/tools/tool.js';
 
 const historyInput = z.strictObject({
   path: z

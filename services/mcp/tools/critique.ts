@@ -18,13 +18,13 @@ import {
 } from '../../../src/critic/shapes.js';
 import { modeNames } from '../../../src/critic/strategies.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { RemoteCritic } from '../../cli/remote-critic.js';
-import { FilesBelow } from '../../prompt/read-file.js';
+import { RemoteCritic } from '../../../src/remote/critic.js';
+import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
-import { listsOf } from '../bounds.js';
-import { place } from '../shapes.js';
-import type { Answer, Tool } from '../tool.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { place } from '../../../src/remote/tools/shapes.js';
+import type { Answer, Tool } from '../../../src/remote/tools/tool.js';
 
 const criteriaCharsMax = 4_000;
 

@@ -1,12 +1,13 @@
 import { acceptedContent, inputRequired } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { judgements, type Gate } from '../../../src/attention/shapes.js';
-import { Gates } from '../../cli/gates.js';
-import { renderGate } from '../../cli/render-gate.js';
-import { listsOf } from '../bounds.js';
-import { nameCharsMax } from '../shapes.js';
+import { Gates } from '../../../src/remote/gates.js';
+import { renderGate } from '../../../src/render/gate.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import type { Bus } from '../bus.js';
-import { looks, PersonNeeded, type Answer, type Tool } from '../tool.js';
+import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
 

@@ -5,12 +5,12 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { QueueAnswer } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../cli/commands/mail.js';
-import { Tasks } from '../../cli/tasks.js';
-import { receiveOne } from '../../mail/receive.js';
-import { beginningOf, charsIn, listsOf } from '../bounds.js';
-import { agentInput, nameCharsMax } from '../shapes.js';
-import { looks, type Answer, type Call, type Tool } from '../tool.js';
+import { bodyOf } from '../../../src/remote/message-body.js';
+import { Tasks } from '../../../src/remote/tasks.js';
+import { receiveOne } from '../../../src/remote/receive.js';
+import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** Messages for models, in a server and in the loop of a prompt: one at a time, settled when it is handed over. */
 

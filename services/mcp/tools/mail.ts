@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../cli/commands/mail.js';
-import { beginningOf, charsIn, listsOf } from '../bounds.js';
-import { agentInput, nameCharsMax } from '../shapes.js';
-import { looks, type Answer, type Tool } from '../tool.js';
+import { bodyOf } from '../../../src/remote/message-body.js';
+import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** Characters of one message that is sent; more belongs into a file. */
 const messageCharsMax = 256 * 1024;

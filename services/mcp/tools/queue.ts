@@ -6,10 +6,10 @@ import { parsePrompt } from '../../../src/prompt/parse.js';
 import { promptLimits } from '../../../src/prompt/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/messages.js';
 import { resolved } from '../../../src/task/queue.js';
-import { Tasks } from '../../cli/tasks.js';
-import { listsOf } from '../bounds.js';
-import { nameCharsMax } from '../shapes.js';
-import { looks, type Answer, type Tool } from '../tool.js';
+import { Tasks } from '../../../src/remote/tasks.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 import { taskAnswer, taskOutput, waited } from './tasks.js';
 
 /** Queues for models, in a server and in the loop of a prompt: prompts that are pushed, started, looked at and ended. */

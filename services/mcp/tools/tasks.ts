@@ -6,11 +6,11 @@ import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
 import type { TaskIteration } from '../../../src/task/critique-text.js';
 import type { TaskView } from '../../../src/task/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/sigma-task-update.js';
-import { stepLine } from '../../cli/render-task.js';
-import { isAsking, isOver, Tasks } from '../../cli/tasks.js';
-import { listsOf } from '../bounds.js';
-import { failureOutput, nameCharsMax, place, rounded } from '../shapes.js';
-import { looks, type Answer, type Call, type Tool } from '../tool.js';
+import { stepLine } from '../../../src/render/task.js';
+import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
+import { listsOf } from '../../../src/remote/tools/bounds.js';
+import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
+import { looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;

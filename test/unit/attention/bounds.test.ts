@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadPolicy } from '../../../services/attention/policy-file.js';
+import { loadPolicy } from '../../../src/attention/policy-file.js';
 import { classify } from '../../../src/attention/classify/classify.js';
 import { Work } from '../../../src/attention/classify/work.js';
 import { attentionLimits, type Classification } from '../../../src/attention/shapes.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { classify } from '../../../src/attention/classify/classify.js';
 import type { Classification, Inspector } from '../../../src/attention/shapes.js';
-import { loadPolicy } from '../../../services/attention/policy-file.js';
+import { loadPolicy } from '../../../src/attention/policy-file.js';
 
 /** What is gone for good, and what is not: rehearsals, caches, what is under version control, what a script made or started. */
 

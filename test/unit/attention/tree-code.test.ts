@@ -4,8 +4,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { classify } from '../../../src/attention/classify/classify.js';
 import type { Classification, Inspector } from '../../../src/attention/shapes.js';
-import { FolderInspector } from '../../../services/attention/inspector.js';
-import { loadPolicy } from '../../../services/attention/policy-file.js';
+import { FolderInspector } from '../../../src/attention/folder-inspector.js';
+import { loadPolicy } from '../../../src/attention/policy-file.js';
 
 /** Code of the tree that tools run besides what they are told; names that scripts put together; what they make themselves. */
 

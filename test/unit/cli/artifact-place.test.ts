@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { artifactPlace, askedAs, treeOf } from '../../../services/cli/artifact-place.js';
+import { artifactPlace, askedAs, treeOf } from '../../../src/remote/artifact-place.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hyperlinked, opensHyperlinks } from '../../../services/cli/hyperlinks.js';
+import { hyperlinked, opensHyperlinks } from '../../../src/render/hyperlinks.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printable, shellWord } from '../../../services/cli/output.js';
+import { printable, shellWord } from '../../../src/render/terminal.js';
 
 test('a word that is copied into a shell is the text, and runs nothing', () => {
   expect(shellWord('How does `touch x` work?')).toBe("'How does `touch x` work?'");

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe as described } from '../../../services/cli/progress.js';
+import { describe as described } from '../../../services/cli/code/progress.js';
 
 test.each([
   [{ phase: 'list', done: 0, total: 0, lines: 0 }, 1, 'listing files'],

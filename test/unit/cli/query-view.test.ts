@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderQuery } from '../../../services/cli/render.js';
+import { renderQuery } from '../../../src/render/answer.js';
 import { synthesise } from '../../../src/lattice/synthesis.js';
 import type { Hop, LatticeAnswer, Via } from '../../../src/pgc/shapes.js';
 

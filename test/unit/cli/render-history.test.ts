@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderHistory } from '../../../services/cli/render-history.js';
+import { renderHistory } from '../../../src/render/critique-history.js';
 import { trackingOf } from '../../../src/critic/tracking.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
 

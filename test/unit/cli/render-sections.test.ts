@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reportLines } from '../../../services/cli/render-sections.js';
+import { reportLines } from '../../../src/render/critique-sections.js';
 import { critiqueOf } from '../../support/critiques.js';
 
 const table = '| what | where |\n| --- | --- |\n| a | b |\n| c | d |';

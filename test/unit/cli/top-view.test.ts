@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ratesOf, topLines, type Look } from '../../../services/cli/top-view.js';
+import { ratesOf, topLines, type Look } from '../../../src/render/bus-view.js';
 import {
   statusAnswerCodec,
   type AgentView,

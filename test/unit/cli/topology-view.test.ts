@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderDot, renderTopology, selected } from '../../../services/cli/render-topology.js';
+import { renderDot, renderTopology, selected } from '../../../src/render/topology.js';
 
 const topology = {
   version: 'v',

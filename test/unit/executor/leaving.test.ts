@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Book } from '../../../services/executor/book.js';
-import { Executor } from '../../../services/executor/executor.js';
+import { Book } from '../../../src/executor/book.js';
+import { Executor } from '../../../src/executor/executor.js';
 import { systemClock } from '../../../src/base/clock.js';
 import type { Client } from '../../../src/client/client.js';
 import type { Message } from '../../../src/client/inbox.js';

@@ -1,13 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  assertOutside,
-  present,
-  walled,
-  wallsIn,
-  wallsOf,
-} from '../../../services/executor/sandbox.js';
+import { assertOutside, present, walled, wallsIn, wallsOf } from '../../../src/executor/sandbox.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const stage = temporaryFolder();

@@ -8,7 +8,7 @@ import {
   fitted,
   listsOf,
   type Drafted,
-} from '../../../services/mcp/bounds.js';
+} from '../../../src/remote/tools/bounds.js';
 
 interface Rows {
   answer: string;

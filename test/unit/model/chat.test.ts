@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { modelRunner } from '../../../services/executor/runners/model.js';
+import { modelRunner } from '../../../src/executor/runners/model.js';
 import { nothingGathered } from '../../../src/delegation/gathered.js';
 import { readTask } from '../../../src/delegation/schema.js';
 import { Budget } from '../../../src/model/budget.js';

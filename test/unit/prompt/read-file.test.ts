@@ -4,7 +4,7 @@ import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FilesBelow, readBytesMax } from '../../../services/prompt/read-file.js';
+import { FilesBelow, readBytesMax } from '../../../src/executor/prompt/files-below.js';
 import { readEntries } from '../../../src/prompt/history.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

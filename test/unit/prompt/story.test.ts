@@ -29,7 +29,7 @@ import {
   type Entry,
   type Now,
 } from '../../../src/prompt/story.js';
-import { withShipped, shippedNames } from '../../../services/prompt/shipped-files.js';
+import { withShipped, shippedNames } from '../../../src/prompt/shipped-files.js';
 
 const failure = { code: 'MODEL_UNAVAILABLE', text: 'away', retryable: true };
 const answered = (calls: string[], text = ''): Entry => ({

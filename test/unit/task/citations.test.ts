@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verdictsOn, type CitationParts } from '../../../services/manager/citations.js';
+import { verdictsOn, type CitationParts } from '../../../src/manager/citations.js';
 import { citationOf } from '../../support/delegation.js';
 
 function parts(fields: Partial<CitationParts>): CitationParts {

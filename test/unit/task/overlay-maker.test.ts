@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OverlayMaker } from '../../../services/manager/overlay-maker.js';
+import { OverlayMaker } from '../../../src/manager/overlay-maker.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { openLog } from '../../../src/observe/log.js';
 import { eventually } from '../../support/eventually.js';
@@ -12,7 +12,6 @@ function maker(): {
   const config = loadConfig({}, { log: 'silent' });
   const runs: ReturnType<typeof maker>['runs'] = [];
   const its = new OverlayMaker({
-    config,
     log: openLog(config, { service: 'test' }),
     roots: () => Promise.resolve(['/tree']),
     make: (_, layers, signal) =>

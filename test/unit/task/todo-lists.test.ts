@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import { TodoDesk } from '../../../services/manager/todo-desk.js';
+import { TodoHandler } from '../../../src/manager/todo-handler.js';
 import { merged, readTodoUpdate, type Todo } from '../../../src/task/sigma-task-update.js';
 import { TodoLists } from '../../../src/task/todo-lists.js';
 import type { TaskView } from '../../../src/task/messages.js';
@@ -119,7 +119,7 @@ const delegation = bytes({
 
 test('what is delegated is handed over once, and its outcome comes into the list', async () => {
   const tasks = tasksThat(() => false);
-  const desk = new TodoDesk({ lists, tasks });
+  const desk = new TodoHandler({ lists, tasks });
   const first = await desk.update('ann', delegation, 'ann');
   expect(first.todos).toMatchObject([
     { id: 'fix', status: 'delegated', task: { state: 'running', may: ['cancel'] } },
@@ -136,7 +136,7 @@ test('what is delegated is handed over once, and its outcome comes into the list
 test('what a full manager refused stays in the list, and is handed over the next time', async () => {
   let isFull = true;
   const tasks = tasksThat(() => isFull);
-  const desk = new TodoDesk({ lists, tasks });
+  const desk = new TodoHandler({ lists, tasks });
   expect(await codeOf(desk.update('ann', delegation, 'ann'))).toBe('TASKS_FULL');
   expect((await lists.read('ann'))[0]).toMatchObject({ status: 'delegated' });
   isFull = false;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadEscalation } from '../../../../services/critic/escalation-file.js';
+import { loadEscalation } from '../../../../src/critic/select/escalation-file.js';
 import {
   escalationBytesMax,
   parseEscalation,

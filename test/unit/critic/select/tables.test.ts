@@ -8,7 +8,7 @@ import {
   type Selection,
 } from '../../../../src/critic/shapes.js';
 import { modeNames, strategies } from '../../../../src/critic/strategies.js';
-import { loadEscalation } from '../../../../services/critic/escalation-file.js';
+import { loadEscalation } from '../../../../src/critic/select/escalation-file.js';
 
 const policy = loadEscalation();
 

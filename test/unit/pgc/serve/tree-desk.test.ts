@@ -1,5 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../../services/pgc/tree-desk.js';
+import {
+  jobsMax,
+  TreeAnalyst,
+  type TreeAnalystParts,
+} from '../../../../src/pgc/serve/tree-analyst.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { treeMessages } from '../../../../src/pgc/serve/messages.js';
 import { compiled } from '../../../support/compiled.js';
@@ -21,10 +25,10 @@ const source = `
 const thread = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 const [answers, hangs, swells] = [0, 1, 2].map((each) => Buffer.from([each]));
 
-let desk: TreeDesk;
+let desk: TreeAnalyst;
 let open = 0;
 let stamp = '';
-function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
+function newDesk(more: Partial<TreeAnalystParts> = {}): TreeAnalyst {
   open = 0;
   const reserve = (): Disposable => {
     open += 1;
@@ -32,7 +36,7 @@ function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
   };
   const memory = { memoryBytes: 64 * 1024 * 1024, reserve };
   const parts = { folder: '', home: '', stamp: () => stamp, memory, module: thread, graceMs: 50 };
-  return (desk = new TreeDesk({ ...parts, ...more }));
+  return (desk = new TreeAnalyst({ ...parts, ...more }));
 }
 afterEach(() => desk.close());
 
@@ -115,7 +119,7 @@ test('an analysis that waited for its turn until its time was over says what it 
   await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
   await using home = await TemporaryTree.create();
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
-  const module = compiled('services/pgc/tree-worker.ts');
+  const module = compiled('src/pgc/serve/tree-worker.ts');
   newDesk({ module, folder: tree.root, home: home.root });
   const { request, answer } = treeMessages.patterns;
   const body = request.encode({ filter: 'dependencies', limit: 0, target: '' });
@@ -146,7 +150,7 @@ test('an analysis that waited for its turn until its time was over says what it 
 test('an index that could not be opened is opened by the next question', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int a(void) { return 0; }\n' });
   await using home = await TemporaryTree.create();
-  const module = compiled('services/pgc/tree-worker.ts');
+  const module = compiled('src/pgc/serve/tree-worker.ts');
   newDesk({ module, folder: tree.root, home: home.root });
   const { request, answer } = treeMessages.blastRadius;
   const body = request.encode({ symbol: 'a', max_depth: 0, direction: 'both' });

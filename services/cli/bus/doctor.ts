@@ -1,0 +1,254 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../../src/config/config.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { placeOf, readManifest } from '../../../src/pgc/plan/manifest.js';
+import { Engine } from '../../../src/pgc/search/vectors/engine.js';
+import { tableFingerprint } from '../../../src/pgc/search/vectors/table-file.js';
+import { openSandbox } from '../../../src/executor/open-sandbox.js';
+import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
+import { configOf, withCommon, type CommonOptions } from '../options.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { print } from '../output.js';
+
+/** Indexes that are looked at; a home has a handful. */
+const indexesMax = 100;
+/** For one text, the start of the model or the way to an endpoint included. */
+const probeMs = 60_000;
+/** For one word of a language model. */
+const modelMs = 20_000;
+const nodeMin = [20, 19] as const;
+
+/** `absent`: something that one can do without. */
+interface Check {
+  name: string;
+  state: 'ok' | 'absent' | 'broken';
+  detail: string;
+  /** What to do; empty: nothing. */
+  next: string;
+}
+
+interface KnownIndex {
+  root: string;
+  shards: number;
+  /** Shards whose vectors the engine in force can use, and those that have others. */
+  vectors_usable: number;
+  vectors_other: number;
+}
+
+export function addDoctorCommand(sigma: Command): void {
+  withCommon(sigma.command('doctor'))
+    .description('check this installation, and say how to fix what is wrong')
+    .action(async (options: CommonOptions) => {
+      const { checks, indexes } = await examined(options);
+      const is_sound = checks.every(({ state }) => state !== 'broken');
+      print(options, { is_sound, checks, indexes }, () => render(checks, indexes, is_sound));
+      if (!is_sound) process.exitCode = 1;
+    });
+}
+
+async function examined(
+  options: CommonOptions,
+): Promise<{ checks: Check[]; indexes: KnownIndex[] }> {
+  const checks = [nodeCheck(), await nativeCheck()];
+  let config: Config;
+  try {
+    config = configOf(options);
+  } catch (error) {
+    return { checks: [...checks, broken('settings', error)], indexes: [] };
+  }
+  checks.push(ok('settings', path.join(config.home, 'config.json')), await homeCheck(config.home));
+  await using engine = await Engine.open({
+    ...{ home: config.home, settings: config.embedding, env: process.env },
+  });
+  checks.push(await engineCheck(engine, config), await modelCheck(config));
+  checks.push(await sandboxCheck(config));
+  const fingerprint = engine.embedder?.fingerprint ?? tableFingerprint;
+  const { indexes, problems } = await indexesIn(config.home, fingerprint);
+  return { checks: [...checks, ...problems], indexes };
+}
+
+function nodeCheck(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [majorMin, minorMin] = nodeMin;
+  const isNew = major > majorMin || (major === majorMin && minor >= minorMin);
+  if (isNew) return ok('node', process.version);
+  const next = `Install Node ${nodeMin.join('.')} or newer.`;
+  return { name: 'node', state: 'broken', detail: process.version, next };
+}
+
+/** Parts in machine code, which may be of another machine than this. */
+async function nativeCheck(): Promise<Check> {
+  try {
+    await import('../../../src/transport/zeromq.js');
+    await import('../../../src/store/level-store.js');
+    return ok('native parts', 'zeromq and level are loaded');
+  } catch (error) {
+    return { ...broken('native parts', error), next: 'Run npm ci on this machine.' };
+  }
+}
+
+/** Nothing is made that is not there. */
+async function homeCheck(home: string): Promise<Check> {
+  try {
+    if (!existsSync(home)) {
+      let above = path.dirname(home);
+      while (!existsSync(above)) above = path.dirname(above);
+      if (!(await stat(above)).isDirectory()) throw new Error(`${above} is no folder`);
+      await access(above, constants.W_OK);
+      return ok('home', `${home} (made when it is needed)`);
+    }
+    await rmdir(await mkdtemp(path.join(home, '.doctor-')));
+    return ok('home', home);
+  } catch (error) {
+    const next = 'Set SIGMA_HOME to a folder that you may write to, or give it free space.';
+    return { ...broken('home', error), next };
+  }
+}
+
+async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check> {
+  const name = 'search by meaning';
+  if (embedding === 'off') return ok(name, 'switched off: search by words alone');
+  if (engine.kind === 'none')
+    return {
+      ...{ name, state: 'absent', detail: `search by words alone: ${engine.lack}` },
+      next: 'Run npm ci without --omit=optional, or name an endpoint in `embedding` of config.json.',
+    };
+  const isEndpoint = engine.kind === 'endpoint';
+  try {
+    const judge = engine.judge;
+    await judge?.embed(['a text'], AbortSignal.timeout(probeMs));
+    const what =
+      judge === undefined ? 'the table alone' : `${judge.fingerprint}, ${judge.dims} numbers`;
+    const lack = engine.lack === '' ? '' : `; ${engine.lack}`;
+    const state = judge !== undefined && engine.embedder !== undefined ? 'ok' : 'absent';
+    return { name, state, detail: `${engine.kind}: ${what}${lack}`, next: '' };
+  } catch (error) {
+    const { message, next } = asBusError(error);
+    // Whoever names an endpoint wants it; the bundled model is a help where it runs.
+    return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
+  }
+}
+
+/** Whoever names one wants it: it is asked for one word. */
+async function modelCheck({ model }: Config): Promise<Check> {
+  const name = 'language model';
+  if (model === undefined)
+    return ok(name, 'none is configured: answers are sentences of the index');
+  try {
+    const { Chat } = await import('../../../src/model/chat.js');
+    const { textOf } = await import('../../../src/model/texts.js');
+    const options = { env: process.env, retries: 0, answerMs: modelMs };
+    const chat = new Chat({ ...model, requestMs: modelMs }, options);
+    await chat.ask(textOf('probe').text, 'ok?', new AbortController().signal);
+    return ok(name, `${model.model} at ${model.url} answers`);
+  } catch (error) {
+    return broken(name, error);
+  }
+}
+
+/** Only who runs programs needs one. */
+async function sandboxCheck(config: Config): Promise<Check> {
+  const name = 'sandbox';
+  const { root } = config.executor;
+  try {
+    if (root !== undefined) assertOutside(root, wallsOf(config, process.getuid?.() ?? 0));
+    const sandbox = await openSandbox(config);
+    switch (sandbox.kind) {
+      case 'on':
+        return ok(name, 'programs of tasks see neither keys nor sockets of the bus');
+      case 'off': {
+        const next = 'Take `sandbox` out of `executor` in config.json.';
+        return { name, state: 'absent', detail: 'switched off', next };
+      }
+      case 'missing': {
+        const error = new BusError('SANDBOX_UNAVAILABLE', { detail: sandbox.detail });
+        const state = root === undefined ? 'absent' : 'broken';
+        return { name, state, detail: error.message, next: error.next };
+      }
+    }
+  } catch (error) {
+    return broken(name, error);
+  }
+}
+
+async function indexesIn(
+  home: string,
+  fingerprint: string,
+): Promise<{ indexes: KnownIndex[]; problems: Check[] }> {
+  const folder = path.join(home, 'pgc');
+  const names = (await readdir(folder).catch((): string[] => [])).sort().slice(0, indexesMax);
+  const indexes: KnownIndex[] = [];
+  const problems: Check[] = [];
+  for (const name of names) {
+    const place = path.join(folder, name);
+    const file = path.join(place, 'manifest.json');
+    // Nothing is served from a folder without one: a first run is on its way, or was killed.
+    if (!existsSync(file)) continue;
+    try {
+      // Of this folder, whatever tree it says it is of.
+      const { root, shards } = await readManifest(
+        { ...placeOf(place, home), manifest: file },
+        place,
+      );
+      const known = shards.flatMap(({ vectors }) => vectors?.fingerprint ?? []);
+      const usable = known.filter((each) => each === fingerprint).length;
+      indexes.push({
+        ...{ root, shards: shards.length },
+        ...{ vectors_usable: usable, vectors_other: known.length - usable },
+      });
+    } catch (error) {
+      const next = `Run sigma index ${(await rootIn(file)) || 'REPO'}.`;
+      problems.push({ ...broken(`index ${name}`, error), next });
+    }
+  }
+  return { indexes, problems };
+}
+
+/** The tree that a damaged manifest says it is of; empty: it does not. */
+async function rootIn(file: string): Promise<string> {
+  try {
+    const value = JSON.parse(await readFile(file, 'utf8')) as { root?: unknown } | null;
+    return typeof value?.root === 'string' && path.isAbsolute(value.root) ? value.root : '';
+  } catch {
+    return '';
+  }
+}
+
+function ok(name: string, detail: string): Check {
+  return { name, state: 'ok', detail, next: '' };
+}
+
+function broken(name: string, error: unknown): Check {
+  const { message, next } = asBusError(error);
+  return { name, state: 'broken', detail: message, next };
+}
+
+function render(
+  checks: readonly Check[],
+  indexes: readonly KnownIndex[],
+  isSound: boolean,
+): string {
+  const marks = { ok: 'ok', absent: '-', broken: 'BROKEN' };
+  return [
+    table(checks.map(({ name, state, detail }) => [name, marks[state], printable(detail)])),
+    ...checks
+      .filter(({ next }) => next !== '')
+      .map(({ name, next }) => `  ${name}: ${printable(next)}`),
+    ...indexes.map((index) => `index of ${printable(index.root)}: ${vectorsOf(index)}`),
+    isSound ? 'nothing is broken' : 'something is broken: see above',
+  ].join('\n');
+}
+
+function vectorsOf({ root, shards, vectors_usable, vectors_other }: KnownIndex): string {
+  const missing = shards - vectors_usable - vectors_other;
+  const parts = [
+    ...(vectors_usable > 0 ? [`${vectors_usable} with vectors`] : []),
+    ...(vectors_other > 0 ? [`${vectors_other} with vectors of another engine`] : []),
+    ...(missing > 0 ? [`${missing} searched by words alone`] : []),
+  ];
+  const hint = vectors_other > 0 ? `; sigma index ${printable(root)} makes them anew` : '';
+  return `${shards} ${shards === 1 ? 'shard' : 'shards'}, ${parts.join(', ')}${hint}`;
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
+import { withQuestions } from '../connect.js';
+import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
+import { printable } from '../../../src/render/terminal.js';
+import { print, withError } from '../output.js';
+import { renderErrors, renderTrace } from '../../../src/render/answer.js';
+
+const deadlineMsDefault = 30_000;
+
+interface GraphOptions extends CommonOptions {
+  repo?: string;
+  deadline: number;
+}
+
+export function addGraphCommands(sigma: Command): void {
+  const symbolHelp = 'a name, or path#name where a name has several definitions';
+  const options = (command: Command): Command =>
+    withCommon(command)
+      .option('--repo <dir>', 'use the index of this tree directly, without a broker')
+      .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
+
+  options(sigma.command('callers').argument('<symbol>', symbolHelp))
+    .description('list all call sites of a symbol')
+    .action(async (symbol: string, its: GraphOptions) => {
+      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.callers(symbol, { deadlineMs: its.deadline }),
+      );
+      const failed = answer.errors.length > 0;
+      print(its, withError(answer, failed), () =>
+        renderSites(answer.definitions, 'called by', answer.callers, answer.errors),
+      );
+      if (failed) process.exitCode = 1;
+    });
+
+  options(sigma.command('callees').argument('<symbol>', symbolHelp))
+    .description('list everything a symbol calls')
+    .action(async (symbol: string, its: GraphOptions) => {
+      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.callees(symbol, { deadlineMs: its.deadline }),
+      );
+      const failed = answer.errors.length > 0;
+      print(its, withError(answer, failed), () =>
+        renderSites(answer.definitions, 'calls', answer.callees, answer.errors),
+      );
+      if (failed) process.exitCode = 1;
+    });
+
+  options(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
+    .description('find the shortest chain of calls between two symbols')
+    .action(async (from: string, to: string, its: GraphOptions) => {
+      const found = await withQuestions(configOf(its), its.repo, (questions) =>
+        questions.trace(from, to, { deadlineMs: its.deadline }),
+      );
+      const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
+      const answer =
+        found.found || found.errors.length > 0 ? found : { ...found, errors: [noRoute] };
+      print(its, withError(answer, !answer.found), () => renderTrace(answer));
+      if (!answer.found) process.exitCode = 1;
+    });
+}
+
+function renderSites(
+  definitions: Definition[],
+  verb: string,
+  sites: CallSite[],
+  errors: { code: string; text: string }[],
+): string {
+  return [
+    ...definitions.map(
+      (each) =>
+        `${each.symbol} (${each.kind}) defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
+    ),
+    ...(definitions.length + sites.length > 0
+      ? [`${verb} ${sites.length} site${sites.length === 1 ? '' : 's'}`]
+      : []),
+    ...sites.map(
+      (site) =>
+        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${printable(site.definition)}` : ''}${verb === 'called by' && site.ignored ? '  (its result is ignored)' : ''}`,
+    ),
+    ...renderErrors(errors),
+  ].join('\n');
+}

@@ -1,0 +1,190 @@
+import { Option, type Command } from 'commander';
+import { BusError } from '../../../src/errors/bus-error.js';
+import { suggestQuestions } from '../../../src/lattice/suggestions.js';
+import { checkIndex } from '../../../src/pgc/build/index-check.js';
+import { indexFolder, type IndexReport } from '../../../src/pgc/build/index-folder.js';
+import { readLeftOut } from '../../../src/pgc/build/left-out.js';
+import { readShardRequest } from '../../../src/pgc/plan/read-shard-request.js';
+import type { LanguageCount } from '../../../src/pgc/plan/manifest.js';
+import { jobsMax } from '../../../src/pgc/build/source-mining.js';
+import { overlayNames } from '../../../src/pgc/shapes.js';
+import { openIndex } from '../../../src/pgc/search/open-index.js';
+import { wholeOf } from '../input.js';
+import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { table, printable } from '../../../src/render/terminal.js';
+import { FailureWith, print, usage } from '../output.js';
+import { progressTo } from './progress.js';
+
+/** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
+const questionShardsMax = 4;
+
+/** A thousand paths, each as long as a path may be. */
+const changedBytesMax = 8 * 1024 * 1024;
+
+const memoryHint =
+  'Give more with --memory, or cut smaller shards with --shards. What was mined is kept.';
+
+interface IndexOptions extends CommonOptions {
+  shards?: string;
+  jobs?: number;
+  leftOut?: boolean;
+  check?: boolean;
+  gc?: boolean;
+  asOf?: string;
+  memory?: number;
+  disk?: number;
+  watch?: boolean;
+  changed?: boolean;
+}
+
+export function addIndexCommand(sigma: Command): void {
+  withCommon(sigma.command('index').argument('<repo>', 'root of the source tree'))
+    .description('build or refresh the index of a tree, without a broker')
+    .option(
+      '--shards <plan>',
+      'how to split the tree: auto, a number, maintainers, codeowners, or a JSON file (default: as before)',
+    )
+    .option('--left-out', 'list the paths that were left out, with the reasons')
+    .option('--check', 'verify the present index; build nothing')
+    .option('--as-of <rev>', 'read this revision of git instead of the work tree')
+    .option('--gc', 'also delete cached results of old file contents')
+    .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
+    .option('--memory <size>', 'memory limit, like 800m or 2g (default: half of the machine)', size)
+    .option('--disk <size>', 'disk limit of the index (default: what is free)', size)
+    .option('--watch', 'keep running, and refresh the index when files change')
+    .addOption(
+      new Option(
+        '--changed',
+        'read from stdin what may have changed, separated by zero bytes',
+      ).hideHelp(),
+    )
+    .action(async (repo: string, options: IndexOptions) => {
+      const config = configOf(options);
+      const { home, embedding } = config;
+      if (options.watch === true) {
+        checkWatch(options);
+        const { runWatch } = await import('./watching.js');
+        return runWatch(configOf({ log: 'info', ...options }), repo, { shards: options.shards });
+      }
+      const changed = options.changed === true ? await changedFromStdin() : undefined;
+      if (options.check === true) return check(repo, home, options);
+      const abort = new AbortController();
+      process.once('SIGINT', () => abort.abort());
+      process.once('SIGTERM', () => abort.abort());
+      const progress = progressTo(process.stderr);
+      let report: IndexReport;
+      try {
+        report = await indexFolder({
+          root: repo,
+          home,
+          ...(options.shards === undefined
+            ? {}
+            : { shards: await readShardRequest(options.shards, repo) }),
+          ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+          ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
+          ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
+          ...(changed === undefined ? {} : { changed }),
+          collects: options.gc === true,
+          embedding: { settings: embedding, env: process.env },
+          ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
+          onProgress: progress.onProgress,
+          signal: abort.signal,
+        });
+      } catch (error) {
+        const isMemory = error instanceof BusError && error.code === 'TOO_LARGE';
+        throw isMemory ? new FailureWith(error, {}, memoryHint) : error;
+      } finally {
+        progress.end();
+      }
+      // Whoever watches asks nothing.
+      const few = changed === undefined ? questionShardsMax : 0;
+      const { project, shards } = await openIndex(repo, home, few);
+      const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
+      const whole = {
+        project,
+        ...report,
+        questions: suggestQuestions(shards),
+        ...(listed === undefined ? {} : { left_out_paths: listed }),
+      };
+      const lines =
+        listed?.map(({ path, reason }) => `  ${printable(JSON.stringify(path))}  ${reason}`) ?? [];
+      print(options, whole, () => [render(whole), ...lines].join('\n'));
+    });
+}
+
+/** What a refresh by itself would not know how to repeat. */
+function checkWatch({
+  asOf,
+  leftOut,
+  check: checks,
+  gc,
+  json,
+  jobs,
+  memory,
+  disk,
+}: IndexOptions): void {
+  if ([asOf, leftOut, checks, gc, json, jobs, memory, disk].some((each) => each !== undefined))
+    throw usage('--watch goes with --shards only');
+}
+
+async function changedFromStdin(): Promise<ReadonlySet<string>> {
+  const text = (await wholeOf('-', changedBytesMax, 'a list of changed paths')).toString();
+  return new Set(text.split('\0').filter((path) => path !== ''));
+}
+
+async function check(repo: string, home: string, options: IndexOptions): Promise<void> {
+  const report = await checkIndex(repo, home);
+  print(options, report, () =>
+    [
+      ...report.files.flatMap(({ file, problem }) =>
+        problem === '' ? [] : [`${file}: ${problem}`],
+      ),
+      ...report.strays.map((file) => `${file}: named by nothing; the next run removes it`),
+      report.is_sound
+        ? `${report.files.length} files, all whole`
+        : 'the index is damaged; run sigma index without --check',
+    ].join('\n'),
+  );
+  if (!report.is_sound) process.exitCode = 1;
+}
+
+const cuts: Record<string, string> = {
+  shallow: 'the clone is shallow',
+  commits: 'there are more than are read',
+  bytes: 'there is more than is read',
+  time: 'git took too long',
+  broken: 'git fails on its objects',
+};
+
+function historyOf({ history: { commits, why } }: IndexReport): string {
+  return `${commits} commits, not all (${cuts[why] ?? why})`;
+}
+
+function unread({ bytes, error_bytes, files, scanned }: LanguageCount): string {
+  const lists = `${scanned} of ${files} files with lists of which names and lines are kept`;
+  const share = `${((100 * error_bytes) / Math.max(1, bytes)).toFixed(2)} % of the text not understood`;
+  return scanned === 0 ? share : `${share}, ${lists}`;
+}
+
+function render(report: IndexReport): string {
+  const rows = report.shards.map((shard) => [
+    shard.alias,
+    String(shard.files),
+    String(shard.lines),
+    ...overlayNames.map((overlay) => String(shard.items[overlay] ?? 0)),
+    printable(shard.scope.slice(0, 3).join(' ')) + (shard.scope.length > 3 ? ' …' : ''),
+  ]);
+  const leftOut = Object.entries(report.left_out).map(([reason, count]) => `${count} ${reason}`);
+  return [
+    table([['SHARD', 'FILES', 'LINES', ...overlayNames, 'SCOPE'], ...rows]),
+    '',
+    `${report.files_total} files, ${report.lines_total} lines; ${report.files_mined} mined, ${report.files_reused} reused in ${(report.elapsed_ms / 1_000).toFixed(1)} s; ${Math.round(report.disk_bytes / 1024 / 1024)} MB on disk, ${Math.round(report.peak_rss_bytes / 1024 / 1024)} MB of memory at most`,
+    ...Object.entries(report.languages)
+      .sort(([, one], [, other]) => other.lines - one.lines)
+      .filter(([, { error_bytes, scanned }]) => error_bytes + scanned > 0)
+      .map(([name, its]) => `${name}: ${unread(its)}`),
+    ...(leftOut.length > 0 ? [`left out: ${leftOut.join(', ')}`] : []),
+    ...(report.history.is_complete ? [] : [`history of git: ${historyOf(report)}`]),
+    ...report.notes.map((note) => `note: ${note}`),
+  ].join('\n');
+}

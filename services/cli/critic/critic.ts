@@ -1,0 +1,267 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Config } from '../../../src/config/config.js';
+import type { ArtifactHistory } from '../../../src/critic/messages.js';
+import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
+import type { CriticWords } from './critic-request.js';
+import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
+import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { printable } from '../../../src/render/terminal.js';
+import { FailureWith, print } from '../output.js';
+import { userName } from './user-name.js';
+
+interface CriticOptions extends CommonOptions, CriticWords {
+  select?: string;
+  orchestration?: string;
+  explain?: boolean;
+  full?: boolean;
+  policy?: string;
+  sessionTokens?: number;
+}
+
+const iterationsMost = 64;
+const tokensMost = 100_000_000;
+
+/** `critic`: also what `ps-critic` is. What reviews is read when it is wanted. */
+export function addCriticCommand(sigma: Command): void {
+  const critic = withCommon(sigma.command('critic'))
+    .description(
+      'review an artifact with adversarial modes, until it passes the gate or a person decides',
+    )
+    .option('--mode <list>', 'modes separated by commas, or auto: chosen by the context (default)')
+    .option('--artifact <path>', 'the text file to review')
+    .option('--criticality <level>', 'C1 to C4 (default: by the path)')
+    .option(
+      '--iteration <n>',
+      'number of the iteration (default: 1)',
+      wholeNumber(1, iterationsMost),
+    )
+    .option('--previous-score <score>', 'score of the previous iteration', share)
+    .option('--threshold <score>', 'score that passes the gate (0.92; standard 0.85)', share)
+    .option('--budget <state>', 'token budget: FULL, CONST or EXHAUST')
+    .option('--context <file>', 'PS CONTEXT in Markdown; options override it')
+    .option('--strict-order', 'refuse modes in a wrong order instead of sorting them')
+    .option('--explain', 'explain which modes would run and why; review nothing')
+    .option('--full', 'print all sections of each mode, in Markdown')
+    .option(
+      '--select <file>',
+      'select modes for each context vector of a JSON Lines file; - reads standard input',
+    )
+    .option('--repo <dir>', 'tree whose index is used (default: the git work tree of the artifact)')
+    .option('--rules <file>', 'rules that the artifact must follow; repeatable', gathered)
+    .option('--policy <file>', 'additional escalation rules')
+    .option('--id <id>', 'id of the review; the same id resumes it')
+    .option('--session-tokens <n>', 'tokens used by the session so far', wholeNumber(0, tokensMost))
+    .option(...orchestrationOption)
+    .option('--revision', 'formally reopen an approved or baselined artifact');
+  withDimensions(critic)
+    .addHelpText(
+      'after',
+      '\nExit code: 0 passed, or nothing was scored and nothing critical was found (C1 has no gate); 1 not passed, a person must decide first, or a bad line in --select; 2 wrong usage.' +
+        orchestrationHelp,
+    )
+    .action(async (options: CriticOptions) => {
+      if (options.orchestration !== undefined)
+        return await orchestrate(options.orchestration, configOf(options), {
+          json: options.json === true,
+          ...(options.repo !== undefined && { repo: options.repo }),
+        });
+      if (options.select !== undefined) return await selectAll(options.select, options);
+      await review(options);
+    });
+  addHistoryCommands(critic);
+}
+
+/** Dimensions of the context that have no option in the document. */
+function withDimensions(critic: Command): Command {
+  return critic
+    .option('--phase <code>', 'PH-EXPLORE, PH-DESIGN, PH-IMPL, PH-VALID, PH-MAINT')
+    .option('--target-type <code>', 'TGT-CODE, TGT-ARCH, TGT-REQ, TGT-RES, TGT-DEC, TGT-PROC')
+    .option('--maturity <code>', 'MAT-DRAFT, MAT-REVIEW, MAT-APPR, MAT-BASE')
+    .option('--team <code>', 'TEAM-SINGLE, TEAM-MULTI, TEAM-HIL')
+    .option('--enforcement <code>', 'ENF-FULL, ENF-PORT, ENF-MIN (default: by the platform)')
+    .option('--platform <code>', 'PLAT-CC, PLAT-CC-WIN, PLAT-GENERIC');
+}
+
+async function selectAll(file: string, options: CriticOptions): Promise<void> {
+  const { loadEscalation, escalationOf } =
+    await import('../../../src/critic/select/escalation-file.js');
+  const { selectAll: select } = await import('./critic-select.js');
+  const { policy } = options;
+  await select(
+    file,
+    policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy),
+  );
+}
+
+/** Everything that can be wrong is told before anybody is asked. */
+async function review(options: CriticOptions): Promise<void> {
+  const config = configOf(options);
+  const { requestFrom } = await import('./critic-request.js');
+  const { request, warnings } = await requestFrom(options, config);
+  const selection = await selectionFor(request, options);
+  const { refusalOf } = await import('../../../src/critic/select/course.js');
+  const refused = refusalOf(selection);
+  if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
+  // Else they stand in the answer.
+  warn(options.json ? [...warnings, ...selection.flags] : warnings);
+  if (options.explain === true) {
+    const threshold = await gateOf(request, config);
+    const { renderSelection } = await import('../../../src/render/critique.js');
+    const { path } = request.artifact;
+    return print(options, { artifact: path, threshold, ...selection }, () =>
+      renderSelection(selection, path, threshold),
+    );
+  }
+  const critique = await critiqueOf(request, options);
+  if (critique.selection.floor !== selection.floor)
+    warn([
+      {
+        ...{ code: 'POLICY', level: 'warning' },
+        text: `the critic on the bus has other rules of escalation: its floor is ${critique.selection.floor}, here it is ${selection.floor}`,
+      },
+    ]);
+  const { renderCritique } = await import('../../../src/render/critique.js');
+  print(options, critique, () => renderCritique(critique, options.full === true));
+  const isGated =
+    !request.is_adversarial || (request.threshold ?? config.critic?.threshold) !== undefined;
+  if (!isFine(critique, isGated)) process.exitCode = 1;
+}
+
+async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
+  const { loadEscalation, escalationOf } =
+    await import('../../../src/critic/select/escalation-file.js');
+  const { selectFor } = await import('../../../src/critic/select/select.js');
+  const { policy, sessionTokens } = options;
+  const rules = policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
+  return selectFor(
+    { ...request, ...(sessionTokens === undefined ? {} : { session_tokens: sessionTokens }) },
+    rules,
+  );
+}
+
+async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
+  const { Critics } = await import('./critics.js');
+  const { renderProgress } = await import('../../../src/render/critique.js');
+  const config = configOf(options);
+  const { policy } = options;
+  const its =
+    policy === undefined ? config : { ...config, critic: { ...config.critic, escalation: policy } };
+  const isShown = process.stderr.isTTY && options.json !== true;
+  const clear = (): void => {
+    if (isShown) process.stderr.write('\r\u001b[K');
+  };
+  try {
+    return await new Critics(its).critique(request, {
+      onProgress: (progress) => {
+        if (isShown) process.stderr.write(`\r\u001b[K${printable(renderProgress(progress))}`);
+      },
+    });
+  } finally {
+    clear();
+  }
+}
+
+/** What a critic of these settings would ask for. */
+async function gateOf(
+  { threshold, is_adversarial }: CritiqueRequest,
+  { critic }: Config,
+): Promise<number> {
+  const { qualityGate } = await import('../../../src/critic/shapes.js');
+  const usual = is_adversarial ? qualityGate.threshold : qualityGate.standardThreshold;
+  return threshold ?? critic?.threshold ?? usual;
+}
+
+/** On standard error: what the answer does not show to a person. */
+function warn(flags: readonly Flag[]): void {
+  for (const { level, text } of flags)
+    if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
+}
+
+/**
+ * Whether whoever asked can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
+ * gate was named; where no mode scores, nothing critical may be found.
+ */
+function isFine(critique: Critique, isGated: boolean): boolean {
+  const { verdict, selection, reports } = critique;
+  const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
+  if (selection.outcome !== 'review' || !isDone) return false;
+  if (verdict === 'PASS') return true;
+  if (verdict === 'ABORTED') return false;
+  const scoring = selection.modes.some(
+    ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',
+  );
+  const found = reports.flatMap(({ findings }) => findings);
+  const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
+  if (verdict === 'UNSCORED') return !scoring && !isCritical;
+  return selection.criticality === 'C1' && !isGated;
+}
+
+function addHistoryCommands(critic: Command): void {
+  withCommon(
+    critic.command('history').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
+  )
+    .description('show the iterations of an artifact, their scores and the next step')
+    .action(async (artifact: string, options: CommonOptions) => {
+      const { critics } = await remembered(options);
+      await told(options, await critics.history(artifact));
+    });
+  withCommon(critic.command('list'))
+    .description('list reviewed artifacts')
+    .action(async (options: CommonOptions) => {
+      const { critics, render } = await remembered(options);
+      const found = await critics.list();
+      print(options, { artifacts: found.rows, more: found.more }, () =>
+        render.renderRows(found.rows, found.more),
+      );
+    });
+  withCommon(
+    critic.command('ratify').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
+  )
+    .description('decide a review that waits for a person')
+    .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
+    .option('--text <words>', 'why', '')
+    .option('--as <name>', 'who decides (default: the user of this machine)')
+    .action(async (artifact: string, options: RatifyOptions) => {
+      const { critics } = await remembered(options);
+      const { judgement: word, as = userName(), text } = options;
+      await told(options, await critics.ratify(artifact, word, as, text));
+    });
+}
+
+/** With its trend; blocks are drawn where a terminal shows them. */
+async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
+  const [{ renderHistory }, { trendOf }] = await Promise.all([
+    import('../../../src/render/critique-history.js'),
+    import('../../../src/critic/tracking.js'),
+  ]);
+  const { iterations, threshold } = history.tracking;
+  const trend = trendOf(iterations, threshold);
+  const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
+  print(options, { ...history, trend }, () => renderHistory(history, isPlain));
+}
+
+interface RatifyOptions extends CommonOptions {
+  judgement: 'accept' | 'refuse' | 'revise';
+  text: string;
+  as?: string;
+}
+
+async function remembered(options: CommonOptions) {
+  const [{ Critics }, render] = await Promise.all([
+    import('./critics.js'),
+    import('../../../src/render/critique.js'),
+  ]);
+  return { critics: new Critics(configOf(options)), render };
+}
+
+function judgement(text: string): RatifyOptions['judgement'] {
+  if (text === 'accept' || text === 'refuse' || text === 'revise') return text;
+  throw new InvalidArgumentError('It must be accept, refuse or revise.');
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || value > 1)
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  return value;
+}

@@ -1,0 +1,85 @@
+import { systemClock } from '../../../src/base/clock.js';
+import { newId } from '../../../src/base/ids.js';
+import type { Config } from '../../../src/config/config.js';
+import type { Grounded } from '../../../src/critic/reviews.js';
+import type { CritiqueRequest } from '../../../src/critic/shapes.js';
+import { TreeGround } from '../../../src/critic/tree-ground.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import { LatticeQuestions } from '../../../src/lattice/questions.js';
+import { lazyCardOf } from '../../../src/pgc/search/card/card.js';
+import { openShards } from '../../../src/pgc/serve/open-shards.js';
+import type { LevelStore } from '../../../src/store/level-store.js';
+import { listed } from '../../../src/critic/serve/requests.js';
+import { openCritic, openStore, storeOf } from '../../../src/critic/serve/open-critic.js';
+import { artifactsListedMax, type CriticPort } from '../../../src/remote/critic.js';
+import { localAnalyses } from '../local.js';
+import { userName } from './user-name.js';
+
+/** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */
+export async function withLocalCritic<T>(
+  config: Config,
+  work: (critic: CriticPort) => Promise<T>,
+): Promise<T> {
+  await using store = await opened(config);
+  const critic = await openCritic(config, store, {
+    ground: (request) => groundOf(config, request),
+    // Of records of others: whoever asks about one of them hears of it there.
+    onTrouble: () => undefined,
+  });
+  const { reviews, history } = critic;
+  await using _ = reviews;
+  return await work({
+    critique: (request, options = {}) => interruptible(reviews, request, options),
+    history: (artifact) => history.of(artifact),
+    list: () => Promise.resolve(listed(critic, { after: '', limit: artifactsListedMax })),
+    // Whoever may write the store of this home decides: without a broker that is the proof, and it is said who it was.
+    ratify: (artifact, judgement, by, text = '') => {
+      const user = userName();
+      return history.ratify(artifact, {
+        judgement,
+        by: by === user ? by : `${by} (${user})`,
+        text,
+      });
+    },
+  });
+}
+
+/** At Ctrl-C the mode under way is cut, and what is known is the answer. */
+async function interruptible(
+  reviews: Awaited<ReturnType<typeof openCritic>>['reviews'],
+  request: CritiqueRequest,
+  { onProgress, signal }: NonNullable<Parameters<CriticPort['critique']>[1]>,
+): ReturnType<CriticPort['critique']> {
+  const id = request.id === '' ? newId('review') : request.id;
+  const onSignal = (): void => reviews.stop(id, 'CANCELLED', true);
+  process.once('SIGINT', onSignal);
+  try {
+    return await reviews.review(
+      { ...request, id },
+      { ...(onProgress && { onProgress }), ...(signal && { signal }) },
+    );
+  } finally {
+    process.off('SIGINT', onSignal);
+  }
+}
+
+async function opened(config: Config): Promise<LevelStore> {
+  try {
+    return await openStore(config);
+  } catch (error) {
+    if (asBusError(error).code !== 'STORE_LOCKED') throw error;
+    throw new BusError('CRITIC_ELSEWHERE', { path: storeOf(config) }, { cause: error });
+  }
+}
+
+/** The built index of the tree that is named. */
+async function groundOf(config: Config, { root }: CritiqueRequest): Promise<Grounded> {
+  if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
+  const { shards } = await openShards(root, config.home);
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+  const trees = shards.map(({ index }) => index.info);
+  const analyses = localAnalyses(config, root);
+  const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
+  return { ground: await TreeGround.open(root, questions), why: '' };
+}

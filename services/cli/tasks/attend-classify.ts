@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import {
+  actionOf,
+  invalidLine as invalid,
+  parseActionLine as parsed,
+} from '../../../src/attention/action-line.js';
+import { classify } from '../../../src/attention/classify/classify.js';
+import type { Policy } from '../../../src/attention/classify/policy.js';
+import type { Classification } from '../../../src/attention/shapes.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { FolderInspector } from '../../../src/attention/folder-inspector.js';
+import { loadPolicy } from '../../../src/attention/policy-file.js';
+import { linesOf } from '../input.js';
+import { printable, table } from '../../../src/render/terminal.js';
+import { usage } from '../output.js';
+
+/** One line, with all that it carries. */
+const lineBytesMax = 2 * 1024 * 1024;
+
+export interface ClassifyOptions {
+  classify?: boolean;
+  root?: string;
+  policy?: string;
+  explain?: boolean;
+  json?: boolean;
+}
+
+interface Row {
+  line: number;
+  id?: string | number;
+  classification?: Classification;
+  error?: ReturnType<BusError['toFailure']>;
+}
+
+/** What `attend --classify` takes besides. */
+export function withClassify(command: Command): Command {
+  return command
+    .option(
+      '--classify',
+      'classify the risk of actions; run nothing. Instead of an intent name a JSON Lines file of {id, argv or command, cwd, env, stdin}; - reads standard input',
+    )
+    .option('--root <dir>', 'classify: folder in which they would run; scripts in it are read')
+    .option(
+      '--policy <file>',
+      "classify: an operator's policy, merged with the one of the product: the stricter wins",
+    )
+    .option('--explain', 'classify: print every step on standard error')
+    .addHelpText(
+      'after',
+      '\nExit code of --classify: 0 all may run, 1 a gate or a line that is not an action, 2 wrong usage or policy.',
+    );
+}
+
+/** Actions of a file, one a line: how risky each is. Throws USAGE, ATTENTION_POLICY_INVALID, TOO_LARGE. */
+export async function classifyAll(file: string, options: ClassifyOptions): Promise<void> {
+  const policy = loadPolicy(options.policy);
+  const inspector = options.root === undefined ? undefined : await inspectorOf(options.root);
+  const isTable = process.stdout.isTTY && options.json !== true;
+  const rows: Row[] = [];
+  let number = 0;
+  for await (const text of linesOf(file, lineBytesMax)) {
+    number += 1;
+    if (text?.trim() === '') continue;
+    const row = await rowOf(text, number, { policy, inspector, explain: options.explain === true });
+    const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
+    if (isStopped === true || row.error !== undefined) process.exitCode = 1;
+    if (isTable) rows.push(row);
+    else await writeLine(JSON.stringify(shown(row)));
+  }
+  if (isTable) process.stdout.write(`${rendered(rows)}\n`);
+}
+
+async function inspectorOf(root: string): Promise<FolderInspector> {
+  try {
+    return await FolderInspector.open(root);
+  } catch {
+    throw usage(`${root} is not a readable folder`);
+  }
+}
+
+interface Judging {
+  policy: Policy;
+  inspector: FolderInspector | undefined;
+  explain: boolean;
+}
+
+/** Never throws: a line that is no action does not stop the others. */
+async function rowOf(text: string | undefined, line: number, judging: Judging): Promise<Row> {
+  let id: string | number | undefined;
+  try {
+    if (text === undefined) throw invalid(line, `longer than ${lineBytesMax} bytes`);
+    const wanted = parsed(text.replace(/^\ufeff/, ''), line);
+    id = wanted.id;
+    const { policy, inspector, explain } = judging;
+    const classification = await classify(actionOf(wanted, line), {
+      policy,
+      inspector,
+      root: inspector?.root,
+      ...(explain && { explain: (step) => process.stderr.write(`${line}: ${printable(step)}\n`) }),
+    });
+    return { line, ...(id !== undefined && { id }), classification };
+  } catch (error) {
+    return { line, ...(id !== undefined && { id }), error: asBusError(error).toFailure() };
+  }
+}
+
+function shown({ line, id, classification, error }: Row): object {
+  const name = id === undefined ? { line } : { id, line };
+  if (classification === undefined) return { ...name, error };
+  return { ...name, ...classification };
+}
+
+function rendered(rows: readonly Row[]): string {
+  const cells = rows.map(({ line, id, classification, error }) => {
+    if (classification === undefined)
+      return [String(id ?? line), 'error', '', '', error?.text ?? ''];
+    const { level, findings, description } = classification;
+    const severity = findings.some((each) => each.severity === 'Gate')
+      ? 'Gate'
+      : (findings[0]?.severity ?? '');
+    const signals = classification.pattern.signals.join(', ');
+    return [String(id ?? line), level, severity, signals, findings[0]?.evidence ?? description];
+  });
+  return table(
+    [['action', 'level', 'severity', 'signals', 'evidence'], ...cells].map((row) =>
+      row.map(printable),
+    ),
+  );
+}
+
+/** Waits while the reader of the output is behind. */
+async function writeLine(text: string): Promise<void> {
+  if (process.stdout.write(`${text}\n`)) return;
+  await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
+}

@@ -1,0 +1,68 @@
+import { stat } from 'node:fs/promises';
+import { readTask } from '../../../src/delegation/schema.js';
+import type { DelegatedTask } from '../../../src/delegation/shapes.js';
+import { parsePrompt } from '../../../src/prompt/parse.js';
+import { promptLimits } from '../../../src/prompt/shapes.js';
+import { wholeOf } from '../input.js';
+import { usage } from '../output.js';
+
+export interface PromptOptions {
+  name?: string;
+  model?: string;
+  timeout?: number;
+  tokens?: number;
+  to?: string;
+  as?: string;
+}
+
+/** Whose queue and mailbox it is, when nobody else is named. */
+export const operatorAgent = 'operator';
+
+/**
+ * A task for the runner `prompt`: of a file, of standard input for `-`, or as it stands there. All of it is understood before
+ * anything is sent. Throws PROMPT_INVALID with line and column, TOO_LARGE, TASK_INVALID, USAGE.
+ */
+export async function promptTask(
+  given: string | undefined,
+  options: PromptOptions,
+  id: string,
+): Promise<DelegatedTask> {
+  if (given === undefined && process.stdin.isTTY)
+    throw usage('no prompt was given: name a file, - or words');
+  const text = await textOf(given ?? '-');
+  parsePrompt(text);
+  const { name, model, timeout, tokens, to } = options;
+  const limits = {
+    ...(timeout !== undefined && { timeout_ms: timeout }),
+    ...(tokens !== undefined && { tokens }),
+  };
+  const document = {
+    ...{ id, task: text, runner: 'prompt' },
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
+    ...(to !== undefined && { to }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    // Every command is another agent: what a person approved is remembered for them all.
+    ...(options.as === undefined && { session: operatorAgent }),
+  };
+  return readTask(document, id);
+}
+
+async function textOf(given: string): Promise<string> {
+  const isFile =
+    given === '-' ||
+    (await stat(given).then(
+      (its) => its.isFile(),
+      () => false,
+    ));
+  if (!isFile) {
+    if (/^\S+\.(md|txt|prompt)$/.test(given)) throw usage(`${given} cannot be read`);
+    return given;
+  }
+  const bytes = await wholeOf(given, promptLimits.bytes, 'a prompt');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usage(`${given} is not UTF-8 text`);
+  }
+}

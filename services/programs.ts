@@ -1,0 +1,12 @@
+/**
+ * The processes of the product, each loaded when it is started. This table is the only place that imports another
+ * service.
+ */
+export const programs = {
+  broker: async () => (await import('./broker/main.js')).runBroker,
+  pgc: async () => (await import('./pgc/main.js')).runPgc,
+  manager: async () => (await import('./manager/main.js')).runManager,
+  executor: async () => (await import('./executor/main.js')).runExecutor,
+  critic: async () => (await import('./critic/main.js')).runCritic,
+  mcp: async () => (await import('./mcp/main.js')).runMcp,
+} as const;

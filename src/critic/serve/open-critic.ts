@@ -1,0 +1,111 @@
+import path from 'node:path';
+import { systemClock } from '../../base/clock.js';
+import { newId } from '../../base/ids.js';
+import type { Config } from '../../config/config.js';
+import { History, isIteration } from '../history.js';
+import { judge } from '../judge.js';
+import type { Mode, ModeInput } from '../mode.js';
+import type { ExaminedBy } from '../report.js';
+import { Reviews, type ReviewsParts } from '../reviews.js';
+import { selectFor } from '../select/select.js';
+import { BusError } from '../../errors/bus-error.js';
+import { Budget } from '../../model/budget.js';
+import type { Chat } from '../../model/chat.js';
+import { criticLayout } from '../../store/layouts.js';
+import { LevelStore } from '../../store/level-store.js';
+import type { Store } from '../../store/port.js';
+import { escalationOf } from '../select/escalation-file.js';
+
+/** Reviews and the history of what they were of, in one store. */
+export interface Critic {
+  reviews: Reviews;
+  history: History;
+}
+
+export function storeOf({ home }: Pick<Config, 'home'>): string {
+  return path.join(home, 'critic', 'store');
+}
+
+/** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
+export function openStore(config: Config): Promise<LevelStore> {
+  const options = { layout: criticLayout, clock: systemClock, random: Math.random };
+  return LevelStore.open(storeOf(config), options);
+}
+
+/** Throws CRITIC_POLICY_INVALID, STORE_UNAVAILABLE. */
+export async function openCritic(
+  config: Config,
+  store: Store,
+  { ground, onTrouble, onProgress }: Pick<ReviewsParts, 'ground' | 'onTrouble' | 'onProgress'>,
+): Promise<Critic> {
+  const policy = escalationOf(config);
+  const history = await History.open({ store, clock: systemClock, onTrouble });
+  const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
+  const examine = engineOf(config);
+  const reviews = await Reviews.open({
+    ...{ store, clock: systemClock, ground, onTrouble },
+    ...(onProgress !== undefined && { onProgress }),
+    select: (request) => selectFor(request, policy),
+    judge: (request, selection, reports) =>
+      judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
+    examine: async (name, input, { tokensMax, spent, request }) => {
+      // Read with the first review.
+      const { modes } = await import('../modes.js');
+      const mode = modes.get(name);
+      if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
+      const { criteria } = request;
+      return examine(mode, { ...input, ...(criteria !== '' && { criteria }) }, tokensMax, spent);
+    },
+    onEnded: async (critique, request) => {
+      if (isIteration(critique))
+        await history.add(critique, withDefaults(request, { threshold, iterationsMax }));
+    },
+    limits: {
+      ...(concurrency !== undefined && { atOnce: concurrency }),
+      ...(waiting !== undefined && { waiting }),
+      ...(finished !== undefined && { finished }),
+    },
+  });
+  return { reviews, history };
+}
+
+type Engine = (
+  mode: Mode,
+  input: ModeInput,
+  tokensMax: number,
+  spent: number,
+) => Promise<ExaminedBy>;
+
+/** By rules alone, or with the configured model, which is loaded with the first mode. */
+function engineOf({ model }: Config): Engine {
+  if (model === undefined)
+    return async (mode, input) => {
+      const found = await mode.examine(input);
+      return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+    };
+  let loaded: Promise<Chat> | undefined;
+  const connect = async (): Promise<Chat> =>
+    new (await import('../../model/chat.js')).Chat(model, { env: process.env });
+  return async (mode, input, tokensMax, spent) => {
+    const { examineByModel } = await import('../model-engine.js');
+    const budget = new Budget(tokensMax, spent);
+    const chat = await (loaded ??= connect());
+    return examineByModel(mode, input, chat, { budget, newMark: () => newId('data') });
+  };
+}
+
+/** What the settings say where whoever asks does not. */
+function withDefaults<T extends { threshold?: number; iterations_max?: number }>(
+  request: T,
+  {
+    threshold,
+    iterationsMax,
+  }: { threshold?: number | undefined; iterationsMax?: number | undefined },
+): T {
+  return {
+    ...request,
+    ...(request.threshold === undefined && threshold !== undefined && { threshold }),
+    ...(request.iterations_max === undefined &&
+      iterationsMax !== undefined && { iterations_max: iterationsMax }),
+  };
+}

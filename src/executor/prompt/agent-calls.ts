@@ -1,0 +1,265 @@
+import { newId } from '../../base/ids.js';
+import { readTask } from '../../delegation/schema.js';
+import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
+import { fencedData } from '../../model/fenced.js';
+import { deedId, type DeedPlace } from '../../prompt/agent-ids.js';
+import { shortCall } from '../../prompt/agent-steps.js';
+import {
+  agentTools,
+  argumentsFor,
+  checkInput,
+  delegateInput,
+  isAgentTool,
+  pushInput,
+  readInput,
+  receiveInput,
+  runInput,
+  sendInput,
+  type AgentToolName,
+} from '../../prompt/agent-tools.js';
+import { readEntries, type FilePort, type ToolResult } from '../../prompt/history.js';
+import type { SaidCall, TakenMessage } from '../../prompt/story.js';
+import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/messages.js';
+import { resolved } from '../../task/queue.js';
+import type { MessageAnswer } from '../../wire/messages.js';
+import { bodyOf } from '../../remote/message-body.js';
+import { receiveOne } from '../../remote/receive.js';
+import { failureText } from '../../remote/tools/tool.js';
+import type { AgentBus } from './agent-bus.js';
+import { askIndex } from './index-tools.js';
+import { pushParsed, run } from './pushing.js';
+
+/** Of the text of one message, or one error of somebody else, that a model sees. */
+const messageCharsMax = 64 * 1024;
+const inboxRows = 50;
+
+/** What came of a call. */
+export interface Called {
+  /** As the model reads it. */
+  text: string;
+  /** Empty: it went well. */
+  code: string;
+  /** It was not run, because of what the model said. */
+  isInvalid: boolean;
+  message: TakenMessage | null;
+}
+
+export interface CallsParts {
+  bus: AgentBus;
+  files: FilePort;
+  /** Of a push that names none. */
+  model: string;
+  /** Messages that stand in the history already, by number. */
+  isTaken: (message: { seq: number; id: string }) => boolean;
+  signal: AbortSignal;
+  progress: (summary: string) => void;
+}
+
+type Said = string | { text: string; message: TakenMessage };
+
+const invalid: ReadonlySet<string> = new Set(['MODEL_CALL_INVALID', 'TOOL_INPUT']);
+
+/** Does what a model calls. Whatever goes wrong with it is an answer; nothing that others wrote is more than data in it. */
+export class AgentCalls {
+  readonly #parts: CallsParts;
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws only when nobody waits any more. */
+  async call(call: SaidCall, place: DeedPlace): Promise<Called> {
+    this.#parts.progress(`${call.name} ${shortCall(call.arguments)}`.slice(0, 200));
+    try {
+      if (call.invalid !== '')
+        throw new BusError('MODEL_CALL_INVALID', { tool: call.name, detail: call.invalid });
+      const said = await this.#said(call, place);
+      const { text, message } = typeof said === 'string' ? { text: said, message: null } : said;
+      return { text, code: '', isInvalid: false, message };
+    } catch (error) {
+      if (this.#parts.signal.aborted) throw error;
+      const { code } = asBusError(error);
+      const text = failed(call.name, error);
+      return { text, code, isInvalid: invalid.has(code), message: null };
+    }
+  }
+
+  /** As a call would say it, of a file that the prompt names. */
+  async read(path: string): Promise<{ text: string; result: ToolResult }> {
+    const [, result] = await readEntries(path, this.#parts.files);
+    if (!result.is_error) return { text: fence(`the file ${named(path)}`, result.text), result };
+    return { text: failureText(new BusError(result.code, { path })), result };
+  }
+
+  async #said({ name, arguments: given }: SaidCall, place: DeedPlace): Promise<Said> {
+    const { bus, signal, progress } = this.#parts;
+    if (isAgentTool(name)) return this.#own(name, given, place);
+    const told = await askIndex(name, given, { bus, signal, tell: progress });
+    if (told !== undefined) return fence(`what the index says (${name})`, told);
+    throw new BusError('MODEL_CALL_INVALID', { tool: name, detail: 'there is no such tool' });
+  }
+
+  #own(name: AgentToolName, given: unknown, place: DeedPlace): Promise<Said> {
+    const { bus } = this.#parts;
+    switch (name) {
+      case 'push': {
+        const its = argumentsFor(name, pushInput, given);
+        const { name: called = '', prompt, model = this.#parts.model } = its;
+        const timeoutMs = (its.timeout_seconds ?? 0) * 1_000;
+        const id = deedId(called || 'task', place);
+        return pushParsed(bus, { name: called, prompt, model, timeoutMs, id, toParent: false });
+      }
+      case 'run': {
+        const { count = 0, concurrency = 0 } = argumentsFor(name, runInput, given);
+        return run(bus, deedId('run', place), { count, concurrency, timeoutMs: 0 });
+      }
+      case 'check': {
+        const { from = '', lifo } = argumentsFor(name, checkInput, given);
+        return this.#receive(from, lifo, 0);
+      }
+      case 'receive': {
+        const { from = '', lifo, wait_seconds } = argumentsFor(name, receiveInput, given);
+        return this.#receive(from, lifo, wait_seconds * 1_000);
+      }
+      case 'send': {
+        const { to, message } = argumentsFor(name, sendInput, given);
+        return this.#send(to, message, deedId('message', place));
+      }
+      case 'queue':
+        argumentsFor(name, agentTools.queue.input, given);
+        return this.#queue();
+      case 'inbox':
+        argumentsFor(name, agentTools.inbox.input, given);
+        return this.#inbox();
+      case 'read':
+        return this.#read(argumentsFor(name, readInput, given).path);
+      case 'delegate':
+        return this.#delegate(argumentsFor(name, delegateInput, given), deedId('work', place));
+    }
+  }
+
+  async #receive(from: string, lifo: boolean, waitMs: number): Promise<Said> {
+    const { bus, signal } = this.#parts;
+    const untilMs = performance.now() + waitMs;
+    // Whose name it is only the manager says: another agent may be called so.
+    let isUnknown = from !== '';
+    const queueOf = async (): Promise<QueueAnswer> => {
+      const queue = await (isUnknown ? bus.queue() : bus.queueNow());
+      isUnknown = false;
+      return queue;
+    };
+    for (;;) {
+      const taken = await bus.patiently((client) =>
+        receiveOne(client, {
+          ...{ agent: bus.agent, from, lifo, signal, queueOf },
+          waitMs: Math.max(0, untilMs - performance.now()),
+        }),
+      );
+      const { seq, id, from: sender } = taken.view;
+      // It was read, and its settling was lost.
+      if (this.#parts.isTaken({ seq, id })) bus.settle([seq]);
+      else
+        return {
+          text: this.#shown(taken, await this.#known()),
+          message: { seq, id, from: sender },
+        };
+    }
+  }
+
+  #shown({ view, body: bytes }: MessageAnswer, queue: QueueAnswer | undefined): string {
+    const { body } = bodyOf({ type: view.type, body: bytes });
+    const what = `a message from ${whoIs(view.from, queue)} of the type ${named(view.type)}`;
+    return fence(what, cut(body));
+  }
+
+  async #send(to: string, message: string, id: string): Promise<string> {
+    const { bus } = this.#parts;
+    // Waited for, too: under a name that nobody resolves it could be stored for a stranger.
+    const agent = resolved(await bus.queue(), to);
+    await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
+    return `Stored for ${agent}.`;
+  }
+
+  async #queue(): Promise<string> {
+    const { rows, siblings, parent } = await this.#parts.bus.queue();
+    const { agent } = this.#parts.bus;
+    return [
+      rows.length === 0 ? 'Nothing stands in your queue.' : 'Your queue:',
+      ...rows.map(rowLine),
+      ...(parent === '' ? [] : [`Beside you, in the queue of ${parent}:`]),
+      ...siblings.filter(({ id }) => id !== agent).map(rowLine),
+    ].join('\n');
+  }
+
+  async #inbox(): Promise<string> {
+    const { bus } = this.#parts;
+    const client = await bus.client();
+    const page = await client.mail.inbox({ mailbox: `agent:${bus.agent}`, limit: inboxRows });
+    const messages = page.messages.filter((each) => !this.#parts.isTaken(each));
+    if (messages.length === 0) return 'Your inbox is empty.';
+    const queue = await this.#known();
+    const lines = messages.map(({ from, type, bytes, stored_ms }) => {
+      const ago = Math.max(0, Math.round((Date.now() - stored_ms) / 1_000));
+      return `- from ${whoIs(from, queue)}: ${named(type)}, ${bytes} bytes, ${ago} s ago`;
+    });
+    return [`${messages.length} wait, oldest first:`, ...lines].join('\n');
+  }
+
+  async #read(path: string): Promise<string> {
+    const { text, result } = await this.read(path);
+    if (result.is_error) throw new BusError(result.code, { path });
+    return text;
+  }
+
+  async #delegate(given: object, id: string): Promise<string> {
+    const task = readTask(given, id);
+    // A prompt of a prompt stands in a queue, which says how many and how deep.
+    if (task.runner === 'prompt')
+      throw new BusError('TOOL_INPUT', { tool: 'delegate', detail: 'runner: push a prompt' });
+    const view = await this.#parts.bus.ask(taskMessages.delegate, task);
+    return `Task ${view.id} is ${view.state}; its result comes into your inbox.`;
+  }
+
+  /** Undefined: no manager says what is in the queue; then names stand for themselves. */
+  async #known(): Promise<QueueAnswer | undefined> {
+    try {
+      return await this.#parts.bus.queueNow();
+    } catch (error) {
+      if (this.#parts.signal.aborted) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** What a shard says has gone wrong is its own text, and no shorter than it likes. */
+function failed(tool: string, error: unknown): string {
+  const text = failureText(error);
+  if (isAgentTool(tool) || !(error instanceof RemoteError)) return text;
+  return fence(`an error that the index gives (${tool})`, cut(text));
+}
+
+function cut(text: string): string {
+  const over = text.length - messageCharsMax;
+  return over <= 0 ? text : `${text.slice(0, messageCharsMax)}\n… ${over} more characters`;
+}
+
+/** Under a mark that nobody can know beforehand. */
+function fence(what: string, data: string): string {
+  return fencedData(newId('data'), what, data);
+}
+
+/** Of what others chose, beside our own words. */
+function named(text: string): string {
+  const plain = text.replace(/[^\w./@: -]/g, '?');
+  return plain.length <= 200 ? plain : `${plain.slice(0, 199)}…`;
+}
+
+function whoIs(id: string, queue: QueueAnswer | undefined): string {
+  const row = [...(queue?.rows ?? []), ...(queue?.siblings ?? [])].find((each) => each.id === id);
+  if (row !== undefined) return row.name === '' ? id : `${row.name} (${id})`;
+  return id === queue?.parent ? `parent (${id})` : id;
+}
+
+function rowLine({ id, name, status, state }: QueueRow): string {
+  return `- ${name || id}: ${status} (${state})${name === '' ? '' : `, id ${id}`}`;
+}

@@ -1,0 +1,46 @@
+import type { Tool as ModelTool } from '../../model/conversation.js';
+import { engineName } from '../../pgc/shapes.js';
+import { toolOf } from '../../prompt/agent-tools.js';
+import { RemoteQuestions } from '../../remote/questions.js';
+import { inputOf, textOf, type Tool } from '../../remote/tools/tool.js';
+import { blastRadius, locate } from '../../remote/tools/analysis.js';
+import { ask } from '../../remote/tools/ask.js';
+import { callees, callers, trace } from '../../remote/tools/graph.js';
+import { verifyCitations } from '../../remote/tools/verify.js';
+import type { AgentBus } from './agent-bus.js';
+
+/** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */
+// Each has arguments of its own, which it checks itself.
+// oxlint-disable-next-line typescript/no-explicit-any
+const tools = new Map<string, Tool<any>>(
+  [ask, callers, callees, trace, blastRadius, locate, verifyCitations].map((each) => [
+    each.name,
+    each,
+  ]),
+);
+
+/** Sentences of the index alone: whoever asks is a model already. */
+const fixed: ReadonlyMap<string, object> = new Map([[ask.name, { engine: engineName }]]);
+
+export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) => {
+  const tool = toolOf(each.name, each.description, inputOf(each));
+  const given = Object.entries(tool.parameters.properties as Record<string, unknown>);
+  const known = fixed.get(each.name) ?? {};
+  const properties = Object.fromEntries(given.filter(([key]) => !Object.hasOwn(known, key)));
+  return { ...tool, parameters: { ...tool.parameters, properties } };
+});
+
+/** Undefined: there is no such tool. Throws TOOL_INPUT, and what whoever answers says. */
+export async function askIndex(
+  name: string,
+  args: Record<string, unknown>,
+  { bus, signal, tell }: { bus: AgentBus; signal: AbortSignal; tell: (doing: string) => void },
+): Promise<string | undefined> {
+  const tool = tools.get(name);
+  if (tool === undefined) return undefined;
+  const its = {
+    client: () => bus.client(),
+    questions: async () => new RemoteQuestions(await bus.client()),
+  };
+  return textOf(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
+}

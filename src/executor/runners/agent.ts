@@ -1,0 +1,167 @@
+import {
+  gateIn,
+  lostGate,
+  reportedBy,
+  statedGate,
+  type GateBlock,
+  type Quoted,
+} from '../../attention/gate-block.js';
+import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
+import { newId } from '../../base/ids.js';
+import { parseJson } from '../../delegation/json.js';
+import { nothingGathered, type Gathered } from '../../delegation/gathered.js';
+import { outcome, type Outcome } from '../../delegation/outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../delegation/prompt.js';
+import { readResponse } from '../../delegation/response.js';
+import type { EvidenceCitation } from '../../delegation/shapes.js';
+import { BusError } from '../../errors/bus-error.js';
+import { stopOf } from '../attendant.js';
+import { runGuarded, type ChildEnd } from '../guarded-child.js';
+import { assertStarted, endOf, toldIn, type CommandSettings } from './command.js';
+import { wallsIn } from '../sandbox.js';
+import { environmentFor, folderBelow } from './place.js';
+import type { Runner } from './runner.js';
+
+/** An agent may print a whole response with its evidence. */
+const stdoutBytesMax = 512 * 1024;
+const stderrBytesMax = 8 * 1024;
+
+/**
+ * An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. It is told when
+ * to stop for a person, unless it `attends` by itself; either way what it prints is searched for a stop.
+ */
+export function agentRunner(
+  { root, environment, env, sandbox }: CommandSettings,
+  argv: readonly string[],
+  attends = false,
+): Runner {
+  return async (turn) => {
+    const { task, signal, progress } = turn;
+    const walls = wallsIn(sandbox);
+    const mark = newId('data');
+    const prompt = promptOf(task, { ...turn, mark });
+    const words = [
+      rulesFor(prompt.sources.length),
+      attends ? '' : gateInstructions(),
+      prompt.text,
+      ...(turn.approved ?? []).map(approvedWords),
+    ];
+    const stdin = `${words.filter((each) => each !== '').join('\n\n')}\n`;
+    const cwd = await folderBelow(root, task.action?.cwd ?? '');
+    progress(`${argv[0] ?? 'the agent'} works`);
+    const end = await runGuarded(
+      {
+        argv,
+        cwd,
+        env: environmentFor(env, environment, toldIn(turn, '')),
+        stdin,
+        walls,
+        unchanged: turn.unchanged,
+        stdoutMax: stdoutBytesMax,
+        stderrMax: stderrBytesMax,
+        watch: 'GATE_DETECTED',
+        onOutput: (bytes) => progress(`${argv[0] ?? 'the agent'} works, ${bytes} bytes of output`),
+      },
+      signal,
+    );
+    assertStarted(task.id, end);
+    const { contextBytes } = prompt;
+    const quoted = { given: [stdin, ...words], mark };
+    const stop = end.isStopped ? undefined : stopIn(end, quoted);
+    if (stop === undefined)
+      return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes };
+    const classification = reportedBy(task.id, argv[0] ?? '', stop);
+    return stopOf(classification, { result: end.stdout.trim(), contextBytes });
+  };
+}
+
+/** It says that it stopped, in the block of the protocol or in a response; whatever its exit code is. */
+function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | undefined {
+  const { status, reason, result, errors } = parseJson(stdout);
+  if (status === 'blocked' && reason === 'GATE_DETECTED') {
+    const told: unknown[] = Array.isArray(errors) ? errors : [];
+    const texts = [result, ...told.map((each) => (each as { text?: unknown } | null)?.text)];
+    return statedGate(
+      texts.filter((each) => typeof each === 'string'),
+      quoted,
+    );
+  }
+  return gateIn(stdout, quoted) ?? (isWatched ? lostGate() : undefined);
+}
+
+function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outcome {
+  const failed = endOf(end);
+  if (failed !== '') {
+    const {
+      code,
+      message: text,
+      retryable,
+    } = new BusError('ACTION_FAILED', {
+      program,
+      detail: failed,
+    });
+    const result = [end.stdout, end.stderr].filter((each) => each !== '').join('\n--- stderr\n');
+    return outcome('failed', { result, reason: code, errors: [{ code, text, retryable }] });
+  }
+  const question = questionIn(end.stdout);
+  if (question !== '') return outcome('asked', { question });
+  const value = parseJson(end.stdout);
+  if (!('task_id' in value && 'status' in value))
+    return outcome('finished', {
+      result:
+        end.stdoutCut === 0
+          ? end.stdout.trim()
+          : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
+    });
+  return structured(value, known?.citations ?? []);
+}
+
+/** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */
+function structured(value: object, known: readonly EvidenceCitation[]): Outcome {
+  const response = readResponse(value);
+  const {
+    result,
+    reason,
+    errors,
+    files_modified: files,
+    clarification_request: question,
+  } = response;
+  const evidence = response.grounding_evidence;
+  const gathered =
+    evidence === null
+      ? null
+      : {
+          ...nothingGathered,
+          queries: evidence.queries_executed,
+          overlays: evidence.overlays_consulted,
+          citations: evidence.citations.map((each) => asKnown(each, known)),
+          warnings: evidence.overlay_warnings,
+        };
+  const said = { result, reason, errors, files, question, gathered };
+  switch (response.status) {
+    case 'completed':
+      return outcome('finished', said);
+    case 'needs_clarification':
+      return outcome('asked', said);
+    case 'blocked':
+      return outcome('blocked', { ...said, reason: reason || 'ACTION_FAILED' });
+    case 'failed':
+      return outcome('failed', { ...said, reason: reason || 'ACTION_FAILED' });
+  }
+}
+
+/** How near a citation is to the question, the PGC says: one that it did not give has no similarity. */
+function asKnown(
+  { similarity: _claimed, ...citation }: EvidenceCitation,
+  known: readonly EvidenceCitation[],
+): EvidenceCitation {
+  const { file_path, line_start, line_end, content } = citation;
+  const same = known.find(
+    (each) =>
+      each.file_path === file_path &&
+      each.line_start === line_start &&
+      each.line_end === line_end &&
+      each.content === content,
+  );
+  return same === undefined ? citation : { ...same, relevance: citation.relevance };
+}

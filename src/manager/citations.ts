@@ -1,0 +1,59 @@
+import { BusError, asBusError } from '../errors/bus-error.js';
+import type { CitationVerdict } from '../delegation/review.js';
+import type { EvidenceCitation } from '../delegation/shapes.js';
+import { verifyAll } from '../lattice/questions.js';
+
+/** How long one citation may take to be checked. */
+const verifyMsMax = 20_000;
+/** Of the verdict on a citation. */
+const reasonCharsMax = 500;
+
+type Trees = Parameters<typeof verifyAll>[0];
+
+export interface CitationParts {
+  /** Of all shards that are known. */
+  trees: () => Promise<Trees>;
+  /** Ids and aliases of PGC agents that are registered, there or not. */
+  registered: () => Promise<ReadonlySet<string>>;
+  /** Whether shards may still be on their way: this process or its broker has just begun. */
+  isSettling: () => boolean;
+}
+
+/**
+ * What becomes of each citation, in their order. Throws AGENT_OFFLINE while one names an agent that is registered and whose
+ * tree is not known yet: honest evidence is not refused because nobody could look.
+ */
+export async function verdictsOn(
+  citations: readonly EvidenceCitation[],
+  { trees: known, registered, isSettling }: CitationParts,
+): Promise<CitationVerdict[]> {
+  if (citations.length === 0) return [];
+  const trees = await known();
+  if (isSettling()) {
+    const there = new Set(trees.flatMap(({ agent, alias }) => [agent, alias]));
+    const unknown = citations.map(({ agent }) => agent).filter((each) => !there.has(each));
+    const agents = unknown.some((each) => each !== '') ? await registered() : new Set();
+    const awaited = unknown.find((each) => agents.has(each));
+    if (awaited !== undefined) throw new BusError('AGENT_OFFLINE', { agent: awaited });
+  }
+  const verdicts: CitationVerdict[] = [];
+  for (const each of citations) verdicts.push(await verdictOn(trees, each));
+  return verdicts;
+}
+
+async function verdictOn(trees: Trees, citation: EvidenceCitation): Promise<CitationVerdict> {
+  try {
+    const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
+    if (verdict !== undefined) return { ...verdict, reason: cut(verdict.reason) };
+    return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
+  } catch (error) {
+    const { code, message } = asBusError(error);
+    const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
+    return { status, reason: cut(message), now_at: '' };
+  }
+}
+
+/** It names what somebody else wrote. */
+function cut(reason: string): string {
+  return reason.slice(0, reasonCharsMax);
+}

@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { Client } from '../../client/client.js';
+import { untilAccepted } from '../../client/registration.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { placeOf } from '../plan/manifest.js';
+import type { Opened } from './shard-pool.js';
+import { ShardPool } from './shard-pool.js';
+import { ShardSource, type ServedShard, type Share } from './shard-source.js';
+import type { Shard } from './shard.js';
+import { realRoot } from '../source/source-tree.js';
+import type { Engine } from '../search/vectors/engine.js';
+import { shardBudget } from './shard-memory.js';
+import { agentIdOf, HostedShard, recordOf, type AskShard } from './hosted-shard.js';
+import { claim, type HostBus } from './take-over.js';
+
+/** A refresh removes what it replaces; a shard that was just being opened then needs the new manifest. */
+const openAttemptsMax = 3;
+
+export interface HostOptions {
+  share: Share;
+  memoryBytes: number;
+  /** Shards that another host serves are taken over from it; else they are left alone, and it is an error. */
+  takesOver: boolean;
+}
+
+export interface HostParts {
+  /** Of the indexed tree. */
+  folder: string;
+  /** Where indexes are stored. */
+  home: string;
+  options: HostOptions;
+  bus: HostBus;
+  openEngine: () => Promise<Engine>;
+  /** Default: from the index alone. */
+  askShard?: AskShard;
+}
+
+/** The shards of one index, or a part of them, each an agent of its own; opened when they are asked. */
+export class Host {
+  readonly #parts: HostParts;
+  readonly #hosted = new Map<string, HostedShard>();
+  readonly #left: Promise<BusError | undefined>;
+  #leave: ((trouble: BusError | undefined) => void) | undefined;
+  #source: ShardSource | undefined;
+  #pool: ShardPool<Shard> | undefined;
+  /** Resolves when the index was read for the first time. */
+  readonly #known: Promise<ShardPool<Shard>>;
+  #tellKnown: ((pool: ShardPool<Shard>) => void) | undefined;
+  #engine: Engine | undefined;
+  #manifest = '';
+  #seen = '';
+  #loading: Promise<void> | undefined;
+  #isClaimed = false;
+  readonly #closing = new AbortController();
+  readonly #warned = new Set<string>();
+
+  constructor(parts: HostParts) {
+    this.#parts = parts;
+    this.#left = new Promise((resolve) => (this.#leave = resolve));
+    this.#known = new Promise((resolve) => (this.#tellKnown = resolve));
+  }
+
+  /** Resolves when no shard is left here: others took them over, or the broker refused them for that reason. */
+  get left(): Promise<BusError | undefined> {
+    return this.#left;
+  }
+
+  /** Resolves when every shard is registered. Throws INDEX_*, REPO_UNREADABLE, USAGE, ALREADY_SERVED. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  /** The old index is served until the new one is known; a broken one changes nothing. */
+  async reloadIfNewer(): Promise<void> {
+    if (this.#loading !== undefined || this.#stamp() === this.#seen) return;
+    const stamp = this.#stamp();
+    try {
+      await this.load();
+    } catch (error) {
+      this.#seen = stamp;
+      const { code } = asBusError(error);
+      this.#parts.bus.trace('error', 'a newer index cannot be served; the old one still is', {
+        code,
+      });
+    }
+  }
+
+  /**
+   * Counts the tree as a whole against the memory of this process, as long as it is open beside the shards. Its size is known with
+   * the index, which may be read only after the first analysis has come.
+   */
+  reserveTree(): Disposable {
+    let isOver = false;
+    let reserved: Disposable | undefined;
+    void this.#known.then((pool) => {
+      if (isOver) return;
+      const bytes = Math.round(this.#source?.treeBytes ?? 0);
+      this.#parts.bus.trace('info', 'the whole tree is open', { bytes });
+      reserved = pool.reserve(bytes);
+    });
+    return {
+      [Symbol.dispose]: () => {
+        isOver = true;
+        reserved?.[Symbol.dispose]();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
+    this.#pool?.closeAll();
+    await this.#engine?.[Symbol.asyncDispose]();
+  }
+
+  async #load(): Promise<void> {
+    const { folder, home, options } = this.#parts;
+    this.#manifest = placeOf(await realRoot(folder), home).manifest;
+    // Before reading: what is swapped in meanwhile must count as newer.
+    const stamp = this.#stamp();
+    const before = this.#engine;
+    const engine = await this.#engineInForce();
+    const source = await ShardSource.open(folder, home, {
+      share: options.share,
+      engine,
+      onWarning: (warning) => this.#warn(warning),
+    });
+    this.#exchange(source, engine !== before);
+    this.#seen = stamp;
+    await this.#serve(source);
+    // The first question shall not wait for the model; nothing waits for this.
+    void source.warm();
+  }
+
+  /** Shards whose version is another are closed, when their last answer is given; the others stay open. */
+  #exchange(source: ShardSource, isOtherEngine: boolean): void {
+    const pool = (this.#pool ??= this.#openPool());
+    for (const [alias, { version }] of this.#source?.shards ?? [])
+      if (isOtherEngine || source.shards.get(alias)?.version !== version) pool.drop(alias);
+    this.#source = source;
+    this.#tellKnown?.(pool);
+  }
+
+  #openPool(): ShardPool<Shard> {
+    const budgetBytes = shardBudget(this.#parts.options.memoryBytes, this.#engine?.kind);
+    this.#parts.bus.trace('info', 'memory for shards', { budget_bytes: budgetBytes });
+    return new ShardPool<Shard>({
+      budgetBytes,
+      costOf: (alias) => this.#source?.shards.get(alias)?.bytes ?? 0,
+      open: (alias) => this.#openShard(alias),
+      onOversize: (agent, bytes) =>
+        this.#parts.bus.trace('warn', 'larger than the memory; alone', {
+          agent,
+          bytes,
+          budget_bytes: budgetBytes,
+        }),
+    });
+  }
+
+  async #openShard(alias: string): Promise<Opened<Shard>> {
+    return this.#withIndex((source) => source.openShard(alias));
+  }
+
+  /** Files that are gone were replaced by a refresh that we have not noticed yet. */
+  async #withIndex<T>(work: (source: ShardSource) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        if (this.#source === undefined) await this.load();
+        return await work(this.#source as ShardSource);
+      } catch (error) {
+        if (asBusError(error).code !== 'INDEX_MISSING' || attempt >= openAttemptsMax) throw error;
+        await this.#reread();
+      }
+    }
+  }
+
+  /** Only what is read: registering may wait for a broker, and a question waits for this. */
+  async #reread(): Promise<void> {
+    const { folder, home, options } = this.#parts;
+    const { share } = options;
+    const onWarning = (warning: string): void => this.#warn(warning);
+    const engine = this.#engine;
+    this.#exchange(await ShardSource.open(folder, home, { share, engine, onWarning }), false);
+  }
+
+  async #serve(source: ShardSource): Promise<void> {
+    const wanted = new Map([...source.shards.values()].map((shard) => [agentIdOf(shard), shard]));
+    for (const [id, hosted] of this.#hosted) {
+      if (wanted.has(id)) continue;
+      this.#hosted.delete(id);
+      await hosted.close();
+    }
+    const { project, root } = source;
+    this.#parts.bus.trace('info', 'serving', {
+      project,
+      shards: wanted.size,
+      of: source.aliases.length,
+      root,
+    });
+    const planVersion = planVersionOf(source);
+    const begin = async (id: string): Promise<void> => {
+      const shard = wanted.get(id);
+      if (shard !== undefined)
+        await this.#register(this.#host(id, shard.alias), shard, planVersion);
+    };
+    const ids = [...wanted.keys()];
+    if (this.#isClaimed) {
+      await Promise.all(ids.map(begin));
+      return;
+    }
+    const { bus, options } = this.#parts;
+    const { takesOver } = options;
+    const { signal } = this.#closing;
+    this.#assertOpen();
+    await claim(bus, { ids, path: root, takesOver, signal }, begin);
+    this.#isClaimed = true;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new BusError('INTERRUPTED');
+  }
+
+  /** A shard that another host took over is not taken back. */
+  #host(id: string, alias: string): HostedShard {
+    const running = this.#hosted.get(id);
+    if (running !== undefined) return running;
+    // This host is closing: the others are closed already.
+    this.#assertOpen();
+    const { bus, askShard } = this.#parts;
+    const client = bus.connect({ agent: id, role: 'pgc', isEphemeral: false });
+    client.onState((state) => {
+      if (state === 'closed') this.#onGone(id, client);
+    });
+    const hosted = new HostedShard(
+      client,
+      {
+        card: () => this.#withIndex((source) => source.card(alias)),
+        use: (work, signal) => this.#poolOf().use(alias, work, signal),
+      },
+      askShard,
+    );
+    this.#hosted.set(id, hosted);
+    return hosted;
+  }
+
+  #register(hosted: HostedShard, shard: ServedShard, planVersion: string): Promise<void> {
+    if (hosted.isGone) return Promise.resolve();
+    const { client } = hosted;
+    return untilAccepted(client, this.#parts.bus.trace, () =>
+      client.register(recordOf(shard, planVersion)),
+    );
+  }
+
+  #onGone(id: string, client: Client): void {
+    // It was closed here.
+    if (this.#hosted.get(id)?.client !== client) return;
+    this.#parts.bus.trace('info', 'shard left', { agent: id, code: client.trouble?.code ?? '' });
+    const all = [...this.#hosted.values()];
+    if (!all.every((hosted) => hosted.isGone)) return;
+    const troubles = all.flatMap(({ client: { trouble } }) => trouble ?? []);
+    this.#leave?.(troubles.find(({ code }) => code !== 'SUPERSEDED' && code !== 'CANCELLED'));
+  }
+
+  #poolOf(): ShardPool<Shard> {
+    return (this.#pool ??= this.#openPool());
+  }
+
+  /** A run of the indexer may have made what the first one found missing. */
+  async #engineInForce(): Promise<Engine> {
+    if (this.#engine?.embedder !== undefined) return this.#engine;
+    await this.#engine?.[Symbol.asyncDispose]();
+    return (this.#engine = await this.#parts.openEngine());
+  }
+
+  /** Each sentence once: many shards may share it. */
+  #warn(warning: string): void {
+    if (this.#warned.has(warning) || this.#warned.size >= warningsMax) return;
+    this.#warned.add(warning);
+    this.#parts.bus.trace('warn', warning, { project: this.#source?.project ?? '' });
+  }
+
+  #stamp(): string {
+    try {
+      const stat = statSync(this.#manifest);
+      return `${stat.ino}:${stat.mtimeMs}`;
+    } catch {
+      // Removed, or no longer ours to read: what is open is served on.
+      return this.#seen;
+    }
+  }
+}
+
+/** Sentences that are logged. */
+const warningsMax = 2_048;
+
+/** The same in all processes that share a tree. */
+function planVersionOf({ root, aliases }: ShardSource): string {
+  const all = aliases.map((alias) => `${root}\0${alias}`).sort();
+  return createHash('sha256').update(all.join('\0')).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../config/config.js';
+import { readIdentity, type IdentityFile } from '../config/identity.js';
+import { BusError } from '../errors/bus-error.js';
+import { isTcp } from '../transport/address.js';
+import type { LinkKeys } from '../transport/curve.js';
+
+/**
+ * Who a client is over tcp, by its identity file, or by that of `agent` where the configuration names a
+ * folder; undefined over ipc, where the folder of the socket is proof enough. Throws KEYS_MISSING, KEY_FILE_INVALID.
+ */
+export function remoteIdentity(config: Config, agent?: string): IdentityFile | undefined {
+  if (!isTcp(config.bus)) return undefined;
+  if (config.identity === undefined)
+    throw new BusError('KEYS_MISSING', { address: config.bus, detail: 'no identity is named' });
+  return readIdentity(config.identity, agent);
+}
+
+/** The same, and it must be the one asked for. Throws KEYS_MISSING, KEY_FILE_INVALID. */
+export function remoteIdentityOf(
+  config: Config,
+  who: { agent: string; role: string },
+): IdentityFile | undefined {
+  const identity = remoteIdentity(config, who.agent);
+  if (identity === undefined || (identity.agent === who.agent && identity.role === who.role))
+    return identity;
+  throw new BusError('KEY_FILE_INVALID', {
+    path: config.identity ?? '',
+    detail: `it is of ${identity.agent} as ${identity.role}, not of ${who.agent} as ${who.role}`,
+  });
+}
+
+export function linkKeysOf(identity: IdentityFile): LinkKeys {
+  return {
+    publicKey: identity.curve_public,
+    secretKey: identity.curve_secret,
+    serverKey: identity.server_public,
+  };
+}

@@ -1,0 +1,38 @@
+import { systemClock } from '../base/clock.js';
+import type { Trace } from '../base/trace.js';
+import { Client, type Identity } from '../client/client.js';
+import type { Config } from '../config/config.js';
+import { readSecret } from '../config/keys.js';
+import { ZeromqLink } from '../transport/zeromq.js';
+import { linkKeysOf, remoteIdentityOf } from './identity.js';
+
+/**
+ * Over a hundred shards the manager computes for seconds at a time, on a busy machine for many. A broker that takes it
+ * for lost meanwhile gives up every question. The next manager takes its name at once, so no caller waits for this.
+ */
+const computingRole = 'manager';
+const computingPatience = 5;
+const heartbeatMsMax = 30_000;
+
+/**
+ * A client of the configured broker; it connects in the background.
+ * Throws SOCKET_PATH, and over tcp KEYS_MISSING, KEY_FILE_INVALID.
+ */
+export function openClient(config: Config, identity: Identity, trace?: Trace): Client {
+  const keys = remoteIdentityOf(config, identity);
+  return Client.connect({
+    link: new ZeromqLink(config.bus, keys && linkKeysOf(keys)),
+    identity,
+    clock: systemClock,
+    random: Math.random,
+    secretOf: () =>
+      keys === undefined ? readSecret(config.home, identity.role) : Buffer.from(keys.secret, 'hex'),
+    heartbeatMs: heartbeatMsOf(config, identity.role),
+    ...(trace === undefined ? {} : { trace }),
+  });
+}
+
+function heartbeatMsOf({ heartbeatMs }: Config, role: string): number {
+  if (role !== computingRole) return heartbeatMs;
+  return Math.min(heartbeatMsMax, heartbeatMs * computingPatience);
+}

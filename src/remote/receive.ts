@@ -1,0 +1,110 @@
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Client } from '../client/client.js';
+import { BusError } from '../errors/bus-error.js';
+import type { QueueAnswer } from '../task/messages.js';
+import { leftFor, resolved } from '../task/queue.js';
+import type { MessageAnswer } from '../wire/messages.js';
+
+/** Between two looks at who could still answer. A message that comes ends the wait at once. */
+const lookEveryMs = 1_000;
+/** Before it is asked again of somebody who is not connected, but whose task is under way. */
+const awayMs = 250;
+
+export interface Receiving {
+  /** Whose mailbox and queue it is. */
+  agent: string;
+  /** Absent: that of the agent. */
+  mailbox?: string;
+  /** Agent, or what a task of the queue is called; empty: anybody. */
+  from: string;
+  /** The newest instead of the oldest. */
+  lifo: boolean;
+  /** 0: only what is there. */
+  waitMs: number;
+  signal?: AbortSignal;
+  /** Of the agent; absent: it is nobody's business who could answer. */
+  queueOf?: (() => Promise<QueueAnswer>) | undefined;
+}
+
+/**
+ * One message, leased: settle it. Where a manager knows who could still send one, the wait ends with them. Throws INBOX_EMPTY
+ * after `waitMs`, NOBODY_LEFT, UNKNOWN_AGENT, AGENT_OFFLINE and RESPONDER_LOST of whoever is no task under way, CANCELLED,
+ * UNAUTHORISED, NO_BROKER.
+ */
+export async function receiveOne(client: Client, receiving: Receiving): Promise<MessageAnswer> {
+  const { agent, mailbox = `agent:${agent}`, from: name, lifo, waitMs, signal } = receiving;
+  const untilMs = performance.now() + waitMs;
+  const leftMs = (): number => Math.max(0, Math.floor(untilMs - performance.now()));
+  const take = (from: string, deadlineMs: number): Promise<MessageAnswer> =>
+    client.take({ mailbox, from, lifo, deadlineMs, ...(signal === undefined ? {} : { signal }) });
+  // What is called `name` only the queue knows; of anybody it need not be asked while something is there.
+  let queue = name === '' ? undefined : await known(receiving);
+  let sender = name;
+  // Found once, it is the same to the end: another one may be called so meanwhile.
+  const find = (): void => {
+    if (queue !== undefined && sender === name) sender = resolved(queue, name);
+  };
+  for (;;) {
+    find();
+    const found = await unlessEmpty(take(sender, 0));
+    if (found !== undefined) return found;
+    if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
+    // A manager that is away for a moment takes back nothing of what it said.
+    queue = (await known(receiving)) ?? queue;
+    find();
+    const left = queue === undefined ? undefined : leftFor(queue, sender);
+    if (left?.isSomebody === false) {
+      // A result is stored before its task counts as delivered: one that came meanwhile is there now.
+      const last = await unlessEmpty(take(sender, 0));
+      if (last !== undefined) return last;
+      throw nobodyLeft(name, left.queued);
+    }
+    const next = await unlessEmpty(
+      take(sender, Math.min(lookEveryMs, leftMs())).catch(async (error: unknown) => {
+        if (!isAway(error) || queue === undefined || !isTaskOf(queue, sender)) throw error;
+        await pause(systemClock, Math.min(awayMs, leftMs()), signal);
+        return undefined;
+      }),
+    );
+    if (next !== undefined) return next;
+  }
+}
+
+/** Undefined: no manager says who could answer. */
+async function known({ queueOf }: Receiving): Promise<QueueAnswer | undefined> {
+  try {
+    return await queueOf?.();
+  } catch (error) {
+    if (error instanceof BusError && error.code !== 'CANCELLED') return undefined;
+    throw error;
+  }
+}
+
+async function unlessEmpty<T>(taken: Promise<T>): Promise<T | undefined> {
+  try {
+    return await taken;
+  } catch (error) {
+    if (error instanceof BusError && error.code === 'INBOX_EMPTY') return undefined;
+    throw error;
+  }
+}
+
+/** Of whom `leftFor` says that an answer may come: an executor that starts anew connects it again. */
+function isTaskOf({ rows, siblings, parent }: QueueAnswer, id: string): boolean {
+  return id === parent || [...rows, ...siblings].some((row) => row.id === id);
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof BusError && awayCodes.has(error.code);
+}
+
+const awayCodes: ReadonlySet<string> = new Set([
+  'AGENT_OFFLINE',
+  'RESPONDER_LOST',
+  'UNKNOWN_AGENT',
+]);
+
+function nobodyLeft(from: string, queued: number): BusError {
+  return new BusError('NOBODY_LEFT', { from: from === '' ? '' : ` as ${from}`, queued });
+}

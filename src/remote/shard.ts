@@ -1,0 +1,136 @@
+import type { Client } from '../client/client.js';
+import { Semaphore } from '../base/semaphore.js';
+import { BusError } from '../errors/bus-error.js';
+import type { Vocabulary } from '../pgc/search/locate/vocabulary.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadRequest,
+  WordsPort,
+} from '../pgc/search/locate/words-port.js';
+import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
+import { citationsMax } from '../pgc/shapes.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CallSite,
+  Citation,
+  Card,
+  Definition,
+  Expansion,
+  HopAnswer,
+  HopRequest,
+  ShardPort,
+} from '../pgc/shapes.js';
+import { ask } from './request.js';
+
+/** More than any shard of ours ever sends in one hop. */
+const hopCitationsMax = 64;
+const hopReferencesMax = 64;
+
+/** As above, for one report: its best files, and where the names stand that it has. */
+const locateFilesMax = 16_384;
+const locatePlacesMax = 65_536;
+
+/** Longest wait for one answer of one shard; the deadline of a whole query ends it earlier. */
+const shardDeadlineMs = 20_000;
+
+/**
+ * Requests to shards on their way at once, all questions together. One name looked up in a kernel asks each of 123 shards
+ * twice, and a few names at once were more than a client may have open; half of that is left to everything else.
+ */
+const requestsAtOnce = 512;
+/** And those that wait for their turn: one more is refused BROKER_BUSY. */
+const requestsWaitingMax = 65_536;
+
+/** Shared by the shards of one client. */
+export const shardTurns = (): Semaphore =>
+  new Semaphore({
+    atOnce: requestsAtOnce,
+    waitingMax: requestsWaitingMax,
+    refusal: (limit) => new BusError('BROKER_BUSY', { limit }),
+  });
+
+/** A shard behind the bus. Its questions change nothing, so they may be asked twice when the broker was lost. */
+export class RemoteShard implements ShardPort, WordsPort {
+  /** `agent`: as citations name it. `id`: as the bus addresses it. */
+  constructor(
+    readonly client: Client,
+    readonly agent: string,
+    readonly id: string,
+    readonly turns: Semaphore = shardTurns(),
+  ) {}
+
+  card(): Promise<Card> {
+    return this.#ask(shardMessages.card, {});
+  }
+
+  async ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
+    const answer = await this.#ask(shardMessages.ask, request, signal);
+    // Absent messages decode as null, whatever the types say: this comes from another process.
+    const parts: unknown[] = [answer.metadata, answer.query_intent];
+    this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
+    return answer;
+  }
+
+  async hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer> {
+    const answer = await this.#ask(shardMessages.hop, request, signal);
+    this.#check(
+      answer.citations.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
+    );
+    return answer;
+  }
+
+  async definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
+    return (await this.#ask(shardMessages.definitions, { symbols }, signal)).definitions;
+  }
+
+  async callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
+    return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
+  }
+
+  async citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]> {
+    const { citations } = await this.#ask(shardMessages.citeCalls, { callee, sites }, signal);
+    this.#check(citations.length <= citationsMax);
+    return citations;
+  }
+
+  async expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]> {
+    return (await this.#ask(shardMessages.expand, { anchors }, signal)).expansions;
+  }
+
+  vocabulary(): Promise<Vocabulary> {
+    return this.#ask(shardMessages.vocabulary, {});
+  }
+
+  async rankFiles(request: RankRequest, signal?: AbortSignal): Promise<RankAnswer> {
+    const answer = await this.#ask(shardMessages.locate, request, signal);
+    this.#check(answer.files.length <= locateFilesMax && answer.places.length <= locatePlacesMax);
+    return answer;
+  }
+
+  async readFiles(request: ReadRequest, signal?: AbortSignal): Promise<ReadAnswer> {
+    const answer = await this.#ask(shardMessages.read, request, signal);
+    const wanted = new Set(request.files);
+    this.#check(answer.files.every(({ file }) => wanted.has(file)));
+    return answer;
+  }
+
+  /** An agent that answers beyond all limits is named, and costs only its own part of the answer. */
+  #check(isSane: boolean): void {
+    if (!isSane)
+      throw new BusError('AGENT_FAILED', {
+        agent: this.agent,
+        detail: 'its answer breaks the limits',
+      });
+  }
+
+  #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
+    const options = { deadlineMs: shardDeadlineMs, isIdempotent: true, ...(signal && { signal }) };
+    return this.turns.run(
+      () => ask(this.client, `agent:${this.id}`, message, request, options),
+      signal,
+    );
+  }
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { BusError } from '../../errors/bus-error.js';
+import type { CallSite, CodedError, Definition, TraceAnswer } from '../../pgc/shapes.js';
+import { listsOf } from './bounds.js';
+import {
+  definitionOutput,
+  errorLines,
+  failureOutput,
+  offsetInput,
+  siteOutput,
+  symbolInput,
+} from './shapes.js';
+import { looks, unlessEmpty, type Answer, type Tool } from './tool.js';
+
+const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
+
+/** `callers`: every call site of a symbol. */
+export const callers: Tool<typeof input> = {
+  name: 'callers',
+  title: 'Who calls it',
+  description:
+    'Every call site of a function or method over all shards, resolved, not matched by text: complete where grep guesses. `symbol` of a row is the function that holds the call.',
+  input,
+  output: sitesOutput('callers'),
+  annotations: looks,
+  doing: 'looking for call sites',
+  async run({ symbol, offset }, { bus, deadlineMs, signal }) {
+    const found = await (await bus.questions()).callers(symbol, { deadlineMs, signal });
+    const isEmpty = found.definitions.length + found.callers.length === 0;
+    const { definitions, callers: all, errors } = unlessEmpty(found, isEmpty);
+    const value = {
+      symbol,
+      definitions: definitions.map(short),
+      callers: all.slice(offset),
+      errors,
+    };
+    return sites(value, 'callers', 'is called at', all.length, offset);
+  },
+};
+
+/** `callees`: everything a symbol calls. */
+export const callees: Tool<typeof input> = {
+  name: 'callees',
+  title: 'What it calls',
+  description:
+    'Everything a function or method calls, each with the line of the call and where the callee is defined.',
+  input,
+  output: sitesOutput('callees'),
+  annotations: looks,
+  doing: 'looking for calls',
+  async run({ symbol, offset }, { bus, deadlineMs, signal }) {
+    const found = await (await bus.questions()).callees(symbol, { deadlineMs, signal });
+    const isEmpty = found.definitions.length + found.callees.length === 0;
+    const { definitions, callees: all, errors } = unlessEmpty(found, isEmpty);
+    const value = {
+      symbol,
+      definitions: definitions.map(short),
+      callees: all.slice(offset),
+      errors,
+    };
+    return sites(value, 'callees', 'calls', all.length, offset);
+  },
+};
+
+function sitesOutput(name: 'callers' | 'callees'): z.ZodObject {
+  return z.looseObject({
+    symbol: z.string(),
+    definitions: z.array(definitionOutput),
+    [name]: z.array(siteOutput),
+    errors: z.array(failureOutput),
+  });
+}
+
+type Sites<Name extends 'callers' | 'callees'> = Record<Name, CallSite[]> & {
+  symbol: string;
+  definitions: Partial<Definition>[];
+  errors: CodedError[];
+};
+
+function short({ symbol, kind, file_path, line, signature, agent }: Definition): object {
+  return { symbol, kind, file_path, line, signature, agent };
+}
+
+/** What routing needs, and no reader. */
+function site({ symbol, file_path, line, agent, kind, definition }: CallSite): object {
+  return { symbol, file_path, line, agent, kind, definition };
+}
+
+function sites<Name extends 'callers' | 'callees'>(
+  found: Sites<Name>,
+  name: Name,
+  verb: string,
+  total: number,
+  offset: number,
+): Answer<Sites<Name>> {
+  return {
+    value: { ...found, [name]: found[name].map(site) },
+    cut: listsOf<Sites<Name>>(name, 'definitions', 'errors'),
+    total,
+    shown: (value) => value[name].length,
+    rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`,
+    text: (value) =>
+      [
+        ...value.definitions.map(
+          (each) => `${each.symbol} (${each.kind}) is defined at ${each.file_path}:${each.line}`,
+        ),
+        `${value.symbol} ${verb} ${total} place${total === 1 ? '' : 's'}`,
+        ...value[name].map(siteLine),
+        ...errorLines(value.errors),
+      ].join('\n'),
+  };
+}
+
+function siteLine({ file_path, line, symbol, definition }: CallSite): string {
+  const target = definition === '' ? '' : ` → ${definition}`;
+  return `${file_path}:${line} ${symbol === '' ? '(file level)' : symbol}${target}`;
+}
+
+const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });
+
+/** `trace`: the shortest chain of calls. */
+export const trace: Tool<typeof traceInput> = {
+  name: 'trace',
+  title: 'Chain of calls',
+  description:
+    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it.',
+  input: traceInput,
+  output: z.looseObject({
+    found: z.boolean(),
+    path: z.array(
+      z.looseObject({
+        symbol: z.string(),
+        file_path: z.string(),
+        line: z.int(),
+        agent: z.string(),
+        call_site: z.string(),
+      }),
+    ),
+    agents_asked: z.int(),
+    elapsed_ms: z.number(),
+    errors: z.array(failureOutput),
+  }),
+  annotations: looks,
+  doing: 'following calls from both ends',
+  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Answer<TraceAnswer>> {
+    const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
+    const answer = unlessEmpty(found, !found.found);
+    const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
+    return {
+      value: answer.found ? answer : { ...answer, errors: [noRoute] },
+      cut: listsOf<TraceAnswer>('path', 'errors'),
+      total: answer.path.length,
+      shown: ({ path }) => path.length,
+      rest: () => 'Call again with a larger max_tokens.',
+      text: ({ path, errors }) =>
+        [
+          ...path.map(
+            ({ symbol, file_path, line, call_site }) =>
+              `${symbol} ${file_path}:${line}${call_site === '' ? '' : ` (called at ${call_site})`}`,
+          ),
+          ...errorLines(errors),
+        ].join('\n'),
+    };
+  },
+};

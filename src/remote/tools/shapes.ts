@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { contentMax, engineName, overlayNames, type Citation } from '../../pgc/shapes.js';
+
+/**
+ * What the tools take and give, in the names that the command line prints with `--json`. Answers are open:
+ * a field is added, never renamed.
+ */
+
+const questionCharsMax = 20_000;
+export const nameCharsMax = 512;
+export const citationsMax = 100;
+
+const text = (what: string, max = nameCharsMax): z.ZodString =>
+  z.string().trim().min(1).max(max).describe(what);
+
+export const questionInput = text(
+  'In words, with names, paths or a log where you have them.',
+  questionCharsMax,
+);
+export const agentInput = text('Id or alias of an agent, as list_agents names it.');
+export const symbolInput = text('A name, or path#name where a name has several definitions.');
+export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
+export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
+export const topKInput = z.int().min(1).max(10).default(5).describe('Sources.');
+export const engineInput = z
+  .enum([engineName])
+  .optional()
+  .describe(
+    'extractive: sentences of the index alone, where a language model would tell the answer.',
+  );
+export const groundingInput = z
+  .strictObject({
+    overlays: z
+      .array(z.enum(overlayNames as [string, ...string[]]))
+      .max(overlayNames.length)
+      .default([])
+      .describe(
+        'O1 structure, O2 security, O3 calls and history, O4 purpose, O5 operation, O6 invariants, O7 coherence.',
+      ),
+    query_hints: z
+      .array(z.string().max(1_000))
+      .max(16)
+      .default([])
+      .describe('Words that say where to look.'),
+  })
+  .default({ overlays: [], query_hints: [] })
+  .describe('Where the answer should come from; everything, when absent.');
+
+export const citationInput = z
+  .looseObject({
+    file_path: z.string(),
+    line_start: z.int(),
+    line_end: z.int(),
+    content: z.string().max(contentMax),
+  })
+  .describe('As an answer gave it.');
+
+export const failureOutput = z.looseObject({
+  code: z.string(),
+  text: z.string(),
+  retryable: z.boolean(),
+});
+
+export const citationOutput = z.looseObject({
+  overlay: z.string(),
+  file_path: z.string(),
+  line_start: z.int(),
+  line_end: z.int(),
+  symbol: z.string(),
+  agent: z.string(),
+  similarity: z.number(),
+  text: z.string(),
+  content: z.string(),
+  blob: z.string(),
+});
+
+export const definitionOutput = z.looseObject({
+  symbol: z.string(),
+  kind: z.string(),
+  file_path: z.string(),
+  line: z.int(),
+  agent: z.string(),
+});
+
+export const siteOutput = z.looseObject({
+  symbol: z.string(),
+  file_path: z.string(),
+  line: z.int(),
+  agent: z.string(),
+});
+
+export const nodeOutput = z.looseObject({
+  id: z.string(),
+  symbol: z.string(),
+  file_path: z.string(),
+  line: z.int(),
+  agent: z.string(),
+});
+
+/** What verify_citations needs and a reader wants; the rest would cost a third more. */
+export function citationOf(source: Citation): object {
+  const { overlay, file_path, line_start, line_end, symbol, agent, similarity } = source;
+  const { text: rendered, content, blob } = source;
+  return {
+    ...{ overlay, file_path, line_start, line_end, symbol, agent },
+    ...{ similarity: rounded(similarity), text: rendered, content, blob },
+  };
+}
+
+export function rounded(share: number): number {
+  return Math.round(share * 1_000) / 1_000;
+}
+
+export function place(at: { file_path: string; line_start: number; line_end: number }): string {
+  const end = at.line_end > at.line_start ? `-${at.line_end}` : '';
+  return `${at.file_path}:${at.line_start}${end}`;
+}
+
+export function errorLines(errors: readonly { code: string; text: string }[]): string[] {
+  return errors.map(({ code, text: its }) => `${code}: ${its}`);
+}

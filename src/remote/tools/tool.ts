@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Client } from '../../client/client.js';
+import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
+import type { CodedError } from '../../pgc/shapes.js';
+import type { RemoteQuestions } from '../questions.js';
+import { answerTokens, charsPerToken, fitted, type Cut, type Drafted } from './bounds.js';
+
+/** For a whole call, unless it names another. Most clients give up after a minute. */
+export const timeoutS = { default: 30, max: 600 } as const;
+
+/** What a tool does to the world, in the terms of MCP. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+/** Reads, and changes nothing; what it reads is on this machine. */
+export const looks: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** What most tools need of the bus. */
+export interface AskingBus {
+  client(): Promise<Client>;
+  questions(): Promise<RemoteQuestions>;
+}
+
+/** What a tool is given besides its arguments. */
+export interface Call<B extends AskingBus = AskingBus> {
+  bus: B;
+  deadlineMs: number;
+  /** Of the answer. */
+  charsMax: number;
+  /** Aborts when the client cancels, or goes away. */
+  signal: AbortSignal;
+  tell: (doing: string) => void;
+  /** What the person before the client answered, by question; undefined: no person was asked yet. */
+  responses: Record<string, unknown> | undefined;
+}
+
+export interface Answer<V extends object> {
+  value: V;
+  cut: Cut<V>;
+  /** How many rows of its kind there are, and how many of them `value` holds. */
+  total: number;
+  shown: (value: V) => number;
+  /** How to get what is missing. */
+  rest: (shown: number) => string;
+  /** What a model reads; places are `path:line`. */
+  text: (value: V) => string;
+}
+
+export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus> {
+  name: string;
+  title: string;
+  description: string;
+  input: Input;
+  /** Of the answer without what `bounded` adds. */
+  output: z.ZodObject;
+  annotations: Annotations;
+  /** While it runs, for those who wait. */
+  doing: string;
+  // Each has an answer of its own, and hands it on together with what to do with it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  run(input: z.output<Input>, call: Call<B>): Promise<Answer<any>>;
+}
+
+const common = z.strictObject({
+  timeout_seconds: z
+    .number()
+    .min(0.1)
+    .max(timeoutS.max)
+    .default(timeoutS.default)
+    .describe('Longest wait for the answer.'),
+  max_tokens: z
+    .int()
+    .min(answerTokens.min)
+    .max(answerTokens.max)
+    .default(answerTokens.default)
+    .describe(`Size of the answer, estimated at ${charsPerToken} characters a token.`),
+});
+
+/** All its arguments. */
+export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
+  return z.strictObject({ ...tool.input.shape, ...common.shape });
+}
+
+/** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
+export async function textOf<Input extends z.ZodObject, B extends AskingBus>(
+  tool: Tool<Input, B>,
+  args: unknown,
+  call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
+): Promise<string> {
+  const input = argumentsOf(tool.name, inputOf(tool), args);
+  const answer = await tool.run(input as z.output<Input>, {
+    ...call,
+    deadlineMs: input.timeout_seconds * 1_000,
+    charsMax: input.max_tokens * charsPerToken,
+    responses: undefined,
+  });
+  return bounds(answer, input.max_tokens).text;
+}
+
+/** Checked against `schema`. Throws TOOL_INPUT. */
+export function argumentsOf(
+  tool: string,
+  schema: z.ZodObject,
+  args: unknown,
+): Record<string, unknown> & z.output<typeof common> {
+  const parsed = schema.safeParse(args ?? {});
+  if (parsed.success) return parsed.data as ReturnType<typeof argumentsOf>;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') ?? '';
+  const detail = `${where}${where && ': '}${issue?.message ?? ''}`;
+  throw new BusError('TOOL_INPUT', { tool, detail });
+}
+
+/** As much of an answer as `maxTokens` allow. */
+export function bounds<V extends object>(answer: Answer<V>, maxTokens: number): Drafted {
+  const { value, cut, total, shown, rest, text } = answer;
+  return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
+    const rows = shown(part);
+    const note = isCut || rows !== total ? rest(rows) : '';
+    return {
+      structured: { ...part, truncated: isCut, shown: rows, total, rest: note },
+      text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+    };
+  });
+}
+
+/** One line of JSON: code, text, whether to try again, and what to do next. */
+export function failureText(error: unknown): string {
+  const coded = asBusError(error);
+  return JSON.stringify({ error: { ...coded.toFailure(), next: coded.next } });
+}
+
+/** An answer that holds nothing but errors is a failure. Throws the first of them. */
+export function unlessEmpty<A extends { errors: CodedError[] }>(answer: A, isEmpty: boolean): A {
+  const [first] = answer.errors;
+  if (isEmpty && first !== undefined) throw new RemoteError(first);
+  return answer;
+}

@@ -1,0 +1,112 @@
+import type { Question, Row, SessionView } from '../attention/session/shapes.js';
+import type { Gate } from '../attention/shapes.js';
+import { openGates } from '../remote/attends.js';
+import { printable, table } from './terminal.js';
+
+/** State, open question, tasks and trace of one session. */
+export function renderSession(view: SessionView): string {
+  const { context, state, run, counts, granularity, upstream, route, reason, question } = view;
+  const { assessed, surfaced, halted } = counts;
+  const why = reason === '' ? '' : ` (${printable(reason)})`;
+  const how = route === '' ? '' : ` · tasks by ${route}`;
+  return [
+    `Session ${printable(context)}, run ${run}: ${state}${why}${how} · ${granularity}`,
+    ...(view.args === '' ? [] : [`  ${printable(headOf(view.args))}`]),
+    ...(upstream.resolved.length === 0
+      ? []
+      : [`  resolved upstream: ${upstream.resolved.map(printable).join(', ')}`]),
+    ...(view.team === null ? [] : [`  team: ${teamLine(view)}`]),
+    `  assessed ${assessed} · surfaced ${surfaced} · halted ${halted.length}`,
+    ...halted.map((each) => `    halted: ${printable(headOf(each))}`),
+    ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
+    ...(view.is_over ? ['', endLine(view)] : []),
+    ...(question === null ? [] : ['', renderQuestion(question, context)]),
+    ...openGates(view).map((gate) => `Gate ${printable(gate)} waits for a judgement.`),
+  ].join('\n');
+}
+
+function teamLine({ team }: SessionView): string {
+  if (team === null || team.kind === 'solo') return 'solo';
+  const added = team.kind === 'retained' ? [] : team.roles.map(({ name }) => name);
+  const staying =
+    team.kind === 'restructured' ? team.retained : team.team.members.map(({ name }) => name);
+  return printable(`${team.team.name}, ${team.kind}: ${[...staying, ...added].join(', ')}`);
+}
+
+/** Task, risk, findings, judgement, by what it is situated, and what came of it. */
+function traceTable(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    row.entry,
+    row.risk || '-',
+    [...new Set(row.findings.map(({ signal, severity }) => `${signal}/${severity}`))].join(' ') ||
+      '-',
+    row.judgements.map(({ judgement, by }) => `${judgement}${by && ` by ${by}`}`).join(', ') || '-',
+    row.situated_by || '-',
+    row.outcome || '-',
+    row.task || '-',
+  ]);
+  return table(
+    [['task', 'risk', 'findings', 'judgement', 'situated by', 'outcome', 'as'], ...cells].map(
+      (each) => each.map(printable),
+    ),
+  );
+}
+
+function endLine({ state, is_converged, trace }: SessionView): string {
+  if (is_converged) return `Converged: ${trace.length} tasks, each situated as the trace shows.`;
+  const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
+  return state === 'diverged'
+    ? `Not converged: completed without a judgement: ${blind.map(({ entry }) => printable(entry)).join(', ')}`
+    : `Ended as ${state}; no convergence is claimed.`;
+}
+
+export function renderQuestion({ text, options }: Question, context: string): string {
+  return [
+    ...text.split('\n').map(printable),
+    ...options.map(
+      ({ choice, means, needs }, at) =>
+        `  ${at + 1}. ${printable(choice)}: ${printable(means)}${needs === '' ? '' : ` (--text: ${printable(needs)})`}`,
+    ),
+    `  sigma attend answer ${printable(context)} CHOICE`,
+  ].join('\n');
+}
+
+/** Action, signal, environment and evidence; then a person says one of five things. */
+export function renderRisk({ id, classification, seen_by }: Gate): string {
+  const { description, findings, pattern } = classification;
+  return [
+    `Gate ${printable(id)}, seen by ${printable(seen_by)}`,
+    `  action: ${printable(description)}`,
+    `  environment: ${printable(pattern.environment)}`,
+    ...findings.map(({ signal, severity, evidence }) =>
+      printable(`  ${severity === 'Gate' ? 'stop' : 'note'}: ${signal}: ${evidence}`),
+    ),
+  ].join('\n');
+}
+
+export function renderSessions(views: readonly SessionView[]): string {
+  if (views.length === 0) return 'There are no sessions.';
+  const rows = views.map((view) => [
+    view.context,
+    view.state,
+    view.question?.kind ?? (openGates(view).length > 0 ? 'gate' : '-'),
+    `${view.trace.filter(({ is_over }) => is_over).length}/${view.trace.length}`,
+    headOf(view.args),
+  ]);
+  return table(
+    [['context', 'state', 'asks', 'tasks', 'intent'], ...rows].map((row) => row.map(printable)),
+  );
+}
+
+/** A line for each step of a session that is followed. */
+export function sessionLine({ context, state, granularity, trace }: SessionView): string {
+  const over = trace.filter(({ is_over }) => is_over).length;
+  const tasks =
+    trace.length === 0 ? '' : ` · ${over} of ${trace.length} tasks over · ${granularity}`;
+  return printable(`${context}: ${state}${tasks}`);
+}
+
+function headOf(text: string): string {
+  const line = text.trim().split('\n')[0] ?? '';
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+}
