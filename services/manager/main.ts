@@ -2,7 +2,7 @@ import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
-import { KeptJournals } from '../../src/lattice/kept-journals.js';
+import { KeptJournals } from '../../src/lattice/query/kept-journals.js';
 import type { Trace } from '../../src/base/trace.js';
 import { HealthServer, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
@@ -86,7 +86,7 @@ async function openHealth(
 ): Promise<HealthServer | undefined> {
   if (address === 'off') return undefined;
   const { samplesContentType, samplesText } = await import('../../src/observe/samples.js');
-  const { samplesOf } = await import('../../src/task/samples.js');
+  const { samplesOf } = await import('../../src/task/numbers/samples.js');
   const metrics = {
     contentType: samplesContentType,
     text: () => samplesText(tasks.handler === undefined ? [] : samplesOf(tasks.handler.numbers())),

@@ -1,6 +1,6 @@
 import type { Classification } from '../attention/shapes.js';
-import type { Gathered } from './gathered.js';
-import type { Step, TaskFailure } from './shapes.js';
+import type { Gathered } from './grounding/gathered.js';
+import type { Step, TaskFailure } from './task/shapes.js';
 
 /** What a runner came to. It never throws for what is wrong with the task. */
 export interface Outcome {

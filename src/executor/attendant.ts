@@ -11,9 +11,9 @@ import type {
   Finding,
   Grant,
 } from '../attention/shapes.js';
-import { actionOf } from '../delegation/action.js';
+import { actionOf } from '../delegation/task/action.js';
 import { outcome, type Outcome } from '../delegation/outcome.js';
-import type { Assignment, DelegatedTask } from '../delegation/shapes.js';
+import type { Assignment, DelegatedTask } from '../delegation/task/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { FolderInspector } from '../attention/folder-inspector.js';
 import { gitBehind } from './git.js';

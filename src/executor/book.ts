@@ -1,9 +1,9 @@
-import type { Conflict } from '../delegation/check-claims.js';
-import type { Gathered } from '../delegation/gathered.js';
+import type { Conflict } from '../delegation/worker/proposal-check.js';
+import type { Gathered } from '../delegation/grounding/gathered.js';
 import type { Outcome } from '../delegation/outcome.js';
-import { idsOf, objectionTo } from '../delegation/assignment.js';
-import type { Assignment, TaskResponse } from '../delegation/shapes.js';
-import { workerMachine } from '../delegation/worker.machine.js';
+import { idsOf, objectionTo } from '../delegation/task/assignment.js';
+import type { Assignment, TaskResponse } from '../delegation/task/shapes.js';
+import { workerMachine } from '../delegation/worker/worker.machine.js';
 import type { BusError } from '../errors/bus-error.js';
 import { restored, type StoredSnapshot } from '../machine/step.js';
 import { damagedRecord } from '../store/damaged.js';

@@ -1,13 +1,17 @@
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
-import { checkClaims, citeClaims } from '../delegation/check-claims.js';
-import type { Pgc } from '../delegation/gathered.js';
-import { ground } from '../delegation/ground.js';
+import { checkClaims, citeClaims } from '../delegation/worker/proposal-check.js';
+import type { Pgc } from '../delegation/grounding/gathered.js';
+import { ground } from '../delegation/grounding/grounding.js';
 import { outcome, type Outcome } from '../delegation/outcome.js';
-import { respond, strategyInForce, withoutConflicts } from '../delegation/respond.js';
-import type { Assignment, RunnerName } from '../delegation/shapes.js';
-import { workerMachine, type WorkEffect, type WorkEvent } from '../delegation/worker.machine.js';
+import { respond, strategyInForce, withoutConflicts } from '../delegation/worker/task-response.js';
+import type { Assignment, RunnerName } from '../delegation/task/shapes.js';
+import {
+  workerMachine,
+  type WorkEffect,
+  type WorkEvent,
+} from '../delegation/worker/worker.machine.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { restored, start, stateName, step, stored, type Snapshot } from '../machine/step.js';
 import type { Logger } from '../observe/log.js';

@@ -1,10 +1,10 @@
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
-import { idsOf, objectionTo } from '../delegation/assignment.js';
-import { delegationMessages } from '../delegation/messages.js';
-import { workClassOf, type WorkClass } from '../delegation/worker-pool.js';
-import { malformed } from '../delegation/respond.js';
-import type { Assignment } from '../delegation/shapes.js';
+import { idsOf, objectionTo } from '../delegation/task/assignment.js';
+import { delegationMessages } from '../delegation/task/messages.js';
+import { workClassOf, type WorkClass } from '../delegation/manager/worker-pool.js';
+import { malformed } from '../delegation/worker/task-response.js';
+import type { Assignment } from '../delegation/task/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
 import { Conversation, newWork, type ConversationParts } from './conversation.js';

@@ -5,8 +5,8 @@ import { attentionMessages } from '../attention/messages.js';
 import type { ActionDigest } from '../attention/shapes.js';
 import type { Client } from '../client/client.js';
 import type { ProvenRole } from '../config/keys.js';
-import { delegationMessages } from '../delegation/messages.js';
-import type { Assignment, TaskResponse } from '../delegation/shapes.js';
+import { delegationMessages } from '../delegation/task/messages.js';
+import type { Assignment, TaskResponse } from '../delegation/task/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
-import type { Lack, Pgc } from '../delegation/gathered.js';
+import type { Lack, Pgc } from '../delegation/grounding/gathered.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
 import type { BlastRequest } from '../pgc/analyse/analyses.js';

@@ -14,8 +14,8 @@ import { membersOf } from '../attention/session/team.js';
 import { scanned, type UpstreamRules } from '../attention/session/upstream.js';
 import type { Classification } from '../attention/shapes.js';
 import type { Client } from '../client/client.js';
-import type { DelegatedTask } from '../delegation/shapes.js';
-import { withStrategy } from '../delegation/strategy.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
+import { withStrategy } from '../delegation/manager/strategy.js';
 import { asBusError } from '../errors/bus-error.js';
 import {
   assessed,
@@ -32,12 +32,12 @@ import {
   taskIdOf,
   unclassified,
   workerFor,
-} from '../task/attend-tasks.js';
-import type { TaskBook } from '../task/book.js';
-import type { TaskRecord } from '../task/record.js';
-import type { SessionBook } from '../task/session-book.js';
-import type { Todo } from '../task/sigma-task-update.js';
-import type { TodoLists } from '../task/todo-lists.js';
+} from '../task/station/session-tasks.js';
+import type { TaskBook } from '../task/book/book.js';
+import type { TaskRecord } from '../task/life/record.js';
+import type { SessionBook } from '../task/book/session-book.js';
+import type { Todo } from '../task/todo/sigma-task-update.js';
+import type { TodoLists } from '../task/todo/todo-lists.js';
 import type { TodoHandler } from './todo-handler.js';
 
 export interface AttendEffectsParts {

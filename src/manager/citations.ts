@@ -1,6 +1,6 @@
 import { BusError, asBusError } from '../errors/bus-error.js';
-import type { CitationVerdict } from '../delegation/review.js';
-import type { EvidenceCitation } from '../delegation/shapes.js';
+import type { CitationVerdict } from '../delegation/manager/review.js';
+import type { EvidenceCitation } from '../delegation/task/shapes.js';
 import { verifyAll } from '../lattice/questions.js';
 
 /** How long one citation may take to be checked. */

@@ -1,11 +1,11 @@
 import type { Client } from '../client/client.js';
 import type { Config } from '../config/config.js';
-import { delegationMessages, legacyType } from '../delegation/messages.js';
-import { hasAgent } from '../task/advance.js';
-import type { Conductor } from '../task/conductor.js';
-import type { Gate } from '../task/critique-station.js';
-import { taskMessages } from '../task/messages.js';
-import { viewOf } from '../task/view.js';
+import { delegationMessages, legacyType } from '../delegation/task/messages.js';
+import { hasAgent } from '../task/life/advance.js';
+import type { Conductor } from '../task/station/conductor.js';
+import type { Gate } from '../task/station/critique-station.js';
+import { taskMessages } from '../task/requests/messages.js';
+import { viewOf } from '../task/requests/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';

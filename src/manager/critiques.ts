@@ -4,9 +4,9 @@ import { digestOf } from '../critic/read-request.js';
 import type { PersonJudgement } from '../critic/shapes.js';
 import type { Critique } from '../critic/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { handedOver } from '../task/conductor.js';
-import { critiqueRequestOf, stationLimits, type Gate } from '../task/critique-station.js';
-import type { TaskRecord } from '../task/record.js';
+import { handedOver } from '../task/station/conductor.js';
+import { critiqueRequestOf, stationLimits, type Gate } from '../task/station/critique-station.js';
+import type { TaskRecord } from '../task/life/record.js';
 import type { Shards } from '../remote/shards.js';
 
 const ratifyMsMax = 10_000;

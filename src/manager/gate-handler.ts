@@ -13,7 +13,7 @@ import { signals, type Classification, type Gate } from '../attention/shapes.js'
 import { BoundedMap } from '../base/bounded-map.js';
 import { systemClock } from '../base/clock.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import type { DelegatedTask } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 import type { Logger } from '../observe/log.js';
 import type { Store } from '../store/port.js';
 import {
@@ -25,13 +25,13 @@ import {
   sessionOf,
   used,
   type AttentionPorts,
-} from '../task/attention-station.js';
-import { withNote } from '../task/advance.js';
-import type { TaskBook } from '../task/book.js';
-import { withMissed } from '../task/attention-numbers.js';
-import type { TaskRecord } from '../task/record.js';
+} from '../task/station/attention-station.js';
+import { withNote } from '../task/life/advance.js';
+import type { TaskBook } from '../task/book/book.js';
+import { withMissed } from '../task/numbers/attention-numbers.js';
+import type { TaskRecord } from '../task/life/record.js';
 import { isDecider } from '../task/rights.js';
-import { Waiters } from '../task/waiters.js';
+import { Waiters } from '../task/book/waiters.js';
 
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;

@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.js';
 import { Later } from '../client/inbox.js';
-import type { DelegatedTask } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { taskMessages, taskService, type TaskView } from '../task/messages.js';
+import { taskMessages, taskService, type TaskView } from '../task/requests/messages.js';
 import { encodeFailure } from '../wire/messages.js';
 
 const againMs = 1_000;

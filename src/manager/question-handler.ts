@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import type { KeptJournals } from '../lattice/kept-journals.js';
+import type { KeptJournals } from '../lattice/query/kept-journals.js';
 import type { Lattice } from '../lattice/lattice.js';
 import type { Prose } from '../lattice/prose/port.js';
 import { ProseQuestions } from '../lattice/prose/prose-questions.js';

@@ -1,16 +1,16 @@
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { newId } from '../base/ids.js';
-import { readWireTask } from '../delegation/schema.js';
-import type { DelegatedTask, RunnerName } from '../delegation/shapes.js';
-import { withStrategy } from '../delegation/strategy.js';
+import { readWireTask } from '../delegation/task/schema.js';
+import type { DelegatedTask, RunnerName } from '../delegation/task/shapes.js';
+import { withStrategy } from '../delegation/manager/strategy.js';
 import { BusError } from '../errors/bus-error.js';
-import { parsePrompt } from '../prompt/parse.js';
-import type { TaskBook } from '../task/book.js';
-import { taskMessages, type Push, type TaskView } from '../task/messages.js';
-import type { Queues } from '../task/queues.js';
+import { parsePrompt } from '../prompt/grammar/parse.js';
+import type { TaskBook } from '../task/book/book.js';
+import { taskMessages, type Push, type TaskView } from '../task/requests/messages.js';
+import type { Queues } from '../task/queue/queues.js';
 import { assertMayJoin, assertMayQueue, isOwnSession } from '../task/rights.js';
-import { viewOf } from '../task/view.js';
+import { viewOf } from '../task/requests/view.js';
 
 interface QueueHandlerParts {
   client: Client;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { classify } from '../attention/classify/classify.js';
 import { durationMs } from '../attention/classify/policy.js';
-import { actionOf } from '../delegation/action.js';
+import { actionOf } from '../delegation/task/action.js';
 import { policyOf } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-handler.js';
 

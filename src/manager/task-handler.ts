@@ -3,34 +3,38 @@ import { newId } from '../base/ids.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
-import { leaseMs } from '../delegation/manager.machine.js';
-import { delegationMessages, legacyType } from '../delegation/messages.js';
-import { readResponse, readWireResponse, unreadable } from '../delegation/response.js';
-import { readWireTask } from '../delegation/schema.js';
-import { protocolVersion, type DelegatedTask, type TaskResponse } from '../delegation/shapes.js';
-import { withStrategy } from '../delegation/strategy.js';
-import { WorkerPool, workersOf } from '../delegation/worker-pool.js';
+import { leaseMs } from '../delegation/manager/manager.machine.js';
+import { delegationMessages, legacyType } from '../delegation/task/messages.js';
+import { readResponse, readWireResponse, unreadable } from '../delegation/task/response.js';
+import { readWireTask } from '../delegation/task/schema.js';
+import {
+  protocolVersion,
+  type DelegatedTask,
+  type TaskResponse,
+} from '../delegation/task/shapes.js';
+import { withStrategy } from '../delegation/manager/strategy.js';
+import { WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { Config } from '../config/config.js';
 import { stateName } from '../machine/step.js';
 import type { Logger } from '../observe/log.js';
 import type { Store } from '../store/port.js';
-import { TaskBook } from '../task/book.js';
-import { changeOf } from '../task/changes.js';
-import { Conductor, respondedWith } from '../task/conductor.js';
-import { isCritiqued, ratificationIn } from '../task/critique-station.js';
+import { TaskBook } from '../task/book/book.js';
+import { changeOf } from '../task/requests/changes.js';
+import { Conductor, respondedWith } from '../task/station/conductor.js';
+import { isCritiqued, ratificationIn } from '../task/station/critique-station.js';
 import {
   taskMessages,
   taskService,
   type TaskNumbersAnswer,
   type TaskView,
-} from '../task/messages.js';
-import { Queues } from '../task/queues.js';
-import { ratesOf } from '../task/numbers.js';
-import { recordLimits, type TaskRecord } from '../task/record.js';
+} from '../task/requests/messages.js';
+import { Queues } from '../task/queue/queues.js';
+import { ratesOf } from '../task/numbers/numbers.js';
+import { recordLimits, type TaskRecord } from '../task/life/record.js';
 import { assertMayJoin, assertMayChange, isConcerned, isOwnSession } from '../task/rights.js';
-import { TodoLists } from '../task/todo-lists.js';
-import { hasSecrets, publicViewOf, viewOf } from '../task/view.js';
+import { TodoLists } from '../task/todo/todo-lists.js';
+import { hasSecrets, publicViewOf, viewOf } from '../task/requests/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
 import { GateHandler, type AttentionParts } from './gate-handler.js';

@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.js';
-import type { DelegatedTask } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
 import { assertMayKeep } from '../task/rights.js';
-import { taskMessages, type TaskView } from '../task/messages.js';
+import { taskMessages, type TaskView } from '../task/requests/messages.js';
 import {
   merged,
   readTodoUpdate,
@@ -11,8 +11,8 @@ import {
   warningsOf,
   type Todo,
   type TodoListView,
-} from '../task/sigma-task-update.js';
-import type { TodoLists } from '../task/todo-lists.js';
+} from '../task/todo/sigma-task-update.js';
+import type { TodoLists } from '../task/todo/todo-lists.js';
 
 /** The tasks of this manager, as far as lists need them. */
 export interface TasksOfLists {

@@ -1,5 +1,5 @@
-import { taskMessages } from '../task/messages.js';
-import { resultMessage } from '../task/result-message.js';
+import { taskMessages } from '../task/requests/messages.js';
+import { resultMessage } from '../task/requests/result-message.js';
 import type { MessageAnswer } from '../wire/messages.js';
 
 /** The body as UTF-8 where it is, else in base64; the result of a task as the JSON of a ResultMessage. */

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
-import type { QueueAnswer } from '../task/messages.js';
+import type { QueueAnswer } from '../task/requests/messages.js';
 import { leftFor, resolved } from '../task/queue.js';
 import type { MessageAnswer } from '../wire/messages.js';
 

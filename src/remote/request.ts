@@ -1,5 +1,5 @@
 import type { Client, RequestOptions } from '../client/client.js';
-import { taskService } from '../task/messages.js';
+import { taskService } from '../task/requests/messages.js';
 
 /** A request with its answer, as one of the protocols defines it. */
 export interface Exchange<Q, A> {

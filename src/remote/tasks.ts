@@ -1,5 +1,5 @@
 import type { Client, RequestOptions } from '../client/client.js';
-import type { DelegatedTask } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 import {
   taskMessages,
   taskService,
@@ -11,9 +11,9 @@ import {
   type TasksAnswer,
   type TasksQuery,
   type TaskView,
-} from '../task/messages.js';
-import type { TodoListView } from '../task/sigma-task-update.js';
-import { isFinal } from '../task/states.js';
+} from '../task/requests/messages.js';
+import type { TodoListView } from '../task/todo/sigma-task-update.js';
+import { isFinal } from '../task/life/states.js';
 import { askManager, type Exchange } from './request.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */

@@ -1,8 +1,8 @@
-import type { GroundingEvidence } from '../delegation/shapes.js';
-import type { Note } from '../task/record.js';
-import type { TaskIteration } from '../task/critique-text.js';
-import type { TaskView } from '../task/messages.js';
-import { resultMessage, type ResultMessage } from '../task/result-message.js';
+import type { GroundingEvidence } from '../delegation/task/shapes.js';
+import type { Note } from '../task/life/record.js';
+import type { TaskIteration } from '../task/life/task-iteration.js';
+import type { TaskView } from '../task/requests/messages.js';
+import { resultMessage, type ResultMessage } from '../task/requests/result-message.js';
 import { printable, printableText, wrap } from './terminal.js';
 import { critiqueText, placeOf } from './task.js';
 import { isOver, type Tasks } from '../remote/tasks.js';

@@ -1,8 +1,8 @@
-import type { EvidenceCitation } from '../delegation/shapes.js';
-import type { CitationVerdict, Review } from '../delegation/review.js';
-import { trendText, type TaskIteration } from '../task/critique-text.js';
-import type { TaskView } from '../task/messages.js';
-import type { TodoListView } from '../task/sigma-task-update.js';
+import type { EvidenceCitation } from '../delegation/task/shapes.js';
+import type { CitationVerdict, Review } from '../delegation/manager/review.js';
+import { trendText, type TaskIteration } from '../task/life/task-iteration.js';
+import type { TaskView } from '../task/requests/messages.js';
+import type { TodoListView } from '../task/todo/sigma-task-update.js';
 import { isAsking, isOver } from '../remote/tasks.js';
 import { printable, printableText, table, wrap } from './terminal.js';
 

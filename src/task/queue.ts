@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
-import type { QueueAnswer, QueueRow } from './messages.js';
-import { isFinal } from './states.js';
+import type { QueueAnswer, QueueRow } from './requests/messages.js';
+import { isFinal } from './life/states.js';
 
 /** The view of a queue on the states of a task. */
 export function statusOf(state: string): QueueRow['status'] {

@@ -1,4 +1,4 @@
-import type { DelegatedTask } from '../delegation/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 
 /** What a manager does by itself about a task that a worker could not ground. `ask`: nothing; a person has to. */
 export type Reaction = 'reassign' | 'regenerate' | 'relax' | 'ask';

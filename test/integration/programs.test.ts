@@ -10,8 +10,8 @@ import {
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { malformed } from '../../src/delegation/respond.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { malformed } from '../../src/delegation/worker/task-response.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import { runGuarded } from '../../src/executor/guarded-child.js';

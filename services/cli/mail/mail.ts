@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import { newId } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../../src/task/messages.js';
+import type { QueueAnswer } from '../../../src/task/requests/messages.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { remoteIdentity } from '../../../src/remote/identity.js';

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { ConfinedReader } from '../../../src/pgc/source/confined-reader.js';
-import type { TaskView } from '../../../src/task/messages.js';
+import type { TaskView } from '../../../src/task/requests/messages.js';
 import { printable } from '../../../src/render/terminal.js';
 import { citationLine, renderTask } from '../../../src/render/task.js';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { TaskView } from '../../../src/task/messages.js';
+import type { TaskView } from '../../../src/task/requests/messages.js';
 import { printable } from '../../../src/render/terminal.js';
 import { FailureWith, print } from '../output.js';
 import { renderTask, stepLine } from '../../../src/render/task.js';

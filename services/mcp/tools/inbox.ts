@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../../src/task/messages.js';
+import type { QueueAnswer } from '../../../src/task/requests/messages.js';
 import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';

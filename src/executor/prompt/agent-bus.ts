@@ -4,7 +4,7 @@ import { pause } from '../../base/pause.js';
 import type { Client } from '../../client/client.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { askManager, type Exchange } from '../../remote/request.js';
-import { taskMessages, type QueueAnswer } from '../../task/messages.js';
+import { taskMessages, type QueueAnswer } from '../../task/requests/messages.js';
 
 const readyMsMax = 5_000;
 const askMsMax = 30_000;

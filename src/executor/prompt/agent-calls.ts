@@ -1,9 +1,9 @@
 import { newId } from '../../base/ids.js';
-import { readTask } from '../../delegation/schema.js';
+import { readTask } from '../../delegation/task/schema.js';
 import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
 import { fencedData } from '../../model/fenced.js';
-import { deedId, type DeedPlace } from '../../prompt/agent-ids.js';
-import { shortCall } from '../../prompt/agent-steps.js';
+import { deedId, type DeedPlace } from '../../prompt/agent/action-ids.js';
+import { shortCall } from '../../prompt/agent/agent-steps.js';
 import {
   agentTools,
   argumentsFor,
@@ -16,10 +16,10 @@ import {
   runInput,
   sendInput,
   type AgentToolName,
-} from '../../prompt/agent-tools.js';
-import { readEntries, type FilePort, type ToolResult } from '../../prompt/history.js';
-import type { SaidCall, TakenMessage } from '../../prompt/story.js';
-import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/messages.js';
+} from '../../prompt/agent/agent-tools.js';
+import { readEntries, type FilePort, type ToolResult } from '../../prompt/grammar/read-result.js';
+import type { SaidCall, TakenMessage } from '../../prompt/agent/transcript.js';
+import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/requests/messages.js';
 import { resolved } from '../../task/queue.js';
 import type { MessageAnswer } from '../../wire/messages.js';
 import { bodyOf } from '../../remote/message-body.js';

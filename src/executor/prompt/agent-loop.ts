@@ -1,27 +1,27 @@
 import { systemClock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
-import { answer } from '../../delegation/answer.js';
-import type { Gathered, Pgc } from '../../delegation/gathered.js';
+import { answer } from '../../delegation/worker/extractive-answer.js';
+import type { Gathered, Pgc } from '../../delegation/grounding/gathered.js';
 import { outcome, type Outcome } from '../../delegation/outcome.js';
-import { failureOf } from '../../delegation/respond.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
 import {
   evidenceLimits,
   responseLimits,
   type DelegatedTask,
   type TaskFailure,
-} from '../../delegation/shapes.js';
-import { withStrategy } from '../../delegation/strategy.js';
+} from '../../delegation/task/shapes.js';
+import { withStrategy } from '../../delegation/manager/strategy.js';
 import { asBusError, BusError, type Failure } from '../../errors/bus-error.js';
 import { Budget, type BudgetLevel } from '../../model/budget.js';
 import type { Chat } from '../../model/chat.js';
 import type { ToolCall } from '../../model/conversation.js';
 import { filled, textOf } from '../../model/texts.js';
-import type { AgentEffect } from '../../prompt/agent.machine.js';
-import { deedId, type DeedPlace } from '../../prompt/agent-ids.js';
-import { doneLines, shortCall, stepsOf } from '../../prompt/agent-steps.js';
-import { toolsAt } from '../../prompt/agent-tools.js';
+import type { AgentEffect } from '../../prompt/agent/agent.machine.js';
+import { deedId, type DeedPlace } from '../../prompt/agent/action-ids.js';
+import { doneLines, shortCall, stepsOf } from '../../prompt/agent/agent-steps.js';
+import { toolsAt } from '../../prompt/agent/agent-tools.js';
 import { pauseAfter } from '../../prompt/model-retry.js';
-import type { Command, Prompt } from '../../prompt/shapes.js';
+import type { Command, Prompt } from '../../prompt/grammar/shapes.js';
 import {
   afterEntry,
   afterPause,
@@ -36,7 +36,7 @@ import {
   type Entry,
   type Now,
   type SaidCall,
-} from '../../prompt/story.js';
+} from '../../prompt/agent/transcript.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
 import type { History } from './history.js';

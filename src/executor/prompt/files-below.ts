@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { ConfinedReader, isBelow, type ReadRefusal } from '../../pgc/source/confined-reader.js';
-import type { FilePort } from '../../prompt/history.js';
+import type { FilePort } from '../../prompt/grammar/read-result.js';
 
 /** Of a file that `/read` puts into a conversation. */
 export const readBytesMax = 256 * 1024;

@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
-import type { Entry } from '../../prompt/story.js';
+import type { Entry } from '../../prompt/agent/transcript.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { historyKey, historyOfPrefix } from '../../store/keys.js';
 import type { Store } from '../../store/port.js';

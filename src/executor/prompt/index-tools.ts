@@ -1,6 +1,6 @@
 import type { Tool as ModelTool } from '../../model/conversation.js';
 import { engineName } from '../../pgc/shapes.js';
-import { toolOf } from '../../prompt/agent-tools.js';
+import { toolOf } from '../../prompt/agent/agent-tools.js';
 import { RemoteQuestions } from '../../remote/questions.js';
 import { inputOf, textOf, type Tool } from '../../remote/tools/tool.js';
 import { blastRadius, locate } from '../../remote/tools/analysis.js';

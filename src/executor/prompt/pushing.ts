@@ -1,7 +1,7 @@
-import { readTask } from '../../delegation/schema.js';
-import { parsePrompt } from '../../prompt/parse.js';
-import type { PushCommand, RunCommand } from '../../prompt/shapes.js';
-import { taskMessages } from '../../task/messages.js';
+import { readTask } from '../../delegation/task/schema.js';
+import { parsePrompt } from '../../prompt/grammar/parse.js';
+import type { PushCommand, RunCommand } from '../../prompt/grammar/shapes.js';
+import { taskMessages } from '../../task/requests/messages.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What is pushed, under an id that follows from where it is pushed. */

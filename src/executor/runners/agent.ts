@@ -8,12 +8,12 @@ import {
 } from '../../attention/gate-block.js';
 import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
-import { parseJson } from '../../delegation/json.js';
-import { nothingGathered, type Gathered } from '../../delegation/gathered.js';
+import { parseJson } from '../../delegation/task/json.js';
+import { nothingGathered, type Gathered } from '../../delegation/grounding/gathered.js';
 import { outcome, type Outcome } from '../../delegation/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../delegation/prompt.js';
-import { readResponse } from '../../delegation/response.js';
-import type { EvidenceCitation } from '../../delegation/shapes.js';
+import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
+import { readResponse } from '../../delegation/task/response.js';
+import type { EvidenceCitation } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';

@@ -1,4 +1,4 @@
-import { distil } from '../../delegation/distil.js';
+import { distil } from '../../delegation/worker/insight-digest.js';
 import { outcome, type Outcome } from '../../delegation/outcome.js';
 import { BusError } from '../../errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';

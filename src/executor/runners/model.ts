@@ -1,7 +1,7 @@
 import { newId } from '../../base/ids.js';
-import { nothingGathered } from '../../delegation/gathered.js';
+import { nothingGathered } from '../../delegation/grounding/gathered.js';
 import { outcome } from '../../delegation/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../delegation/prompt.js';
+import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Chat } from '../../model/chat.js';
 import { citedOnly } from '../../model/cited.js';

@@ -1,8 +1,8 @@
 import type { Finding } from '../../attention/shapes.js';
-import type { Gathered, Pgc } from '../../delegation/gathered.js';
-import type { Conflict } from '../../delegation/check-claims.js';
+import type { Gathered, Pgc } from '../../delegation/grounding/gathered.js';
+import type { Conflict } from '../../delegation/worker/proposal-check.js';
 import type { Outcome } from '../../delegation/outcome.js';
-import type { DelegatedTask } from '../../delegation/shapes.js';
+import type { DelegatedTask } from '../../delegation/task/shapes.js';
 
 /** One turn of a runner. */
 export interface Turn {

@@ -2,14 +2,14 @@
 // hear: from, text }`. It keeps nothing: what is done anew is said again under the same ids.
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { delegationMessages } from '../../../dist/src/delegation/messages.js';
+import { delegationMessages } from '../../../dist/src/delegation/task/messages.js';
 import {
   delegationCapability,
   protocolVersion,
   runnerCapability,
-} from '../../../dist/src/delegation/shapes.js';
-import { slotsCapability } from '../../../dist/src/delegation/worker-pool.js';
-import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
+} from '../../../dist/src/delegation/task/shapes.js';
+import { slotsCapability } from '../../../dist/src/delegation/manager/worker-pool.js';
+import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
 import { resolved } from '../../../dist/src/task/queue.js';
 import { connectTo, endWithParent, recordOf, untilTaken } from '../agent.mjs';
 
