@@ -40,7 +40,7 @@ const packages = {
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',
   'crc-32': '^src/wire/',
-  xstate: '^src/(machine/|[^/]+/(session/)?[^/]+\\.machine\\.ts|broker/sessions\\.ts)',
+  xstate: '^src/(machine/|.+\\.machine\\.ts|broker/sessions\\.ts)',
   'web-tree-sitter': '^src/pgc/miners/',
   '@repomix/tree-sitter-wasms': '^src/pgc/miners/',
   commander: '^services/cli/',

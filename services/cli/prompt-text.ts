@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { readTask } from '../../src/delegation/schema.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import { parsePrompt } from '../../src/prompt/parse.js';
-import { promptLimits } from '../../src/prompt/shapes.js';
+import { readTask } from '../../src/delegation/task/schema.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
+import { parsePrompt } from '../../src/prompt/grammar/parse.js';
+import { promptLimits } from '../../src/prompt/grammar/shapes.js';
 import { wholeOf } from './input.js';
 import { usage } from './output.js';
 

@@ -1,8 +1,8 @@
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
-import type { CitationVerdict, Review } from '../../src/delegation/review.js';
-import { trendText, type TaskIteration } from '../../src/task/critique-text.js';
-import type { TaskView } from '../../src/task/messages.js';
-import type { TodoListView } from '../../src/task/sigma-task-update.js';
+import type { EvidenceCitation } from '../../src/delegation/task/shapes.js';
+import type { CitationVerdict, Review } from '../../src/delegation/manager/review.js';
+import { trendText, type TaskIteration } from '../../src/task/station/critique-text.js';
+import type { TaskView } from '../../src/task/life/messages.js';
+import type { TodoListView } from '../../src/task/todo/sigma-task-update.js';
 import { isAsking, isOver } from './tasks.js';
 import { printable, printableText, table, wrap } from './output.js';
 

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
+import type { EvidenceCitation } from '../../src/delegation/task/shapes.js';
 import { ConfinedReader } from '../../src/pgc/confined-reader.js';
-import type { TaskView } from '../../src/task/messages.js';
+import type { TaskView } from '../../src/task/life/messages.js';
 import { printable } from './output.js';
 import { citationLine, renderTask } from './render-task.js';
 

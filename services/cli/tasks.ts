@@ -1,5 +1,5 @@
 import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import {
   taskMessages,
   taskService,
@@ -11,9 +11,9 @@ import {
   type TasksAnswer,
   type TasksQuery,
   type TaskView,
-} from '../../src/task/messages.js';
-import type { TodoListView } from '../../src/task/sigma-task-update.js';
-import { isFinal } from '../../src/task/states.js';
+} from '../../src/task/life/messages.js';
+import type { TodoListView } from '../../src/task/todo/sigma-task-update.js';
+import { isFinal } from '../../src/task/life/states.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;

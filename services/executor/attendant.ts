@@ -11,9 +11,9 @@ import type {
   Finding,
   Grant,
 } from '../../src/attention/shapes.js';
-import { actionOf } from '../../src/delegation/action.js';
-import { outcome, type Outcome } from '../../src/delegation/outcome.js';
-import type { Assignment, DelegatedTask } from '../../src/delegation/shapes.js';
+import { actionOf } from '../../src/delegation/task/action.js';
+import { outcome, type Outcome } from '../../src/delegation/worker/outcome.js';
+import type { Assignment, DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { FolderInspector } from '../attention/inspector.js';
 import { gitBehind } from './git.js';

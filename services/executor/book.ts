@@ -1,9 +1,9 @@
-import type { Conflict } from '../../src/delegation/check-claims.js';
-import type { Gathered } from '../../src/delegation/gathered.js';
-import type { Outcome } from '../../src/delegation/outcome.js';
-import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
-import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
-import { workerMachine } from '../../src/delegation/worker.machine.js';
+import type { Conflict } from '../../src/delegation/worker/check-claims.js';
+import type { Gathered } from '../../src/delegation/grounding/gathered.js';
+import type { Outcome } from '../../src/delegation/worker/outcome.js';
+import { idsOf, objectionTo } from '../../src/delegation/task/assignment.js';
+import type { Assignment, TaskResponse } from '../../src/delegation/task/shapes.js';
+import { workerMachine } from '../../src/delegation/worker/worker.machine.js';
 import type { BusError } from '../../src/errors/bus-error.js';
 import { restored, type StoredSnapshot } from '../../src/machine/step.js';
 import { damagedRecord } from '../../src/store/damaged.js';

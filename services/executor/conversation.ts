@@ -1,17 +1,17 @@
 import type { Clock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
-import { checkClaims, citeClaims } from '../../src/delegation/check-claims.js';
-import type { Pgc } from '../../src/delegation/gathered.js';
-import { ground } from '../../src/delegation/ground.js';
-import { outcome, type Outcome } from '../../src/delegation/outcome.js';
-import { respond, strategyInForce, withoutConflicts } from '../../src/delegation/respond.js';
-import type { Assignment, RunnerName } from '../../src/delegation/shapes.js';
+import { checkClaims, citeClaims } from '../../src/delegation/worker/check-claims.js';
+import type { Pgc } from '../../src/delegation/grounding/gathered.js';
+import { ground } from '../../src/delegation/grounding/ground.js';
+import { outcome, type Outcome } from '../../src/delegation/worker/outcome.js';
+import { respond, strategyInForce, withoutConflicts } from '../../src/delegation/worker/respond.js';
+import type { Assignment, RunnerName } from '../../src/delegation/task/shapes.js';
 import {
   workerMachine,
   type WorkEffect,
   type WorkEvent,
-} from '../../src/delegation/worker.machine.js';
+} from '../../src/delegation/worker/worker.machine.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { restored, start, stateName, step, stored, type Snapshot } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';

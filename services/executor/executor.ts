@@ -1,10 +1,10 @@
 import { Later, type Message } from '../../src/client/inbox.js';
 import type { Client } from '../../src/client/client.js';
-import { idsOf, objectionTo } from '../../src/delegation/assignment.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import { workClassOf, type WorkClass } from '../../src/delegation/worker-pool.js';
-import { malformed } from '../../src/delegation/respond.js';
-import type { Assignment } from '../../src/delegation/shapes.js';
+import { idsOf, objectionTo } from '../../src/delegation/task/assignment.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
+import { workClassOf, type WorkClass } from '../../src/delegation/manager/worker-pool.js';
+import { malformed } from '../../src/delegation/worker/respond.js';
+import type { Assignment } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import { Conversation, newWork, type ConversationParts } from './conversation.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { parseJson } from '../../src/delegation/json.js';
+import { parseJson } from '../../src/delegation/task/json.js';
 import { present, toolPath, walled, type Walls } from './sandbox.js';
 
 /** Between asking a program to end and ending its group. */

@@ -6,12 +6,12 @@ import {
   delegationCapability,
   runnerCapability,
   type RunnerName,
-} from '../../src/delegation/shapes.js';
+} from '../../src/delegation/task/shapes.js';
 import {
   promptSlotsCapability,
   promptSlotsDefault,
   slotsCapability,
-} from '../../src/delegation/worker-pool.js';
+} from '../../src/delegation/manager/worker-pool.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';

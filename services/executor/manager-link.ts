@@ -5,8 +5,8 @@ import { attentionMessages } from '../../src/attention/messages.js';
 import type { ActionDigest } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import type { ProvenRole } from '../../src/config/keys.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import type { Assignment, TaskResponse } from '../../src/delegation/shapes.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
+import type { Assignment, TaskResponse } from '../../src/delegation/task/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Config } from '../../src/config/config.js';
-import { parseJson } from '../../src/delegation/json.js';
+import { parseJson } from '../../src/delegation/task/json.js';
 import type { Failure } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import { program } from '../cli/index-process.js';

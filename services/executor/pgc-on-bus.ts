@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
-import type { Lack, Pgc } from '../../src/delegation/gathered.js';
+import type { Lack, Pgc } from '../../src/delegation/grounding/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
 import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';

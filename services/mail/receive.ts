@@ -2,8 +2,8 @@ import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../src/task/messages.js';
-import { leftFor, resolved } from '../../src/task/queue.js';
+import type { QueueAnswer } from '../../src/task/life/messages.js';
+import { leftFor, resolved } from '../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../src/wire/messages.js';
 
 /** Between two looks at who could still answer. A message that comes ends the wait at once. */

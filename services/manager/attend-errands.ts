@@ -14,8 +14,8 @@ import { membersOf } from '../../src/attention/session/team.js';
 import { scanned, type UpstreamRules } from '../../src/attention/session/upstream.js';
 import type { Classification } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
+import { withStrategy } from '../../src/delegation/manager/strategy.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import {
   assessed,
@@ -32,12 +32,12 @@ import {
   taskIdOf,
   unclassified,
   workerFor,
-} from '../../src/task/attend-tasks.js';
-import type { TaskBook } from '../../src/task/book.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import type { SessionBook } from '../../src/task/session-book.js';
-import type { Todo } from '../../src/task/sigma-task-update.js';
-import type { TodoLists } from '../../src/task/todo-lists.js';
+} from '../../src/task/station/attend-tasks.js';
+import type { TaskBook } from '../../src/task/book/book.js';
+import type { TaskRecord } from '../../src/task/life/record.js';
+import type { SessionBook } from '../../src/task/book/session-book.js';
+import type { Todo } from '../../src/task/todo/sigma-task-update.js';
+import type { TodoLists } from '../../src/task/todo/todo-lists.js';
 import type { TodoDesk } from './todo-desk.js';
 
 export interface ErrandParts {

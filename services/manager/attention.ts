@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config/config.js';
 import { classify } from '../../src/attention/classify/classify.js';
 import { durationMs } from '../../src/attention/classify/policy.js';
-import { actionOf } from '../../src/delegation/action.js';
+import { actionOf } from '../../src/delegation/task/action.js';
 import { policyOf } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-desk.js';
 

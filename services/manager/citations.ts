@@ -1,6 +1,6 @@
 import { BusError, asBusError } from '../../src/errors/bus-error.js';
-import type { CitationVerdict } from '../../src/delegation/review.js';
-import type { EvidenceCitation } from '../../src/delegation/shapes.js';
+import type { CitationVerdict } from '../../src/delegation/manager/review.js';
+import type { EvidenceCitation } from '../../src/delegation/task/shapes.js';
 import { verifyAll } from '../../src/lattice/questions.js';
 
 /** How long one citation may take to be checked. */

@@ -1,11 +1,11 @@
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import { hasAgent } from '../../src/task/advance.js';
-import type { Conductor } from '../../src/task/conductor.js';
-import type { Gate } from '../../src/task/critique-station.js';
-import { taskMessages } from '../../src/task/messages.js';
-import { viewOf } from '../../src/task/view.js';
+import { delegationMessages, legacyType } from '../../src/delegation/task/messages.js';
+import { hasAgent } from '../../src/task/life/advance.js';
+import type { Conductor } from '../../src/task/station/conductor.js';
+import type { Gate } from '../../src/task/station/critique-station.js';
+import { taskMessages } from '../../src/task/life/messages.js';
+import { viewOf } from '../../src/task/life/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';

@@ -4,9 +4,13 @@ import { digestOf } from '../../src/critic/read-request.js';
 import type { PersonJudgement } from '../../src/critic/shapes.js';
 import type { Critique } from '../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { handedOver } from '../../src/task/conductor.js';
-import { critiqueRequestOf, stationLimits, type Gate } from '../../src/task/critique-station.js';
-import type { TaskRecord } from '../../src/task/record.js';
+import { handedOver } from '../../src/task/station/conductor.js';
+import {
+  critiqueRequestOf,
+  stationLimits,
+  type Gate,
+} from '../../src/task/station/critique-station.js';
+import type { TaskRecord } from '../../src/task/life/record.js';
 import type { Shards } from './shards.js';
 
 const ratifyMsMax = 10_000;

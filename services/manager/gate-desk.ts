@@ -13,7 +13,7 @@ import { signals, type Classification, type Gate } from '../../src/attention/sha
 import { BoundedMap } from '../../src/base/bounded-map.js';
 import { systemClock } from '../../src/base/clock.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import {
@@ -25,13 +25,13 @@ import {
   sessionOf,
   used,
   type AttentionPorts,
-} from '../../src/task/attention-station.js';
-import { withNote } from '../../src/task/advance.js';
-import type { TaskBook } from '../../src/task/book.js';
-import { withMissed } from '../../src/task/attention-numbers.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import { isDecider } from '../../src/task/rights.js';
-import { Waiters } from '../../src/task/waiters.js';
+} from '../../src/task/station/attention-station.js';
+import { withNote } from '../../src/task/life/advance.js';
+import type { TaskBook } from '../../src/task/book/book.js';
+import { withMissed } from '../../src/task/numbers/attention-numbers.js';
+import type { TaskRecord } from '../../src/task/life/record.js';
+import { isDecider } from '../../src/task/life/rights.js';
+import { Waiters } from '../../src/task/book/waiters.js';
 
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;

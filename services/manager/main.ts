@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { KeptJournals } from '../../src/lattice/kept-journals.js';
+import { KeptJournals } from '../../src/lattice/query/kept-journals.js';
 import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/lattice/questions.js';
 import type { Prose } from '../../src/lattice/prose/port.js';
 import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
@@ -97,7 +97,7 @@ async function openHealth(
 ): Promise<HealthServer | undefined> {
   if (address === 'off') return undefined;
   const { samplesContentType, samplesText } = await import('../../src/observe/samples.js');
-  const { samplesOf } = await import('../../src/task/samples.js');
+  const { samplesOf } = await import('../../src/task/numbers/samples.js');
   const metrics = {
     contentType: samplesContentType,
     text: () => samplesText(tasks.desk === undefined ? [] : samplesOf(tasks.desk.numbers())),

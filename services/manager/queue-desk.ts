@@ -1,16 +1,16 @@
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import { newId } from '../../src/base/ids.js';
-import { readWireTask } from '../../src/delegation/schema.js';
-import type { DelegatedTask, RunnerName } from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
+import { readWireTask } from '../../src/delegation/task/schema.js';
+import type { DelegatedTask, RunnerName } from '../../src/delegation/task/shapes.js';
+import { withStrategy } from '../../src/delegation/manager/strategy.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { parsePrompt } from '../../src/prompt/parse.js';
-import type { TaskBook } from '../../src/task/book.js';
-import { taskMessages, type Push, type TaskView } from '../../src/task/messages.js';
-import type { Queues } from '../../src/task/queues.js';
-import { assertMayJoin, assertMayQueue, isOwnSession } from '../../src/task/rights.js';
-import { viewOf } from '../../src/task/view.js';
+import { parsePrompt } from '../../src/prompt/grammar/parse.js';
+import type { TaskBook } from '../../src/task/book/book.js';
+import { taskMessages, type Push, type TaskView } from '../../src/task/life/messages.js';
+import type { Queues } from '../../src/task/queue/queues.js';
+import { assertMayJoin, assertMayQueue, isOwnSession } from '../../src/task/life/rights.js';
+import { viewOf } from '../../src/task/life/view.js';
 
 interface QueueDeskParts {
   client: Client;

@@ -3,43 +3,43 @@ import { newId } from '../../src/base/ids.js';
 import { Later, type Message } from '../../src/client/inbox.js';
 import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
-import { leaseMs } from '../../src/delegation/manager.machine.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import { readResponse, readWireResponse, unreadable } from '../../src/delegation/response.js';
-import { readWireTask } from '../../src/delegation/schema.js';
+import { leaseMs } from '../../src/delegation/manager/manager.machine.js';
+import { delegationMessages, legacyType } from '../../src/delegation/task/messages.js';
+import { readResponse, readWireResponse, unreadable } from '../../src/delegation/task/response.js';
+import { readWireTask } from '../../src/delegation/task/schema.js';
 import {
   protocolVersion,
   type DelegatedTask,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
-import { WorkerPool, workersOf } from '../../src/delegation/worker-pool.js';
+} from '../../src/delegation/task/shapes.js';
+import { withStrategy } from '../../src/delegation/manager/strategy.js';
+import { WorkerPool, workersOf } from '../../src/delegation/manager/worker-pool.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Config } from '../../src/config/config.js';
 import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
-import { TaskBook } from '../../src/task/book.js';
-import { changeOf } from '../../src/task/changes.js';
-import { Conductor, respondedWith } from '../../src/task/conductor.js';
-import { isCritiqued, ratificationIn } from '../../src/task/critique-station.js';
+import { TaskBook } from '../../src/task/book/book.js';
+import { changeOf } from '../../src/task/life/changes.js';
+import { Conductor, respondedWith } from '../../src/task/station/conductor.js';
+import { isCritiqued, ratificationIn } from '../../src/task/station/critique-station.js';
 import {
   taskMessages,
   taskService,
   type TaskNumbersAnswer,
   type TaskView,
-} from '../../src/task/messages.js';
-import { Queues } from '../../src/task/queues.js';
-import { ratesOf } from '../../src/task/numbers.js';
-import { recordLimits, type TaskRecord } from '../../src/task/record.js';
+} from '../../src/task/life/messages.js';
+import { Queues } from '../../src/task/queue/queues.js';
+import { ratesOf } from '../../src/task/numbers/numbers.js';
+import { recordLimits, type TaskRecord } from '../../src/task/life/record.js';
 import {
   assertMayJoin,
   assertMayChange,
   isConcerned,
   isOwnSession,
-} from '../../src/task/rights.js';
-import { TodoLists } from '../../src/task/todo-lists.js';
-import { hasSecrets, publicViewOf, viewOf } from '../../src/task/view.js';
+} from '../../src/task/life/rights.js';
+import { TodoLists } from '../../src/task/todo/todo-lists.js';
+import { hasSecrets, publicViewOf, viewOf } from '../../src/task/life/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';

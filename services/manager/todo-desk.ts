@@ -1,8 +1,8 @@
 import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { assertMayKeep } from '../../src/task/rights.js';
-import { taskMessages, type TaskView } from '../../src/task/messages.js';
+import { assertMayKeep } from '../../src/task/life/rights.js';
+import { taskMessages, type TaskView } from '../../src/task/life/messages.js';
 import {
   merged,
   readTodoUpdate,
@@ -11,8 +11,8 @@ import {
   warningsOf,
   type Todo,
   type TodoListView,
-} from '../../src/task/sigma-task-update.js';
-import type { TodoLists } from '../../src/task/todo-lists.js';
+} from '../../src/task/todo/sigma-task-update.js';
+import type { TodoLists } from '../../src/task/todo/todo-lists.js';
 
 /** The tasks of this manager, as far as lists need them. */
 export interface TasksOfLists {

@@ -3,7 +3,7 @@
  * the MCP tools print, hence snake case: a field is added, never renamed.
  */
 
-import { criticalities, type Criticality } from '../delegation/shapes.js';
+import { criticalities, type Criticality } from '../delegation/task/shapes.js';
 import type { ModeName } from './strategies.js';
 
 export { criticalities, type Criticality };

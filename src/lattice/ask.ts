@@ -10,7 +10,7 @@ import {
 } from '../pgc/shapes.js';
 import { fanOut } from './asking.js';
 import type { Lattice } from './lattice.js';
-import { probesDefault } from './routing.js';
+import { probesDefault } from './route/routing.js';
 import { sentenceEnd } from './synthesis.js';
 
 /** Shards below this share of the best one's similarity add noise, not answers. */

@@ -3,11 +3,11 @@ import { BusError } from '../errors/bus-error.js';
 import { wordsOf } from '../pgc/miners/words.js';
 import type { Card, CodedError, ShardPort } from '../pgc/shapes.js';
 import { failureOf } from './asking.js';
-import { CardNames } from './card-names.js';
-import { Directory } from './directory.js';
-import { Router } from './routing.js';
-import { TopologyKeeper } from './topology.js';
-import { Vocabularies } from './vocabularies.js';
+import { CardNames } from './topology/card-names.js';
+import { Directory } from './topology/directory.js';
+import { Router } from './route/routing.js';
+import { TopologyKeeper } from './topology/topology.js';
+import { Vocabularies } from './route/vocabularies.js';
 
 /**
  * What a query needs. The lattice is prepared once per set of cards and serves many queries; each part when it

@@ -27,13 +27,13 @@ import type {
 } from '../pgc/shapes.js';
 import { verify } from '../pgc/verify.js';
 import { ask } from './ask.js';
-import { calleesOf, callersOf } from './call-sites.js';
-import type { Journal } from './journal.js';
-import { locate } from './locate.js';
+import { calleesOf, callersOf } from './trace/call-sites.js';
+import type { Journal } from './query/journal.js';
+import { locate } from './route/locate.js';
 import type { Lattice } from './lattice.js';
-import { query } from './query.js';
-import { adjacencyOf, pathBetween } from './topology.js';
-import { trace } from './trace.js';
+import { query } from './query/query.js';
+import { adjacencyOf, pathBetween } from './topology/topology.js';
+import { trace } from './trace/trace.js';
 
 /** Citations in one request; one more is refused TOO_LARGE. */
 export const citationsPerVerifyMax = 1_000;

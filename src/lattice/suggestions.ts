@@ -4,7 +4,7 @@ import { firstSentence } from '../pgc/compose.js';
 import { wordsOf } from '../pgc/miners/words.js';
 import { isAside } from '../pgc/prior.js';
 import type { ShardIndex, SymbolRow } from '../pgc/shard-index.js';
-import { Directory } from './directory.js';
+import { Directory } from './topology/directory.js';
 
 /** Functions of a shard that are weighed, spread over all of it: the most used ones are among any such sample. */
 const symbolsWeighedMax = 10_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readResponse } from '../../src/delegation/response.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { readResponse } from '../../src/delegation/task/response.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import {
   analysisTypes,
   overlayHints,
@@ -8,8 +8,8 @@ import {
   strategies,
   taskKinds,
   taskLimits,
-} from '../../src/delegation/shapes.js';
-import { strategyOf, withStrategy } from '../../src/delegation/strategy.js';
+} from '../../src/delegation/task/shapes.js';
+import { strategyOf, withStrategy } from '../../src/delegation/manager/strategy.js';
 import { taskOf } from '../support/delegation.js';
 import { codeOf } from '../support/codes.js';
 

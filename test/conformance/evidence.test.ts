@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { confidenceOf, meanOf } from '../../src/base/confidence.js';
-import { reasonOf, reviewResponse } from '../../src/delegation/evidence.js';
-import type { CitationVerdict, Review } from '../../src/delegation/review.js';
-import type { DelegatedTask, TaskResponse } from '../../src/delegation/shapes.js';
+import { reasonOf, reviewResponse } from '../../src/delegation/manager/evidence.js';
+import type { CitationVerdict, Review } from '../../src/delegation/manager/review.js';
+import type { DelegatedTask, TaskResponse } from '../../src/delegation/task/shapes.js';
 import {
   allValid,
   citationOf,

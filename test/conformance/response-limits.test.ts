@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import { readWireResponse, unreadable } from '../../src/delegation/response.js';
-import { reviewResponse } from '../../src/delegation/evidence.js';
-import { responseLimits, type TaskResponse } from '../../src/delegation/shapes.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
+import { readWireResponse, unreadable } from '../../src/delegation/task/response.js';
+import { reviewResponse } from '../../src/delegation/manager/evidence.js';
+import { responseLimits, type TaskResponse } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { citationOf, evidenceOf, responseOf, taskOf, verdictOf } from '../support/delegation.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import { readTask, readWireTask } from '../../src/delegation/schema.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
+import { readTask, readWireTask } from '../../src/delegation/task/schema.js';
 import {
   analysisTypes,
   criticalities,
@@ -11,10 +11,10 @@ import {
   taskLimits,
   type DelegatedTask,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { withStrategy } from '../../src/delegation/strategy.js';
+} from '../../src/delegation/task/shapes.js';
+import { withStrategy } from '../../src/delegation/manager/strategy.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { taskMessages } from '../../src/task/messages.js';
+import { taskMessages } from '../../src/task/life/messages.js';
 import { codeOf } from '../support/codes.js';
 import { citationOf, evidenceOf, responseOf, taskOf } from '../support/delegation.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTask } from '../../src/delegation/schema.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import { placeOf, readManifest, writeManifest } from '../../src/pgc/manifest.js';
 import { realRoot } from '../../src/pgc/source-tree.js';
 import { verify } from '../../src/pgc/verify.js';

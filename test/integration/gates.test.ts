@@ -14,20 +14,20 @@ import {
   type Signal,
 } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
-import { actionOf } from '../../src/delegation/action.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { actionOf } from '../../src/delegation/task/action.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import {
   delegationCapability,
   runnerCapability,
   type Assignment,
   type DelegatedTask,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
+} from '../../src/delegation/task/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
+import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
 import { Attends, openGates } from '../../services/cli/attends.js';
 import { taskKey } from '../../src/store/keys.js';
-import { taskService, type TaskView } from '../../src/task/messages.js';
+import { taskService, type TaskView } from '../../src/task/life/messages.js';
 import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import { TaskStage } from '../support/task-stage.js';

@@ -7,10 +7,10 @@ import {
   runnerCapability,
   type DelegatedTask,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
+} from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { taskMessages } from '../../src/task/messages.js';
-import { resultMessage } from '../../src/task/result-message.js';
+import { taskMessages } from '../../src/task/life/messages.js';
+import { resultMessage } from '../../src/task/life/result-message.js';
 import { QueueHand } from '../support/queue-hand.js';
 import { TaskStage } from '../support/task-stage.js';
 

@@ -10,7 +10,7 @@ import type { SessionEffect } from '../../src/attention/session/session.machine.
 import { systemClock, type Clock } from '../../src/base/clock.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { tasksLayout } from '../../src/store/layouts.js';
-import { SessionBook } from '../../src/task/session-book.js';
+import { SessionBook } from '../../src/task/book/session-book.js';
 import { eventually } from '../support/eventually.js';
 import { openTestStore } from '../support/store.js';
 import { temporaryFolder } from '../support/temporary.js';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { callersOf } from '../../src/lattice/call-sites.js';
+import { callersOf } from '../../src/lattice/trace/call-sites.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
-import { query } from '../../src/lattice/query.js';
+import { query } from '../../src/lattice/query/query.js';
 import { systemClock } from '../../src/base/clock.js';
 import { openLog } from '../../src/observe/log.js';
 import { shardMessages } from '../../src/pgc/messages.js';

@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { deedPrefix, taskKey, taskNumbersKey } from '../../src/store/keys.js';
 import { tasksLayout } from '../../src/store/layouts.js';
 import type { Operation } from '../../src/store/port.js';
-import { isOver, stateOf, type Deed } from '../../src/task/advance.js';
-import { decisionMs, type TaskBook } from '../../src/task/book.js';
-import type { TaskRecord } from '../../src/task/record.js';
-import type { TaskEvent } from '../../src/task/task.machine.js';
+import { isOver, stateOf, type Deed } from '../../src/task/life/advance.js';
+import { decisionMs, type TaskBook } from '../../src/task/book/book.js';
+import type { TaskRecord } from '../../src/task/life/record.js';
+import type { TaskEvent } from '../../src/task/life/task.machine.js';
 import { responseOf, taskOf } from '../support/delegation.js';
 import { eventually } from '../support/eventually.js';
 import { openTestStore } from '../support/store.js';

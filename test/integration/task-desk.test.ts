@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import {
   delegationCapability,
   runnerCapability,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/messages.js';
+} from '../../src/delegation/task/shapes.js';
+import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/life/messages.js';
 import { plainAnswer, TaskStage } from '../support/task-stage.js';
 
 const stage = new TaskStage();

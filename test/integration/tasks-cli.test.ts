@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import type { DelegatedTask } from '../../src/delegation/shapes.js';
+import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import {

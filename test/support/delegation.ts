@@ -1,12 +1,12 @@
-import { readResponse } from '../../src/delegation/response.js';
-import { readTask } from '../../src/delegation/schema.js';
-import type { CitationVerdict } from '../../src/delegation/review.js';
+import { readResponse } from '../../src/delegation/task/response.js';
+import { readTask } from '../../src/delegation/task/schema.js';
+import type { CitationVerdict } from '../../src/delegation/manager/review.js';
 import type {
   DelegatedTask,
   EvidenceCitation,
   GroundingEvidence,
   TaskResponse,
-} from '../../src/delegation/shapes.js';
+} from '../../src/delegation/task/shapes.js';
 
 /** A task as somebody writes it, with what matters here. */
 export function taskOf(fields: Record<string, unknown> = {}): DelegatedTask {

@@ -1,5 +1,5 @@
-import { readTask } from '../../src/delegation/schema.js';
-import type { DelegatedTask, TaskResponse } from '../../src/delegation/shapes.js';
+import { readTask } from '../../src/delegation/task/schema.js';
+import type { DelegatedTask, TaskResponse } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import {
   taskMessages,
@@ -9,7 +9,7 @@ import {
   type QueueRow,
   type Run,
   type TaskView,
-} from '../../src/task/messages.js';
+} from '../../src/task/life/messages.js';
 import { Desk } from './desk.js';
 import { eventually } from './eventually.js';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../src/client/client.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import {
   taskMessages,
   taskService,
@@ -7,7 +7,7 @@ import {
   type Run,
   type RunAnswer,
   type TaskView,
-} from '../../src/task/messages.js';
+} from '../../src/task/life/messages.js';
 
 interface Bodied<Q, A> {
   type: string;

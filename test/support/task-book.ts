@@ -2,9 +2,9 @@ import type { Clock } from '../../src/base/clock.js';
 import { tasksLayout } from '../../src/store/layouts.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import type { Operation, Store } from '../../src/store/port.js';
-import type { Deed } from '../../src/task/advance.js';
-import { TaskBook, type BookParts } from '../../src/task/book.js';
-import type { TaskRecord } from '../../src/task/record.js';
+import type { Deed } from '../../src/task/life/advance.js';
+import { TaskBook, type BookParts } from '../../src/task/book/book.js';
+import type { TaskRecord } from '../../src/task/life/record.js';
 import { openTestStore } from './store.js';
 import { VirtualClock } from './virtual-clock.js';
 

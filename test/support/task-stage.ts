@@ -6,15 +6,15 @@ import { TaskDesk } from '../../services/manager/task-desk.js';
 import { attendCapability } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';
-import { delegationMessages, legacyType } from '../../src/delegation/messages.js';
-import { readTask } from '../../src/delegation/schema.js';
+import { delegationMessages, legacyType } from '../../src/delegation/task/messages.js';
+import { readTask } from '../../src/delegation/task/schema.js';
 import {
   delegationCapability,
   runnerCapability,
   type Assignment,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
+} from '../../src/delegation/task/shapes.js';
+import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
 import { openLog } from '../../src/observe/log.js';
 import { tasksLayout } from '../../src/store/layouts.js';
 import type { LevelStore } from '../../src/store/level-store.js';
@@ -23,7 +23,7 @@ import {
   taskService,
   type TaskChangeName,
   type TaskView,
-} from '../../src/task/messages.js';
+} from '../../src/task/life/messages.js';
 import { recordOf, testBus, type TestBus } from './bus.js';
 import { memoryHarness } from './networks.js';
 import { openTestStore } from './store.js';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
-import { delegationMessages } from '../../src/delegation/messages.js';
+import { delegationMessages } from '../../src/delegation/task/messages.js';
 import {
   delegationCapability,
   protocolVersion,
@@ -10,8 +10,8 @@ import {
   type EvidenceCitation,
   type RunnerName,
   type TaskResponse,
-} from '../../src/delegation/shapes.js';
-import { slotsCapability } from '../../src/delegation/worker-pool.js';
+} from '../../src/delegation/task/shapes.js';
+import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
 import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 

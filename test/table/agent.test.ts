@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { stateName } from '../../src/machine/step.js';
-import { agentMachine, type AgentEvent, type AgentInput } from '../../src/prompt/agent.machine.js';
+import {
+  agentMachine,
+  type AgentEvent,
+  type AgentInput,
+} from '../../src/prompt/agent/agent.machine.js';
 import { transitionTable } from './walk.js';
 
 const events: AgentEvent[] = [

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { LinkOffer } from '../../src/lattice/hop-choice.js';
+import type { LinkOffer } from '../../src/lattice/query/hop-choice.js';
 import { start, stateName, step } from '../../src/machine/step.js';
 import {
   queryMachine,
   type QueryContext,
   type QueryEffect,
   type QueryEvent,
-} from '../../src/lattice/query.machine.js';
+} from '../../src/lattice/query/query.machine.js';
 
 type Snapshot = ReturnType<typeof start<typeof queryMachine>>['snapshot'];
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { assignmentMachine } from '../../src/delegation/manager.machine.js';
+import { assignmentMachine } from '../../src/delegation/manager/manager.machine.js';
 import { stateName } from '../../src/machine/step.js';
-import { taskMachine } from '../../src/task/task.machine.js';
+import { taskMachine } from '../../src/task/life/task.machine.js';
 import { transitionTable } from './walk.js';
 
 test('delegation.manager', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workerMachine, type WorkEvent } from '../../src/delegation/worker.machine.js';
+import { workerMachine, type WorkEvent } from '../../src/delegation/worker/worker.machine.js';
 import { restored, start, stateName, step, stored } from '../../src/machine/step.js';
 import { transitionTable } from './walk.js';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { runners, type RunnerName } from '../../../src/delegation/shapes.js';
+import { runners, type RunnerName } from '../../../src/delegation/task/shapes.js';
 import type { HostOptions } from '../../pgc/host.js';
 import {
   configOf,

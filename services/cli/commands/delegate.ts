@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { newId } from '../../../src/base/ids.js';
-import { delegatedTaskJsonSchema } from '../../../src/delegation/json-schema.js';
-import { readTask } from '../../../src/delegation/schema.js';
-import type { DelegatedTask } from '../../../src/delegation/shapes.js';
+import { delegatedTaskJsonSchema } from '../../../src/delegation/task/json-schema.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
+import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';

@@ -3,16 +3,20 @@ import type { Client } from '../../../src/client/client.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { samplesText } from '../../../src/observe/samples.js';
-import { taskMessages, taskService, type TaskNumbersAnswer } from '../../../src/task/messages.js';
+import {
+  taskMessages,
+  taskService,
+  type TaskNumbersAnswer,
+} from '../../../src/task/life/messages.js';
 import {
   noAttentionNumbers,
   ratesOfSignal,
   revisionsOf,
   signalsInOrder,
   type AttentionNumbers,
-} from '../../../src/task/attention-numbers.js';
-import type { TaskNumbers, TaskRates } from '../../../src/task/numbers.js';
-import { samplesOf } from '../../../src/task/samples.js';
+} from '../../../src/task/numbers/attention-numbers.js';
+import type { TaskNumbers, TaskRates } from '../../../src/task/numbers/numbers.js';
+import { samplesOf } from '../../../src/task/numbers/samples.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print, printable, table } from '../output.js';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
-import { taskLimits } from '../../../src/delegation/shapes.js';
+import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { promptLimits } from '../../../src/prompt/shapes.js';
-import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
-import { resolved } from '../../../src/task/queue.js';
+import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
+import { resolved } from '../../../src/task/queue/queue.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
 import {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
-import { taskLimits } from '../../../src/delegation/shapes.js';
-import { promptLimits } from '../../../src/prompt/shapes.js';
+import { taskLimits } from '../../../src/delegation/task/shapes.js';
+import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages } from '../../../src/task/messages.js';
+import { taskMessages } from '../../../src/task/life/messages.js';
 import { receiveOne } from '../../mail/receive.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
-import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/messages.js';
-import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/sigma-task-update.js';
+import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/life/messages.js';
+import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';

@@ -1,9 +1,9 @@
 import { newId } from '../../../src/base/ids.js';
-import { readTask } from '../../../src/delegation/schema.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
 import { asBusError, BusError, RemoteError } from '../../../src/errors/bus-error.js';
 import { fencedData } from '../../../src/model/fenced.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent-ids.js';
-import { shortCall } from '../../../src/prompt/agent-steps.js';
+import { deedId, type DeedPlace } from '../../../src/prompt/agent/agent-ids.js';
+import { shortCall } from '../../../src/prompt/agent/agent-steps.js';
 import {
   agentTools,
   argumentsFor,
@@ -16,11 +16,15 @@ import {
   runInput,
   sendInput,
   type AgentToolName,
-} from '../../../src/prompt/agent-tools.js';
-import { readEntries, type FilePort, type ToolResult } from '../../../src/prompt/history.js';
-import type { SaidCall, TakenMessage } from '../../../src/prompt/story.js';
-import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/messages.js';
-import { resolved } from '../../../src/task/queue.js';
+} from '../../../src/prompt/agent/agent-tools.js';
+import {
+  readEntries,
+  type FilePort,
+  type ToolResult,
+} from '../../../src/prompt/grammar/history.js';
+import type { SaidCall, TakenMessage } from '../../../src/prompt/agent/story.js';
+import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/life/messages.js';
+import { resolved } from '../../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
 import { receiveOne } from '../../mail/receive.js';

@@ -1,27 +1,27 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { pause } from '../../../src/base/pause.js';
-import { answer } from '../../../src/delegation/answer.js';
-import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
-import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
-import { failureOf } from '../../../src/delegation/respond.js';
+import { answer } from '../../../src/delegation/worker/answer.js';
+import type { Gathered, Pgc } from '../../../src/delegation/grounding/gathered.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
+import { failureOf } from '../../../src/delegation/worker/respond.js';
 import {
   evidenceLimits,
   responseLimits,
   type DelegatedTask,
   type TaskFailure,
-} from '../../../src/delegation/shapes.js';
-import { withStrategy } from '../../../src/delegation/strategy.js';
+} from '../../../src/delegation/task/shapes.js';
+import { withStrategy } from '../../../src/delegation/manager/strategy.js';
 import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
 import { Budget, type BudgetLevel } from '../../../src/model/budget.js';
 import type { Chat } from '../../../src/model/chat.js';
 import type { ToolCall } from '../../../src/model/conversation.js';
 import { filled, textOf } from '../../../src/model/texts.js';
-import type { AgentEffect } from '../../../src/prompt/agent.machine.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent-ids.js';
-import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent-steps.js';
-import { toolsAt } from '../../../src/prompt/agent-tools.js';
-import { pauseAfter } from '../../../src/prompt/model-retry.js';
-import type { Command, Prompt } from '../../../src/prompt/shapes.js';
+import type { AgentEffect } from '../../../src/prompt/agent/agent.machine.js';
+import { deedId, type DeedPlace } from '../../../src/prompt/agent/agent-ids.js';
+import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
+import { toolsAt } from '../../../src/prompt/agent/agent-tools.js';
+import { pauseAfter } from '../../../src/prompt/agent/model-retry.js';
+import type { Command, Prompt } from '../../../src/prompt/grammar/shapes.js';
 import {
   afterEntry,
   afterPause,
@@ -36,7 +36,7 @@ import {
   type Entry,
   type Now,
   type SaidCall,
-} from '../../../src/prompt/story.js';
+} from '../../../src/prompt/agent/story.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
 import type { History } from './history.js';

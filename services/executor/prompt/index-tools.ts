@@ -1,6 +1,6 @@
 import type { Tool as ModelTool } from '../../../src/model/conversation.js';
 import { engineName } from '../../../src/pgc/shapes.js';
-import { toolOf } from '../../../src/prompt/agent-tools.js';
+import { toolOf } from '../../../src/prompt/agent/agent-tools.js';
 import { RemoteQuestions } from '../../cli/connect.js';
 import { inputOf, toldBy, type Tool } from '../../mcp/tool.js';
 import { blastRadius, locate } from '../../mcp/tools/analysis.js';

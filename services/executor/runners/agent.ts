@@ -8,12 +8,12 @@ import {
 } from '../../../src/attention/gate-block.js';
 import { approvedWords, gateInstructions } from '../../../src/attention/gate-words.js';
 import { newId } from '../../../src/base/ids.js';
-import { parseJson } from '../../../src/delegation/json.js';
-import { nothingGathered, type Gathered } from '../../../src/delegation/gathered.js';
-import { outcome, type Outcome } from '../../../src/delegation/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../../src/delegation/prompt.js';
-import { readResponse } from '../../../src/delegation/response.js';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
+import { parseJson } from '../../../src/delegation/task/json.js';
+import { nothingGathered, type Gathered } from '../../../src/delegation/grounding/gathered.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../../src/delegation/worker/prompt.js';
+import { readResponse } from '../../../src/delegation/task/response.js';
+import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';

@@ -1,8 +1,8 @@
 import type { Finding } from '../../../src/attention/shapes.js';
-import type { Gathered, Pgc } from '../../../src/delegation/gathered.js';
-import type { Conflict } from '../../../src/delegation/check-claims.js';
-import type { Outcome } from '../../../src/delegation/outcome.js';
-import type { DelegatedTask } from '../../../src/delegation/shapes.js';
+import type { Gathered, Pgc } from '../../../src/delegation/grounding/gathered.js';
+import type { Conflict } from '../../../src/delegation/worker/check-claims.js';
+import type { Outcome } from '../../../src/delegation/worker/outcome.js';
+import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 
 /** One turn of a runner. */
 export interface Turn {

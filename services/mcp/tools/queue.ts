@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
-import { readTask } from '../../../src/delegation/schema.js';
-import { taskLimits, type DelegatedTask } from '../../../src/delegation/shapes.js';
-import { parsePrompt } from '../../../src/prompt/parse.js';
-import { promptLimits } from '../../../src/prompt/shapes.js';
-import type { QueueAnswer, RunAnswer } from '../../../src/task/messages.js';
-import { resolved } from '../../../src/task/queue.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
+import { taskLimits, type DelegatedTask } from '../../../src/delegation/task/shapes.js';
+import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
+import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
+import type { QueueAnswer, RunAnswer } from '../../../src/task/life/messages.js';
+import { resolved } from '../../../src/task/queue/queue.js';
 import { Tasks } from '../../cli/tasks.js';
 import { listsOf } from '../bounds.js';
 import { nameCharsMax } from '../shapes.js';

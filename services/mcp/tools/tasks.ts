@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
-import { delegatedTaskSchema, readTask } from '../../../src/delegation/schema.js';
-import type { Review } from '../../../src/delegation/review.js';
-import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
-import type { TaskIteration } from '../../../src/task/critique-text.js';
-import type { TaskView } from '../../../src/task/messages.js';
-import { todoUpdateSchema, type TodoListView } from '../../../src/task/sigma-task-update.js';
+import { delegatedTaskSchema, readTask } from '../../../src/delegation/task/schema.js';
+import type { Review } from '../../../src/delegation/manager/review.js';
+import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
+import type { TaskIteration } from '../../../src/task/station/critique-text.js';
+import type { TaskView } from '../../../src/task/life/messages.js';
+import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
 import { stepLine } from '../../cli/render-task.js';
 import { isAsking, isOver, Tasks } from '../../cli/tasks.js';
 import { listsOf } from '../bounds.js';

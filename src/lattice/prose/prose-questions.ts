@@ -1,7 +1,7 @@
 import { wordsOf } from '../../pgc/miners/words.js';
 import type { TermIndex } from '../../pgc/term-index.js';
 import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
-import type { Journal } from '../journal.js';
+import type { Journal } from '../query/journal.js';
 import type { Lattice } from '../lattice.js';
 import { LatticeQuestions, type AskingOptions } from '../questions.js';
 import type { KnownWords, Prose } from './port.js';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import {
   delegatedTaskJsonSchema,
   taskResponseJsonSchema,
-} from '../../../src/delegation/json-schema.js';
-import { todoUpdateJsonSchema } from '../../../src/task/sigma-task-update.js';
+} from '../../../src/delegation/task/json-schema.js';
+import { todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
 
 const documents: [file: string, schema: object][] = [
   ['delegated-task', delegatedTaskJsonSchema()],

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import { answer, calledIn } from '../../../src/delegation/answer.js';
-import { checkClaims } from '../../../src/delegation/check-claims.js';
-import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/distil.js';
+import { answer, calledIn } from '../../../src/delegation/worker/answer.js';
+import { checkClaims } from '../../../src/delegation/worker/check-claims.js';
+import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/worker/distil.js';
 import {
   nothingGathered,
   type Gathered,
   type Insight,
   type Pgc,
-} from '../../../src/delegation/gathered.js';
-import { ground } from '../../../src/delegation/ground.js';
-import { askedForName, namesIn } from '../../../src/delegation/names.js';
-import { promptOf, questionIn } from '../../../src/delegation/prompt.js';
+} from '../../../src/delegation/grounding/gathered.js';
+import { ground } from '../../../src/delegation/grounding/ground.js';
+import { askedForName, namesIn } from '../../../src/delegation/grounding/names.js';
+import { promptOf, questionIn } from '../../../src/delegation/worker/prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
-import { malformed, respond, withoutConflicts } from '../../../src/delegation/respond.js';
-import { readTask } from '../../../src/delegation/schema.js';
-import { responseLimits, type EvidenceCitation } from '../../../src/delegation/shapes.js';
+import { malformed, respond, withoutConflicts } from '../../../src/delegation/worker/respond.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
+import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';

@@ -6,7 +6,7 @@ import {
   delegationCapability,
   runnerCapability,
   type RunnerName,
-} from '../../../src/delegation/shapes.js';
+} from '../../../src/delegation/task/shapes.js';
 import {
   promptSlotsCapability,
   slotsCapability,
@@ -14,7 +14,7 @@ import {
   workersOf,
   type Wish,
   type Worker,
-} from '../../../src/delegation/worker-pool.js';
+} from '../../../src/delegation/manager/worker-pool.js';
 import type { AgentView } from '../../../src/wire/messages.js';
 
 const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callersOf } from '../../../src/lattice/call-sites.js';
+import { callersOf } from '../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { verify } from '../../../src/pgc/verify.js';
 import { indexedTree } from '../../support/indexed-tree.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Directory } from '../../../src/lattice/directory.js';
+import { Directory } from '../../../src/lattice/topology/directory.js';
 import type { Card } from '../../../src/pgc/shapes.js';
 
 function card(agent: string, languages: string[], defines: string[]): Card {

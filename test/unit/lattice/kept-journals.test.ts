@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { KeptJournals } from '../../../src/lattice/kept-journals.js';
-import { noJournal, type Journal } from '../../../src/lattice/journal.js';
+import { KeptJournals } from '../../../src/lattice/query/kept-journals.js';
+import { noJournal, type Journal } from '../../../src/lattice/query/journal.js';
 import type { BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { linkTrust, linkTrustMax } from '../../../src/lattice/link-trust.js';
+import { linkTrust, linkTrustMax } from '../../../src/lattice/query/link-trust.js';
 
 test('a link that nothing speaks for earns no trust, and none is ever certain', () => {
   expect(linkTrust(0)).toBe(0);

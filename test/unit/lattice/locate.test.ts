@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { locate, type LocateLimits } from '../../../src/lattice/locate.js';
+import { locate, type LocateLimits } from '../../../src/lattice/route/locate.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { rankedShards } from '../../../src/lattice/report-routing.js';
+import { rankedShards } from '../../../src/lattice/route/report-routing.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { Locator, openTree, type LocateAnswer } from '../../../src/pgc/locate/locate.js';
 import { parseReport } from '../../../src/pgc/locate/report.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { calleesOf } from '../../../src/lattice/call-sites.js';
+import { calleesOf } from '../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { query } from '../../../src/lattice/query.js';
-import { topologyOf } from '../../../src/lattice/topology.js';
-import { trace } from '../../../src/lattice/trace.js';
+import { query } from '../../../src/lattice/query/query.js';
+import { topologyOf } from '../../../src/lattice/topology/topology.js';
+import { trace } from '../../../src/lattice/trace/trace.js';
 import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
 

@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CardNames } from '../../../src/lattice/card-names.js';
+import { CardNames } from '../../../src/lattice/topology/card-names.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { shardMessages } from '../../../src/pgc/messages.js';
 import { Wanted } from '../../../src/pgc/name-list.js';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { calleesOf, callersOf } from '../../../src/lattice/call-sites.js';
+import { calleesOf, callersOf } from '../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { query, type QueryLimits } from '../../../src/lattice/query.js';
+import { query, type QueryLimits } from '../../../src/lattice/query/query.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
-import { trace } from '../../../src/lattice/trace.js';
+import { trace } from '../../../src/lattice/trace/trace.js';
 import type { LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
 import { verify } from '../../../src/pgc/verify.js';
 import { chainTree, type ChainTree } from '../../support/chain-tree.js';

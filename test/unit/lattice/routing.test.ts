@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Router } from '../../../src/lattice/routing.js';
+import { Router } from '../../../src/lattice/route/routing.js';
 import { wordsOf } from '../../../src/pgc/miners/words.js';
 import { analyse } from '../../../src/pgc/question.js';
 import type { Card } from '../../../src/pgc/shapes.js';

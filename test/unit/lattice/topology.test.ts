@@ -6,7 +6,7 @@ import {
   pathBetween,
   TopologyKeeper,
   topologyOf,
-} from '../../../src/lattice/topology.js';
+} from '../../../src/lattice/topology/topology.js';
 import type { Card } from '../../../src/pgc/shapes.js';
 
 /** The topology of the delegation document. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { Vocabularies, type Versioned } from '../../../src/lattice/vocabularies.js';
+import { Vocabularies, type Versioned } from '../../../src/lattice/route/vocabularies.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
 
 let tree: IndexedTree;

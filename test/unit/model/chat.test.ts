@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { modelRunner } from '../../../services/executor/runners/model.js';
-import { nothingGathered } from '../../../src/delegation/gathered.js';
-import { readTask } from '../../../src/delegation/schema.js';
+import { nothingGathered } from '../../../src/delegation/grounding/gathered.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
 import { Budget } from '../../../src/model/budget.js';
 import { Chat, type ChatOptions, type ChatSettings } from '../../../src/model/chat.js';
 import {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Directory } from '../../../src/lattice/directory.js';
+import { Directory } from '../../../src/lattice/topology/directory.js';
 import {
   cardDefinesMax,
   cardModulesMax,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Directory } from '../../../src/lattice/directory.js';
+import { Directory } from '../../../src/lattice/topology/directory.js';
 import { calleesOf } from '../../../src/pgc/call-sites.js';
 import { ForwardWalk, forwardModulesMax } from '../../../src/pgc/module-calls.js';
 import type { Card, Lookup } from '../../../src/pgc/shapes.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { callersOf } from '../../../src/lattice/call-sites.js';
+import { callersOf } from '../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { trace } from '../../../src/lattice/trace.js';
+import { trace } from '../../../src/lattice/trace/trace.js';
 import { blastRadius } from '../../../src/pgc/analysis/blast-radius.js';
 import { indexFolder } from '../../../src/pgc/index-folder.js';
 import { openIndex, type OpenedTree } from '../../../src/pgc/open-index.js';

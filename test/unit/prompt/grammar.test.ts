@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { examinePrompt, parsePrompt } from '../../../src/prompt/parse.js';
-import { printPrompt } from '../../../src/prompt/print.js';
-import { promptLimits, type PushCommand } from '../../../src/prompt/shapes.js';
+import { examinePrompt, parsePrompt } from '../../../src/prompt/grammar/parse.js';
+import { printPrompt } from '../../../src/prompt/grammar/print.js';
+import { promptLimits, type PushCommand } from '../../../src/prompt/grammar/shapes.js';
 
 const read = (line: number, path: string): object => ({ command: 'read', path, line, column: 1 });
 const push = (line: number, prompt: string, more: Partial<PushCommand> = {}): object => ({

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Prompt } from '../../../src/prompt/shapes.js';
+import type { Prompt } from '../../../src/prompt/grammar/shapes.js';
 
 /** Prompts as text that is valid by how it is made, in every spelling that the grammar has. */
 

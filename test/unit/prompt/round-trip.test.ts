@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { parsePrompt } from '../../../src/prompt/parse.js';
-import { printPrompt } from '../../../src/prompt/print.js';
+import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
+import { printPrompt } from '../../../src/prompt/grammar/print.js';
 import { promptText } from './prompts.js';
 
 test('what is printed is read as the same prompt, places included, and is never longer', () => {

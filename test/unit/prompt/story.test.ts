@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nothingGathered } from '../../../src/delegation/gathered.js';
-import { responseLimits } from '../../../src/delegation/shapes.js';
+import { nothingGathered } from '../../../src/delegation/grounding/gathered.js';
+import { responseLimits } from '../../../src/delegation/task/shapes.js';
 import { fencedData } from '../../../src/model/fenced.js';
 import { bodyOf } from '../../../src/model/chat-wire.js';
 import { stateName } from '../../../src/machine/step.js';
-import { deedId } from '../../../src/prompt/agent-ids.js';
-import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent-steps.js';
+import { deedId } from '../../../src/prompt/agent/agent-ids.js';
+import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
 import {
   argumentsFor,
   delegateInput,
   pushInput,
   toolsAt,
-} from '../../../src/prompt/agent-tools.js';
-import type { AgentInput } from '../../../src/prompt/agent.machine.js';
-import { pauseAfter } from '../../../src/prompt/model-retry.js';
+} from '../../../src/prompt/agent/agent-tools.js';
+import type { AgentInput } from '../../../src/prompt/agent/agent.machine.js';
+import { pauseAfter } from '../../../src/prompt/agent/model-retry.js';
 import {
   afterEntry,
   afterPause,
@@ -28,7 +28,7 @@ import {
   takenIn,
   type Entry,
   type Now,
-} from '../../../src/prompt/story.js';
+} from '../../../src/prompt/agent/story.js';
 import { withShipped, shippedNames } from '../../../services/prompt/shipped-files.js';
 
 const failure = { code: 'MODEL_UNAVAILABLE', text: 'away', retryable: true };

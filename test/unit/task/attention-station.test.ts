@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { reportedBy, statedGate } from '../../../src/attention/gate-block.js';
 import type { GrantUse } from '../../../src/attention/messages.js';
 import type { Classification, Grant } from '../../../src/attention/shapes.js';
-import { advance, begun } from '../../../src/task/advance.js';
+import { advance, begun } from '../../../src/task/life/advance.js';
 import {
   attended,
   judgedBy,
   sessionEndedBy,
   used,
   type AttentionPorts,
-} from '../../../src/task/attention-station.js';
-import type { TaskRecord } from '../../../src/task/record.js';
+} from '../../../src/task/station/attention-station.js';
+import type { TaskRecord } from '../../../src/task/life/record.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
 const nowMs = 1_000_000;

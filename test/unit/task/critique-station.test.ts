@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { advance, begun, stateOf } from '../../../src/task/advance.js';
-import { changeOf } from '../../../src/task/changes.js';
+import { advance, begun, stateOf } from '../../../src/task/life/advance.js';
+import { changeOf } from '../../../src/task/life/changes.js';
 import {
   absentTold,
   critiqueRequestOf,
@@ -9,8 +9,8 @@ import {
   ratificationIn,
   stationLimits,
   withCritique,
-} from '../../../src/task/critique-station.js';
-import { decodeRecord, encodeRecord, type TaskRecord } from '../../../src/task/record.js';
+} from '../../../src/task/station/critique-station.js';
+import { decodeRecord, encodeRecord, type TaskRecord } from '../../../src/task/life/record.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 

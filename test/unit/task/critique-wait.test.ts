@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { critiqueWithin } from '../../../src/task/critique-wait.js';
-import { stationLimits } from '../../../src/task/critique-station.js';
+import { critiqueWithin } from '../../../src/task/station/critique-wait.js';
+import { stationLimits } from '../../../src/task/station/critique-station.js';
 import { critiqueOf } from '../../support/critiques.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 

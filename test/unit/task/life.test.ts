@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AssignmentEvent } from '../../../src/delegation/manager.machine.js';
-import { responseStatuses } from '../../../src/delegation/shapes.js';
+import type { AssignmentEvent } from '../../../src/delegation/manager/manager.machine.js';
+import { responseStatuses } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import {
   advance,
@@ -11,11 +11,11 @@ import {
   stateOf,
   type Advanced,
   type Deed,
-} from '../../../src/task/advance.js';
-import { decodeRecord, encodeRecord, recordLimits } from '../../../src/task/record.js';
-import type { TaskRecord } from '../../../src/task/record.js';
-import { isFinal } from '../../../src/task/states.js';
-import type { TaskEvent, TimerName } from '../../../src/task/task.machine.js';
+} from '../../../src/task/life/advance.js';
+import { decodeRecord, encodeRecord, recordLimits } from '../../../src/task/life/record.js';
+import type { TaskRecord } from '../../../src/task/life/record.js';
+import { isFinal } from '../../../src/task/life/states.js';
+import type { TaskEvent, TimerName } from '../../../src/task/life/task.machine.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
 const startMs = 1_000_000;

@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
-import { readTask } from '../../../src/delegation/schema.js';
-import type { Review } from '../../../src/delegation/review.js';
-import type { TaskResponse } from '../../../src/delegation/shapes.js';
+import { readTask } from '../../../src/delegation/task/schema.js';
+import type { Review } from '../../../src/delegation/manager/review.js';
+import type { TaskResponse } from '../../../src/delegation/task/shapes.js';
 import { samplesText } from '../../../src/observe/samples.js';
-import { begun } from '../../../src/task/advance.js';
-import { counted, noNumbers, ratesOf, type TaskNumbers } from '../../../src/task/numbers.js';
-import type { TaskRecord } from '../../../src/task/record.js';
-import { samplesOf } from '../../../src/task/samples.js';
+import { begun } from '../../../src/task/life/advance.js';
+import {
+  counted,
+  noNumbers,
+  ratesOf,
+  type TaskNumbers,
+} from '../../../src/task/numbers/numbers.js';
+import type { TaskRecord } from '../../../src/task/life/record.js';
+import { samplesOf } from '../../../src/task/numbers/samples.js';
 
 /** Section 7 of the delegation document, "Success Metrics" and "Efficiency Metrics". */
 test('the figures of the document, over four tasks', () => {

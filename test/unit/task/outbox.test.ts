@@ -3,8 +3,8 @@ import { systemClock } from '../../../src/base/clock.js';
 import { deedPrefix } from '../../../src/store/keys.js';
 import { tasksLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
-import type { Deed } from '../../../src/task/advance.js';
-import { operationsOf, Outbox } from '../../../src/task/outbox.js';
+import type { Deed } from '../../../src/task/life/advance.js';
+import { operationsOf, Outbox } from '../../../src/task/book/outbox.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { QueueTurns } from '../../../src/task/queue-turns.js';
+import { QueueTurns } from '../../../src/task/queue/queue-turns.js';
 
 const settled = (): Promise<void> => new Promise(setImmediate);
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { reactionTo, retriesMax, retryPauseMs } from '../../../src/prompt/supervise.js';
-import type { QueueAnswer, QueueRow } from '../../../src/task/messages.js';
-import { leftFor, resolved } from '../../../src/task/queue.js';
-import { resultMessage } from '../../../src/task/result-message.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
+import { leftFor, resolved } from '../../../src/task/queue/queue.js';
+import { resultMessage } from '../../../src/task/life/result-message.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
 function row(id: string, state: string, more: Partial<QueueRow> = {}): QueueRow {

@@ -9,7 +9,7 @@ import {
   todoStatusOf,
   warningsOf,
   type Todo,
-} from '../../../src/task/sigma-task-update.js';
+} from '../../../src/task/todo/sigma-task-update.js';
 
 const read = (document: object): ReturnType<typeof readTodoUpdate> =>
   readTodoUpdate(Buffer.from(JSON.stringify(document)));

@@ -3,9 +3,9 @@ import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { TodoDesk } from '../../../services/manager/todo-desk.js';
-import { merged, readTodoUpdate, type Todo } from '../../../src/task/sigma-task-update.js';
-import { TodoLists } from '../../../src/task/todo-lists.js';
-import type { TaskView } from '../../../src/task/messages.js';
+import { merged, readTodoUpdate, type Todo } from '../../../src/task/todo/sigma-task-update.js';
+import { TodoLists } from '../../../src/task/todo/todo-lists.js';
+import type { TaskView } from '../../../src/task/life/messages.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

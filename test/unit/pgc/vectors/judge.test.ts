@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
 import { Lattice } from '../../../../src/lattice/lattice.js';
-import { query } from '../../../../src/lattice/query.js';
+import { query } from '../../../../src/lattice/query/query.js';
 import { indexFolder } from '../../../../src/pgc/index-folder.js';
 import { Locator } from '../../../../src/pgc/locate/locate.js';
 import { openShards, type OpenedShards } from '../../../../src/pgc/open-shards.js';

@@ -1,0 +1,162 @@
+import { BusError } from '../../errors/bus-error.js';
+import type { AskAnswer, CodedError } from '../../pgc/shapes.js';
+import {
+  evidenceCitation,
+  nothingGathered,
+  unique,
+  type Gathered,
+  type Insight,
+  type Lack,
+  type Pgc,
+} from './gathered.js';
+
+/** Why a shard could not consult an overlay that was named, where making it anew may help. */
+const mendable = new Set([
+  'OVERLAY_MISSING',
+  'OVERLAY_FAILED',
+  'OVERLAY_BUILDING',
+  // Its file is damaged, or somebody has taken it away.
+  'INDEX_CORRUPT',
+]);
+
+interface Asked {
+  query: string;
+  /** What was named; none: all that are ready. */
+  overlays: readonly string[];
+  answer: AskAnswer;
+}
+
+/** One query, as evidence. Throws what asking throws. */
+export async function askOne(
+  pgc: Pgc,
+  query: string,
+  overlays: readonly string[],
+): Promise<Gathered> {
+  return gatheredFrom(await asked(pgc, query, overlays));
+}
+
+/**
+ * Queries over the overlays that a task hints at. Whether one is there is what the shards say that were asked, whatever the
+ * registry has of it: what they could not consult is made for them, and they are asked again; what cannot be made, O1
+ * stands in for. Throws what asking throws; OVERLAYS_MISSING where none of them is there and evidence is required.
+ */
+export async function consult(
+  queries: readonly string[],
+  hinted: readonly string[],
+  { isEvidenceRequired }: { isEvidenceRequired: boolean },
+  pgc: Pgc,
+): Promise<Gathered[]> {
+  let all = await Promise.all(queries.map((query) => asked(pgc, query, hinted)));
+  const lack = lackOf(all);
+  if (lack.overlays.length === 0) return all.map(gatheredFrom);
+  const hindrances = await pgc.generate(lack, async () => {
+    all = await askedAgain(all, hinted, pgc);
+    return all.every(isWhole);
+  });
+  const still = lackOf(all).overlays;
+  if (still.length === 0) return all.map(gatheredFrom);
+  if (isEvidenceRequired && hinted.every((each) => !isAnywhere(each, all)))
+    throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
+  all = await askedAgain(all, unique([...hinted, 'O1']), pgc);
+  const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
+  return all.map((each) => withFallback(gatheredFrom(each), still, why));
+}
+
+async function asked(pgc: Pgc, query: string, overlays: readonly string[]): Promise<Asked> {
+  return { query, overlays, answer: await pgc.ask(query, overlays) };
+}
+
+/** Those only that lacked something. */
+function askedAgain(
+  all: readonly Asked[],
+  overlays: readonly string[],
+  pgc: Pgc,
+): Promise<Asked[]> {
+  return Promise.all(
+    all.map(async (each) => (isWhole(each) ? each : asked(pgc, each.query, overlays))),
+  );
+}
+
+/** What was named and could not be consulted, and where. */
+function lackOf(all: readonly Asked[]): Lack {
+  return {
+    overlays: unique(all.flatMap(leftOut)),
+    agents: unique(all.flatMap((each) => gapsOf(each).map(({ agent }) => agent))),
+  };
+}
+
+function isWhole(each: Asked): boolean {
+  return leftOut(each).length === 0;
+}
+
+function leftOut(each: Asked): string[] {
+  if (gapsOf(each).length === 0) return [];
+  return each.overlays.filter((name) => isLeftOut(each.answer, name));
+}
+
+function gapsOf({ answer }: Asked): CodedError[] {
+  return answer.errors.filter(({ code }) => mendable.has(code));
+}
+
+/** Whether any of the shards that were asked has it: more of them were asked than lack something, or it is cited. */
+function isAnywhere(name: string, all: readonly Asked[]): boolean {
+  return all.some((each) => {
+    const { answer } = each;
+    const lacking = new Set(gapsOf(each).map(({ agent }) => agent));
+    return (
+      !isLeftOut(answer, name) ||
+      lacking.size < answer.metadata.agents_asked ||
+      answer.sources.some(({ overlay }) => overlay === name)
+    );
+  });
+}
+
+function isLeftOut({ overlay_warnings }: AskAnswer, name: string): boolean {
+  return overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
+}
+
+/** Said once for all shards that lack it; what ails each of them stands among the errors. */
+function withFallback(gathered: Gathered, missing: readonly string[], why: string): Gathered {
+  const isSaid = (warning: string): boolean =>
+    missing.some((name) => warning.startsWith(`${name} was not consulted`));
+  return {
+    ...gathered,
+    warnings: [
+      ...missing.map((name) => `${name} is missing (${why}); O1 was consulted instead.`),
+      ...gathered.warnings.filter((each) => !isSaid(each)),
+    ],
+  };
+}
+
+function gatheredFrom({ query, overlays, answer }: Asked): Gathered {
+  return {
+    ...nothingGathered,
+    queries: [query],
+    overlays: consulted(answer, overlays),
+    insights: answer.sources.map((source): Insight => ({
+      overlay: source.overlay,
+      place: `${source.file_path}:${source.line_start}`,
+      text: source.text,
+    })),
+    citations: answer.sources.map((source) => evidenceCitation(source, query)),
+    answers: [placed(answer)],
+    warnings: answer.overlay_warnings,
+    errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
+  };
+}
+
+/** What the answer came from: what was named, without what it says was left out. */
+function consulted(answer: AskAnswer, named: readonly string[]): string[] {
+  const cited = answer.sources.map(({ overlay }) => overlay);
+  // Without names all are asked; O1 always is.
+  const wanted = named.length === 0 ? ['O1'] : named;
+  return unique([...cited, ...wanted.filter((name) => !isLeftOut(answer, name))]);
+}
+
+/** The answer with places instead of the numbers of its sources. */
+function placed({ answer, sources }: AskAnswer): string {
+  return answer.replace(/\[(\d+)\]/g, (whole, number: string) => {
+    const source = sources[Number(number) - 1];
+    return source === undefined ? whole : `[${source.file_path}:${source.line_start}]`;
+  });
+}

@@ -1,0 +1,115 @@
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { analysis } from './analyse.js';
+import { consult } from './consult.js';
+import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
+import { nowhereIn } from './names.js';
+import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from '../task/shapes.js';
+
+/** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
+const answersInThemselves = new Set([
+  'NO_SUCH_SYMBOL',
+  'NOT_FOUND',
+  'EMPTY_QUESTION',
+  'OVERLAY_MISSING',
+  'ALGEBRA_SYNTAX',
+  'USAGE',
+  'TOO_LARGE',
+]);
+
+/**
+ * Everything that a task wants to be known before, or after: its hinted queries, or its own text where it hints at none,
+ * its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
+ */
+export async function ground(
+  task: DelegatedTask,
+  pgc: Pgc,
+  onProgress: (summary: string) => void = () => undefined,
+): Promise<Gathered> {
+  const hints = task.grounding;
+  if (hints === null) return nothingGathered;
+  return guarded(async () => {
+    const queries = unique(queriesOf(task, hints.query_hints));
+    const required = { isEvidenceRequired: isEvidenceRequired(hints) };
+    const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
+    // One after the other, as they are worked on: each has its own time.
+    const analysed: Gathered[] = [];
+    for (const hint of analysesOf(task)) {
+      onProgress(`asking the PGC: ${titleOf(hint)}`);
+      analysed.push(await analyseOne(pgc, hint));
+    }
+    return merged(...asked, ...analysed);
+  }, pgc);
+}
+
+/**
+ * Its hints, or its text. What somebody answered to a question about it is asked as well; where that is a name in place of one
+ * that is nowhere, the text with the right name says it all.
+ */
+function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly string[]): string[] {
+  const queries = hints.length > 0 ? [...hints] : [task];
+  return clarifications.reduce((asked, { question, answer }) => {
+    const meant = answer.trim();
+    const wrong = nowhereIn(question);
+    const isNamed = wrong !== undefined && asked.some((each) => wholeName(wrong).test(each));
+    if (isNamed && bareName.test(meant))
+      return asked.map((each) => each.replace(wholeName(wrong), () => meant));
+    // A nod asks for nothing.
+    return !/[\p{L}\p{N}]/u.test(meant) || asked.includes(meant) ? asked : [...asked, meant];
+  }, queries);
+}
+
+const bareName = /^[A-Za-z_$][\w$]*$/;
+
+/** A name where it is not a part of a longer one. */
+function wholeName(name: string): RegExp {
+  return new RegExp(`(?<![\\w$])${name.replace(/[.$]/g, '\\$&')}(?![\\w$])`, 'g');
+}
+
+/** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
+export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
+  const startedMs = pgc.clock.monotonicMs();
+  const bytesBefore = pgc.bytes;
+  try {
+    const gathered = await work();
+    return {
+      ...gathered,
+      bytes: gathered.bytes + pgc.bytes - bytesBefore,
+      ms: gathered.ms + Math.floor(pgc.clock.monotonicMs() - startedMs),
+    };
+  } catch (error) {
+    const cause = asBusError(error);
+    if (['PGC_FAILED', 'OVERLAYS_MISSING'].includes(cause.code)) throw cause;
+    const detail = `${cause.code}: ${cause.message}`;
+    throw new BusError('PGC_FAILED', { detail }, { cause: error });
+  }
+}
+
+function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {
+  const { analysis_hints = [], algebra_expression = '' } = grounding ?? {};
+  const expression: AnalysisHint = {
+    type: 'algebra_query',
+    target: algebra_expression,
+    options: '',
+  };
+  return algebra_expression === '' ? analysis_hints : [...analysis_hints, expression];
+}
+
+/** How an analysis is called among the queries that were executed. */
+const titleOf = ({ type, target }: AnalysisHint): string => `${type} ${target}`.trim();
+
+async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
+  const queries = [titleOf(hint)];
+  try {
+    const { insights, overlays, warnings, said } = await analysis(pgc, hint);
+    return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
+  } catch (error) {
+    const { code, message, retryable } = asBusError(error);
+    // There is no part of a set that could be told: it is done without, and said.
+    if (code === 'DEADLINE_EXCEEDED')
+      return { ...nothingGathered, warnings: [`${titleOf(hint)} was left out: ${message}.`] };
+    if (!answersInThemselves.has(code)) throw error;
+    const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
+    const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];
+    return { ...nothingGathered, queries, insights, errors };
+  }
+}

@@ -1,0 +1,189 @@
+import { confidenceOf, meanOf } from '../../base/confidence.js';
+import { checkCriteria } from './criteria.js';
+import type { CitationVerdict, Finding, Review } from './review.js';
+import {
+  errorOverlay,
+  evidenceLimits,
+  isEvidenceRequired,
+  protocolVersion,
+  type ConfidenceLevel,
+  type DelegatedTask,
+  type GroundingEvidence,
+  type TaskResponse,
+} from '../task/shapes.js';
+
+/** A finding quotes what somebody else wrote; it is kept, and goes to the next worker as feedback. */
+const findingCharsMax = 600;
+const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
+
+/**
+ * Whether a response may be accepted as it is. Pure: `verdicts` are what the caller found out about its citations, in
+ * their order. An error refuses it. A warning lets it pass, unless much hangs on the task: then a person decides. Low
+ * confidence is a warning, and for C3 and C4 a decision.
+ */
+export function reviewResponse(
+  task: DelegatedTask,
+  response: TaskResponse,
+  worker: string,
+  verdicts: readonly CitationVerdict[],
+): Review {
+  const valid = similaritiesOf(response, verdicts);
+  const confidence = confidenceOf(valid);
+  const similarity = meanOf(valid);
+  const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
+  const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
+  const unchecked = criteria.filter(({ verdict }) => verdict === 'unchecked').length;
+  const findings: Finding[] = [
+    ...resultFindings(response),
+    ...evidenceFindings(task, response, verdicts, confidence),
+    ...criteria.flatMap(({ text, verdict, why }) =>
+      verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
+    ),
+    ...(isCritical && unchecked > 0
+      ? [warning('CRITERIA_UNCHECKED', `${unchecked} of ${criteria.length} criteria need a reader`)]
+      : []),
+  ];
+  const isRefused = findings.some(({ severity }) => severity === 'error');
+  const isDoubtful = findings.some(({ severity }) => severity === 'warning');
+  const verdict = isRefused
+    ? 'refused'
+    : !isDoubtful
+      ? 'accepted'
+      : isCritical
+        ? 'undecided'
+        : 'warned';
+  const citations = [...verdicts];
+  const { attempt } = response;
+  return { attempt, worker, verdict, findings, criteria, citations, confidence, similarity };
+}
+
+/** Why it was refused, as one code: a worker that does not speak the protocol is another matter than one that errs. */
+export function reasonOf({ findings, verdict }: Pick<Review, 'findings' | 'verdict'>): string {
+  if (verdict === 'accepted') return '';
+  if (verdict !== 'refused') return findings[0]?.code ?? '';
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const mismatch = errors.some(({ code }) => code === 'PROTOCOL_MISMATCH');
+  return mismatch ? 'PROTOCOL_MISMATCH' : 'EVIDENCE_REFUSED';
+}
+
+function resultFindings({ result }: TaskResponse): Finding[] {
+  return result.trim() === '' ? [error('RESULT_EMPTY', 'there is no result')] : [];
+}
+
+function evidenceFindings(
+  task: DelegatedTask,
+  response: TaskResponse,
+  verdicts: readonly CitationVerdict[],
+  confidence: ConfidenceLevel,
+): Finding[] {
+  const { grounding } = task;
+  const evidence = response.grounding_evidence;
+  const isRequired = isEvidenceRequired(grounding);
+  if (evidence === null) {
+    if (!isRequired) return [];
+    const isLegacy = response.protocol_version !== protocolVersion;
+    return isLegacy
+      ? [error('PROTOCOL_MISMATCH', `it speaks ${response.protocol_version || 'no version'}`)]
+      : [error('EVIDENCE_MISSING', 'evidence was required, and there is none')];
+  }
+  const findings = limitFindings(evidence);
+  const counted = evidence.citations.filter(({ overlay }) => overlay !== errorOverlay);
+  if (isRequired && counted.length === 0)
+    findings.push(error('CITATIONS_MISSING', 'evidence was required, and nothing is cited'));
+  findings.push(...citationFindings(evidence, verdicts));
+  const valid = similaritiesOf(response, verdicts).length;
+  if (isRequired && counted.length > 0 && valid === 0)
+    findings.push(error('NOTHING_VERIFIED', 'no citation could be verified'));
+  if (grounding !== null && grounding.strategy !== 'none') {
+    findings.push(...overlayFindings(grounding.overlay_hints, evidence));
+    if (grounding.query_hints.length > 0 && evidence.queries_executed.length === 0)
+      findings.push(error('QUERIES_NOT_EXECUTED', 'queries were hinted, and none was executed'));
+  }
+  const claimed = evidence.grounding_confidence;
+  if (order.indexOf(claimed) > order.indexOf(confidence))
+    findings.push(
+      error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${confidence}`),
+    );
+  if (isRequired && confidence === 'low')
+    findings.push(warning('CONFIDENCE_LOW', 'the evidence is hardly about the question'));
+  return findings;
+}
+
+function limitFindings({ citations }: GroundingEvidence): Finding[] {
+  const { citations: countMax, contentChars } = evidenceLimits;
+  const findings: Finding[] = [];
+  if (citations.length > countMax)
+    findings.push(
+      error('CITATIONS_TOO_MANY', `${citations.length} citations, at most ${countMax}`),
+    );
+  citations.forEach(({ content }, at) => {
+    if (content.length > contentChars) {
+      const text = `citation ${at + 1} has ${content.length} characters, at most ${contentChars}`;
+      findings.push(error('CITATION_TOO_LONG', text));
+    }
+  });
+  return findings;
+}
+
+function citationFindings(
+  { citations }: GroundingEvidence,
+  verdicts: readonly CitationVerdict[],
+): Finding[] {
+  return citations.flatMap((citation, at): Finding[] => {
+    if (citation.overlay === errorOverlay)
+      return [warning('CITATION_IS_ERROR', `citation ${at + 1} is an error: ${citation.content}`)];
+    const { status, reason, now_at } = verdicts[at] ?? unverified;
+    const where = `citation ${at + 1} (${citation.file_path || 'no file'}:${citation.line_start})`;
+    const now = now_at === '' ? '' : `; it stands at ${now_at}`;
+    if (status === 'false') return [error('CITATION_FALSE', `${where}: ${reason}${now}`)];
+    if (status === 'stale') return [warning('CITATION_STALE', `${where}: ${reason}${now}`)];
+    return status === 'valid' ? [] : [warning('CITATION_UNVERIFIED', `${where}: ${reason}`)];
+  });
+}
+
+const unverified: CitationVerdict = { status: 'unverified', reason: 'nobody looked', now_at: '' };
+
+/**
+ * A hinted overlay that was not consulted: with a word about it the manager decides, without one it is an error. Where all
+ * were consulted, at least one should be cited.
+ */
+function overlayFindings(hints: readonly string[], evidence: GroundingEvidence): Finding[] {
+  const { overlays_consulted, overlay_warnings, citations } = evidence;
+  const consulted = new Set<string>(overlays_consulted);
+  const findings = [...new Set(hints)].flatMap((hint): Finding[] => {
+    if (consulted.has(hint)) return [];
+    const word = overlay_warnings.find((each) => names(each, hint));
+    return word === undefined
+      ? [error('OVERLAY_NOT_CONSULTED', `${hint} was hinted, and not consulted`)]
+      : [warning('OVERLAY_PARTIAL', word)];
+  });
+  const cited = citations.map(({ overlay }) => overlay).filter((each) => each !== errorOverlay);
+  const isCited = cited.some((each) => hints.some((hint) => names(each, hint)));
+  if (findings.length > 0 || hints.length === 0 || cited.length === 0 || isCited) return findings;
+  return [warning('OVERLAY_NOT_CITED', `${hints.join(', ')} hinted, and none of them cited`)];
+}
+
+/** As a whole word: `O1` is not in `O12`. */
+function names(text: string, overlay: string): boolean {
+  return text.split(/\W+/).includes(overlay);
+}
+
+/** Of the citations that are valid; one that states none says nothing. */
+function similaritiesOf(response: TaskResponse, verdicts: readonly CitationVerdict[]): number[] {
+  const citations = response.grounding_evidence?.citations ?? [];
+  return citations.flatMap(({ similarity, overlay }, at) =>
+    overlay !== errorOverlay && verdicts[at]?.status === 'valid' ? [bounded(similarity ?? 0)] : [],
+  );
+}
+
+function bounded(similarity: number): number {
+  return Number.isFinite(similarity) ? Math.min(1, Math.max(0, similarity)) : 0;
+}
+
+function error(code: string, text: string): Finding {
+  return { code, severity: 'error', text: text.slice(0, findingCharsMax) };
+}
+
+function warning(code: string, text: string): Finding {
+  return { code, severity: 'warning', text: text.slice(0, findingCharsMax) };
+}

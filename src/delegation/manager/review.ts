@@ -1,0 +1,34 @@
+import type { ConfidenceLevel } from '../task/shapes.js';
+
+export interface Finding {
+  code: string;
+  severity: 'error' | 'warning';
+  text: string;
+}
+
+export interface CriterionVerdict {
+  text: string;
+  verdict: 'met' | 'unmet' | 'unchecked';
+  why: string;
+}
+
+export interface CitationVerdict {
+  /** `unverified`: its repository cannot be read here. It does not count. */
+  status: 'valid' | 'stale' | 'false' | 'unverified';
+  reason: string;
+  now_at: string;
+}
+
+/** What a manager found out about one response. */
+export interface Review {
+  attempt: number;
+  worker: string;
+  verdict: 'accepted' | 'warned' | 'refused' | 'undecided';
+  findings: Finding[];
+  criteria: CriterionVerdict[];
+  /** In the order of the citations. */
+  citations: CitationVerdict[];
+  /** As the manager computes it, of the citations that are valid. */
+  confidence: ConfidenceLevel;
+  similarity: number;
+}

@@ -1,0 +1,206 @@
+import { attendCapability } from '../../attention/shapes.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { AgentView } from '../../wire/messages.js';
+import { delegationCapability, runnerCapability, type RunnerName } from '../task/shapes.js';
+
+/** Tasks that a worker has at once when it does not say. */
+const slotsDefault = 1;
+const slotsMax = 64;
+const slotsPrefix = 'slots:';
+export const slotsCapability = (slots: number): string => `${slotsPrefix}${slots}`;
+/** Prompts that a worker runs at once, for each depth, when it does not say. */
+export const promptSlotsDefault = 16;
+const promptSlotsPrefix = 'slots:prompt=';
+export const promptSlotsCapability = (slots: number): string => `${promptSlotsPrefix}${slots}`;
+
+/** What competes for the same slots of a worker: `work`, or `prompt/<depth>`. */
+export type WorkClass = 'work' | `prompt/${number}`;
+
+/** A prompt waits for those that it pushed: each depth has slots of its own, so that no parent starves its children. */
+export function workClassOf(runner: RunnerName, depth: number): WorkClass {
+  return runner === 'prompt' ? `prompt/${depth}` : 'work';
+}
+
+export interface Worker {
+  id: string;
+  alias: string;
+  /** It knows grounding, claims and leases. */
+  isCapable: boolean;
+  capabilities: ReadonlySet<string>;
+  slots: number;
+  /** Of prompts, for each depth. */
+  promptSlots: number;
+}
+
+/** Who is wanted for a task. */
+export interface Wish {
+  task: string;
+  runner: RunnerName;
+  /** Tasks above it. */
+  depth?: number;
+  /** Agent or alias; empty: whoever can. */
+  to: string;
+  /** Who failed at it: only where nobody else could do it, and never again by name. */
+  failed: readonly string[];
+  /** It has leave for something risky: only who keeps to that may have it. */
+  hasLeave?: boolean;
+}
+
+interface Waiting {
+  wish: Wish;
+  take: (worker: Worker) => void;
+}
+
+/** Of the agents that are online; others may come back, but nothing new is given to them. */
+export function workersOf(views: readonly AgentView[]): Worker[] {
+  return views
+    .filter(({ state }) => state === 'online')
+    .map(({ record: { id, alias, capabilities } }) => {
+      const all = new Set(capabilities);
+      return {
+        id,
+        alias,
+        isCapable: all.has(delegationCapability),
+        capabilities: all,
+        slots: stated(capabilities, /^slots:(\d+)$/) ?? slotsDefault,
+        promptSlots: stated(capabilities, /^slots:prompt=(\d+)$/) ?? promptSlotsDefault,
+      };
+    });
+}
+
+function stated(capabilities: readonly string[], form: RegExp): number | undefined {
+  const [number] = capabilities.flatMap((each) => form.exec(each)?.[1] ?? []);
+  return number === undefined ? undefined : Math.min(slotsMax, Math.max(1, Number(number)));
+}
+
+/**
+ * Who is free for what. A slot is taken for one task until it is released; who waits is served in the order of coming,
+ * as far as somebody suitable is free.
+ */
+export class WorkerPool {
+  #workers: Worker[] = [];
+  /** Worker by task, and for what. */
+  readonly #taken = new Map<string, { worker: string; work: WorkClass }>();
+  readonly #waiting = new Set<Waiting>();
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  update(workers: readonly Worker[]): void {
+    this.#workers = [...workers];
+    this.#serve();
+  }
+
+  /** A slot that an earlier process had given away. */
+  retake(task: string, worker: string, work: WorkClass = 'work'): void {
+    this.#taken.set(task, { worker, work });
+  }
+
+  release(task: string): void {
+    if (this.#taken.delete(task)) this.#serve();
+  }
+
+  /** Whoever has a slot for it already, or is free now; takes the slot. */
+  now(wish: Wish): Worker | undefined {
+    const before = this.#taken.get(wish.task)?.worker;
+    const held = this.#workers.find(({ id }) => id === before);
+    if (held !== undefined && this.#suits(held, wish) && !wish.failed.includes(held.id))
+      return held;
+    const isFreed = this.#taken.delete(wish.task);
+    const free = this.#best(wish);
+    if (free !== undefined) this.#taken.set(wish.task, { worker: free.id, work: workOf(wish) });
+    // What it held before may be what another waits for.
+    if (isFreed && free?.id !== before) this.#serve();
+    return free;
+  }
+
+  /** The same, waiting for it. Throws CANCELLED when the signal is given. */
+  async turn(wish: Wish, signal: AbortSignal): Promise<Worker> {
+    if (signal.aborted) throw new BusError('CANCELLED');
+    const free = this.now(wish);
+    if (free !== undefined) return free;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#waiting.delete(mine);
+        signal.removeEventListener('abort', give);
+      };
+      const give = (): void => {
+        end();
+        reject(new BusError('CANCELLED'));
+      };
+      const mine: Waiting = {
+        wish,
+        take: (worker) => {
+          end();
+          resolve(worker);
+        },
+      };
+      signal.addEventListener('abort', give, { once: true });
+      this.#waiting.add(mine);
+    });
+  }
+
+  /** Whether anybody who is there could ever do it. */
+  isPossible(wish: Wish): boolean {
+    return this.#workers.some((worker) => this.#suits(worker, wish));
+  }
+
+  /** The same, of those that did not fail at it. */
+  hasFresh(wish: Wish): boolean {
+    return this.#workers.some(
+      (worker) => this.#suits(worker, wish) && !wish.failed.includes(worker.id),
+    );
+  }
+
+  #serve(): void {
+    const full = new Set<WorkClass>();
+    for (const waiting of [...this.#waiting]) {
+      const work = workOf(waiting.wish);
+      if (full.has(work)) continue;
+      if (!this.#workers.some((each) => this.#free(each, work) > 0)) {
+        full.add(work);
+        continue;
+      }
+      const free = this.now(waiting.wish);
+      if (free !== undefined) waiting.take(free);
+    }
+  }
+
+  #best(wish: Wish): Worker | undefined {
+    const suited = this.#workers.filter((each) => this.#suits(each, wish));
+    const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
+    // One that failed gets it again only where there is nobody else, busy or not.
+    return (fresh.length > 0 ? fresh : suited)
+      .map((worker) => ({ worker, free: this.#free(worker, workOf(wish)) }))
+      .filter(({ free }) => free > 0)
+      .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
+  }
+
+  #suits({ id, alias, isCapable, capabilities }: Worker, wish: Wish): boolean {
+    const { to, failed, runner, hasLeave } = wish;
+    if (hasLeave === true && !capabilities.has(attendCapability)) return false;
+    const isNamed =
+      to !== '' &&
+      !failed.includes(to) &&
+      !this.#workers.some((each) => isCalled(each, to) && failed.includes(each.id));
+    // By name also one that knows nothing of the protocol: whoever names it knows that.
+    if (isNamed) return id === to || alias === to;
+    return isCapable && capabilities.has(runnerCapability(runner));
+  }
+
+  #free({ id, slots, promptSlots }: Worker, work: WorkClass): number {
+    let taken = 0;
+    for (const each of this.#taken.values())
+      if (each.worker === id && each.work === work) taken += 1;
+    return (work === 'work' ? slots : promptSlots) - taken;
+  }
+}
+
+function workOf({ runner, depth = 0 }: Wish): WorkClass {
+  return workClassOf(runner, depth);
+}
+
+function isCalled({ id, alias }: Worker, name: string): boolean {
+  return id === name || alias === name;
+}

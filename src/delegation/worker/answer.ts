@@ -1,0 +1,223 @@
+import { BusError } from '../../errors/bus-error.js';
+import type { CallersAnswer, CallSite, Definition } from '../../pgc/shapes.js';
+import { evidenceLimits, taskLimits, type DelegatedTask } from '../task/shapes.js';
+import {
+  assertAllAsked,
+  evidenceCitation,
+  isNowhere,
+  merged,
+  nothingGathered,
+  type Gathered,
+  type Pgc,
+} from '../grounding/gathered.js';
+import { ground, guarded } from '../grounding/ground.js';
+import { askedForName, namesIn } from '../grounding/names.js';
+import { outcome, type Outcome } from './outcome.js';
+
+/** Names of a task's text that must be clear before it is answered. */
+const clearNamesMax = 4;
+/** Definitions that a question names. */
+const placesNamed = 8;
+/** Of the call sites that a result lists; the rest is counted, and `sigma callers` has them. */
+const listCharsMax = taskLimits.resultChars - 4_000;
+
+const ofCallers =
+  /\b(?:callers?|call[- ]?sites?|calls? (?:to|of)|who calls|what calls|(?:is|are|where) .{0,60}\bcalled)\b/i;
+const named =
+  /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?((?:[\w./-]+#)?[A-Za-z_$][\w$.]*)/i;
+
+/**
+ * Answers the text of a task from the PGC alone, without a model: every sentence is what the PGC says, with its place.
+ * Who asks for the callers of a symbol gets every call site, and whether its result is looked at. `given`: what was
+ * gathered before. Throws PGC_FAILED, OVERLAYS_MISSING.
+ */
+export async function answer(
+  task: DelegatedTask,
+  given: Gathered | null,
+  pgc: Pgc | null,
+): Promise<Outcome> {
+  if (pgc === null) return fromContext(task);
+  const wanted = calledIn(task.task);
+  const known = new Map<string, CallersAnswer>();
+  const looked = await guarded(async () => {
+    for (const name of wanted === undefined ? clearNames(task) : [wanted]) {
+      const found = await pgc.callers(name, 0);
+      // Nobody is asked what a name means because the shard that knows it was away.
+      if (isNowhere(found)) assertAllAsked(found);
+      known.set(name, found);
+    }
+    return nothingGathered;
+  }, pgc);
+  for (const [name, found] of known) {
+    const question = unclear(task, name, found, wanted !== undefined);
+    if (question !== '') return outcome('asked', { question, gathered: merged(looked) });
+  }
+  if (wanted !== undefined) {
+    const subject = meant(task, wanted, known.get(wanted));
+    const said = await callersOf(task, subject, known.get(subject), given, pgc);
+    return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
+  }
+  // What was given is in the response already, and so is what it cost.
+  if (given !== null) return outcome('finished', { result: composed(given), gathered: looked });
+  const gathered = await ground(task, pgc);
+  return outcome('finished', { result: composed(gathered), gathered: merged(looked, gathered) });
+}
+
+/** The symbol whose callers are wanted; undefined where the text asks for something else. */
+export function calledIn(text: string): string | undefined {
+  if (!ofCallers.test(text)) return undefined;
+  const found = named.exec(text)?.[1];
+  return found?.replace(/[.]$/, '') ?? namesIn(text).symbols[0];
+}
+
+async function callersOf(
+  task: DelegatedTask,
+  name: string,
+  known: CallersAnswer | undefined,
+  given: Gathered | null,
+  pgc: Pgc,
+): Promise<Outcome> {
+  const chosen = known === undefined ? name : chosenName(task, name, known.definitions);
+  const queries = [`callers of ${chosen}`];
+  let result = '';
+  const gathered = await guarded(async () => {
+    const found = await pgc.callers(chosen, evidenceLimits.citations);
+    assertAllAsked(found);
+    result = listed(chosen, found);
+    return {
+      ...nothingGathered,
+      queries,
+      overlays: ['O1', 'O3'],
+      citations: found.citations.map((each) => evidenceCitation(each, each.text)),
+    };
+  }, pgc);
+  // What the task hints at besides is asked as well; of its own text the list is the answer.
+  const hinted = hasHints(task) ? (given ?? (await ground(task, pgc))) : (given ?? nothingGathered);
+  const besides = hasHints(task) && hinted.answers.length > 0 ? `\n\n${composed(hinted)}` : '';
+  return outcome('finished', {
+    result: result + besides,
+    gathered: given === null ? merged(gathered, hinted) : gathered,
+  });
+}
+
+function hasHints({ grounding }: DelegatedTask): boolean {
+  if (grounding === null) return false;
+  const { query_hints, analysis_hints, algebra_expression } = grounding;
+  return query_hints.length + analysis_hints.length > 0 || algebra_expression !== '';
+}
+
+/** Every site on a line of its own: those that ignore the result first. */
+function listed(name: string, { definitions, callers }: CallersAnswer): string {
+  const calls = callers.filter(({ kind }) => kind !== 'slot');
+  const slots = callers.filter(({ kind }) => kind === 'slot');
+  const ignoring = calls.filter(({ ignored }) => ignored);
+  const looking = calls.filter(({ ignored }) => !ignored);
+  const head = `${name} is called at ${count(calls.length, 'place')}; ${ignoring.length} of them ignore its result.`;
+  const lines = [
+    head,
+    ...definitions
+      .filter(({ declaration }) => !declaration)
+      .slice(0, placesNamed)
+      .map((each) => `Defined at ${each.file_path}:${each.line}.`),
+    ...section('Result ignored', ignoring),
+    ...section('Result used', looking),
+    ...section('Stands in a structure of operations, and is called through it', slots),
+  ];
+  return within(lines);
+}
+
+function section(title: string, sites: readonly CallSite[]): string[] {
+  if (sites.length === 0) return [];
+  return [
+    `${title} (${sites.length}):`,
+    ...sites.map(
+      ({ file_path, line, symbol }) => `- ${file_path}:${line} in ${symbol || 'the file itself'}`,
+    ),
+  ];
+}
+
+function within(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    chars += line.length + 1;
+    if (chars > listCharsMax) {
+      kept.push(`… and ${lines.length - kept.length} lines more; \`sigma callers\` lists all.`);
+      break;
+    }
+    kept.push(line);
+  }
+  return kept.join('\n');
+}
+
+function composed({ answers }: Gathered): string {
+  return within(answers.filter((each) => each.trim() !== ''));
+}
+
+/** Without the PGC there is only what the task brings along. */
+function fromContext({ task, context, clarifications }: DelegatedTask): Outcome {
+  const words = new Set((task.toLowerCase().match(/[\w$]{4,}/g) ?? []).map(String));
+  const paragraphs = [...context.split(/\n\s*\n/), ...clarifications.map((each) => each.answer)];
+  const about = paragraphs.filter((each) =>
+    (each.toLowerCase().match(/[\w$]{4,}/g) ?? []).some((word) => words.has(word)),
+  );
+  const result = about.join('\n\n').trim();
+  if (result !== '') return outcome('finished', { result });
+  const { code, message: text, retryable } = new BusError('NOT_FOUND');
+  return outcome('failed', { reason: code, errors: [{ code, text, retryable }] });
+}
+
+function clearNames({ task }: DelegatedTask): string[] {
+  return namesIn(task).symbols.slice(0, clearNamesMax);
+}
+
+/** A name that is defined nowhere, or in several files, is asked about; unless somebody has answered already. */
+function unclear(
+  task: DelegatedTask,
+  name: string,
+  found: CallersAnswer,
+  isSubject: boolean,
+): string {
+  if (task.clarifications.length > 0 || name.includes('#')) return '';
+  const { definitions } = found;
+  if (isNowhere(found)) return askedForName(name);
+  if (!isSubject) return '';
+  const places = realPlaces(definitions);
+  if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
+  const shown = places.slice(0, placesNamed).map((each) => `${each.file_path}#${each.symbol}`);
+  const more = places.length > placesNamed ? ` and ${places.length - placesNamed} more` : '';
+  return `${name} is defined in ${places.length} files: ${shown.join(', ')}${more}. Which one is meant? Answer with one of them, or "all".`;
+}
+
+/** Of a name that is nowhere, what somebody answered instead. */
+function meant(
+  { clarifications }: DelegatedTask,
+  name: string,
+  found: CallersAnswer | undefined,
+): string {
+  const isKnown = found !== undefined && !isNowhere(found);
+  const answered = clarifications.at(-1)?.answer.trim() ?? '';
+  if (isKnown || answered === '') return name;
+  return namesIn(answered).symbols[0] ?? (/^[\w$.#/-]+$/.test(answered) ? answered : name);
+}
+
+/** One of each file, declarations left out. */
+function realPlaces(definitions: readonly Definition[]): Definition[] {
+  const real = definitions.filter(({ declaration }) => !declaration);
+  return [...new Map(real.map((each) => [each.file_path, each])).values()];
+}
+
+/** The definition that the text or an answer names by its file; the bare name where none is named. */
+function chosenName(
+  { task, clarifications }: DelegatedTask,
+  name: string,
+  definitions: readonly Definition[],
+): string {
+  if (name.includes('#')) return name;
+  const said = [task, ...clarifications.map((each) => each.answer)].join('\n');
+  const places = realPlaces(definitions).filter(({ file_path }) => said.includes(file_path));
+  const [only] = places;
+  return places.length === 1 && only !== undefined ? `${only.file_path}#${only.symbol}` : name;
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,127 @@
+import { Semaphore } from '../../base/semaphore.js';
+import {
+  assertAllAsked,
+  evidenceCitation,
+  isNowhere,
+  merged,
+  nothingGathered,
+  type Gathered,
+  type Pgc,
+} from '../grounding/gathered.js';
+import { BusError } from '../../errors/bus-error.js';
+import { askOne } from '../grounding/consult.js';
+import { ground, guarded } from '../grounding/ground.js';
+import { namesIn, namesMax } from '../grounding/names.js';
+import type { DelegatedTask } from '../task/shapes.js';
+
+/** Something that a proposal names and that the PGC does not know. */
+export interface Conflict {
+  name: string;
+  why: string;
+}
+
+export interface Checked {
+  gathered: Gathered;
+  conflicts: Conflict[];
+  /** Names that were looked up. */
+  names: number;
+}
+
+/** Call sites cited of one name: a proposal names many. */
+const citedPerName = 2;
+/** Each name is asked of every shard, and each path of the whole tree: not all of them at once. */
+const lookedUpAtOnce = 4;
+/** Sentences of a result that are looked up, to be cited. */
+const sentencesMax = 4;
+const sentenceChars = { min: 20, max: 400 } as const;
+
+/**
+ * Is what a proposal names there? Every symbol and path of it is looked up, and what the task hints at is asked. What the
+ * task itself names is no claim of the proposal. Throws PGC_FAILED.
+ */
+export async function checkClaims(
+  task: DelegatedTask,
+  proposal: string,
+  pgc: Pgc,
+): Promise<Checked> {
+  const conflicts: Conflict[] = [];
+  const { symbols, paths, isCut } = namesIn(proposal);
+  const gathered = await guarded(async () => {
+    const turns = new Semaphore({
+      atOnce: lookedUpAtOnce,
+      waitingMax: 2 * namesMax,
+      refusal: (limit) => new BusError('BROKER_BUSY', { limit }),
+    });
+    const looked = await Promise.all([
+      ...symbols.map((name) => turns.run(() => lookUpSymbol(name, pgc, conflicts))),
+      ...paths.map((name) => turns.run(() => lookUpPath(name, pgc, conflicts))),
+    ]);
+    const cut = isCut
+      ? [{ ...nothingGathered, warnings: ['Only the first names of the proposal were looked up.'] }]
+      : [];
+    return merged(...looked, ...cut);
+  }, pgc);
+  const hinted = await ground(task, pgc);
+  const told = namesIn(task.task);
+  const isClaim = ({ name }: Conflict): boolean =>
+    !told.symbols.includes(name) && !told.paths.includes(name);
+  const order = (each: Conflict): number => [...symbols, ...paths].indexOf(each.name);
+  return {
+    gathered: merged(gathered, hinted),
+    conflicts: conflicts.filter(isClaim).sort((one, other) => order(one) - order(other)),
+    names: symbols.length + paths.length,
+  };
+}
+
+/** What a result states, looked up afterwards: its names, its first sentences, what the task hints at. */
+export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc): Promise<Checked> {
+  const checked = await checkClaims(task, result, pgc);
+  const stated = await guarded(
+    async () =>
+      merged(...(await Promise.all(sentencesOf(result).map((each) => askOne(pgc, each, []))))),
+    pgc,
+  );
+  return { ...checked, gathered: merged(checked.gathered, stated) };
+}
+
+async function lookUpSymbol(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {
+  const found = await pgc.callers(name, citedPerName);
+  const { definitions, callers, citations } = found;
+  if (isNowhere(found)) {
+    // A shard that could not be asked may be the one that has it.
+    assertAllAsked(found);
+    conflicts.push({ name, why: 'no such symbol is defined or called' });
+  }
+  return {
+    ...nothingGathered,
+    queries: [`definitions and callers of ${name}`],
+    overlays: ['O1', 'O3'],
+    insights: definitions.slice(0, citedPerName).map((each) => ({
+      overlay: 'O1',
+      place: `${each.file_path}:${each.line}`,
+      text: `${each.signature || `${each.kind} ${each.symbol}`}, called ${callers.length} times`,
+    })),
+    citations: citations.map((each) => evidenceCitation(each, `${name} is called here`)),
+  };
+}
+
+async function lookUpPath(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {
+  const bare = name.replace(/^\.?\//, '');
+  const isThere =
+    (await pgc.algebra(`O1[path="**/${bare}"] | O1[path="${bare}"]`, 1)).count > 0 ||
+    (await pgc.ask(bare, ['O1'])).sources.some(({ file_path }) =>
+      `/${file_path}`.endsWith(`/${bare}`),
+    );
+  if (!isThere) conflicts.push({ name, why: 'there is no such file' });
+  return { ...nothingGathered, queries: [`file ${bare}`], overlays: ['O1'] };
+}
+
+/** As they would be asked: without marks of a list, long enough to say something. */
+function sentencesOf(result: string): string[] {
+  return result
+    .split(/\n+|(?<=[.!?])\s+(?=[A-Z`])/)
+    .map((each) => each.replace(/^[\s>*#-]+/, '').trim())
+    .filter(({ length }) => length >= sentenceChars.min)
+    .map((each) => each.slice(0, sentenceChars.max))
+    .slice(0, sentencesMax);
+}

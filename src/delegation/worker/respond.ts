@@ -1,0 +1,131 @@
+import { isErrorCode } from '../../errors/catalogue.js';
+import { BusError, type ErrorData } from '../../errors/bus-error.js';
+import type { Conflict } from './check-claims.js';
+import { evidenceOf, merged, nothingGathered, type Gathered } from '../grounding/gathered.js';
+import type { Outcome } from './outcome.js';
+import {
+  legacyVersion,
+  protocolVersion,
+  responseLimits,
+  taskLimits,
+  type DelegatedTask,
+  type ResponseStatus,
+  type Strategy,
+  type TaskFailure,
+  type TaskResponse,
+} from '../task/shapes.js';
+import { strategyOf } from '../manager/strategy.js';
+
+/** What is known of a task when it ends, however it ends. */
+export interface Work {
+  task: DelegatedTask;
+  attempt: number;
+  outcome: Outcome | null;
+  /** Gathered before it was begun, and after. */
+  before: Gathered | null;
+  after: Gathered | null;
+  conflicts: Conflict[];
+  names: number;
+  turns: number;
+  elapsedMs: number;
+  errors: TaskFailure[];
+}
+
+const cutMark = '\n… cut here';
+
+export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
+  if (grounding === null) return 'none';
+  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
+}
+
+/** The answer of a worker: what was done, on what grounds, and what speaks against it. */
+export function respond(
+  work: Work,
+  { status, reason, isPartial }: { status: ResponseStatus; reason: string; isPartial: boolean },
+): TaskResponse {
+  const { task, outcome, before, after, attempt } = work;
+  const strategy = strategyInForce(task);
+  const gathered = merged(
+    ...[before, outcome?.gathered ?? null, after].map((each) => each ?? nothingGathered),
+  );
+  const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
+  const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
+    0,
+    // Room for the reason.
+    responseLimits.errors - 1,
+  );
+  return {
+    task_id: task.id,
+    status,
+    result,
+    grounding_evidence: strategy === 'none' ? null : evidenceOf(gathered),
+    reason,
+    errors:
+      reason === '' || errors.some(({ code }) => code === reason)
+        ? errors
+        : [failureOf(reason), ...errors],
+    protocol_version: task.grounding === null ? legacyVersion : protocolVersion,
+    clarification_request: status === 'needs_clarification' ? (outcome?.question ?? '') : '',
+    attempt,
+    partial: isPartial && result !== '',
+    files_modified: outcome?.files ?? [],
+    classification: outcome?.classification ?? null,
+    // Of a record of an earlier release there are none.
+    steps: (outcome as Partial<Outcome> | null)?.steps ?? [],
+    usage: {
+      grounding_ms: gathered.ms,
+      elapsed_ms: Math.round(work.elapsedMs),
+      grounding_bytes: gathered.bytes,
+      context_bytes: outcome?.contextBytes ?? 0,
+      tokens: outcome?.tokens ?? 0,
+    },
+  };
+}
+
+/** Of an assignment that could not be read further than to its ids. */
+export function malformed(task_id: string, attempt: number, detail: string): TaskResponse {
+  const { code, message, retryable } = new BusError('MALFORMED_PAYLOAD', { detail });
+  return {
+    ...{ task_id, status: 'failed', result: '', grounding_evidence: null, reason: code },
+    errors: [{ code, text: message, retryable }],
+    ...{ protocol_version: protocolVersion, clarification_request: '', attempt, partial: false },
+    ...{ files_modified: [], usage: null, classification: null, steps: [] },
+  };
+}
+
+export function failureOf(code: string, data: ErrorData = {}): TaskFailure {
+  if (!isErrorCode(code)) return { code, text: code, retryable: false };
+  const { message, retryable } = new BusError(code, data);
+  // What is not known leaves a gap: then the code says more.
+  return { code, text: /\{\w+\}/.test(message) ? code : message, retryable };
+}
+
+function resultOf({ outcome, conflicts, names, turns }: Work, strategy: Strategy): string {
+  const result = outcome?.result ?? '';
+  if (strategy !== 'pgc_verify' || result === '' || names === 0) return cut(result);
+  const again = turns > 1 ? `, in ${turns} turns` : '';
+  const said =
+    conflicts.length === 0
+      ? `Verified afterwards: ${names} names looked up${again}, none contradicts the PGC.`
+      : [
+          `Verified afterwards: of ${names} names${again}, ${conflicts.length} contradict the PGC:`,
+          ...conflicts.map(({ name, why }) => `- ${name}: ${why}`),
+        ].join('\n');
+  return `${cut(result, said.length + 2)}\n\n${said}`;
+}
+
+function cut(text: string, reserved = 0): string {
+  const max = taskLimits.resultChars - reserved;
+  return text.length <= max ? text : `${text.slice(0, max - cutMark.length)}${cutMark}`;
+}
+
+/** An extractive answer cannot try again: the sentences that name what is not there are left out, and said. */
+export function withoutConflicts(
+  result: string,
+  conflicts: readonly Conflict[],
+): { result: string; dropped: string[] } {
+  const isWrong = (line: string): boolean => conflicts.some(({ name }) => line.includes(name));
+  const lines = result.split('\n');
+  const dropped = lines.filter(isWrong);
+  return { result: lines.filter((line) => !isWrong(line)).join('\n'), dropped };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../base/clock.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import type { Store } from '../../store/port.js';
+import { Journals, noJournal, type Journal, type QueryOf } from './journal.js';
+
+/** How often a store that cannot be used is tried again. */
+const lookEveryMs = 15_000;
+
+export interface KeptJournalsParts {
+  /** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
+  openStore: () => Promise<Store>;
+  clock: Clock;
+  /** Of a store that has become usable, or no longer is. */
+  onChange: (trouble: BusError | undefined) => void;
+}
+
+/**
+ * The journals of queries, as far as the disk allows: they make a query survive its manager, and it is no reason to answer
+ * nothing that they cannot be kept. A store that cannot be used is tried again from time to time.
+ */
+export class KeptJournals implements AsyncDisposable {
+  readonly #parts: KeptJournalsParts;
+  #store: Store | undefined;
+  #journals: Journals | undefined;
+  #why: BusError | undefined;
+  #told: string | undefined;
+  #next: Disposable | undefined;
+  #looking: Promise<void> | undefined;
+  #isClosed = false;
+
+  private constructor(parts: KeptJournalsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws STORE_LOCKED: another manager of this home is at work. */
+  static async open(parts: KeptJournalsParts): Promise<KeptJournals> {
+    const kept = new KeptJournals(parts);
+    await kept.#open();
+    if (kept.#why?.code === 'STORE_LOCKED') throw kept.#why;
+    kept.#tell();
+    kept.#wait();
+    return kept;
+  }
+
+  /** JOURNAL_UNAVAILABLE, or undefined: steps are kept. */
+  get trouble(): BusError | undefined {
+    if (this.#journals !== undefined && this.#store?.state === 'serving') return undefined;
+    const detail = this.#why?.message ?? 'its disk does not take what is written';
+    return new BusError('JOURNAL_UNAVAILABLE', { detail }, { cause: this.#why });
+  }
+
+  /** As `Journals.run`; without a store, without a journal. */
+  run<T>(of: QueryOf, work: (journal: Journal) => Promise<T>): Promise<T> {
+    return this.#journals === undefined ? work(noJournal) : this.#journals.run(of, work);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#next?.[Symbol.dispose]();
+    await this.#looking;
+    this.#journals?.[Symbol.dispose]();
+    await this.#store?.[Symbol.asyncDispose]();
+  }
+
+  async #open(): Promise<void> {
+    const { openStore, clock } = this.#parts;
+    let store: Store | undefined;
+    try {
+      store = await openStore();
+      this.#journals = await Journals.open(store, clock);
+      this.#store = store;
+      this.#why = undefined;
+    } catch (error) {
+      this.#why = asBusError(error);
+      await store?.[Symbol.asyncDispose]();
+    }
+  }
+
+  #wait(): void {
+    if (this.#isClosed) return;
+    this.#next = this.#parts.clock.after(lookEveryMs, () => {
+      this.#looking = this.#look();
+    });
+  }
+
+  /** A store that is open mends itself. */
+  async #look(): Promise<void> {
+    if (this.#journals === undefined) await this.#open();
+    this.#tell();
+    this.#wait();
+  }
+
+  #tell(): void {
+    const { trouble } = this;
+    if (trouble?.code === this.#told) return;
+    this.#told = trouble?.code;
+    this.#parts.onChange(trouble);
+  }
+}

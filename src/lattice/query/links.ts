@@ -1,0 +1,73 @@
+import type { CodedError, Definition, Reference, ShardPort } from '../../pgc/shapes.js';
+import type { Directory } from '../topology/directory.js';
+import { FarDefinitions, type FarUse } from '../topology/far-definitions.js';
+import type { LinkWeigher } from './link-weight.js';
+import type { LinkOffer } from './hop-choice.js';
+
+/** A reference that leaves one shard and the definition in another one that it means. */
+export interface Link extends LinkOffer {
+  reference: Reference;
+  definition: Definition;
+}
+
+export interface Linker {
+  ports: ReadonlyMap<string, ShardPort>;
+  directory: Directory;
+  weigher: LinkWeigher;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Checks the far end of references of an agent that was entered by the followed links: the shard that should define the name is asked, and the definition
+ * must be visible to the calling file. What nobody defines is dropped: it lies outside the lattice.
+ */
+export async function linksOf(
+  linker: Linker,
+  agent: string,
+  references: readonly Reference[],
+  followed: readonly Link[] = [],
+): Promise<{ links: Link[]; asked: string[]; errors: CodedError[] }> {
+  const far = new FarDefinitions(linker.ports, linker.directory, linker.signal);
+  const uses = references.flatMap((reference): [Reference, FarUse][] => {
+    const { from_path, includes, lookup } = reference;
+    return lookup === null ? [] : [[reference, { agent, path: from_path, includes, lookup }]];
+  });
+  await far.learn(uses.map(([, use]) => use));
+  const links = uses.flatMap(([reference, use]): Link[] => {
+    const targets = far.of(use).filter((each) => each.agent !== agent);
+    const [target] = targets;
+    if (target === undefined) return [];
+    const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;
+    const link: Link = {
+      id,
+      agent: target.agent,
+      from: agent,
+      target: placeOf(target),
+      ...linker.weigher.weigh(reference, target, alike(target, targets)),
+      continues: followed.find((each) => startsAt(reference, each.definition))?.id ?? '',
+      reference,
+      definition: target,
+      passes: [],
+    };
+    return [link];
+  });
+  return { links, asked: [...far.asked], errors: far.errors };
+}
+
+/**
+ * How many definitions may be meant: what every architecture or back end defines for itself is one of as many. Those in
+ * another top folder are copies of the code, for tools and tests.
+ */
+function alike(target: Definition, targets: readonly Definition[]): number {
+  const topOf = ({ file_path }: Definition): string =>
+    file_path.slice(0, file_path.indexOf('/') + 1);
+  return targets.filter((each) => topOf(each) === topOf(target)).length;
+}
+
+export function placeOf({ file_path, line }: Definition): string {
+  return `${file_path}:${line}`;
+}
+
+function startsAt({ chain: [first] }: Reference, target: Definition): boolean {
+  return first?.file_path === target.file_path && first.line === target.line;
+}

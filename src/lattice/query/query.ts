@@ -1,0 +1,380 @@
+import type { Clock } from '../../base/clock.js';
+import { unreachable } from '../../base/assert.js';
+import { BusError } from '../../errors/bus-error.js';
+import { start, step, type Step } from '../../machine/step.js';
+import { placePrior, wantsAsides } from '../../pgc/prior.js';
+import { analyse, withHints, type Question } from '../../pgc/question.js';
+import { isApart } from '../../pgc/reach.js';
+import { isOfMeaning } from '../../pgc/search.js';
+import { isHeader } from '../../pgc/visibility.js';
+import type {
+  Hop,
+  HopAnswer,
+  LatticeAnswer,
+  LatticeQuery,
+  QueryProgress,
+  Via,
+} from '../../pgc/shapes.js';
+import { failureOf, merged, orAborted } from '../asking.js';
+import { Findings } from './findings.js';
+import { noJournal, type Journal, type QueryStep } from './journal.js';
+import { linksOf, placeOf, type Link } from './links.js';
+import { lookThrough } from './look-through.js';
+import { linkTrust } from './link-trust.js';
+import { LinkWeigher } from './link-weight.js';
+import {
+  maxHopsDefault,
+  outstanding,
+  queryMachine,
+  type QueryContext,
+  type QueryEffect,
+  type QueryEvent,
+} from './query.machine.js';
+import type { Lattice } from '../lattice.js';
+import type { Ranked } from '../route/routing.js';
+import { synthesise } from '../synthesis.js';
+
+/** Agents that one query may visit at most, whatever is asked for. */
+export const maxHopsLimit = 32;
+const referencesPerHop = 40;
+/** Agents that are asked where the question enters: those whose cards promise as much as the best one's, nearly. */
+const probesMin = 2;
+const probesMax = 5;
+const probeShare = 0.65;
+const apartPrior = 0.5;
+const headerPrior = 0.7;
+/** Of a query's time: what one agent may take to answer, and what the far ends of its references may take. */
+const agentShare = 0.4;
+const linkShare = 0.25;
+/** What a word that is at home in one shard alone speaks for it, next to an identifier that it defines. */
+const wordEvidence = 0.5;
+
+export interface QueryLimits {
+  clock: Clock;
+  /** For the whole query: at its end what is known is the answer. */
+  deadlineMs: number;
+  signal?: AbortSignal | undefined;
+  /** Where its steps are kept; absent: nowhere. */
+  journal?: Journal | undefined;
+  onProgress?: ((progress: QueryProgress) => void) | undefined;
+}
+
+/**
+ * Answers a question over many shards. Throws EMPTY_QUESTION, UNKNOWN_AGENT (of `from`), NO_SHARDS and
+ * CANCELLED; every failure of an agent on the way is in `errors[]` instead, with `partial: true`.
+ */
+export async function query(
+  lattice: Lattice,
+  request: LatticeQuery,
+  limits: QueryLimits,
+): Promise<LatticeAnswer> {
+  return new QueryRun(lattice, request, limits).run();
+}
+
+class QueryRun {
+  readonly #lattice: Lattice;
+  readonly #request: LatticeQuery;
+  readonly #limits: QueryLimits;
+  readonly #question: Question;
+  readonly #maxHops: number;
+  readonly #ranked: Ranked[];
+  readonly #weigher: LinkWeigher;
+  readonly #abort = new AbortController();
+  readonly #findings: Findings;
+  readonly #events: QueryEvent[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(lattice: Lattice, request: LatticeQuery, limits: QueryLimits) {
+    this.#lattice = lattice;
+    this.#findings = new Findings(lattice.unknownShards());
+    this.#request = request;
+    this.#limits = limits;
+    this.#question = withHints(analyse(request.question), request.query_hints ?? []);
+    this.#maxHops = Math.max(
+      1,
+      Math.min(maxHopsLimit, Math.trunc(request.max_hops) || maxHopsDefault),
+    );
+    this.#ranked = this.#candidates();
+    this.#weigher = new LinkWeigher(this.#question, lattice.directory);
+  }
+
+  async run(): Promise<LatticeAnswer> {
+    const { clock, deadlineMs, signal } = this.#limits;
+    const startedMs = clock.monotonicMs();
+    const onCancel = (): void => this.#send({ type: 'cancelled' });
+    const timer = clock.after(deadlineMs, () => this.#send({ type: 'deadline.reached' }));
+    if (signal?.aborted === true) onCancel();
+    else signal?.addEventListener('abort', onCancel, { once: true });
+    try {
+      const context = await this.#converse();
+      if (context.reason !== null) throw new BusError(context.reason);
+      return this.#compose(context, clock.monotonicMs() - startedMs);
+    } finally {
+      timer[Symbol.dispose]();
+      signal?.removeEventListener('abort', onCancel);
+      this.#abort.abort(new BusError('CANCELLED'));
+    }
+  }
+
+  /** Feeds the machine until it ends. What comes too late for its state is dropped: nobody waits for it. */
+  async #converse(): Promise<QueryContext> {
+    const { journal = noJournal } = this.#limits;
+    let { snapshot, effects } = this.#begin(journal.past);
+    for (const effect of effects) this.#perform(effect);
+    while (snapshot.status === 'active') {
+      const event = this.#events.shift();
+      if (event === undefined) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      if (!snapshot.can(event)) continue;
+      if (event.type === 'deadline.reached') this.#expire(snapshot.context);
+      else if (event.type !== 'cancelled') await journal.add(this.#findings.stepOf(event));
+      ({ snapshot, effects } = step(queryMachine, snapshot, event));
+      for (const effect of effects) this.#perform(effect);
+      this.#tell(snapshot.context);
+    }
+    return snapshot.context;
+  }
+
+  /** From the start, or from where an earlier process was: then what it had asked and not heard is asked again. */
+  #begin(past: readonly QueryStep[]): Step<typeof queryMachine> {
+    const first = start(queryMachine, { maxHops: this.#maxHops });
+    if (past.length === 0) return first;
+    let { snapshot } = first;
+    for (const each of past) {
+      if (!snapshot.can(each.event)) continue;
+      this.#findings.take(each);
+      ({ snapshot } = step(queryMachine, snapshot, each.event));
+    }
+    return { snapshot, effects: outstanding(snapshot) };
+  }
+
+  #tell({ visited }: QueryContext): void {
+    this.#limits.onProgress?.({ visited, agents_asked: this.#findings.asked.size });
+  }
+
+  #send(event: QueryEvent): void {
+    this.#events.push(event);
+    this.#wake();
+  }
+
+  #expire(context: QueryContext): void {
+    const error = new BusError('DEADLINE_EXCEEDED', { ms: this.#limits.deadlineMs });
+    const isEntering = context.visited.length === 0;
+    const unprobed = context.candidates.filter(
+      (agent) => isEntering && !this.#findings.answers.has(agent),
+    );
+    const waiting = [...context.asking, ...unprobed];
+    for (const agent of waiting) this.#findings.errors.push({ ...error.toFailure(), agent });
+    this.#abort.abort(error);
+  }
+
+  #perform(effect: QueryEffect): void {
+    switch (effect.type) {
+      case 'shards.rank':
+        this.#send({ type: 'shards.ranked', agents: this.#ranked.map((each) => each.agent) });
+        return;
+      case 'agent.probe':
+        return void this.#probe(effect.agent);
+      case 'agent.hop':
+        return void this.#hop(effect.agent, effect.links);
+      case 'answer.compose':
+        this.#send({ type: 'answer.composed' });
+        return;
+      default:
+        return unreachable(effect);
+    }
+  }
+
+  #candidates(): Ranked[] {
+    const ranked = this.#lattice.router.rank(this.#question);
+    const { from } = this.#request;
+    if (from === '') return toProbe(ranked);
+    const named = ranked.filter(
+      (each) => each.agent === from || this.#lattice.cards.get(each.agent)?.alias === from,
+    );
+    if (named.length === 0) throw new BusError('UNKNOWN_AGENT', { agent: from });
+    return named.slice(0, 1);
+  }
+
+  async #probe(agent: string): Promise<void> {
+    try {
+      const { answer, links } = await this.#ask(agent, []);
+      const best = Math.max(
+        0,
+        ...answer.citations.map(
+          ({ similarity, file_path }) => similarity * entryPrior(file_path, this.#question),
+        ),
+      );
+      const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
+      const entries = answer.citations.map((each) => `${each.file_path}:${each.line_start}`);
+      this.#send({ type: 'probe.answered', agent, strength, entries, links });
+    } catch (error) {
+      this.#fail(agent, error);
+      this.#send({ type: 'probe.failed', agent });
+    }
+  }
+
+  /** What the shard itself found, as far as the cards say that the question is at home there, and what surely is. */
+  #strengthOf(agent: string, similarity: number): number {
+    const ranked = this.#ranked.find((each) => each.agent === agent);
+    const top = this.#ranked[0]?.score ?? 0;
+    if (ranked === undefined || top === 0) return similarity;
+    const evidence = ranked.evidence.length + wordEvidence * ranked.words.length;
+    return (similarity * ranked.score) / top + evidence;
+  }
+
+  async #hop(agent: string, ids: string[]): Promise<void> {
+    try {
+      const chosen = ids.flatMap((id) => this.#findings.links.get(id) ?? []);
+      const { links } = await this.#ask(agent, chosen);
+      this.#send({ type: 'hop.answered', agent, links });
+    } catch (error) {
+      this.#fail(agent, error);
+      this.#send({ type: 'hop.failed', agent });
+    }
+  }
+
+  async #ask(
+    agent: string,
+    followed: readonly Link[],
+  ): Promise<{ answer: HopAnswer; links: Link[] }> {
+    const startedMs = this.#limits.clock.monotonicMs();
+    this.#findings.asked.add(agent);
+    const port = this.#lattice.ports.get(agent);
+    if (port === undefined) throw new BusError('AGENT_OFFLINE', { agent });
+    const { question, top_k, query_hints = [] } = this.#request;
+    const symbols = followed.map(({ definition }) => placeOf(definition));
+    const hop = {
+      question,
+      symbols: [...new Set(symbols)],
+      top_k,
+      references_max: referencesPerHop,
+      query_hints,
+    };
+    using patience = this.#patience(agentShare);
+    const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);
+    this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
+    const { ports, directory } = this.#lattice;
+    using linking = this.#patience(linkShare);
+    const { signal } = linking;
+    const linker = { ports, directory, weigher: this.#weigher, signal };
+    const direct = await linksOf(linker, agent, answer.references, followed);
+    const { links, asked, errors } = await lookThrough(linker, question, agent, direct.links);
+    for (const each of [...direct.asked, ...asked]) this.#findings.asked.add(each);
+    for (const link of links) this.#findings.links.set(link.id, link);
+    this.#findings.errors.push(...direct.errors, ...errors);
+    this.#findings.answers.set(agent, {
+      answer,
+      via: followed[0],
+      elapsedMs: this.#limits.clock.monotonicMs() - startedMs,
+    });
+    return { answer, links };
+  }
+
+  /** Ends with the query, and after a share of its time: one agent that does not answer shall not cost the answer. */
+  #patience(share: number): { signal: AbortSignal } & Disposable {
+    const { clock, deadlineMs } = this.#limits;
+    const late = new AbortController();
+    const ms = Math.ceil(deadlineMs * share);
+    const timer = clock.after(ms, () => late.abort(new BusError('DEADLINE_EXCEEDED', { ms })));
+    const signal = AbortSignal.any([this.#abort.signal, late.signal]);
+    return { signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
+  }
+
+  #fail(agent: string, error: unknown): void {
+    // The deadline was reported already, for all that were still asked.
+    if (!this.#abort.signal.aborted) this.#findings.errors.push(failureOf(agent, error));
+  }
+
+  #compose(context: QueryContext, elapsedMs: number): LatticeAnswer {
+    const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context));
+    const errors = merged(this.#findings.errors);
+    if (hops.length === 0 && errors.length === 0) {
+      errors.push({ ...new BusError('NOT_FOUND').toFailure(), agent: '' });
+    }
+    const path = hops.map((hop) => hop.agent);
+    return {
+      question: this.#request.question,
+      ...synthesise(hops),
+      query_path: path,
+      hops,
+      safety: { max_hops: this.#maxHops, actual_hops: path.length, visited_agents: path },
+      agents_asked: this.#findings.asked.size,
+      partial: context.isPartial || this.#findings.errors.length > 0,
+      errors,
+      elapsed_ms: round(elapsedMs),
+      root: [...this.#lattice.cards.values()][0]?.root ?? '',
+    };
+  }
+
+  /**
+   * Further along a chain of calls the words of the question no longer stand in the code. What was reached
+   * by checked links is as relevant as the entry, times the trust that such a link has earned.
+   */
+  #entrySimilarity(context: QueryContext): number {
+    const entry = this.#findings.answers.get(context.visited[0] ?? '');
+    return Math.max(0, ...(entry?.answer.citations ?? []).map((each) => each.similarity));
+  }
+
+  #hopOf(agent: string, context: QueryContext): Hop[] {
+    const known = this.#findings.answers.get(agent);
+    if (known === undefined) return [];
+    const { answer, via } = known;
+    const reach = context.reach[agent] ?? 0;
+    const vouched = via === undefined ? 0 : this.#entrySimilarity(context) * linkTrust(reach);
+    return [
+      {
+        agent,
+        scope: this.#lattice.cards.get(agent)?.scope ?? [],
+        question: this.#request.question,
+        answer: answer.answer,
+        citations: answer.citations.map((each) => ({
+          ...each,
+          similarity: Math.max(each.similarity, round4(vouched)),
+        })),
+        via: via === undefined ? null : viaOf(via, round4(reach)),
+        elapsed_ms: round(known.elapsedMs),
+      },
+    ];
+  }
+}
+
+/**
+ * How likely a question enters at a place, whatever its words: what is done begins in source files, not in headers, and
+ * not in tools and tests, unless it speaks of them.
+ */
+function entryPrior(path: string, question: Question): number {
+  const isAsideWanted = wantsAsides(question);
+  const top = path.slice(0, Math.max(0, path.indexOf('/')));
+  const isNamed = isAsideWanted || question.concepts.some(({ word }) => word === top.toLowerCase());
+  const apart = isApart(path) && !isNamed ? apartPrior : 1;
+  return placePrior(path, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
+}
+
+/** Those that may well know, and a second one in any case: a card tells only so much. */
+function toProbe(ranked: readonly Ranked[]): Ranked[] {
+  const floor = probeShare * (ranked[0]?.score ?? 0);
+  return ranked.filter(({ score }, at) => at < probesMin || score >= floor).slice(0, probesMax);
+}
+
+function round4(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
+}
+
+function viaOf({ reference, definition, from }: Link, relevance: number): Via {
+  return {
+    symbol: reference.symbol,
+    from: `${reference.from_path}:${reference.from_line}`,
+    to: placeOf(definition),
+    // An inline function that was looked through makes the call in its own shard.
+    from_agent: reference.chain.at(-1)?.agent ?? from,
+    chain: reference.chain,
+    relevance,
+  };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

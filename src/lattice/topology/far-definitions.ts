@@ -1,0 +1,107 @@
+import type { CallSite, CodedError, Definition, Lookup, ShardPort } from '../../pgc/shapes.js';
+import {
+  constructorsOf,
+  isConstructor,
+  visibleDefinitions,
+  type Use,
+} from '../../pgc/visibility.js';
+import { fanOut } from '../asking.js';
+import type { Directory } from './directory.js';
+
+/** Names in one request to a shard. */
+const batchMax = 2_000;
+
+/** A call that leaves the shard of an agent. */
+export interface FarUse extends Use {
+  agent: string;
+}
+
+/** What a call site that its own shard does not explain looks for; undefined when nobody can know. */
+export function farUseOf(site: CallSite, includes: readonly string[]): FarUse | undefined {
+  const { lookup, file_path, agent } = site;
+  if (lookup === null || site.definition !== '') return undefined;
+  return { agent, path: file_path, includes, lookup };
+}
+
+/** Definitions in other shards than the one that uses them, asked for once per name. */
+export class FarDefinitions {
+  readonly errors: CodedError[] = [];
+  readonly #known = new Map<string, Definition[]>();
+
+  constructor(
+    readonly ports: ReadonlyMap<string, ShardPort>,
+    readonly directory: Directory,
+    readonly signal?: AbortSignal,
+    /** Agents that were asked. */
+    readonly asked = new Set<string>(),
+  ) {}
+
+  /** Asks the shards that define what these uses look for; what nobody defines lies outside the lattice. */
+  async learn(uses: readonly FarUse[]): Promise<void> {
+    const wanted = new Map<string, Set<string>>();
+    for (const { agent, lookup } of uses) {
+      const found = this.directory.find(lookup, agent);
+      for (const owner of found.agents) {
+        for (const name of namesOf(found.lookup)) {
+          const key = `${owner} ${name}`;
+          if (this.#known.has(key)) continue;
+          const told = this.directory.told.get(key);
+          this.#known.set(key, told === undefined ? [] : [...told]);
+          if (told !== undefined) continue;
+          wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
+        }
+      }
+    }
+    const ports = [...wanted.keys()].flatMap((agent) => this.ports.get(agent) ?? []);
+    for (const port of ports) this.asked.add(port.agent);
+    const { answers, errors } = await fanOut(ports, this.signal, async (port) => {
+      const names = [...(wanted.get(port.agent) ?? [])];
+      const found: Definition[] = [];
+      for (let at = 0; at < names.length; at += batchMax)
+        found.push(...(await port.definitions(names.slice(at, at + batchMax), this.signal)));
+      return { owner: port.agent, names, found };
+    });
+    this.errors.push(...errors);
+    for (const { owner, names, found } of answers) {
+      for (const each of found) this.#add(owner, each);
+      for (const name of names) {
+        const key = `${owner} ${name}`;
+        this.directory.told.set(key, [...(this.#known.get(key) ?? [])]);
+      }
+    }
+  }
+
+  #add(owner: string, definition: Definition): void {
+    const { symbol, container } = definition;
+    const name = isConstructor(symbol) && container !== '' ? `${container}.${symbol}` : symbol;
+    const key = `${owner} ${name}`;
+    const known = this.#known.get(key);
+    if (known === undefined) this.#known.set(key, [definition]);
+    else if (!known.some((other) => isSamePlace(definition, other))) known.push(definition);
+  }
+
+  /** What a use means among what was learned, best first; a constructor after its class. */
+  of(use: FarUse): Definition[] {
+    const { agents, lookup } = this.directory.find(use.lookup, use.agent);
+    const found = this.#visible({ ...use, lookup }, agents, lookup.name);
+    const [first] = found;
+    if (first === undefined) return [];
+    const constructors = constructorsOf(lookup).flatMap((each) =>
+      this.#visible({ ...use, lookup: each }, [first.agent], `${lookup.name}.${each.name}`),
+    );
+    return [...found, ...constructors];
+  }
+
+  #visible(use: Use, agents: readonly string[], name: string): Definition[] {
+    const candidates = agents.flatMap((agent) => this.#known.get(`${agent} ${name}`) ?? []);
+    return visibleDefinitions(use, candidates);
+  }
+}
+
+function namesOf(lookup: Lookup): string[] {
+  return [lookup.name, ...constructorsOf(lookup).map((each) => `${lookup.name}.${each.name}`)];
+}
+
+function isSamePlace(one: Definition, other: Definition): boolean {
+  return one.file_path === other.file_path && one.line === other.line;
+}

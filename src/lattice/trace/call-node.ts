@@ -1,0 +1,47 @@
+import type { CallSite, Definition, Step } from '../../pgc/shapes.js';
+import { isConstructor } from '../../pgc/visibility.js';
+
+/** A function definition, as `path:line` in the shard that holds it. */
+export interface Node {
+  anchor: string;
+  name: string;
+  /** The name that calls of it show: of a constructor, its class. */
+  calledAs: string;
+  path: string;
+  line: number;
+  agent: string;
+}
+
+/** Where a definition stands. */
+export function nodeOf({ symbol, container, file_path: path, line, agent }: Definition): Node {
+  const calledAs = calledName(symbol, container);
+  return { anchor: `${path}:${line}`, name: symbol, calledAs, path, line, agent };
+}
+
+/** The function that a site in the same shard names: the callee, or the caller. */
+export function nodeAt({ symbol, container, definition, agent }: CallSite): Node {
+  const cut = definition.lastIndexOf(':');
+  const path = definition.slice(0, cut);
+  const line = Number(definition.slice(cut + 1));
+  const calledAs = calledName(symbol, container);
+  return { anchor: definition, name: symbol, calledAs, path, line, agent };
+}
+
+function calledName(symbol: string, container: string): string {
+  return isConstructor(symbol) && container !== '' ? container : symbol;
+}
+
+/** Names under which a call may mean something. */
+export function namesOf({ symbol, container, lookup }: CallSite): string[] {
+  return [calledName(symbol, container), ...(lookup === null ? [] : [lookup.name])];
+}
+
+export function stepOf(node: Node, callSite: string): Step {
+  return {
+    symbol: node.name,
+    file_path: node.path,
+    line: node.line,
+    agent: node.agent,
+    call_site: callSite,
+  };
+}

@@ -1,0 +1,157 @@
+import { BusError } from '../../errors/bus-error.js';
+import {
+  citationsMax,
+  type CalleesAnswer,
+  type CallersAnswer,
+  type CallSite,
+  type Citation,
+  type CodedError,
+  type Definition,
+  type Expansion,
+} from '../../pgc/shapes.js';
+import { plainName } from '../../pgc/verify.js';
+import { fanOut, merged } from '../asking.js';
+import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitions.js';
+import type { Lattice } from '../lattice.js';
+
+/**
+ * Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. `cite`: so many of
+ * them are cited.
+ */
+export async function callersOf(
+  lattice: Lattice,
+  symbol: string,
+  { signal, cite = 0 }: { signal?: AbortSignal; cite?: number } = {},
+): Promise<CallersAnswer> {
+  const ports = [...lattice.ports.values()];
+  const [definitions, sites] = await Promise.all([
+    fanOut(ports, signal, (port) => port.definitions([symbol], signal)),
+    fanOut(ports, signal, (port) => port.callers([symbol], signal)),
+  ]);
+  const callers = sorted(sites.answers.flat());
+  const cited = await citationsOf(lattice, symbol, callers, { signal, cite });
+  const failed = merged(definitions.errors, sites.errors, cited.errors);
+  const found = definitions.answers.flat().length + callers.length;
+  return {
+    symbol,
+    definitions: sortedDefinitions(definitions.answers.flat()),
+    callers,
+    errors: failed.length > 0 ? failed : missing(symbol, found),
+    citations: cited.citations,
+  };
+}
+
+/** Sites whose result is ignored are what somebody looks at first. */
+async function citationsOf(
+  lattice: Lattice,
+  symbol: string,
+  sites: readonly CallSite[],
+  { signal, cite }: { signal: AbortSignal | undefined; cite: number },
+): Promise<{ citations: Citation[]; errors: CodedError[] }> {
+  const wanted = [...sites]
+    .sort((one, other) => Number(other.ignored) - Number(one.ignored))
+    .slice(0, Math.min(cite, citationsMax));
+  const ports = [...lattice.ports.values()].filter(({ agent }) =>
+    wanted.some((each) => each.agent === agent),
+  );
+  const cited = await fanOut(ports, signal, (port) =>
+    port.citeCalls(
+      plainName(symbol),
+      wanted.filter(({ agent }) => agent === port.agent),
+      signal,
+    ),
+  );
+  const placeOf = ({ file_path, line_start }: Citation): number =>
+    wanted.findIndex((each) => each.file_path === file_path && each.line === line_start);
+  const citations = cited.answers.flat().sort((one, other) => placeOf(one) - placeOf(other));
+  return { citations, errors: cited.errors };
+}
+
+/** What all definitions of a symbol call, in the order of path and line. */
+export async function calleesOf(
+  lattice: Lattice,
+  symbol: string,
+  signal?: AbortSignal,
+): Promise<CalleesAnswer> {
+  const ports = [...lattice.ports.values()];
+  const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
+  const definitions = sortedDefinitions(known.answers.flat());
+  const owners = ports.filter((port) => definitions.some((each) => each.agent === port.agent));
+  const expanded = await fanOut(owners, signal, (port) =>
+    port.expand(
+      [
+        ...new Set(
+          definitions
+            .filter((each) => each.agent === port.agent && !each.declaration)
+            .map((each) => `${each.file_path}:${each.line}`),
+        ),
+      ],
+      signal,
+    ),
+  );
+  const expansions = expanded.answers.flat();
+  const resolved = await resolveOpen(lattice, expansions, signal);
+  const failed = merged(known.errors, expanded.errors, resolved.errors);
+  return {
+    symbol,
+    definitions,
+    callees: sorted(resolved.sites),
+    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
+  };
+}
+
+/** Calls that leave their shard find their definition in another one, the best that is visible. */
+async function resolveOpen(
+  lattice: Lattice,
+  expansions: Expansion[],
+  signal: AbortSignal | undefined,
+): Promise<{ sites: CallSite[]; errors: CodedError[] }> {
+  const far = new FarDefinitions(lattice.ports, lattice.directory, signal);
+  const open = expansions.flatMap(({ calls, includes }) =>
+    calls.map((site): [CallSite, FarUse | undefined] => [site, farUseOf(site, includes)]),
+  );
+  await far.learn(open.flatMap(([, use]) => use ?? []));
+  const sites = new Map<string, CallSite>();
+  for (const [site, use] of open) {
+    const key = `${site.file_path}:${site.line}:${site.symbol}`;
+    const [target] = use === undefined ? [] : far.of(use);
+    const definition =
+      target === undefined ? site.definition : `${target.file_path}:${target.line}`;
+    const symbol = target?.symbol ?? site.symbol;
+    // A stand-in in a header and the real function share a site: the real one is what runs.
+    if (definition !== '' || !sites.has(key))
+      sites.set(key, { ...site, symbol, definition, lookup: null });
+  }
+  return { sites: [...sites.values()], errors: far.errors };
+}
+
+function sorted(sites: CallSite[]): CallSite[] {
+  return sites.sort(
+    (one, other) =>
+      compare(one.file_path, other.file_path) ||
+      one.line - other.line ||
+      compare(one.symbol, other.symbol) ||
+      compare(one.definition, other.definition),
+  );
+}
+
+/** Definitions first, declarations after. */
+function sortedDefinitions(definitions: Definition[]): Definition[] {
+  return definitions.sort(
+    (one, other) =>
+      Number(one.declaration) - Number(other.declaration) ||
+      compare(one.file_path, other.file_path) ||
+      one.line - other.line,
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Whether there is such a symbol is known only when every shard has answered. */
+export function missing(symbol: string, found: number): CodedError[] {
+  return found > 0
+    ? []
+    : [{ ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' }];
+}

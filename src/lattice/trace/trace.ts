@@ -1,0 +1,310 @@
+import type { Clock } from '../../base/clock.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../../pgc/shapes.js';
+import { withoutStandIns } from '../../pgc/visibility.js';
+import { fanOut, merged } from '../asking.js';
+import { missing } from './call-sites.js';
+import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
+import { FarDefinitions, farUseOf } from '../topology/far-definitions.js';
+import type { Lattice } from '../lattice.js';
+
+/** Functions that one search may look at; beyond it the answer says that it gave up. */
+export const traceNodesMax = 50_000;
+/** Anchors in one request to a shard. */
+const batchMax = 2_000;
+/** Calls away from the start. */
+const depthMax = 24;
+/**
+ * What a step costs, in calls that are read: a function calls some eight others, but may be called from ten thousand
+ * places. How many nobody has said, or those of its own shard, are taken to be as many as these.
+ */
+const usualCallees = 8;
+const usualCallers = 128;
+const callersAtHome = 8;
+
+export interface TraceLimits {
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  nodesMax?: number;
+}
+
+/** How a node was reached: from the start (`before` calls it) or towards the goal (it calls `before`). */
+interface Reached {
+  node: Node;
+  before: Reached | undefined;
+  /** `path:line` of the call between the two. */
+  callSite: string;
+}
+
+/**
+ * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a level at a time, always
+ * where the next one costs less: I. Pohl, "Bi-directional search", 1971. A level costs at most one request per shard, and
+ * none to a shard whose card rules it out. Names are `name`, `path#name` or `path:name`; when a name has several
+ * definitions, all are tried.
+ */
+export async function trace(
+  lattice: Lattice,
+  from: string,
+  to: string,
+  limits: TraceLimits,
+): Promise<TraceAnswer> {
+  const startedMs = limits.clock.monotonicMs();
+  const search = new TraceSearch(lattice, limits);
+  const path = await search.run(from, to);
+  return {
+    found: path !== undefined,
+    path: path ?? [],
+    errors: search.errors(),
+    agents_asked: search.asked.size,
+    elapsed_ms: Math.round((limits.clock.monotonicMs() - startedMs) * 100) / 100,
+  };
+}
+
+class TraceSearch {
+  readonly asked = new Set<string>();
+  readonly #errors: CodedError[] = [];
+  readonly #forward = new Map<string, Reached>();
+  readonly #backward = new Map<string, Reached>();
+  readonly #far: FarDefinitions;
+  readonly #nodesMax: number;
+
+  constructor(
+    readonly lattice: Lattice,
+    readonly limits: TraceLimits,
+  ) {
+    this.#nodesMax = limits.nodesMax ?? traceNodesMax;
+    this.#far = new FarDefinitions(lattice.ports, lattice.directory, limits.signal, this.asked);
+  }
+
+  /** A shard that failed at every step is named once. */
+  errors(): CodedError[] {
+    return merged(this.#errors, this.#far.errors);
+  }
+
+  async run(from: string, to: string): Promise<Step[] | undefined> {
+    const [starts, goals] = await Promise.all([this.#named(from), this.#named(to)]);
+    // Whether there is such a symbol is known only when every shard has answered.
+    const unknown =
+      this.#errors.length > 0
+        ? []
+        : [...missing(from, starts.length), ...missing(to, goals.length)];
+    this.#errors.push(...unknown);
+    if (starts.length === 0 || goals.length === 0) return undefined;
+    let ahead: Reached[] = starts.map((node) => ({ node, before: undefined, callSite: '' }));
+    let behind: Reached[] = goals.map((node) => ({ node, before: undefined, callSite: '' }));
+    for (const each of ahead) this.#forward.set(each.node.anchor, each);
+    for (const each of behind) this.#backward.set(each.node.anchor, each);
+    let meeting = this.#meeting(ahead);
+    for (
+      let depth = 0;
+      meeting === undefined && ahead.length > 0 && behind.length > 0;
+      depth += 1
+    ) {
+      if (depth >= depthMax || this.#forward.size + this.#backward.size > this.#nodesMax) {
+        this.#errors.push({ ...tooFar(this.#nodesMax), agent: '' });
+        return undefined;
+      }
+      if (this.#isForwardCheaper(ahead, behind)) {
+        ahead = await this.#advance(ahead);
+        meeting = this.#meeting(ahead);
+      } else {
+        behind = await this.#retreat(behind);
+        meeting = this.#meeting(behind);
+      }
+    }
+    return meeting === undefined ? undefined : this.#path(meeting);
+  }
+
+  #isForwardCheaper(ahead: readonly Reached[], behind: readonly Reached[]): boolean {
+    const { directory } = this.lattice;
+    const names = new Set(behind.map(({ node }) => node.calledAs));
+    let callers = 0;
+    for (const name of names) {
+      const sites = directory.knownSitesOf(name);
+      callers += sites === undefined ? usualCallers : sites + callersAtHome;
+    }
+    return ahead.length * usualCallees <= callers;
+  }
+
+  #meeting(level: readonly Reached[]): string | undefined {
+    return level
+      .map((each) => each.node.anchor)
+      .find((anchor) => this.#forward.has(anchor) && this.#backward.has(anchor));
+  }
+
+  /** All functions that the level calls. */
+  async #advance(level: readonly Reached[]): Promise<Reached[]> {
+    const byAnchor = new Map(level.map((each) => [each.node.anchor, each]));
+    const expansions = await this.#ask(level, (port, anchors, signal) =>
+      port.expand(anchors, signal),
+    );
+    const calls = expansions.flatMap((each) =>
+      each.calls.map((site) => ({
+        site,
+        includes: each.includes,
+        before: byAnchor.get(each.anchor),
+      })),
+    );
+    await this.#far.learn(calls.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
+    const real = this.#reallyElsewhere(calls);
+    const next: Reached[] = [];
+    for (const { site, includes, before } of calls) {
+      if (before === undefined) continue;
+      for (const node of this.#targets(site, includes, real)) {
+        if (this.#forward.has(node.anchor)) continue;
+        const reached = { node, before, callSite: `${site.file_path}:${site.line}` };
+        this.#forward.set(node.anchor, reached);
+        next.push(reached);
+      }
+    }
+    return next;
+  }
+
+  /** All functions that call the level. A site counts when its own shard says that it may mean the goal. */
+  async #retreat(level: readonly Reached[]): Promise<Reached[]> {
+    const wanted = this.#callersWanted(level);
+    const ports = this.#ports().filter((port) => wanted.has(port.agent));
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, (port) =>
+      inBatches(wanted.get(port.agent) ?? [], (batch) => port.callers(batch, signal)),
+    );
+    this.#errors.push(...errors);
+    const callers = new Map<string, Node>();
+    for (const site of answers.flat()) {
+      if (site.definition === '' || this.#backward.has(site.definition)) continue;
+      callers.set(site.definition, nodeAt(site));
+    }
+    return this.#confirm(level, [...callers.values()]);
+  }
+
+  /**
+   * By agent, the names to ask for callers of: in its own shard a function may be called by anybody, in another one only where
+   * the card says that the name is left open.
+   */
+  #callersWanted(level: readonly Reached[]): Map<string, string[]> {
+    const all = new Set(level.map((each) => each.node.calledAs));
+    const called = this.lattice.directory.whoCalls(all);
+    const wanted = new Map<string, string[]>();
+    for (const { agent } of this.#ports()) {
+      const own = level.flatMap(({ node }) => (node.agent === agent ? [node.calledAs] : []));
+      const some = new Set([...own, ...(called(agent) ?? all)]);
+      const names = [...all].filter((name) => some.has(name));
+      if (names.length > 0) wanted.set(agent, names);
+    }
+    return wanted;
+  }
+
+  /** Reads the callers' own calls: which definition a name means is known on that side only. */
+  async #confirm(level: readonly Reached[], callers: Node[]): Promise<Reached[]> {
+    const goals = new Map(level.map((each) => [each.node.anchor, each]));
+    const byAnchor = new Map(callers.map((node) => [node.anchor, node]));
+    const candidates = callers.map((node) => ({ node, before: undefined, callSite: '' }));
+    const expansions = await this.#ask(candidates, (port, anchors, signal) =>
+      port.expand(anchors, signal),
+    );
+    const names = new Set(level.map((each) => each.node.calledAs));
+    const sites = expansions.flatMap((each) =>
+      each.calls
+        .filter((site) => namesOf(site).some((name) => names.has(name)))
+        .map((site) => ({ site, includes: each.includes, caller: byAnchor.get(each.anchor) })),
+    );
+    await this.#far.learn(sites.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
+    const real = this.#reallyElsewhere(sites);
+    const next: Reached[] = [];
+    for (const { site, includes, caller } of sites) {
+      if (caller === undefined || this.#backward.has(caller.anchor)) continue;
+      const goal = this.#targets(site, includes, real)
+        .map((each) => goals.get(each.anchor))
+        .find(Boolean);
+      if (goal === undefined) continue;
+      const reached = { node: caller, before: goal, callSite: `${site.file_path}:${site.line}` };
+      this.#backward.set(caller.anchor, reached);
+      next.push(reached);
+    }
+    return next;
+  }
+
+  /** Calls that reach a stand-in of their own shard and, once more, the real definition in another one. */
+  #reallyElsewhere(calls: readonly { site: CallSite; includes: string[] }[]): Set<string> {
+    const found = new Set<string>();
+    for (const { site, includes } of calls) {
+      const use = farUseOf(site, includes);
+      if (use !== undefined && this.#far.of(use).length > 0) found.add(callOf(site));
+    }
+    return found;
+  }
+
+  #targets(site: CallSite, includes: string[], real: ReadonlySet<string>): Node[] {
+    if (site.definition !== '') return real.has(callOf(site)) ? [] : [nodeAt(site)];
+    const use = farUseOf(site, includes);
+    return use === undefined ? [] : this.#far.of(use).map(nodeOf);
+  }
+
+  async #ask<T>(
+    level: readonly Reached[],
+    request: (port: ShardPort, anchors: string[], signal: AbortSignal | undefined) => Promise<T[]>,
+  ): Promise<T[]> {
+    const byAgent = new Map<string, string[]>();
+    for (const { node } of level) {
+      const anchors = byAgent.get(node.agent);
+      if (anchors === undefined) byAgent.set(node.agent, [node.anchor]);
+      else anchors.push(node.anchor);
+    }
+    const ports = this.#ports().filter((port) => byAgent.has(port.agent));
+    for (const port of ports) this.asked.add(port.agent);
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, async (port) =>
+      inBatches(byAgent.get(port.agent) ?? [], (batch) => request(port, batch, signal)),
+    );
+    this.#errors.push(...errors);
+    return answers.flat();
+  }
+
+  async #named(symbol: string): Promise<Node[]> {
+    const ports = this.#ports();
+    for (const port of ports) this.asked.add(port.agent);
+    const { signal } = this.limits;
+    const { answers, errors } = await fanOut(ports, signal, (port) =>
+      port.definitions([symbol], signal),
+    );
+    this.#errors.push(...errors);
+    const all = answers.flat();
+    const found = withoutStandIns(all, all).filter((each) => !each.declaration);
+    return [...new Map(found.map(nodeOf).map((each) => [each.anchor, each])).values()];
+  }
+
+  #ports(): ShardPort[] {
+    return [...this.lattice.ports.values()];
+  }
+
+  #path(meeting: string): Step[] {
+    const path: Step[] = [];
+    for (let at = this.#forward.get(meeting); at !== undefined; at = at.before)
+      path.unshift(stepOf(at.node, at.callSite));
+    let at = this.#backward.get(meeting);
+    while (at?.before !== undefined) {
+      path.push(stepOf(at.before.node, at.callSite));
+      at = at.before;
+    }
+    return path;
+  }
+}
+
+function callOf({ file_path, line, symbol }: CallSite): string {
+  return `${file_path}:${line}:${symbol}`;
+}
+
+async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += batchMax)
+    results.push(...(await request(items.slice(at, at + batchMax))));
+  return results;
+}
+
+function tooFar(limit: number): Omit<CodedError, 'agent'> {
+  return new BusError('TOO_LARGE', {
+    what: 'the search for a path',
+    bytes: limit,
+    limit,
+  }).toFailure();
+}

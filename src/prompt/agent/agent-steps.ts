@@ -1,0 +1,92 @@
+import { responseLimits, type Step } from '../../delegation/task/shapes.js';
+import { censored, isSecret, redactedText } from '../../observe/redaction.js';
+import type { Entry } from './story.js';
+
+const { steps: stepsMax, stepChars } = responseLimits;
+/** Of a value of an argument. */
+const valueChars = 80;
+/** What may be long, or is for somebody else's eyes: its length says enough. */
+const bodies: ReadonlySet<string> = new Set(['prompt', 'message', 'stdin', 'env', 'context']);
+
+/** The first of them is when the content is looked at. */
+const asking: ReadonlySet<Entry['kind']> = new Set(['answer', 'mishap', 'index']);
+
+/** What was done, in order, for whoever reads the response: of a long story the beginning and the end. */
+export function stepsOf(content: string, entries: readonly Entry[], end?: Step): Step[] {
+  const asked = entries.findIndex(({ kind }) => asking.has(kind));
+  const steps = entries.flatMap((entry, at) => [
+    ...(at === asked ? [{ at_ms: entry.at_ms, what: 'content', text: short(content) }] : []),
+    ...stepsOfEntry(entry),
+  ]);
+  if (end !== undefined) steps.push({ ...end, text: short(end.text) });
+  if (steps.length <= stepsMax) return steps;
+  const half = Math.floor(stepsMax / 2);
+  const left = steps.length - 2 * half + 1;
+  const at_ms = steps[half]?.at_ms ?? 0;
+  const gap: Step = { at_ms, what: 'model', text: `… ${left} steps are left out here` };
+  return [...steps.slice(0, half), gap, ...steps.slice(steps.length - half + 1)];
+}
+
+/** The same as lines, of one that ended before it had anything to say. */
+export function doneLines(steps: readonly Step[]): string {
+  return steps
+    .filter(({ what }) => what !== 'end')
+    .map(({ what, text }) => `- ${what}: ${text}`)
+    .join('\n');
+}
+
+/** A call in short: no bodies, no secrets. */
+export function shortCall(given: Readonly<Record<string, unknown>>): string {
+  return Object.entries(given)
+    .filter(([, value]) => value !== undefined && value !== '' && value !== null)
+    .map(([key, value]) => `${key}=${shortValue(key, value)}`)
+    .join(' ');
+}
+
+function stepsOfEntry(entry: Entry): Step[] {
+  const { at_ms } = entry;
+  const one = (what: string, text: string): Step[] => [{ at_ms, what, text: short(text) }];
+  switch (entry.kind) {
+    case 'begin':
+      return [];
+    case 'setup':
+    case 'teardown': {
+      const came = entry.failure === null ? 'ok' : entry.failure.code;
+      const what = entry.kind === 'teardown' ? 'teardown' : entry.name;
+      return one(what, `${shortCall(entry.arguments)} ${came}`.trim());
+    }
+    case 'answer': {
+      const called = entry.calls.length === 0 ? '' : `, ${entry.calls.length} calls`;
+      return one('model', `${entry.tokens} tokens${called}`);
+    }
+    case 'mishap': {
+      const again = entry.pauseMs === null ? '' : `, again in ${entry.pauseMs} ms`;
+      return one('model', `${entry.failure.code}${again}`);
+    }
+    case 'result':
+      return one(entry.name || 'call', `${entry.told} ${entry.code || 'ok'}`.trim());
+    case 'index':
+      return one('index', entry.failure?.code ?? 'ok');
+  }
+}
+
+function shortValue(key: string, value: unknown): string {
+  const its = plainValue(key, value);
+  const text = typeof its === 'string' ? its : JSON.stringify(its, plainValue);
+  const plain = redactedText(text).replace(/\s+/g, ' ');
+  return plain.length <= valueChars ? plain : `${plain.slice(0, valueChars - 1)}…`;
+}
+
+/** Wherever it stands: what a program is given is part of an action. */
+function plainValue(key: string, value: unknown): unknown {
+  if (isSecret(key, value)) return censored;
+  if (!bodies.has(key)) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `(${text.length} characters)`;
+}
+
+function short(text: string): string {
+  // One line, in which nothing is longer as JSON than as it stands.
+  const plain = redactedText(text).replace(/[\p{Cc}\s]+/gu, ' ');
+  return plain.length <= stepChars ? plain : `${plain.slice(0, stepChars - 1)}…`;
+}

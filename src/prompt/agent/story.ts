@@ -1,0 +1,202 @@
+import type { Gathered } from '../../delegation/grounding/gathered.js';
+import type { Failure } from '../../errors/bus-error.js';
+import { BusError } from '../../errors/bus-error.js';
+import { chatLimits, type Message } from '../../model/conversation.js';
+import { start, stateName, step, type Snapshot } from '../../machine/step.js';
+import {
+  agentMachine,
+  type AgentEffect,
+  type AgentEvent,
+  type AgentInput,
+} from './agent.machine.js';
+
+/** Limits of one conversation; beyond them HISTORY_FULL, looked at before a model is asked. */
+export const storyLimits = {
+  /** Answers of the model. */
+  turns: 200,
+  /** Entries; a command of the prompt is two messages. */
+  entries: chatLimits.messages - 128,
+  /** Of all entries, as they stand on disk. */
+  bytes: 6 * 1024 * 1024,
+} as const;
+
+export interface SaidCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  /** Why it cannot be run; empty: it can. */
+  invalid: string;
+}
+
+/** A message that was taken: it is settled once its entry is on disk. */
+export interface TakenMessage {
+  seq: number;
+  id: string;
+  from: string;
+}
+
+/**
+ * What happened in the conversation of an agent, in order: each stands on disk before what follows from it is done. Together
+ * they say where it is, what its model sees, what was spent and what is told of it.
+ */
+export type Entry = { at_ms: number } & (
+  | { kind: 'begin'; hasModel: boolean }
+  /** A command of the prompt. `text`: what came of it, as a tool would say it. */
+  | {
+      kind: 'setup' | 'teardown';
+      name: 'read' | 'push' | 'run';
+      arguments: Record<string, unknown>;
+      text: string;
+      /** Of a file that is not there the model learns; whatever else is refused ends the task. */
+      failure: Failure | null;
+    }
+  | { kind: 'answer'; text: string; calls: SaidCall[]; tokens: number; isLast: boolean }
+  /** No answer. `pauseMs`: it is asked again after that; null: never. */
+  | { kind: 'mishap'; text: string; tokens: number; failure: Failure; pauseMs: number | null }
+  | {
+      kind: 'result';
+      callId: string;
+      name: string;
+      /** In short, for whoever reads the story. */
+      told: string;
+      text: string;
+      /** Empty: it went well. */
+      code: string;
+      isInvalid: boolean;
+      message: TakenMessage | null;
+    }
+  /** What the index said. */
+  | { kind: 'index'; text: string; gathered: Gathered | null; failure: Failure | null }
+);
+
+export interface Now {
+  snapshot: Snapshot<typeof agentMachine>;
+  effect: AgentEffect;
+}
+
+/** Where a conversation is after all that happened, and what is to be done next. Throws PROTOCOL_UNEXPECTED_EVENT. */
+export function nowAfter(input: AgentInput, entries: readonly Entry[]): Now {
+  const first = start(agentMachine, input);
+  let now = nowOf(first.snapshot, first.effects);
+  for (const entry of entries) now = afterEntry(now, entry);
+  return now;
+}
+
+export function afterEntry(now: Now, entry: Entry): Now {
+  // Nothing stands on disk of a pause.
+  const awake = stateName(now.snapshot) === 'waiting' ? afterPause(now) : now;
+  const next = step(agentMachine, awake.snapshot, eventOf(entry));
+  return nowOf(next.snapshot, next.effects);
+}
+
+export function afterPause({ snapshot }: Now): Now {
+  const next = step(agentMachine, snapshot, { type: 'pause.over' });
+  return nowOf(next.snapshot, next.effects);
+}
+
+function nowOf(snapshot: Now['snapshot'], effects: readonly AgentEffect[]): Now {
+  const [effect] = effects;
+  if (effect === undefined)
+    throw new BusError('INTERNAL', { detail: 'an agent has nothing to do' });
+  return { snapshot, effect };
+}
+
+function eventOf(entry: Entry): AgentEvent {
+  switch (entry.kind) {
+    case 'begin':
+      return { type: 'begun', hasModel: entry.hasModel };
+    case 'setup':
+    case 'teardown': {
+      const { failure, name } = entry;
+      if (failure === null || name === 'read') return { type: 'command.done' };
+      return { type: 'command.refused', code: failure.code };
+    }
+    case 'answer':
+      return { type: 'model.answered', calls: entry.calls.length, isLast: entry.isLast };
+    case 'mishap': {
+      const { failure, pauseMs } = entry;
+      if (pauseMs === null) return { type: 'model.failed', code: failure.code };
+      return { type: 'model.delayed', pauseMs };
+    }
+    case 'result':
+      return { type: 'call.done', isInvalid: entry.isInvalid };
+    case 'index':
+      if (entry.failure === null) return { type: 'index.answered' };
+      return { type: 'index.failed', code: entry.failure.code };
+  }
+}
+
+/** What a model sees. Whoever wrote what, each text keeps the role of its kind: what a tool gave is of a tool. */
+export function messagesOf(system: string, content: string, entries: readonly Entry[]): Message[] {
+  const before: Message[] = [];
+  const after: Message[] = [];
+  for (const [at, entry] of entries.entries())
+    switch (entry.kind) {
+      case 'setup': {
+        const call = { id: `setup-${at}`, name: entry.name, arguments: entry.arguments };
+        before.push({ role: 'assistant', text: '', calls: [call] });
+        before.push({ role: 'tool', callId: call.id, text: entry.text });
+        break;
+      }
+      case 'answer':
+        after.push({ role: 'assistant', text: entry.text, calls: entry.calls });
+        break;
+      case 'result':
+        after.push({ role: 'tool', callId: entry.callId, text: entry.text });
+        break;
+      case 'begin':
+      case 'mishap':
+      case 'index':
+      case 'teardown':
+        break;
+    }
+  return [{ role: 'system', text: system }, ...before, { role: 'user', text: content }, ...after];
+}
+
+/** Throws HISTORY_FULL. `bytes`: of the entries on disk. */
+export function assertRoom(task: string, entries: readonly Entry[], bytes: number): void {
+  const full = (what: string, limit: number): BusError =>
+    new BusError('HISTORY_FULL', { task, what, limit });
+  const { turns, entries: entriesMax, bytes: bytesMax } = storyLimits;
+  const answers = turnsIn(entries);
+  if (answers >= turns) throw full(`${answers} answers of the model`, turns);
+  if (entries.length >= entriesMax) throw full(`${entries.length} entries`, entriesMax);
+  if (bytes > bytesMax) throw full(`${bytes} bytes`, bytesMax);
+}
+
+export function turnsIn(entries: readonly Entry[]): number {
+  return entries.filter(({ kind }) => kind === 'answer').length;
+}
+
+export function spentIn(entries: readonly Entry[]): number {
+  let tokens = 0;
+  for (const each of entries)
+    if (each.kind === 'answer' || each.kind === 'mishap') tokens += each.tokens;
+  return tokens;
+}
+
+/** The calls of the last answer. */
+export function callsIn(entries: readonly Entry[]): readonly SaidCall[] {
+  const last = entries.findLast(({ kind }) => kind === 'answer');
+  return last?.kind === 'answer' ? last.calls : [];
+}
+
+/** Numbers of the messages that were taken, with their ids. */
+export function takenIn(entries: readonly Entry[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const each of entries)
+    if (each.kind === 'result' && each.message !== null)
+      found.set(each.message.seq, each.message.id);
+  return found;
+}
+
+/** What was said last, also where it broke off. */
+export function lastTextIn(entries: readonly Entry[]): string {
+  for (const each of entries.toReversed())
+    if (
+      (each.kind === 'answer' || each.kind === 'mishap' || each.kind === 'index') &&
+      each.text.trim() !== ''
+    )
+      return each.text;
+  return '';
+}

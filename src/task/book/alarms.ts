@@ -1,0 +1,57 @@
+import type { Clock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
+import type { TaskRecord } from '../life/record.js';
+import type { TimerName } from '../life/task.machine.js';
+
+/** What fell due and could not be written is tried again after this. */
+const retryMs = 1_000;
+
+export interface AlarmParts {
+  clock: Clock;
+  /** Called when a timer of a task is due; a throw has it tried again. */
+  due: (id: string, timer: TimerName) => Promise<void>;
+  onTrouble: (id: string, error: unknown) => void;
+  /** The record as it is now; undefined: it is over. */
+  current: (id: string) => TaskRecord | undefined;
+  closing: AbortSignal;
+}
+
+/** One timer of the clock for each task: the earliest of its own. */
+export class Alarms {
+  readonly #parts: AlarmParts;
+  readonly #set = new Map<string, Disposable>();
+
+  constructor(parts: AlarmParts) {
+    this.#parts = parts;
+    parts.closing.addEventListener('abort', () => {
+      for (const alarm of this.#set.values()) alarm[Symbol.dispose]();
+      this.#set.clear();
+    });
+  }
+
+  arm({ id, timers }: Pick<TaskRecord, 'id' | 'timers'>): void {
+    this.#set.get(id)?.[Symbol.dispose]();
+    this.#set.delete(id);
+    const { clock, closing } = this.#parts;
+    const [first] = Object.entries(timers).sort(([, a], [, b]) => a - b);
+    if (first === undefined || closing.aborted) return;
+    const [name, atMs] = first as [TimerName, number];
+    this.#set.set(
+      id,
+      clock.after(atMs - clock.nowMs(), () => void this.#ring(id, name)),
+    );
+  }
+
+  async #ring(id: string, timer: TimerName): Promise<void> {
+    const { due, onTrouble, clock, closing, current } = this.#parts;
+    try {
+      await due(id, timer);
+    } catch (error) {
+      onTrouble(id, error);
+      // Nothing else would ever wake it.
+      await pause(clock, retryMs, closing);
+      const record = current(id);
+      if (record !== undefined) this.arm(record);
+    }
+  }
+}

@@ -1,0 +1,464 @@
+import { BoundedMap } from '../../base/bounded-map.js';
+import { KeyedMutex } from '../../base/keyed-mutex.js';
+import type { Clock } from '../../base/clock.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { AssignmentEvent } from '../../delegation/manager/manager.machine.js';
+import type { DelegatedTask } from '../../delegation/task/shapes.js';
+import { taskKey, taskNumbersKey, taskPrefix } from '../../store/keys.js';
+import { damagedRecord } from '../../store/damaged.js';
+import type { Operation, Store } from '../../store/port.js';
+import {
+  advance,
+  advanceAssignment,
+  begun,
+  isOver,
+  stateOf,
+  type Advanced,
+  type Deed,
+} from '../life/advance.js';
+import { Alarms } from './alarms.js';
+import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
+import { Doubts } from './doubts.js';
+import { operationsOf, Outbox, type Pending } from './outbox.js';
+import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
+import { TaskIndex, type TaskQuery } from './task-index.js';
+import type { TaskEvent, TimerName } from '../life/task.machine.js';
+import { Waiters } from './waiters.js';
+
+/** Tasks that are not finished. */
+export const openTasksMax = 10_000;
+/** Finished ones that are kept, and for how long. */
+export const finishedTasksMax = 10_000;
+export const finishedMsMax = 7 * 24 * 3_600_000;
+/** How long a person may take over a decision, a question or a block. */
+export const decisionMs = 24 * 3_600_000;
+/** A worker that had a task when the manager ended has so long to say that it still does. */
+const graceMs = 30_000;
+
+/** What an event changes beside the state. */
+export type Patch = Partial<
+  Pick<
+    TaskRecord,
+    | 'task'
+    | 'failed_workers'
+    | 'response'
+    | 'reviews'
+    | 'iterations'
+    | 'error'
+    | 'asks'
+    | 'progress'
+    | 'reactions'
+    | 'gates'
+    | 'grants'
+    | 'findings'
+    | 'notes'
+    | 'is_supervised'
+  >
+>;
+
+/** Where a task stands: in whose queue, and below which others. */
+export interface Place {
+  owner: string;
+  parent: string;
+  depth: number;
+  root: string;
+}
+
+/** What happened to a task, and what it changes beside the state. */
+export interface Told {
+  event: TaskEvent;
+  patch: Patch;
+}
+
+export interface BookParts {
+  store: Store;
+  clock: Clock;
+  random: () => number;
+  /**
+   * Does what a record asks for, when that is on disk; at least once, in order for each task. A throw has it tried again:
+   * whatever it does must be such that a second time changes nothing.
+   */
+  perform: (record: TaskRecord, deed: Deed) => Promise<void>;
+  /** After each change of a record. */
+  onKept: (record: TaskRecord) => void;
+  /** Of these queues some tasks that were over are known no more. */
+  onForgotten?: (owners: string[]) => void;
+  onTrouble: (id: string, error: unknown) => void;
+  /** Whether its result goes to a critic; kept with the task. Absent: of none. */
+  isCritiqued?: (task: DelegatedTask) => boolean;
+  limits?: Partial<BookLimits>;
+}
+
+export interface BookLimits {
+  openTasks: number;
+  finishedTasks: number;
+  finishedMs: number;
+}
+
+const defaultLimits: BookLimits = {
+  openTasks: openTasksMax,
+  finishedTasks: finishedTasksMax,
+  finishedMs: finishedMsMax,
+};
+
+/**
+ * All tasks of a manager, durable: an event is stepped, its outcome and what follows from it are on disk in one batch,
+ * and only then anything is done. Events of one task come one after the other.
+ */
+export class TaskBook implements AsyncDisposable {
+  readonly #parts: BookParts;
+  readonly #index: TaskIndex;
+  readonly #turns = new KeyedMutex();
+  readonly #outbox: Outbox;
+  readonly #alarms: Alarms;
+  readonly #waiters = new Waiters();
+  readonly #doubts: Doubts;
+  readonly #closing = new AbortController();
+  readonly #limits: BookLimits;
+  #numbers: TaskNumbers = noNumbers;
+  /** Tasks that were counted as finished, of late. */
+  readonly #ended = new BoundedMap<string, true>(openTasksMax);
+  #isResumed = false;
+  /** Of the last task that was accepted. */
+  #order = 0;
+  /** Tasks that are on their way to the disk. */
+  #beginning = 0;
+
+  private constructor(parts: BookParts) {
+    this.#parts = parts;
+    this.#limits = { ...defaultLimits, ...parts.limits };
+    this.#index = new TaskIndex(this.#limits);
+    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
+    const closing = this.#closing.signal;
+    this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
+    const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
+    this.#alarms = new Alarms({ ...parts, due: this.#due, current, closing });
+  }
+
+  /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
+  static async open(parts: BookParts): Promise<TaskBook> {
+    const book = new TaskBook(parts);
+    await book.#read();
+    return book;
+  }
+
+  /** Goes on with what an earlier process left. */
+  resume(): void {
+    this.#isResumed = true;
+    for (const record of this.#index.open()) this.#alarms.arm(record);
+    this.#outbox.resume();
+  }
+
+  /** All that are not finished. */
+  open(): TaskRecord[] {
+    return this.#index.open();
+  }
+
+  /** Sums over all that were ever finished. */
+  get numbers(): TaskNumbers {
+    return this.#numbers;
+  }
+
+  /** Nothing changes any more: who waits for a change gives up. */
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  get openTasks(): number {
+    return this.#index.openSize;
+  }
+
+  /** By state. */
+  counts(): Map<string, number> {
+    return this.#index.counts();
+  }
+
+  /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
+  async begin(task: DelegatedTask, at: string | Place): Promise<TaskRecord> {
+    const place = typeof at === 'string' ? { owner: '', parent: at, depth: 0, root: '' } : at;
+    const { owner, parent } = place;
+    return this.#turns.run(task.id, async () => {
+      await this.#doubts.settle(task.id);
+      const known = await this.#find(task.id);
+      if (known !== undefined) {
+        const isSame = known.parent === parent && known.owner === owner;
+        if (!isSame || JSON.stringify(known.asked) !== JSON.stringify(task))
+          throw new BusError('TASK_EXISTS', { task: task.id });
+        return known;
+      }
+      const { openTasks, finishedTasks } = this.#limits;
+      // Finished ones are more than their limit while nobody can be told of their end.
+      const isCrowded = this.#index.size + this.#beginning >= openTasks + finishedTasks;
+      if (isCrowded || this.#index.openSize + this.#beginning >= openTasks)
+        throw new BusError('TASKS_FULL', { limit: openTasks });
+      for (const each of task.depends_on)
+        if (!this.#index.has(each)) throw new BusError('NO_SUCH_TASK', { task: each });
+      const nowMs = this.#parts.clock.nowMs();
+      const { timeout_ms, attempts_max } = task.limits;
+      const isQueued = owner !== '';
+      const note = isQueued
+        ? { at_ms: nowMs, state: 'queued', text: 'pushed' }
+        : { at_ms: nowMs, state: 'pending', text: 'delegated' };
+      this.#order += 1;
+      const first = begun(
+        {
+          kind: 'task',
+          version: 1,
+          id: task.id,
+          task,
+          asked: task,
+          ...place,
+          failed_workers: [],
+          response: null,
+          reviews: [],
+          iterations: [],
+          error: null,
+          asks: '',
+          progress: '',
+          notes: [note],
+          reactions: [],
+          ...{ gates: [], grants: [], findings: [] },
+          ...{ order: this.#order, started_ms: 0, is_supervised: false, not_before_ms: 0 },
+          created_ms: nowMs,
+          updated_ms: nowMs,
+          finished_ms: 0,
+        },
+        {
+          ...{ timeoutMs: timeout_ms, triesMax: attempts_max, decisionMs, isQueued },
+          isCritiqued: this.#parts.isCritiqued?.(task) === true,
+        },
+      );
+      this.#beginning += 1;
+      try {
+        return await this.#keep(first);
+      } finally {
+        this.#beginning -= 1;
+      }
+    });
+  }
+
+  /** Throws NO_SUCH_TASK. */
+  async get(id: string): Promise<TaskRecord> {
+    const record = await this.#find(id);
+    if (record === undefined) throw new BusError('NO_SUCH_TASK', { task: id });
+    return record;
+  }
+
+  /** Ids in the order in which they were delegated. Throws NO_SUCH_TASK of `after`. */
+  list(query: TaskQuery): string[] {
+    return this.#index.list(query);
+  }
+
+  stateOf(id: string): string | undefined {
+    return this.#index.stateOf(id);
+  }
+
+  /** What is known of all tasks without a look at the disk. */
+  get lines(): Pick<TaskIndex, 'line' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+    return this.#index;
+  }
+
+  /** It is over, and not all is done about that. */
+  isDelivering(id: string): boolean {
+    return this.#outbox.has(id) && this.#index.openOne(id) === undefined;
+  }
+
+  /** One event of a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
+  send(id: string, event: TaskEvent, patch: Patch = {}): Promise<TaskRecord> {
+    return this.#step(id, event.type, patch, (record, nowMs) => advance(record, event, nowMs));
+  }
+
+  /** One event of the assignment with this fencing token. Throws STALE_ATTEMPT as well. */
+  sendAssignment(
+    id: string,
+    attempt: number,
+    event: AssignmentEvent,
+    patch: Patch = {},
+  ): Promise<TaskRecord> {
+    return this.#step(id, event.type, patch, (record, nowMs) =>
+      advanceAssignment(record, attempt, event, nowMs),
+    );
+  }
+
+  /** An event and a patch that follow from the record as it is when its turn comes. Throws what `told` throws, too. */
+  decide(id: string, what: string, told: (record: TaskRecord) => Told): Promise<TaskRecord> {
+    return this.#step(id, what, {}, (record, nowMs) => {
+      const { event, patch } = told(record);
+      return advance({ ...record, ...patch }, event, nowMs);
+    });
+  }
+
+  /** Counts what is no end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
+  async tally(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
+    this.#numbers = change(this.#numbers);
+    await this.#parts.store.commit([numbersOperation(this.#numbers)]);
+  }
+
+  /** What changes nothing about its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
+  amend(id: string, patch: Patch | ((record: TaskRecord) => Patch)): Promise<TaskRecord> {
+    return this.#step(id, 'amend', {}, (record, nowMs) => {
+      const changed = typeof patch === 'function' ? patch(record) : patch;
+      const { revision } = record;
+      return {
+        record: { ...record, ...changed, revision: revision + 1, updated_ms: nowMs },
+        deeds: [],
+      };
+    });
+  }
+
+  /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed: see `isClosed`. */
+  async changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
+    for (;;) {
+      const record = await this.get(id);
+      const isEnough = record.revision > revision || isOver(record);
+      if (isEnough || signal.aborted || this.isClosed) return record;
+      // It changed while it was read: nobody would wake this one.
+      if (this.#index.openOne(id) !== record) continue;
+      await this.#waiters.wait(id, signal);
+    }
+  }
+
+  /** What is under way is finished; the rest waits for the next process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#doubts[Symbol.dispose]();
+    this.#waiters.wakeAll();
+    await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
+  }
+
+  async #step(
+    id: string,
+    what: string,
+    patch: Patch,
+    move: (record: TaskRecord, nowMs: number) => Advanced,
+  ): Promise<TaskRecord> {
+    return this.#turns.run(id, async () => {
+      await this.#doubts.settle(id);
+      const record = { ...(await this.get(id)), ...patch };
+      try {
+        return await this.#keep(move(record, this.#parts.clock.nowMs()));
+      } catch (error) {
+        if (error instanceof BusError && error.code === 'PROTOCOL_UNEXPECTED_EVENT')
+          throw new BusError(
+            'TASK_STATE',
+            { task: id, state: stateOf(record), what },
+            { cause: error },
+          );
+        throw error;
+      }
+    });
+  }
+
+  /** On disk first; only then it is true. */
+  async #keep({ record, deeds }: Advanced): Promise<TaskRecord> {
+    const { id } = record;
+    const pending = this.#outbox.named(id, deeds);
+    const isEnd = isOver(record) && !this.#ended.has(id);
+    if (isEnd) this.#count(record);
+    await this.#doubts.commit({
+      ...{ id, key: taskKey(id), bytes: encodeRecord(record) },
+      // Also when it was counted by a batch that failed.
+      more: [
+        ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
+        ...operationsOf(pending),
+      ],
+      adopt: () => this.#adopt(record, pending),
+    });
+    return record;
+  }
+
+  /** Once, also when its last batch had to be written twice. */
+  #count(record: TaskRecord): void {
+    this.#ended.set(record.id, true);
+    this.#numbers = counted(this.#numbers, record);
+  }
+
+  #adopt(record: TaskRecord, pending: readonly Pending[]): void {
+    const { id } = record;
+    this.#remember(record);
+    this.#parts.onKept(record);
+    this.#outbox.add(id, pending);
+    if (isOver(record)) this.#forgetOld();
+    this.#waiters.wake(id);
+  }
+
+  #remember(record: TaskRecord): void {
+    this.#index.remember(record);
+    if (this.#isResumed) this.#alarms.arm(record);
+  }
+
+  /** What fell due, unless it was set anew or cleared while this waited for its turn. */
+  readonly #due = async (id: string, timer: TimerName): Promise<void> => {
+    await this.#step(id, timer, {}, (record, nowMs) => {
+      const atMs = record.timers[timer];
+      if (atMs === undefined || atMs > nowMs) return { record, deeds: [] };
+      const timers = Object.fromEntries(
+        Object.entries(record.timers).filter(([name]) => name !== timer),
+      );
+      const cleared: TaskRecord = { ...record, timers };
+      return timer === 'lease'
+        ? advanceAssignment(cleared, cleared.attempt, { type: 'lease.expired' }, nowMs)
+        : advance(cleared, { type: 'timer.due', timer }, nowMs);
+    });
+  };
+
+  async #find(id: string): Promise<TaskRecord | undefined> {
+    const open = this.#index.openOne(id);
+    if (open !== undefined || !this.#index.has(id)) return open;
+    const bytes = await this.#parts.store.get(taskKey(id));
+    return bytes && decodeRecord(bytes);
+  }
+
+  readonly #perform = async (id: string, deed: Deed): Promise<void> => {
+    const record = await this.#find(id);
+    // Of a record that was damaged, nothing can be done.
+    if (record !== undefined) await this.#parts.perform(record, deed);
+  };
+
+  /** What is finished, and too old or too many. */
+  #forgetOld(): void {
+    // Whoever waits for its end has not heard of it.
+    const isNeeded = (id: string): boolean => this.#outbox.has(id);
+    const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
+    if (old.length === 0) return;
+    const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
+    this.#parts.onForgotten?.(old.map(({ owner }) => owner));
+    void this.#parts.store.write(gone).catch(() => undefined);
+  }
+
+  async #read(): Promise<void> {
+    const { store, clock, onTrouble } = this.#parts;
+    const records: TaskRecord[] = [];
+    const numbers = await store.get(taskNumbersKey);
+    try {
+      if (numbers !== undefined)
+        this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
+    } catch (error) {
+      // Sums over what was; they are counted from nothing again.
+      onTrouble('', damagedRecord(taskNumbersKey, error));
+    }
+    for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
+      try {
+        records.push(decodeRecord(bytes));
+      } catch (error) {
+        onTrouble(key.slice(taskPrefix.length), damagedRecord(key, error));
+      }
+    }
+    this.#order = records.reduce((last, { order }) => Math.max(last, order), 0);
+    await this.#outbox.read();
+    const nowMs = clock.nowMs();
+    this.#index.load(records.map((record) => withGrace(record, nowMs)));
+    this.#forgetOld();
+  }
+}
+
+function numbersOperation(numbers: TaskNumbers): Operation {
+  return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
+}
+
+/** Nobody could say that it was alive while nobody listened. */
+function withGrace(record: TaskRecord, nowMs: number): TaskRecord {
+  const { lease } = record.timers;
+  if (lease === undefined) return record;
+  return { ...record, timers: { ...record.timers, lease: Math.max(lease, nowMs + graceMs) } };
+}

@@ -1,0 +1,67 @@
+import type { KeyedMutex } from '../../base/keyed-mutex.js';
+import type { Operation, Store } from '../../store/port.js';
+
+interface Doubt {
+  key: string;
+  bytes: Buffer;
+  adopt: () => void;
+}
+
+/** One change of a record, with what goes with it. */
+export interface Change extends Doubt {
+  id: string;
+  more: readonly Operation[];
+}
+
+interface DoubtParts {
+  store: Store;
+  /** One change of an id at a time. */
+  turns: KeyedMutex;
+  onTrouble: (id: string, error: unknown) => void;
+}
+
+/**
+ * Writes records, and believes them only when they are on disk. A batch that was rejected while it was being written may be
+ * there all the same: whoever has the next turn of its record looks first, and so does a store that serves again.
+ */
+export class Doubts implements Disposable {
+  readonly #parts: DoubtParts;
+  readonly #reopened: Disposable;
+  /** At most those that were under way at once. */
+  readonly #open = new Map<string, Doubt>();
+
+  constructor(parts: DoubtParts) {
+    this.#parts = parts;
+    const { store, turns, onTrouble } = parts;
+    this.#reopened = store.onReopened(() => {
+      for (const id of this.#open.keys())
+        turns.run(id, () => this.settle(id)).catch((error: unknown) => onTrouble(id, error));
+    });
+  }
+
+  /** Calls `adopt` when it is on disk. Throws STORE_UNAVAILABLE. */
+  async commit({ id, key, bytes, more, adopt }: Change): Promise<void> {
+    const { store } = this.#parts;
+    const isServing = store.state === 'serving';
+    try {
+      await store.commit([{ type: 'put', key, value: bytes }, ...more]);
+    } catch (error) {
+      if (isServing) this.#open.set(id, { key, bytes, adopt });
+      throw error;
+    }
+    adopt();
+  }
+
+  /** In the turn of this id, before its record is looked at. Throws STORE_UNAVAILABLE. */
+  async settle(id: string): Promise<void> {
+    const doubt = this.#open.get(id);
+    if (doubt === undefined) return;
+    const found = await this.#parts.store.get(doubt.key);
+    this.#open.delete(id);
+    if (found?.equals(doubt.bytes)) doubt.adopt();
+  }
+
+  [Symbol.dispose](): void {
+    this.#reopened[Symbol.dispose]();
+  }
+}

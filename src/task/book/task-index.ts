@@ -1,0 +1,195 @@
+import { BusError } from '../../errors/bus-error.js';
+import { isOver, stateOf } from '../life/advance.js';
+import type { TaskRecord } from '../life/record.js';
+import { Finished } from './retention.js';
+
+/** What is known of each task without a look at the disk. */
+export interface Line {
+  id: string;
+  name: string;
+  state: string;
+  parent: string;
+  owner: string;
+  root: string;
+  depth: number;
+  runner: string;
+  order: number;
+  created_ms: number;
+  started_ms: number;
+  finished_ms: number;
+}
+
+export interface TaskQuery {
+  /** Empty: all. */
+  states: readonly string[];
+  /** Empty: of all. */
+  parent: string;
+  /** Empty: from the first. */
+  after: string;
+  limit: number;
+}
+
+/** All tasks in the order in which they were delegated; the open ones whole. */
+export class TaskIndex {
+  readonly #lines = new Map<string, Line>();
+  readonly #open = new Map<string, TaskRecord>();
+  readonly #finished: Finished;
+  /** Ids by the agent whose queue they stand in, by who gets the result, and by the first task above them. */
+  readonly #byOwner = new Groups();
+  readonly #byParent = new Groups();
+  readonly #byRoot = new Groups();
+
+  constructor(limits: { finishedTasks: number; finishedMs: number }) {
+    this.#finished = new Finished(limits);
+  }
+
+  /** Of records in any order. */
+  load(records: readonly TaskRecord[]): void {
+    for (const record of [...records].sort(
+      (a, b) => a.created_ms - b.created_ms || a.order - b.order,
+    ))
+      this.remember(record);
+    this.#finished.load(records.filter((record) => isOver(record)));
+  }
+
+  remember(record: TaskRecord): void {
+    const { id, parent, owner, root, depth, order, finished_ms, created_ms, started_ms } = record;
+    const { name, runner } = record.task;
+    this.#byOwner.add(owner, id);
+    this.#byParent.add(parent, id);
+    this.#byRoot.add(root, id);
+    this.#lines.set(id, {
+      ...{ id, name, runner, parent, owner, root, depth, order, state: stateOf(record) },
+      ...{ created_ms, started_ms, finished_ms },
+    });
+    if (isOver(record)) {
+      this.#open.delete(id);
+      this.#finished.add(id, finished_ms);
+    } else this.#open.set(id, record);
+  }
+
+  /** Takes out what is finished and too old or too many, but for what somebody needs. */
+  takeOld(nowMs: number, isNeeded: (id: string) => boolean): Line[] {
+    const old = this.#finished.take(
+      nowMs,
+      // What others still wait for is asked for its state.
+      (id) => isNeeded(id) || this.#isAwaited(id) || this.#isCounted(id),
+    );
+    const lines = this.#linesOf(old);
+    for (const { id, owner, parent, root } of lines) {
+      this.#lines.delete(id);
+      this.#byOwner.remove(owner, id);
+      this.#byParent.remove(parent, id);
+      this.#byRoot.remove(root, id);
+    }
+    return lines;
+  }
+
+  line(id: string): Line | undefined {
+    return this.#lines.get(id);
+  }
+
+  /** All that is known of the queue of this agent, in the order in which it was accepted. */
+  queueOf(owner: string): Line[] {
+    return this.#linesOf(this.#byOwner.of(owner)).sort((a, b) => a.order - b.order);
+  }
+
+  /** What an agent pushed or delegated, over or not. */
+  childrenOf(agent: string): Line[] {
+    const ids = new Set([...this.#byOwner.of(agent), ...this.#byParent.of(agent)]);
+    return this.#linesOf(ids);
+  }
+
+  /** Tasks below this one, over or not. */
+  treeSize(root: string): number {
+    return this.#byRoot.of(root).size;
+  }
+
+  #linesOf(ids: Iterable<string>): Line[] {
+    return [...ids].flatMap((id) => this.#lines.get(id) ?? []);
+  }
+
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  get openSize(): number {
+    return this.#open.size;
+  }
+
+  has(id: string): boolean {
+    return this.#lines.has(id);
+  }
+
+  open(): TaskRecord[] {
+    return [...this.#open.values()];
+  }
+
+  openOne(id: string): TaskRecord | undefined {
+    return this.#open.get(id);
+  }
+
+  stateOf(id: string): string | undefined {
+    return this.#lines.get(id)?.state;
+  }
+
+  /** By state. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { state } of this.#lines.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
+    return counts;
+  }
+
+  /** Ids, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
+  list({ states, parent, after, limit }: TaskQuery): string[] {
+    // Forgotten by now: an empty page would look like the end.
+    if (after !== '' && !this.#lines.has(after))
+      throw new BusError('NO_SUCH_TASK', { task: after });
+    const ids: string[] = [];
+    let isBehind = after === '';
+    for (const line of this.#lines.values()) {
+      if (!isBehind) {
+        isBehind = line.id === after;
+        continue;
+      }
+      if (states.length > 0 && !states.includes(line.state)) continue;
+      if (parent !== '' && line.parent !== parent) continue;
+      ids.push(line.id);
+      if (ids.length >= limit) break;
+    }
+    return ids;
+  }
+
+  /** As long as the first task above it, or the owner of its queue, is open, it counts there. */
+  #isCounted(id: string): boolean {
+    const { root = '', owner = '' } = this.#lines.get(id) ?? {};
+    return this.#open.has(root) || this.#open.has(owner);
+  }
+
+  /** Whether it holds up one that is open. */
+  #isAwaited(id: string): boolean {
+    for (const { task } of this.#open.values()) if (task.depends_on.includes(id)) return true;
+    return false;
+  }
+}
+
+/** Ids by a name; nothing is kept of the empty one. */
+class Groups {
+  readonly #ids = new Map<string, Set<string>>();
+
+  of(name: string): ReadonlySet<string> {
+    return this.#ids.get(name) ?? new Set();
+  }
+
+  add(name: string, id: string): void {
+    if (name === '') return;
+    const ids = this.#ids.get(name) ?? new Set();
+    this.#ids.set(name, ids.add(id));
+  }
+
+  remove(name: string, id: string): void {
+    const ids = this.#ids.get(name);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#ids.delete(name);
+  }
+}

@@ -1,0 +1,53 @@
+import { stateOf } from './advance.js';
+import { gatesOf } from '../station/attention-station.js';
+import { possibleChanges } from './changes.js';
+import type { TaskView } from './messages.js';
+import type { TaskRecord } from './record.js';
+
+/** A record as others see it. */
+export function viewOf(record: TaskRecord): TaskView {
+  const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
+  const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
+  const { findings, owner, depth, iterations } = record;
+  return {
+    id,
+    state: stateOf(record),
+    revision,
+    task,
+    parent,
+    assigned_to: assignment?.worker ?? '',
+    attempt,
+    response,
+    reviews,
+    error,
+    asks,
+    may: possibleChanges(record),
+    notes,
+    created_ms,
+    updated_ms,
+    finished_ms,
+    progress,
+    gates: gatesOf(record),
+    findings,
+    owner,
+    depth,
+    iterations,
+  };
+}
+
+/** Whether its action carries what may be a password: the values of its environment, its standard input. */
+export function hasSecrets({ task: { action } }: Pick<TaskRecord, 'task'>): boolean {
+  return action !== null && (action.stdin !== '' || Object.keys(action.env).length > 0);
+}
+
+/** As those see it whom it does not concern: of the environment the names, of the input its length. */
+export function publicViewOf(record: TaskRecord): TaskView {
+  const view = viewOf(record);
+  const { action } = view.task;
+  if (action === null) return view;
+  const env = Object.fromEntries(Object.keys(action.env).map((name) => [name, hidden]));
+  const stdin = action.stdin === '' ? '' : `${hidden} (${action.stdin.length} characters)`;
+  return { ...view, task: { ...view.task, action: { ...action, env, stdin } } };
+}
+
+const hidden = '[not shown]';

@@ -1,0 +1,174 @@
+import { isEvidenceRequired } from '../../delegation/task/shapes.js';
+import {
+  attentionCounted,
+  noAttentionNumbers,
+  type AttentionNumbers,
+} from './attention-numbers.js';
+import { stateOf } from '../life/advance.js';
+import type { TaskRecord } from '../life/record.js';
+
+/** Findings that say: there is no evidence at all. */
+const groundless = new Set([
+  'PROTOCOL_MISMATCH',
+  'EVIDENCE_MISSING',
+  'CITATIONS_MISSING',
+  'NOTHING_VERIFIED',
+]);
+
+/**
+ * Sums over all tasks that were finished, of which the figures of the delegation document are made (sections 7: success
+ * metrics and efficiency metrics). Counted once per task, in the batch that finishes it.
+ */
+export interface TaskNumbers {
+  finished: number;
+  /** By state. */
+  outcomes: Record<string, number>;
+  completed_at_first: number;
+  /** Completed without anybody having looked at the citations. */
+  completed_unaided: number;
+  grounded: number;
+  /** Responses that had to have evidence, and had none. */
+  responses: number;
+  responses_required: number;
+  responses_groundless: number;
+  /** Reviews by confidence, and refused ones among them. */
+  reviewed: Record<string, number>;
+  refused: Record<string, number>;
+  grounding_ms: number;
+  working_ms: number;
+  grounding_bytes: number;
+  context_bytes: number;
+  tokens: number;
+  /** Tasks that told what they cost. */
+  told_usage: number;
+  /** By overlay: tasks that consulted it, and of which verified citations were of it. */
+  overlays_consulted: Record<string, number>;
+  overlays_cited: Record<string, number>;
+  attention: AttentionNumbers;
+}
+
+export const noNumbers: TaskNumbers = {
+  finished: 0,
+  outcomes: {},
+  completed_at_first: 0,
+  completed_unaided: 0,
+  grounded: 0,
+  responses: 0,
+  responses_required: 0,
+  responses_groundless: 0,
+  reviewed: {},
+  refused: {},
+  grounding_ms: 0,
+  working_ms: 0,
+  grounding_bytes: 0,
+  context_bytes: 0,
+  tokens: 0,
+  told_usage: 0,
+  overlays_consulted: {},
+  overlays_cited: {},
+  attention: noAttentionNumbers,
+};
+
+/** With one more task that is over. */
+export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
+  const { task, reviews, response, notes } = record;
+  const state = stateOf(record);
+  const isCompleted = state === 'completed';
+  const wasDecided = notes.some((each) => each.state === 'deciding');
+  const isGrounded = task.grounding !== null && task.grounding.strategy !== 'none';
+  const isRequired = isEvidenceRequired(record.asked.grounding);
+  const groundlessOnes = reviews.filter(({ findings }) =>
+    findings.some(({ code }) => groundless.has(code)),
+  ).length;
+  const usage = response?.usage ?? null;
+  const evidence = response?.grounding_evidence ?? null;
+  const last = reviews.at(-1);
+  const cited = (evidence?.citations ?? []).filter(
+    (_, at) => last?.citations[at]?.status === 'valid',
+  );
+  return {
+    finished: before.finished + 1,
+    outcomes: added(before.outcomes, [state]),
+    completed_at_first: before.completed_at_first + (isCompleted && reviews.length <= 1 ? 1 : 0),
+    completed_unaided: before.completed_unaided + (isCompleted && !wasDecided ? 1 : 0),
+    grounded: before.grounded + (isGrounded ? 1 : 0),
+    responses: before.responses + reviews.length,
+    responses_required: before.responses_required + (isRequired ? reviews.length : 0),
+    responses_groundless: before.responses_groundless + (isRequired ? groundlessOnes : 0),
+    reviewed: added(
+      before.reviewed,
+      reviews.map(({ confidence }) => confidence),
+    ),
+    refused: added(
+      before.refused,
+      reviews.flatMap(({ confidence, verdict }) => (verdict === 'refused' ? [confidence] : [])),
+    ),
+    // Questions that were asked at the same time took no longer than the whole.
+    grounding_ms: before.grounding_ms + Math.min(usage?.grounding_ms ?? 0, usage?.elapsed_ms ?? 0),
+    working_ms: before.working_ms + (usage?.elapsed_ms ?? 0),
+    grounding_bytes: before.grounding_bytes + (usage?.grounding_bytes ?? 0),
+    context_bytes: before.context_bytes + (usage?.context_bytes ?? 0),
+    tokens: before.tokens + (usage?.tokens ?? 0),
+    told_usage: before.told_usage + (usage === null ? 0 : 1),
+    overlays_consulted: added(before.overlays_consulted, new Set(evidence?.overlays_consulted)),
+    overlays_cited: added(before.overlays_cited, new Set(cited.map(({ overlay }) => overlay))),
+    attention: attentionCounted(before.attention, record),
+  };
+}
+
+/** What the sums say, as shares of 1; of nothing: 0. */
+export interface TaskRates {
+  /** Of the finished ones, completed. */
+  completed: number;
+  /** Of the completed ones, at the first attempt. */
+  accepted_without_revision: number;
+  accepted_without_manual_review: number;
+  /** Of the responses that had to have evidence. */
+  responses_without_grounding: number;
+  adoption: number;
+  /** Of the working time, spent on asking the PGC. */
+  grounding_overhead: number;
+  /** Read from the PGC, and handed to whoever did the work. */
+  bytes_per_task: number;
+  tokens_per_task: number;
+  rejection_by_confidence: Record<string, number>;
+  /** Of the finished tasks. */
+  overlay_coverage: Record<string, number>;
+}
+
+export function ratesOf(numbers: TaskNumbers): TaskRates {
+  const { finished, outcomes, told_usage: told } = numbers;
+  const completed = outcomes.completed ?? 0;
+  const each = (
+    parts: Record<string, number>,
+    wholes: (name: string) => number,
+  ): Record<string, number> =>
+    Object.fromEntries(
+      Object.keys(parts).map((name) => [name, share(parts[name] ?? 0, wholes(name))]),
+    );
+  return {
+    completed: share(completed, finished),
+    accepted_without_revision: share(numbers.completed_at_first, completed),
+    accepted_without_manual_review: share(numbers.completed_unaided, completed),
+    responses_without_grounding: share(numbers.responses_groundless, numbers.responses_required),
+    adoption: share(numbers.grounded, finished),
+    grounding_overhead: share(numbers.grounding_ms, numbers.working_ms),
+    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, told)),
+    tokens_per_task: Math.round(share(numbers.tokens, told)),
+    rejection_by_confidence: each(
+      { high: 0, medium: 0, low: 0, ...numbers.refused },
+      (level) => numbers.reviewed[level] ?? 0,
+    ),
+    overlay_coverage: each(numbers.overlays_cited, () => finished),
+  };
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+function added(before: Record<string, number>, names: Iterable<string>): Record<string, number> {
+  const after = { ...before };
+  for (const name of names) after[name] = (after[name] ?? 0) + 1;
+  return after;
+}

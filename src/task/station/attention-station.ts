@@ -1,0 +1,291 @@
+import type { Approval } from '../../attention/approvals.js';
+import {
+  covers,
+  granted,
+  isGated,
+  judged,
+  leaveFor,
+  nextGrant,
+  openGate,
+  opened,
+  taskOfGate,
+} from '../../attention/gates.js';
+import { canonicalJson } from '../../attention/digest.js';
+import { reportedBy, reportedIn, statedGate } from '../../attention/gate-block.js';
+import type { GateJudgement, GrantUse } from '../../attention/messages.js';
+import {
+  attentionLimits,
+  judgements,
+  type Classification,
+  type Gate,
+  type Grant,
+} from '../../attention/shapes.js';
+import { parseJson } from '../../delegation/task/json.js';
+import { readAction } from '../../delegation/task/schema.js';
+import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { stateOf } from '../life/advance.js';
+import type { Patch, TaskBook, Told } from '../book/book.js';
+import type { TaskRecord } from '../life/record.js';
+
+/** What the station needs of the world. */
+export interface AttentionPorts {
+  /** Without a look at files: what scripts do is seen where they can be read. Undefined: it can do nothing. */
+  classify: (task: DelegatedTask) => Promise<Classification | undefined>;
+  approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
+  /** How long a person may take. */
+  gateMs: number;
+  /** Nobody judged it: its task ends, or all that is open of its session. */
+  onExpiry: 'halt' | 'withdraw';
+  /** This manager, as it is named in what it sees. */
+  self: string;
+}
+
+/** Whose approvals count for a task. */
+export function sessionOf({ task, parent }: Pick<TaskRecord, 'task' | 'parent'>): string {
+  return task.session || parent;
+}
+
+/**
+ * What becomes of a task that is attended to: it passes in silence, or with a note, or by an approval of its session; or a
+ * person is asked. Source: the attention protocol, phases 0 to 2.
+ */
+export async function attended(
+  record: TaskRecord,
+  ports: AttentionPorts,
+  nowMs: number,
+): Promise<Told | undefined> {
+  const { task, grants, gates, findings } = record;
+  // It was asked already: performed a second time, this changes nothing.
+  if (openGate(gates) !== undefined) return undefined;
+  const seen = await seenOf(record, ports);
+  if (seen === undefined) return passed({});
+  const { classification, by } = seen;
+  if (!isGated(classification)) return passed({ findings: noted(findings, classification) });
+  const leave = leaveFor(grants, classification);
+  if (leave !== undefined && by === ports.self) return passed({});
+  const session = sessionOf(record);
+  // Whoever had leave and stopped all the same is not sent on by the same leave: a person is asked.
+  const approval = leave === undefined ? await ports.approved(session, classification) : undefined;
+  if (approval !== undefined) {
+    const given = { task: task.id, digest: classification.digest, gate: '', by: approval.by };
+    return passed({ grants: granted(grants, { ...given, nowMs, n: nextGrant(grants) }) });
+  }
+  const { gateMs } = ports;
+  const asked = { task: task.id, classification, seenBy: by, session, nowMs, expiresMs: gateMs };
+  const next = opened(gates, asked);
+  if (next === undefined) {
+    const { code, text, retryable } = new BusError('GATES_EXCEEDED', {
+      task: task.id,
+      limit: attentionLimits.gates,
+    }).toFailure();
+    const event = { type: 'gate.judged', outcome: 'halted', reason: code } as const;
+    return { event, patch: { error: { code, text, retryable } } };
+  }
+  return {
+    event: { type: 'attention.gated', reason: 'GATE_DETECTED', expiresMs: gateMs },
+    patch: {
+      gates: next,
+      grants: grants.filter((each) => each !== leave),
+      asks: `approve, dismiss, modify, halt or withdraw ${next.at(-1)?.id ?? ''}?`,
+    },
+  };
+}
+
+/**
+ * What else ends with a task that is over: the whole session, where a person withdrew it at one of its gates, or by the policy.
+ * Asked of its record, so that a manager that dies in between does it when it is back. Undefined: nothing.
+ */
+export function sessionEndedBy(
+  record: TaskRecord,
+  { onExpiry }: Pick<AttentionPorts, 'onExpiry'>,
+): { session: string; reason: string; untilMs: number } | undefined {
+  const { reason } = record.snapshot.context;
+  const isWithdrawn =
+    reason === 'GATE_WITHDRAWN' || (reason === 'GATE_EXPIRED' && onExpiry === 'withdraw');
+  if (stateOf(record) !== 'halted' || !isWithdrawn) return undefined;
+  return { session: sessionOf(record), reason, untilMs: record.finished_ms };
+}
+
+/** Ends all that is open of a session, and was delegated until then. Throws STORE_UNAVAILABLE. */
+export async function withdrawSession(
+  book: TaskBook,
+  { session, reason, untilMs = Infinity }: { session: string; reason: string; untilMs?: number },
+): Promise<void> {
+  const open = book
+    .open()
+    .filter((record) => sessionOf(record) === session && record.created_ms <= untilMs);
+  for (const { id } of open)
+    await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
+      // It ended by itself meanwhile.
+      if (asBusError(error).code !== 'TASK_STATE') throw error;
+    });
+}
+
+/** What the executor saw that stopped, else what this process sees. */
+async function seenOf(
+  { response, task, assignment }: TaskRecord,
+  { classify, self }: AttentionPorts,
+): Promise<{ classification: Classification; by: string } | undefined> {
+  if (response?.reason === 'GATE_DETECTED' && response.status === 'blocked') {
+    const by = assignment?.worker ?? '';
+    return { classification: stopOf(response, task.id, by), by };
+  }
+  const classification = await classify(task);
+  return classification && { classification, by: self };
+}
+
+/**
+ * A stop is a stop, also of a worker that says nothing of what it saw, or nothing risky: sent on without a question it would
+ * stop at the same again, for as long as the task has time.
+ */
+function stopOf(
+  { classification, result, errors }: TaskResponse,
+  task: string,
+  worker: string,
+): Classification {
+  if (classification !== null && isGated(classification)) return classification;
+  const texts = [result, ...errors.map(({ text }) => text)];
+  return reportedBy(task, worker, statedGate(texts, { given: [], mark: '' }));
+}
+
+function passed(patch: Patch): Told {
+  return { event: { type: 'attention.passed' }, patch };
+}
+
+function noted(
+  before: TaskRecord['findings'],
+  { findings }: Classification,
+): TaskRecord['findings'] {
+  const known = new Set(before.map((each) => JSON.stringify(each)));
+  const fresh = findings.filter((each) => !known.has(JSON.stringify(each)));
+  return [...before, ...fresh].slice(-attentionLimits.findings);
+}
+
+/** What is said about an open gate, checked. Throws NO_SUCH_GATE, GATE_JUDGED, GATE_CHANGED, USAGE, TOO_LARGE, TASK_INVALID. */
+export function judgedBy(
+  record: TaskRecord,
+  said: GateJudgement,
+  by: string,
+  nowMs: number,
+): Told & { gate: Gate } {
+  const gate = gateIn(record, said.id);
+  const { judgement, direction } = said;
+  if (!judgements.includes(judgement))
+    throw new BusError('USAGE', { detail: `a gate is judged by ${judgements.join(', ')}` });
+  if (gate.state !== 'open' || stateOf(record) !== 'attending')
+    throw new BusError('GATE_JUDGED', { gate: gate.id, state: stateNow(gate, record) });
+  const { digest } = gate.classification;
+  if (said.action !== '' && said.action !== digest.action)
+    throw new BusError('GATE_CHANGED', { gate: gate.id });
+  if (direction.length > attentionLimits.directionChars)
+    throw new BusError('TOO_LARGE', {
+      what: 'a direction',
+      bytes: direction.length,
+      limit: attentionLimits.directionChars,
+    });
+  const gates = judged(record.gates, { judgement, by, direction, nowMs });
+  const base: Patch = { gates, asks: '', error: null };
+  const { grants, id: task } = record;
+  const reason = `${judgement} by ${by}`;
+  switch (judgement) {
+    case 'approve':
+    case 'dismiss': {
+      const findings = reportedIn(gate.classification);
+      const given = { task, digest, gate: gate.id, by, nowMs, n: nextGrant(grants), findings };
+      const patch = { ...base, grants: granted(grants, given) };
+      return { gate, event: { type: 'gate.judged', outcome: 'granted', reason }, patch };
+    }
+    case 'modify': {
+      const patch = { ...base, response: null, ...modified(record, direction) };
+      return { gate, event: { type: 'gate.judged', outcome: 'modified', reason }, patch };
+    }
+    case 'halt':
+    case 'withdraw': {
+      const { code, text, retryable } = new BusError(
+        judgement === 'halt' ? 'GATE_HALTED' : 'GATE_WITHDRAWN',
+        { gate: gate.id, by },
+      ).toFailure();
+      const outcome = judgement === 'halt' ? 'halted' : 'withdrawn';
+      const patch = { ...base, error: { code, text, retryable } };
+      return { gate, event: { type: 'gate.judged', outcome, reason: code }, patch };
+    }
+  }
+}
+
+/** Whether it is the very judgement that counts. */
+export function isRepeated(record: TaskRecord, said: GateJudgement, by: string): boolean {
+  const { state, judgement, judged_by, direction, classification } = gateIn(record, said.id);
+  const isShown = said.action === '' || said.action === classification.digest.action;
+  const isSame = judgement === said.judgement && direction === said.direction && isShown;
+  return state === 'judged' && judged_by === by && isSame;
+}
+
+/** Another action as JSON, or words for whoever does it. A program takes no words. */
+function modified({ task }: TaskRecord, direction: string): Patch {
+  const usage = (detail: string): BusError => new BusError('USAGE', { detail });
+  if (task.runner === 'command') {
+    const value = parseJson(direction);
+    if (!('argv' in value))
+      throw usage('a program is modified by another action as JSON: {"argv": [...]}');
+    const action = readAction(value, task.action);
+    if (canonicalJson(action) === canonicalJson(task.action))
+      throw usage('this is the action that was stopped; approve or dismiss it');
+    return { task: { ...task, action } };
+  }
+  if (direction.trim() === '') throw usage('modify needs a direction');
+  const feedback = [...task.feedback, direction].slice(-taskLimits.feedback);
+  return { task: { ...task, feedback } };
+}
+
+/** Throws NO_SUCH_GATE. */
+export function gateIn({ gates }: Pick<TaskRecord, 'gates'>, id: string): Gate {
+  const gate = gates.find((each) => each.id === id);
+  if (gate === undefined) throw new BusError('NO_SUCH_GATE', { gate: id });
+  return gate;
+}
+
+/** Throws NO_SUCH_GATE of a gate, and of the task that its name says. */
+export async function recordOfGate(book: TaskBook, id: string): Promise<TaskRecord> {
+  const task = taskOfGate(id);
+  if (task === undefined || book.stateOf(task) === undefined)
+    throw new BusError('NO_SUCH_GATE', { gate: id });
+  return book.get(task);
+}
+
+/** An open gate of a task that has gone on is open no longer. */
+export function stateNow({ state }: Gate, record: TaskRecord): Gate['state'] {
+  if (state !== 'open' || stateOf(record) === 'attending') return state;
+  return record.snapshot.context.reason === 'GATE_EXPIRED' ? 'expired' : 'void';
+}
+
+/** As they are now. */
+export function gatesOf(record: TaskRecord): Gate[] {
+  return record.gates.map((gate) => ({ ...gate, state: stateNow(gate, record) }));
+}
+
+/**
+ * The grants of a record with one used by who has the task now. Used by this very attempt before, it is the same use, told
+ * twice. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
+ */
+export function used(record: TaskRecord, use: GrantUse, by: string, nowMs: number): Grant[] {
+  const { assignment, attempt: now } = record;
+  const isTheirs = assignment?.attempt === use.attempt && assignment.worker === by;
+  // Of a task that was cancelled the worker may not have heard yet.
+  if (!isTheirs || assignment.snapshot.status !== 'active')
+    throw new BusError('STALE_ATTEMPT', { task: record.id, attempt: use.attempt, now });
+  const grant = record.grants.find(({ id }) => id === use.grant);
+  const refused = (detail: string): BusError =>
+    new BusError('GRANT_REFUSED', { task: record.id, detail });
+  if (grant === undefined) throw refused('there is no such grant for this task');
+  // Whether a script that was not shown is risky, the executor has decided.
+  if (!covers(grant.digest, { digest: use.digest, findings: [] }))
+    throw refused('it was given for another action');
+  if (grant.used_ms > 0) {
+    if (grant.used_attempt === use.attempt) return record.grants;
+    throw new BusError('GRANT_USED', { grant: grant.id });
+  }
+  return record.grants.map((each) =>
+    each === grant ? { ...each, used_ms: nowMs, used_attempt: use.attempt } : each,
+  );
+}

@@ -1,0 +1,465 @@
+import type { Clock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { leaseMs } from '../../delegation/manager/manager.machine.js';
+import { reasonOf, reviewResponse } from '../../delegation/manager/evidence.js';
+import type { Critique } from '../../critic/shapes.js';
+import type { CitationVerdict, Review } from '../../delegation/manager/review.js';
+import type {
+  Assignment,
+  DelegatedTask,
+  EvidenceCitation,
+  TaskFailure,
+  TaskResponse,
+} from '../../delegation/task/shapes.js';
+import { evidenceLimits, hasEffects, taskLimits } from '../../delegation/task/shapes.js';
+import { workClassOf, type Wish, type WorkerPool } from '../../delegation/manager/worker-pool.js';
+import { hasAgent, isOver, stateOf, type Deed } from '../life/advance.js';
+import {
+  attended,
+  sessionEndedBy,
+  withdrawSession,
+  type AttentionPorts,
+} from './attention-station.js';
+import type { Patch, TaskBook } from '../book/book.js';
+import {
+  absentTold,
+  critiqueTold,
+  lastCritique,
+  withCritique,
+  type Gate,
+} from './critique-station.js';
+import { critiqueWithin } from './critique-wait.js';
+import type { Queues } from '../queue/queues.js';
+import { recordLimits, type TaskRecord } from '../life/record.js';
+import { reactionTo } from '../life/reaction.js';
+import type { TaskEvent } from '../life/task.machine.js';
+
+export interface AssignedTo {
+  worker: string;
+  /** It knows the protocol. */
+  isCapable: boolean;
+}
+
+/** What conducting tasks needs of the world. */
+export interface ConductorPorts {
+  /** Of this manager, as workers address it. */
+  manager: string;
+  attention: AttentionPorts;
+  clock: Clock;
+  queues: Pick<Queues, 'turn' | 'noticed' | 'begunAnew' | 'ended' | 'isOver'>;
+  /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
+  enrol: (id: string) => Promise<void>;
+  dismiss: (id: string) => Promise<void>;
+  /** Durable, and stored once under its id. Throws what the broker refuses. */
+  assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
+  withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
+  /** To whoever gets the result; in the name of its own agent, where it has one. Stored once, however often it is told. */
+  deliver: (record: TaskRecord) => Promise<void>;
+  /** In their order, each decided in this process. */
+  verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
+  /** By a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
+  critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
+  /** How the gate is set; absent: as the product has it. */
+  gate?: Gate;
+  /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
+  generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+/** Why a signal was given: this process ends, and the next one goes on. */
+export const handedOver = 'handed over';
+
+const openStates = new Set(['pending', 'attending', 'assigned', 'running']);
+
+/** Does what the records of a book ask for. Everything here may happen twice: the second time changes nothing. */
+export class Conductor {
+  readonly #pool: WorkerPool;
+  readonly #ports: ConductorPorts;
+  #book: TaskBook | undefined;
+
+  constructor(pool: WorkerPool, ports: ConductorPorts) {
+    this.#pool = pool;
+    this.#ports = ports;
+  }
+
+  /** The book needs whoever performs before it can be opened. */
+  conduct(book: TaskBook): void {
+    this.#book = book;
+    for (const { id, assignment, task, depth } of book.open())
+      if (assignment?.snapshot.status === 'active')
+        this.#pool.retake(id, assignment.worker, workClassOf(task.runner, depth));
+  }
+
+  /** After each change of a record. */
+  noticed(record: TaskRecord): void {
+    // Nobody is kept waiting for a task about which a person is asked.
+    const isIdle = !openStates.has(stateOf(record)) || record.snapshot.context.isGated;
+    if (isIdle) this.#pool.release(record.id);
+    this.#ports.queues.noticed(record);
+  }
+
+  readonly perform = async (record: TaskRecord, deed: Deed): Promise<void> => {
+    const { id } = record;
+    switch (deed.type) {
+      case 'agent.enrol':
+        // Where it is over already, its end does it once more.
+        return isOver(record) ? undefined : this.#ports.enrol(id).catch(unlessRefused);
+      case 'turn.await':
+        return this.#while(record, 'pending', (signal) => this.#awaitTurn(record, signal));
+      case 'task.attend':
+        return this.#attend(record);
+      case 'worker.choose':
+        return this.#choose(record);
+      case 'assignment.send':
+        return this.#assign(record, deed.attempt);
+      case 'withdrawal.send':
+        return this.#ports.withdraw(deed.worker, id, deed.attempt, deed.reason).catch(unlessGone);
+      case 'response.review':
+        return this.#review(record);
+      case 'result.critique':
+        return this.#while(record, 'critiquing', (signal) => this.#critique(record, signal));
+      case 'revision.prepare':
+        return this.#revise(record);
+      case 'block.react':
+        return this.#while(record, 'blocked', (signal) => this.#react(record, deed.reason, signal));
+      case 'task.finish':
+        return this.#finish(record);
+    }
+  };
+
+  /** As long as the task is in that state; not at all when it no longer is. Throws CANCELLED when the book is closed: it is not done. */
+  async #while(
+    record: TaskRecord,
+    state: string,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const book = this.#of();
+    const over = new AbortController();
+    const watched = (async () => {
+      let current = record;
+      try {
+        while (!over.signal.aborted && stateOf(current) === state)
+          current = await this.#changed(record.id, current.revision, over.signal);
+      } finally {
+        // What was asked of others stays asked: the next process wants the answer.
+        over.abort(book.isClosed ? handedOver : undefined);
+      }
+    })();
+    // Heard below, once the work has ended.
+    watched.catch(() => undefined);
+    try {
+      if (stateOf(await book.get(record.id)) === state) await work(over.signal);
+    } catch (error) {
+      if (!over.signal.aborted) throw error;
+    } finally {
+      over.abort();
+      await watched;
+    }
+  }
+
+  /** Throws CANCELLED when the book is closed. */
+  async #changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
+    const book = this.#of();
+    const record = await book.changed(id, revision, signal);
+    if (book.isClosed) throw new BusError('CANCELLED');
+    return record;
+  }
+
+  async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
+    const book = this.#of();
+    for (const each of task.depends_on) {
+      let other = await book.get(each);
+      while (!isOver(other) && !signal.aborted)
+        other = await this.#changed(each, other.revision, signal);
+      if (signal.aborted) return;
+      const state = stateOf(other);
+      if (state === 'completed') continue;
+      const failure = new BusError('DEPENDENCY_FAILED', { task: each, state });
+      const reason = failure.code;
+      await book.send(id, { type: 'dependency.failed', reason }, { error: failureOf(failure) });
+      return;
+    }
+    const record = await book.get(id);
+    const { clock, queues } = this.#ports;
+    await queues.turn(record, signal);
+    await pause(clock, Math.max(0, record.not_before_ms - clock.nowMs()), signal);
+    if (signal.aborted) return;
+    const wish = wishOf(record);
+    if (!this.#pool.isPossible(wish)) {
+      const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
+      await book.amend(id, { progress: new BusError('NO_WORKER', { task: id, detail }).message });
+    }
+    // What may be risky is judged first, whether somebody is free or not.
+    const isJudgedFirst = !record.snapshot.context.isAttended && task.runner !== 'answer';
+    if (!isJudgedFirst) await this.#pool.turn(wish, signal);
+    await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
+  }
+
+  async #finish(record: TaskRecord): Promise<void> {
+    const ended = sessionEndedBy(record, this.#ports.attention);
+    if (ended !== undefined) await withdrawSession(this.#of(), ended);
+    const { queues, deliver, enrol, dismiss } = this.#ports;
+    await queues.ended(record);
+    // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
+    if (hasAgent(record)) await enrol(record.id).catch(unlessRefused);
+    // The attempt that pushed it may be over alone: the next one has not heard of it.
+    const isWanted = !queues.isOver(record.parent) && record.error?.code !== 'PARENT_OVER';
+    if (isWanted) await deliver(record).catch(unlessGone);
+    if (hasAgent(record)) await dismiss(record.id).catch(unlessRefused);
+  }
+
+  async #attend(record: TaskRecord): Promise<void> {
+    if (stateOf(record) !== 'attending') return;
+    const { attention, clock } = this.#ports;
+    const told = await attended(record, attention, clock.nowMs());
+    if (told !== undefined) await this.#tell(record, 'attending', told.event, told.patch);
+  }
+
+  async #choose(record: TaskRecord): Promise<void> {
+    if (record.assignment?.snapshot.status === 'active') return;
+    await this.#ports.queues.begunAnew(record);
+    const worker = this.#pool.now(wishOf(record));
+    const event: TaskEvent =
+      worker === undefined
+        ? { type: 'worker.absent', reason: 'NO_WORKER' }
+        : { type: 'worker.chosen', worker: worker.id, isCapable: worker.isCapable };
+    await this.#tell(record, 'assigned', event, { response: null, progress: '' });
+  }
+
+  async #assign(record: TaskRecord, attempt: number): Promise<void> {
+    const { id, task, assignment, created_ms, timers, grants } = record;
+    if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active') return;
+    const { manager, assign } = this.#ports;
+    const { worker, isCapable } = assignment.snapshot.context;
+    // Later than at first, where a person was asked meanwhile.
+    const until_ms = timers.whole ?? created_ms + task.limits.timeout_ms;
+    const leave = grants.filter(({ used_ms }) => used_ms === 0);
+    const { depth, parent } = record;
+    const whole = {
+      task,
+      attempt,
+      lease_ms: leaseMs,
+      until_ms,
+      manager,
+      grants: leave,
+      depth,
+      parent,
+    };
+    try {
+      await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
+    } catch (error) {
+      const { code, retryable } = asBusError(error);
+      if (retryable) throw error;
+      await this.#of()
+        .sendAssignment(id, attempt, { type: 'worker.lost', reason: code })
+        .catch(unlessStale);
+    }
+  }
+
+  async #review(record: TaskRecord): Promise<void> {
+    const { task, response, reviews, assignment } = record;
+    if (stateOf(record) !== 'reviewing' || response === null) return;
+    // One that cites more is refused for that; nobody has to read them all.
+    const citations = (response.grounding_evidence?.citations ?? []).slice(
+      0,
+      evidenceLimits.citations,
+    );
+    const verdicts = await this.#ports.verify(citations);
+    const worker = assignment?.worker ?? '';
+    const { isCritiqued = false } = record.snapshot.context;
+    const review = judged(task, reviewResponse(task, response, worker, verdicts), isCritiqued);
+    const reason = reasonOf(review);
+    const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
+    if (review.verdict === 'refused') {
+      patch.failed_workers = [...new Set([...record.failed_workers, worker])];
+      patch.error = refusalOf(review, reason);
+    }
+    // What was wrong with an earlier attempt is told by its review.
+    else patch.error = null;
+    if (review.verdict === 'undecided') patch.asks = asksOf(review);
+    await this.#tell(
+      record,
+      'reviewing',
+      { type: 'review.done', verdict: review.verdict, reason },
+      patch,
+    );
+  }
+
+  async #critique(record: TaskRecord, signal: AbortSignal): Promise<void> {
+    const { clock, critique, gate } = this.#ports;
+    const { id } = record;
+    const said = await critiqueWithin(() => critique(record, signal), {
+      ...{ clock, signal },
+      onWaiting: (code) => this.#of().amend(id, { progress: `waits for a critic: ${code}` }),
+    });
+    if (said === undefined || signal.aborted) return;
+    const nowMs = clock.nowMs();
+    const told =
+      said instanceof BusError
+        ? absentTold(record, said, nowMs)
+        : critiqueTold(record, said, nowMs, gate);
+    await this.#tell(record, 'critiquing', told.event, { ...told.patch, progress: '' });
+  }
+
+  /** What was wrong goes with it, so that the next attempt can do better. */
+  async #revise(record: TaskRecord): Promise<void> {
+    const { task, reviews } = record;
+    const findings = reviews.at(-1)?.findings ?? [];
+    const said = findings.map(({ code, text }) => `${code}: ${text}`);
+    const last = lastCritique(record);
+    const all =
+      last === undefined ? [...task.feedback, ...said] : withCritique(task.feedback, last);
+    const feedback = all.slice(-taskLimits.feedback);
+    await this.#tell(
+      record,
+      'revising',
+      { type: 'revision.prepared' },
+      { task: { ...task, feedback } },
+    );
+  }
+
+  async #react(record: TaskRecord, reason: string, signal: AbortSignal): Promise<void> {
+    const { id, task, assignment, failed_workers, reactions } = record;
+    const worker = assignment?.worker ?? '';
+    const others = { ...wishOf(record), to: '', failed: [...failed_workers, worker] };
+    const reaction = reactionTo(reason, {
+      task,
+      tried: reactions,
+      hasOthers: this.#pool.hasFresh(others),
+    });
+    const book = this.#of();
+    const tried = [...reactions, reaction];
+    switch (reaction) {
+      case 'reassign':
+        await book.send(
+          id,
+          { type: 'block.resolved' },
+          { failed_workers: [...new Set([...failed_workers, worker])], reactions: tried },
+        );
+        return;
+      case 'regenerate': {
+        await book.amend(id, { reactions: tried, progress: 'missing overlays are being made' });
+        const overlays = task.grounding?.overlay_hints ?? [];
+        const made = await this.#ports.generate(overlays, signal).then(
+          () => true,
+          () => false,
+        );
+        if (signal.aborted) return;
+        // Without them the next reaction has its turn.
+        if (!made) return this.#react(await book.get(id), reason, signal);
+        await book.send(id, { type: 'block.resolved' }, { progress: '' });
+        return;
+      }
+      case 'relax':
+        await book.send(
+          id,
+          { type: 'block.resolved' },
+          { task: relaxed(task), reactions: tried, progress: '' },
+        );
+        return;
+      case 'ask':
+        await book.amend(id, { asks: `blocked by ${reason}: relax, regenerate, reassign?` });
+    }
+  }
+
+  /** Only if it is still in that state: what is performed a second time comes too late. */
+  async #tell(
+    record: TaskRecord,
+    state: string,
+    event: TaskEvent,
+    patch: Patch = {},
+  ): Promise<void> {
+    const book = this.#of();
+    if (stateOf(await book.get(record.id)) !== state) return;
+    await book.send(record.id, event, patch).catch(unlessStale);
+  }
+
+  #of(): TaskBook {
+    if (this.#book === undefined) throw new Error('bug: nothing is conducted yet');
+    return this.#book;
+  }
+}
+
+/**
+ * What had an effect is not done again because its evidence is refused: then a person decides. Criteria in words need a
+ * reader: where a critic follows that is the critic, and a person only where it does not read them.
+ */
+function judged(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
+  const isRepeated = review.verdict === 'refused' && hasEffects(task);
+  if (isRepeated) return { ...review, verdict: 'undecided' };
+  const isForReader = review.findings.every(({ code }) => code === 'CRITERIA_UNCHECKED');
+  return isCritiqued && review.verdict === 'undecided' && isForReader
+    ? { ...review, verdict: 'warned' }
+    : review;
+}
+
+/** Without evidence that cannot be had. */
+export function relaxed(task: DelegatedTask): DelegatedTask {
+  if (task.grounding === null) return task;
+  const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
+  return { ...task, grounding };
+}
+
+export function wishOf({ id, task, failed_workers, grants, depth }: TaskRecord): Wish {
+  const hasLeave = grants.some(({ used_ms }) => used_ms === 0);
+  const { runner, to } = task;
+  return { task: id, runner, depth, to, failed: failed_workers, hasLeave };
+}
+
+/** What an answer to a blocked or clarifying task looks like as a patch: see TaskChange. */
+export function answered({ task, response, asks }: TaskRecord, answer: string): Patch {
+  const question = asks || (response?.clarification_request ?? '');
+  const clarifications = [...task.clarifications, { question, answer }];
+  if (clarifications.length > taskLimits.clarifications)
+    throw new BusError('TOO_LARGE', {
+      what: 'a list of clarifications',
+      bytes: clarifications.length,
+      limit: taskLimits.clarifications,
+    });
+  return { task: { ...task, clarifications }, asks: '' };
+}
+
+/** What is kept of a response beside itself. */
+export function respondedWith(response: TaskResponse): Patch {
+  const [first] = response.errors;
+  const patch: Patch = { response, progress: '' };
+  if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
+  if (response.status === 'failed' || response.status === 'blocked')
+    patch.error = first ?? { code: response.reason, text: response.result, retryable: false };
+  return patch;
+}
+
+function refusalOf({ findings }: Review, code: string): TaskFailure {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const detail = errors.map(({ text }) => text).join('; ');
+  const known = new BusError('EVIDENCE_REFUSED', { detail });
+  return { ...failureOf(known), code };
+}
+
+function asksOf({ findings, confidence, similarity }: Review): string {
+  const why = findings.map(({ text }) => text).join('; ');
+  const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  return whole.slice(0, recordLimits.asksChars);
+}
+
+function failureOf(error: BusError): TaskFailure {
+  const { code, text, retryable } = error.toFailure();
+  return { code, text, retryable };
+}
+
+/** Nobody is there to hear it, and nobody ever will. */
+function unlessGone(error: unknown): void {
+  const { code } = asBusError(error);
+  if (code !== 'UNKNOWN_AGENT' && code !== 'NO_MAILBOX') throw error;
+}
+
+/** What is refused for good is not tried for ever. */
+function unlessRefused(error: unknown): void {
+  if (asBusError(error).retryable) throw error;
+}
+
+/** Somebody else was faster. */
+function unlessStale(error: unknown): void {
+  const { code } = asBusError(error);
+  if (code !== 'TASK_STATE' && code !== 'STALE_ATTEMPT' && code !== 'NO_SUCH_TASK') throw error;
+}

@@ -1,0 +1,383 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { confidenceOf } from '../../base/confidence.js';
+import { BusError } from '../../errors/bus-error.js';
+import { jsonSchemaOf } from '../../delegation/task/json-schema.js';
+import { evidenceSchema } from '../../delegation/task/response.js';
+import { delegatedTaskSchema, groundingSchema, readTask } from '../../delegation/task/schema.js';
+import {
+  taskLimits,
+  type DelegatedTask,
+  type GroundingEvidence,
+} from '../../delegation/task/shapes.js';
+import type { TaskView } from '../life/messages.js';
+import { isFinal } from '../life/states.js';
+
+export const todoStatuses = ['pending', 'in_progress', 'delegated', 'completed'] as const;
+export type TodoStatus = (typeof todoStatuses)[number];
+
+/** Beyond them an update is refused; nothing is cut, but for the result of a worker. */
+export const todoLimits = {
+  documentBytes: 1024 * 1024,
+  /** Of one list. Completed entries make room for new ones. */
+  todos: 200,
+  listBytes: 4 * 1024 * 1024,
+  idChars: 96,
+  summaryChars: { min: 15, max: 16_000 },
+} as const;
+
+const idText = z
+  .string()
+  .max(todoLimits.idChars)
+  .regex(/^[A-Za-z0-9][\w.-]*$/, 'letters, digits, ".", "_" and "-"');
+
+/** What a task may say besides what an entry has words for. */
+const workSchema = z
+  .strictObject(
+    delegatedTaskSchema.pick({
+      ...{ acceptance_criteria: true, kind: true, criticality: true, runner: true, action: true },
+      ...{ depends_on: true, limits: true, pgc: true, scope: true },
+    }).shape,
+  )
+  .partial();
+
+const todoSchema = z.strictObject({
+  id: idText.describe('What it is known by; an update of a known one changes what it names.'),
+  content: z
+    .string()
+    .min(1)
+    .max(taskLimits.taskChars)
+    .optional()
+    .describe('What is to be done. A new entry needs it.'),
+  activeForm: z
+    .string()
+    .max(taskLimits.criterionChars)
+    .optional()
+    .describe('The same, as it goes on.'),
+  status: z
+    .enum(todoStatuses)
+    .describe('One entry at most is in_progress; delegated hands it to delegated_to.'),
+  acceptance_criteria: z
+    .array(z.string().min(1).max(taskLimits.criterionChars))
+    .max(taskLimits.criteria)
+    .optional()
+    .describe('When it counts as done. A delegated entry needs one.'),
+  delegated_to: z
+    .string()
+    .max(taskLimits.idChars)
+    .optional()
+    .describe('Agent or alias that shall do it. A delegated entry needs it.'),
+  context: z
+    .string()
+    .max(taskLimits.contextChars)
+    .optional()
+    .describe('What whoever does it should know besides.'),
+  delegate_session_id: z
+    .string()
+    .max(taskLimits.idChars)
+    .optional()
+    .describe('Kept for the caller; it decides nothing.'),
+  work: workSchema
+    .optional()
+    .describe('What else the task is, as in `sigma delegate --schema`: a runner, an action, …'),
+  result_summary: z
+    .string()
+    .max(todoLimits.summaryChars.max)
+    .optional()
+    .describe(
+      `What came of it. A completed entry needs ${todoLimits.summaryChars.min} characters.`,
+    ),
+});
+
+const groundingOf = groundingSchema.extend({
+  id: idText.describe('The entry that it is of.'),
+  evidence_required: z
+    .union([z.boolean(), z.enum(['true', 'false'])])
+    .optional()
+    .describe('Absent: required, unless the strategy is none.'),
+});
+
+const evidenceOf = evidenceSchema.extend({ id: idText.describe('The entry that it is of.') });
+
+/** What an agent says of its list: entries, and by id how they are grounded and what they rest on. */
+export const todoUpdateSchema = z.strictObject({
+  todos: z
+    .array(todoSchema)
+    .max(todoLimits.todos)
+    .describe('Entries that are new or changed; the others stay as they are.'),
+  grounding: z
+    .array(groundingOf)
+    .max(todoLimits.todos)
+    .default([])
+    .describe('How delegated entries use the PGC.'),
+  grounding_evidence: z
+    .array(evidenceOf)
+    .max(todoLimits.todos)
+    .default([])
+    .describe('What completed entries rest on.'),
+});
+
+export type TodoUpdateDocument = z.output<typeof todoUpdateSchema>;
+type Grounding = Omit<z.output<typeof groundingOf>, 'id'>;
+export type Work = z.output<typeof workSchema>;
+
+/** One entry as it is kept. */
+export interface Todo {
+  id: string;
+  content: string;
+  activeForm: string;
+  status: TodoStatus;
+  acceptance_criteria: string[];
+  delegated_to: string;
+  context: string;
+  delegate_session_id: string;
+  result_summary: string;
+  grounding: Grounding | null;
+  /** Absent: nothing, as of a release without it. */
+  work?: Work;
+  grounding_evidence: GroundingEvidence | null;
+  /** The task it was delegated as, last; empty: never. */
+  task_id: string;
+  /** Who gets its result. */
+  parent: string;
+  /** How often it was. */
+  delegations: number;
+  /** That task is at the manager; before, it has still to be handed over. */
+  is_handed_over: boolean;
+}
+
+/** What becomes of `task_id`, as far as the list is concerned. */
+export interface TodoTask {
+  state: string;
+  asks: string;
+  may: string[];
+}
+
+/** A list as its owner sees it. */
+export interface TodoListView {
+  list: string;
+  todos: (Todo & { task: TodoTask | null })[];
+  /** What its owner should look at. */
+  warnings: string[];
+}
+
+export function todoUpdateJsonSchema(): object {
+  return jsonSchemaOf(todoUpdateSchema, 'SigmaTaskUpdate');
+}
+
+/** A document as JSON. Throws TASK_UPDATE_INVALID, which names the field. */
+export function readTodoUpdate(json: Uint8Array): TodoUpdateDocument {
+  if (json.byteLength > todoLimits.documentBytes)
+    throw new BusError('TOO_LARGE', {
+      ...{ what: 'the update', bytes: json.byteLength, limit: todoLimits.documentBytes },
+    });
+  const parsed = todoUpdateSchema.safeParse(parsedJson(json));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+}
+
+function parsedJson(json: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : 'not JSON');
+  }
+}
+
+/**
+ * The list after an update: by id, and what an entry does not name stays as it was. Entries that are delegated now have
+ * a new `task_id`. Throws TASK_UPDATE_INVALID for what breaks a rule, TASK_INVALID for what cannot be a task, LIST_FULL.
+ */
+export function merged(
+  { list, parent }: { list: string; parent: string },
+  before: readonly Todo[],
+  update: TodoUpdateDocument,
+): Todo[] {
+  const { todos, grounding, grounding_evidence } = update;
+  assertOnce('todos', todos);
+  assertOnce('grounding', grounding);
+  assertOnce('grounding_evidence', grounding_evidence);
+  const after = new Map(before.map((each) => [each.id, each]));
+  for (const { id, ...named } of todos) after.set(id, amended(after.get(id), id, named));
+  for (const { id, ...its } of grounding) after.set(id, { ...known(after, id), grounding: its });
+  for (const { id, ...its } of grounding_evidence)
+    after.set(id, { ...known(after, id), grounding_evidence: its as GroundingEvidence });
+  const earlier = new Map(before.map((each) => [each.id, each]));
+  const all = [...after.values()].map((todo): Todo => {
+    if (todo.status !== 'delegated' || earlier.get(todo.id)?.status === 'delegated') return todo;
+    // A task of its own for each time that it is delegated.
+    const delegations = todo.delegations + 1;
+    const task_id = taskIdOf(list, todo.id, delegations);
+    const result_summary = '';
+    return { ...todo, delegations, task_id, parent, is_handed_over: false, result_summary };
+  });
+  assertRules(all, earlier);
+  return roomMade(list, all);
+}
+
+function assertOnce(what: string, entries: readonly { id: string }[]): void {
+  const ids = new Set<string>();
+  for (const { id } of entries) {
+    if (ids.has(id)) throw invalid(`${what}: ${id} is named twice`);
+    ids.add(id);
+  }
+}
+
+function known(todos: ReadonlyMap<string, Todo>, id: string): Todo {
+  const todo = todos.get(id);
+  if (todo === undefined) throw invalid(`there is no entry ${id} in the list`);
+  return todo;
+}
+
+function amended(
+  before: Todo | undefined,
+  id: string,
+  named: Partial<Omit<TodoUpdateDocument['todos'][number], 'id'>>,
+): Todo {
+  if (before === undefined && named.content === undefined)
+    throw invalid(`${id} is new, and needs a content`);
+  const said = Object.fromEntries(
+    Object.entries(named).filter(([, value]) => value !== undefined),
+  ) as Partial<Todo>;
+  return { ...(before ?? blank(id)), ...said };
+}
+
+/** An entry of which nothing is said yet. */
+export function blank(id: string): Todo {
+  return {
+    ...{ id, content: '', activeForm: '', status: 'pending', acceptance_criteria: [] },
+    ...{ delegated_to: '', context: '', delegate_session_id: '', result_summary: '' },
+    ...{ grounding: null, grounding_evidence: null },
+    ...{ task_id: '', parent: '', delegations: 0, is_handed_over: false },
+  };
+}
+
+/** The same whenever it is asked for: handed over twice, it is one task. */
+function taskIdOf(list: string, id: string, n: number): string {
+  const digest = createHash('sha256').update(`${list}\0${id}\0${n}`).digest('hex').slice(0, 12);
+  const readable = id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 48);
+  return `todo-${readable}-${digest}`;
+}
+
+function assertRules(todos: readonly Todo[], before: ReadonlyMap<string, Todo>): void {
+  const [one, other] = todos.filter(({ status }) => status === 'in_progress');
+  if (one !== undefined && other !== undefined)
+    throw invalid(`${one.id} and ${other.id} are both in_progress; one may be at a time`);
+  for (const todo of todos) {
+    const was = before.get(todo.id);
+    if (was?.status === 'delegated') assertUntouched(todo, was);
+    if (todo.status === 'delegated' && was?.status !== 'delegated') assertDelegable(todo);
+    const { min } = todoLimits.summaryChars;
+    if (todo.status === 'completed' && todo.result_summary.trim().length < min)
+      throw invalid(`${todo.id} is completed, and needs a result_summary of ${min} characters`);
+  }
+}
+
+/** What a worker has cannot be changed behind its back. */
+function assertUntouched(todo: Todo, was: Todo): void {
+  if (todo.status !== 'delegated')
+    throw invalid(
+      `${todo.id} is delegated as task ${was.task_id}; cancel or decide that one first (sigma task)`,
+    );
+  const words = ({
+    content,
+    context,
+    acceptance_criteria,
+    delegated_to,
+    grounding,
+    work,
+  }: Todo): string =>
+    JSON.stringify([content, context, acceptance_criteria, delegated_to, grounding, work]);
+  if (words(todo) !== words(was))
+    throw invalid(`${todo.id} is delegated as task ${was.task_id}, which stays as it was`);
+}
+
+function assertDelegable(todo: Todo): void {
+  if (todo.acceptance_criteria.length === 0)
+    throw invalid(`${todo.id} is delegated, and needs acceptance_criteria`);
+  if (todo.delegated_to === '') throw invalid(`${todo.id} is delegated, and needs delegated_to`);
+  taskOf(todo);
+}
+
+/** Within the limits; what was completed first goes first. */
+function roomMade(list: string, todos: readonly Todo[]): Todo[] {
+  const kept = [...todos];
+  const isOver = (): boolean =>
+    kept.length > todoLimits.todos || JSON.stringify(kept).length > todoLimits.listBytes;
+  while (isOver()) {
+    const at = kept.findIndex(({ status }) => status === 'completed');
+    if (at < 0) {
+      const { todos: entries, listBytes } = todoLimits;
+      const limit = kept.length > entries ? `${entries} entries` : `${listBytes} bytes`;
+      throw new BusError('LIST_FULL', { what: `list ${list}`, limit });
+    }
+    kept.splice(at, 1);
+  }
+  return kept;
+}
+
+/** A delegated entry as the task that it becomes. Throws TASK_INVALID. */
+export function taskOf(todo: Todo): DelegatedTask {
+  const { content, acceptance_criteria, context, grounding, delegated_to, task_id } = todo;
+  const required = grounding?.evidence_required;
+  const its = grounding && {
+    ...grounding,
+    ...(required === undefined
+      ? {}
+      : { evidence_required: required === true || required === 'true' }),
+  };
+  const task = { task: content, acceptance_criteria, context, grounding: its, to: delegated_to };
+  const { acceptance_criteria: checked = [], ...work } = todo.work ?? {};
+  const criteria = checked.length > 0 ? { acceptance_criteria: checked } : {};
+  return readTask({ ...task, ...work, ...criteria }, task_id);
+}
+
+/** A state of the one record of a task, in the words of a list. */
+export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> {
+  if (state === 'completed') return 'completed';
+  // It failed or was ended: the work is still to be done.
+  return isFinal(state) ? 'pending' : 'delegated';
+}
+
+/** The entry with what came of its task. One that still goes on stays as it is. */
+export function settled(
+  todo: Todo,
+  task: Pick<TaskView, 'id' | 'state' | 'response' | 'error'>,
+): Todo {
+  const status = todoStatusOf(task.state);
+  if (todo.status !== 'delegated' || status === 'delegated') return todo;
+  const { response, error } = task;
+  const why = error === null ? '' : `: ${error.code} ${error.text}`;
+  const told = status === 'completed' ? `: ${response?.result ?? ''}` : why;
+  return {
+    ...todo,
+    status,
+    result_summary: `Task ${task.id} ${task.state}${told}`.slice(0, todoLimits.summaryChars.max),
+    grounding_evidence: response?.grounding_evidence ?? todo.grounding_evidence,
+  };
+}
+
+/** What its owner should look at: completed, but on evidence that is weak or missing. */
+export function warningsOf(todos: readonly Todo[]): string[] {
+  return todos.flatMap(({ id, status, grounding, grounding_evidence: evidence }): string[] => {
+    if (status !== 'completed' || grounding === null || grounding.strategy === 'none') return [];
+    if (['false', false].includes(grounding.evidence_required ?? true)) return [];
+    const citations = evidence?.citations ?? [];
+    if (evidence === null || citations.length === 0)
+      return [`${id}: completed without the evidence that it was to have`];
+    const stated = citations.flatMap(({ similarity }) => similarity ?? []);
+    const level = stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
+    if (level !== 'low') return [];
+    const mean = stated.reduce((sum, each) => sum + each, 0) / stated.length;
+    const figure = stated.length === 0 ? '' : ` (${mean.toFixed(2)})`;
+    return [`${id}: completed with LOW grounding confidence${figure}; review its citations`];
+  });
+}
+
+function invalid(detail: string): BusError {
+  return new BusError('TASK_UPDATE_INVALID', { detail });
+}
