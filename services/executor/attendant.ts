@@ -12,7 +12,7 @@ import type {
   Grant,
 } from '../../src/attention/shapes.js';
 import { actionOf } from '../../src/delegation/task/action.js';
-import { outcome, type Outcome } from '../../src/delegation/worker/outcome.js';
+import { outcome, type Outcome } from '../../src/delegation/worker/runner-outcome.js';
 import type { Assignment, DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { FolderInspector } from '../attention/inspector.js';

@@ -1,6 +1,6 @@
-import type { Conflict } from '../../src/delegation/worker/check-claims.js';
+import type { Conflict } from '../../src/delegation/worker/proposal-check.js';
 import type { Gathered } from '../../src/delegation/grounding/gathered.js';
-import type { Outcome } from '../../src/delegation/worker/outcome.js';
+import type { Outcome } from '../../src/delegation/worker/runner-outcome.js';
 import { idsOf, objectionTo } from '../../src/delegation/task/assignment.js';
 import type { Assignment, TaskResponse } from '../../src/delegation/task/shapes.js';
 import { workerMachine } from '../../src/delegation/worker/worker.machine.js';

@@ -1,11 +1,15 @@
 import type { Clock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
-import { checkClaims, citeClaims } from '../../src/delegation/worker/check-claims.js';
+import { checkClaims, citeClaims } from '../../src/delegation/worker/proposal-check.js';
 import type { Pgc } from '../../src/delegation/grounding/gathered.js';
-import { ground } from '../../src/delegation/grounding/ground.js';
-import { outcome, type Outcome } from '../../src/delegation/worker/outcome.js';
-import { respond, strategyInForce, withoutConflicts } from '../../src/delegation/worker/respond.js';
+import { ground } from '../../src/delegation/grounding/grounding.js';
+import { outcome, type Outcome } from '../../src/delegation/worker/runner-outcome.js';
+import {
+  respond,
+  strategyInForce,
+  withoutConflicts,
+} from '../../src/delegation/worker/task-response.js';
 import type { Assignment, RunnerName } from '../../src/delegation/task/shapes.js';
 import {
   workerMachine,

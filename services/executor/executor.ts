@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.js';
 import { idsOf, objectionTo } from '../../src/delegation/task/assignment.js';
 import { delegationMessages } from '../../src/delegation/task/messages.js';
 import { workClassOf, type WorkClass } from '../../src/delegation/manager/worker-pool.js';
-import { malformed } from '../../src/delegation/worker/respond.js';
+import { malformed } from '../../src/delegation/worker/task-response.js';
 import type { Assignment } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';

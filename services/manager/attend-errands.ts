@@ -32,7 +32,7 @@ import {
   taskIdOf,
   unclassified,
   workerFor,
-} from '../../src/task/station/attend-tasks.js';
+} from '../../src/task/station/session-tasks.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
 import type { SessionBook } from '../../src/task/book/session-book.js';

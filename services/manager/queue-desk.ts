@@ -9,7 +9,7 @@ import { parsePrompt } from '../../src/prompt/grammar/parse.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import { taskMessages, type Push, type TaskView } from '../../src/task/life/messages.js';
 import type { Queues } from '../../src/task/queue/queues.js';
-import { assertMayJoin, assertMayQueue, isOwnSession } from '../../src/task/life/rights.js';
+import { assertMayJoin, assertMayQueue, isOwnSession } from '../../src/task/life/permissions.js';
 import { viewOf } from '../../src/task/life/view.js';
 
 interface QueueDeskParts {

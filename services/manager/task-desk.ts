@@ -37,7 +37,7 @@ import {
   assertMayChange,
   isConcerned,
   isOwnSession,
-} from '../../src/task/life/rights.js';
+} from '../../src/task/life/permissions.js';
 import { TodoLists } from '../../src/task/todo/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../../src/task/life/view.js';
 import { portsTo } from './conductor-ports.js';

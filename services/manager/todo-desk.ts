@@ -1,7 +1,7 @@
 import type { Client } from '../../src/client/client.js';
 import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { assertMayKeep } from '../../src/task/life/rights.js';
+import { assertMayKeep } from '../../src/task/life/permissions.js';
 import { taskMessages, type TaskView } from '../../src/task/life/messages.js';
 import {
   merged,

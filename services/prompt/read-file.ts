@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { ErrorCode } from '../../src/errors/catalogue.js';
 import { ConfinedReader, isBelow, type ReadRefusal } from '../../src/pgc/confined-reader.js';
-import type { FilePort } from '../../src/prompt/grammar/history.js';
+import type { FilePort } from '../../src/prompt/grammar/read-result.js';
 
 /** Of a file that `/read` puts into a conversation. */
 export const readBytesMax = 256 * 1024;

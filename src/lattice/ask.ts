@@ -8,7 +8,7 @@ import {
   type Citation,
   type CodedError,
 } from '../pgc/shapes.js';
-import { fanOut } from './asking.js';
+import { fanOut } from './fan-out.js';
 import type { Lattice } from './lattice.js';
 import { probesDefault } from './route/routing.js';
 import { sentenceEnd } from './synthesis.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { BusError } from '../errors/bus-error.js';
 import { wordsOf } from '../pgc/miners/words.js';
 import type { Card, CodedError, ShardPort } from '../pgc/shapes.js';
-import { failureOf } from './asking.js';
+import { failureOf } from './fan-out.js';
 import { CardNames } from './topology/card-names.js';
 import { Directory } from './topology/directory.js';
 import { Router } from './route/routing.js';

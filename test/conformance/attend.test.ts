@@ -29,7 +29,7 @@ import {
 } from '../../src/attention/session/trace.js';
 import { declaredDeficit, isBlocking, scanned } from '../../src/attention/session/upstream.js';
 import type { Finding, Judgement } from '../../src/attention/shapes.js';
-import { checkpointOf, workerFor } from '../../src/task/station/attend-tasks.js';
+import { checkpointOf, workerFor } from '../../src/task/station/session-tasks.js';
 
 const policyFile = new URL('../../src/attention/classify/policy.yaml', import.meta.url);
 const rules = parsePolicy(readFileSync(policyFile, 'utf8'), 'policy.yaml').upstream;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { confidenceOf, meanOf } from '../../src/base/confidence.js';
-import { reasonOf, reviewResponse } from '../../src/delegation/manager/evidence.js';
+import { reasonOf, reviewResponse } from '../../src/delegation/manager/response-review.js';
 import type { CitationVerdict, Review } from '../../src/delegation/manager/review.js';
 import type { DelegatedTask, TaskResponse } from '../../src/delegation/task/shapes.js';
 import {

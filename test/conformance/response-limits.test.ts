@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { delegationMessages } from '../../src/delegation/task/messages.js';
 import { readWireResponse, unreadable } from '../../src/delegation/task/response.js';
-import { reviewResponse } from '../../src/delegation/manager/evidence.js';
+import { reviewResponse } from '../../src/delegation/manager/response-review.js';
 import { responseLimits, type TaskResponse } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { citationOf, evidenceOf, responseOf, taskOf, verdictOf } from '../support/delegation.js';

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
-import { malformed } from '../../src/delegation/worker/respond.js';
+import { malformed } from '../../src/delegation/worker/task-response.js';
 import { readTask } from '../../src/delegation/task/schema.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';

@@ -2,7 +2,7 @@ import { newId } from '../../../src/base/ids.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { asBusError, BusError, RemoteError } from '../../../src/errors/bus-error.js';
 import { fencedData } from '../../../src/model/fenced.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent/agent-ids.js';
+import { deedId, type DeedPlace } from '../../../src/prompt/agent/action-ids.js';
 import { shortCall } from '../../../src/prompt/agent/agent-steps.js';
 import {
   agentTools,
@@ -21,8 +21,8 @@ import {
   readEntries,
   type FilePort,
   type ToolResult,
-} from '../../../src/prompt/grammar/history.js';
-import type { SaidCall, TakenMessage } from '../../../src/prompt/agent/story.js';
+} from '../../../src/prompt/grammar/read-result.js';
+import type { SaidCall, TakenMessage } from '../../../src/prompt/agent/transcript.js';
 import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/life/messages.js';
 import { resolved } from '../../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';

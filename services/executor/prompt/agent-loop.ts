@@ -1,9 +1,9 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { pause } from '../../../src/base/pause.js';
-import { answer } from '../../../src/delegation/worker/answer.js';
+import { answer } from '../../../src/delegation/worker/extractive-answer.js';
 import type { Gathered, Pgc } from '../../../src/delegation/grounding/gathered.js';
-import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
-import { failureOf } from '../../../src/delegation/worker/respond.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/runner-outcome.js';
+import { failureOf } from '../../../src/delegation/worker/task-response.js';
 import {
   evidenceLimits,
   responseLimits,
@@ -17,7 +17,7 @@ import type { Chat } from '../../../src/model/chat.js';
 import type { ToolCall } from '../../../src/model/conversation.js';
 import { filled, textOf } from '../../../src/model/texts.js';
 import type { AgentEffect } from '../../../src/prompt/agent/agent.machine.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent/agent-ids.js';
+import { deedId, type DeedPlace } from '../../../src/prompt/agent/action-ids.js';
 import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
 import { toolsAt } from '../../../src/prompt/agent/agent-tools.js';
 import { pauseAfter } from '../../../src/prompt/agent/model-retry.js';
@@ -36,7 +36,7 @@ import {
   type Entry,
   type Now,
   type SaidCall,
-} from '../../../src/prompt/agent/story.js';
+} from '../../../src/prompt/agent/transcript.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
 import type { History } from './history.js';

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { pause } from '../../../src/base/pause.js';
-import type { Entry } from '../../../src/prompt/agent/story.js';
+import type { Entry } from '../../../src/prompt/agent/transcript.js';
 import { damagedRecord } from '../../../src/store/damaged.js';
 import { historyKey, historyOfPrefix } from '../../../src/store/keys.js';
 import type { Store } from '../../../src/store/port.js';

@@ -10,8 +10,8 @@ import { approvedWords, gateInstructions } from '../../../src/attention/gate-wor
 import { newId } from '../../../src/base/ids.js';
 import { parseJson } from '../../../src/delegation/task/json.js';
 import { nothingGathered, type Gathered } from '../../../src/delegation/grounding/gathered.js';
-import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../../src/delegation/worker/prompt.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/runner-outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../../src/delegation/worker/task-prompt.js';
 import { readResponse } from '../../../src/delegation/task/response.js';
 import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';

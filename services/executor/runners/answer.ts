@@ -1,4 +1,4 @@
-import { answer } from '../../../src/delegation/worker/answer.js';
+import { answer } from '../../../src/delegation/worker/extractive-answer.js';
 import type { Runner } from './runner.js';
 
 /** Without a model: what the PGC says, and nothing else. */

@@ -1,5 +1,5 @@
-import { distil } from '../../../src/delegation/worker/distil.js';
-import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
+import { distil } from '../../../src/delegation/worker/insight-digest.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/runner-outcome.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { wallsIn, type Sandbox } from '../sandbox.js';

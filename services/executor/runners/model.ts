@@ -1,7 +1,7 @@
 import { newId } from '../../../src/base/ids.js';
 import { nothingGathered } from '../../../src/delegation/grounding/gathered.js';
-import { outcome } from '../../../src/delegation/worker/outcome.js';
-import { promptOf, questionIn, rulesFor } from '../../../src/delegation/worker/prompt.js';
+import { outcome } from '../../../src/delegation/worker/runner-outcome.js';
+import { promptOf, questionIn, rulesFor } from '../../../src/delegation/worker/task-prompt.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { Chat } from '../../../src/model/chat.js';
 import { citedOnly } from '../../../src/model/cited.js';

@@ -1,13 +1,13 @@
 import { newId } from '../../../src/base/ids.js';
 import type { Config } from '../../../src/config/config.js';
-import { outcome, type Outcome } from '../../../src/delegation/worker/outcome.js';
-import { promptOf } from '../../../src/delegation/worker/prompt.js';
+import { outcome, type Outcome } from '../../../src/delegation/worker/runner-outcome.js';
+import { promptOf } from '../../../src/delegation/worker/task-prompt.js';
 import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
-import type { FilePort } from '../../../src/prompt/grammar/history.js';
+import type { FilePort } from '../../../src/prompt/grammar/read-result.js';
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import type { Prompt } from '../../../src/prompt/grammar/shapes.js';
-import { takenIn } from '../../../src/prompt/agent/story.js';
+import { takenIn } from '../../../src/prompt/agent/transcript.js';
 import type { Store } from '../../../src/store/port.js';
 import { openClient } from '../../process.js';
 import { FilesBelow } from '../../prompt/read-file.js';

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../src/attention/shapes.js';
 import type { Gathered, Pgc } from '../../../src/delegation/grounding/gathered.js';
-import type { Conflict } from '../../../src/delegation/worker/check-claims.js';
-import type { Outcome } from '../../../src/delegation/worker/outcome.js';
+import type { Conflict } from '../../../src/delegation/worker/proposal-check.js';
+import type { Outcome } from '../../../src/delegation/worker/runner-outcome.js';
 import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 
 /** One turn of a runner. */

@@ -11,11 +11,11 @@ import {
   type QueryIntent,
 } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
-import { better, joined } from './both.js';
+import { better, joined } from './answer-merge.js';
 import { ModelUse, type QuestionModel } from './model-use.js';
 import type { Extractive, Prose } from './port.js';
-import { hintsBy, readQuestion } from './reading.js';
-import { tell, type Told } from './telling.js';
+import { hintsBy, readQuestion } from './question-reading.js';
+import { tell, type Told } from './answer-writing.js';
 
 /** After one of these the model is not asked a second time for the same question. */
 const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);

@@ -15,11 +15,11 @@ import type {
   QueryProgress,
   Via,
 } from '../../pgc/shapes.js';
-import { failureOf, merged, orAborted } from '../asking.js';
+import { failureOf, merged, orAborted } from '../fan-out.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
-import { lookThrough } from './look-through.js';
+import { lookThrough } from './header-links.js';
 import { linkTrust } from './link-trust.js';
 import { LinkWeigher } from './link-weight.js';
 import {

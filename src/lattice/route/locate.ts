@@ -9,7 +9,7 @@ import {
 import { reportOf } from '../../pgc/locate/report.js';
 import type { WordsPort } from '../../pgc/locate/words-port.js';
 import type { CodedError, ShardPort } from '../../pgc/shapes.js';
-import { failureOf, fanOut } from '../asking.js';
+import { failureOf, fanOut } from '../fan-out.js';
 import type { Lattice } from '../lattice.js';
 import { rankedShards } from './report-routing.js';
 

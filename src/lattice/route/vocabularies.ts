@@ -6,7 +6,7 @@ import { KnownTree } from '../../pgc/locate/locate.js';
 import { VocabularyWords, type KnownWords } from '../../pgc/locate/vocabulary.js';
 import type { WordsPort } from '../../pgc/locate/words-port.js';
 import type { CodedError } from '../../pgc/shapes.js';
-import { failureOf, orAborted } from '../asking.js';
+import { failureOf, orAborted } from '../fan-out.js';
 
 /** Vocabularies that are fetched at once: each is some hundred kilobytes. */
 const fetchesMax = 8;

@@ -5,7 +5,7 @@ import {
   visibleDefinitions,
   type Use,
 } from '../../pgc/visibility.js';
-import { fanOut } from '../asking.js';
+import { fanOut } from '../fan-out.js';
 import type { Directory } from './directory.js';
 
 /** Names in one request to a shard. */

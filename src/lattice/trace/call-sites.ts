@@ -10,7 +10,7 @@ import {
   type Expansion,
 } from '../../pgc/shapes.js';
 import { plainName } from '../../pgc/verify.js';
-import { fanOut, merged } from '../asking.js';
+import { fanOut, merged } from '../fan-out.js';
 import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitions.js';
 import type { Lattice } from '../lattice.js';
 

@@ -1,6 +1,6 @@
 import { responseLimits, type Step } from '../../delegation/task/shapes.js';
 import { censored, isSecret, redactedText } from '../../observe/redaction.js';
-import type { Entry } from './story.js';
+import type { Entry } from './transcript.js';
 
 const { steps: stepsMax, stepChars } = responseLimits;
 /** Of a value of an argument. */

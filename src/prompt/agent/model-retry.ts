@@ -1,5 +1,5 @@
 import type { Failure } from '../../errors/bus-error.js';
-import { reactionTo, retryPauseMs } from '../supervise.js';
+import { reactionTo, retryPauseMs } from '../retry-policy.js';
 
 /**
  * How long to wait before a failed request of a model is made again; null: it is not. Whoever failed may ask for another

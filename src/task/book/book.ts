@@ -16,9 +16,9 @@ import {
   type Advanced,
   type Deed,
 } from '../life/advance.js';
-import { Alarms } from './alarms.js';
+import { Alarms } from './task-timers.js';
 import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
-import { Doubts } from './doubts.js';
+import { Doubts } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
 import { TaskIndex, type TaskQuery } from './task-index.js';

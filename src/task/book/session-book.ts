@@ -16,7 +16,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { attendKey, attendPrefix, errandPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
-import { Doubts } from './doubts.js';
+import { Doubts } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { Waiters } from './waiters.js';
 

@@ -1,7 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
-import { Finished } from './retention.js';
+import { Finished } from './finished-tasks.js';
 
 /** What is known of each task without a look at the disk. */
 export interface Line {

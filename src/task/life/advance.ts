@@ -3,12 +3,12 @@ import {
   type AssignmentEffect,
   type AssignmentEvent,
 } from '../../delegation/manager/manager.machine.js';
-import { failureOf } from '../../delegation/worker/respond.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type TaskFailure } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { start, stateName, step } from '../../machine/step.js';
-import { reactionTo, retryPauseMs } from '../../prompt/supervise.js';
+import { reactionTo, retryPauseMs } from '../../prompt/retry-policy.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
 

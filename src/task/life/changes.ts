@@ -1,4 +1,4 @@
-import { failureOf } from '../../delegation/worker/respond.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stateOf } from './advance.js';

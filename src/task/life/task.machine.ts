@@ -1,6 +1,6 @@
 import { assertEvent, assign, setup } from 'xstate';
 import type { FinalState } from './states.js';
-import { retriesMax } from '../../prompt/supervise.js';
+import { retriesMax } from '../../prompt/retry-policy.js';
 
 export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
 export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';

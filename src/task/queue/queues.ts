@@ -1,5 +1,5 @@
 import { KeyedMutex } from '../../base/keyed-mutex.js';
-import { failureOf } from '../../delegation/worker/respond.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
 import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { leaseMs } from '../../delegation/manager/manager.machine.js';
-import { reasonOf, reviewResponse } from '../../delegation/manager/evidence.js';
+import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
 import type { CitationVerdict, Review } from '../../delegation/manager/review.js';
 import type {
@@ -32,7 +32,7 @@ import {
 import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from '../queue/queues.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
-import { reactionTo } from '../life/reaction.js';
+import { reactionTo } from '../life/block-reaction.js';
 import type { TaskEvent } from '../life/task.machine.js';
 
 export interface AssignedTo {

@@ -11,7 +11,7 @@ import {
 } from '../../critic/shapes.js';
 import { disputedIn, findingsOf } from '../../critic/tracking.js';
 import { trendText, type TaskFinding, type TaskIteration } from './critique-text.js';
-import { failureOf } from '../../delegation/worker/respond.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../../delegation/task/shapes.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { withNote } from '../life/advance.js';

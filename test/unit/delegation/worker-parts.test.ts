@@ -1,18 +1,26 @@
 import { expect, test } from 'vitest';
-import { answer, calledIn } from '../../../src/delegation/worker/answer.js';
-import { checkClaims } from '../../../src/delegation/worker/check-claims.js';
-import { contextCharsMax, distil, insightCharsMax } from '../../../src/delegation/worker/distil.js';
+import { answer, calledIn } from '../../../src/delegation/worker/extractive-answer.js';
+import { checkClaims } from '../../../src/delegation/worker/proposal-check.js';
+import {
+  contextCharsMax,
+  distil,
+  insightCharsMax,
+} from '../../../src/delegation/worker/insight-digest.js';
 import {
   nothingGathered,
   type Gathered,
   type Insight,
   type Pgc,
 } from '../../../src/delegation/grounding/gathered.js';
-import { ground } from '../../../src/delegation/grounding/ground.js';
+import { ground } from '../../../src/delegation/grounding/grounding.js';
 import { askedForName, namesIn } from '../../../src/delegation/grounding/names.js';
-import { promptOf, questionIn } from '../../../src/delegation/worker/prompt.js';
+import { promptOf, questionIn } from '../../../src/delegation/worker/task-prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
-import { malformed, respond, withoutConflicts } from '../../../src/delegation/worker/respond.js';
+import {
+  malformed,
+  respond,
+  withoutConflicts,
+} from '../../../src/delegation/worker/task-response.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';

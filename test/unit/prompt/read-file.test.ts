@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FilesBelow, readBytesMax } from '../../../services/prompt/read-file.js';
-import { readEntries } from '../../../src/prompt/grammar/history.js';
+import { readEntries } from '../../../src/prompt/grammar/read-result.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -5,7 +5,7 @@ import { responseLimits } from '../../../src/delegation/task/shapes.js';
 import { fencedData } from '../../../src/model/fenced.js';
 import { bodyOf } from '../../../src/model/chat-wire.js';
 import { stateName } from '../../../src/machine/step.js';
-import { deedId } from '../../../src/prompt/agent/agent-ids.js';
+import { deedId } from '../../../src/prompt/agent/action-ids.js';
 import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
 import {
   argumentsFor,
@@ -28,7 +28,7 @@ import {
   takenIn,
   type Entry,
   type Now,
-} from '../../../src/prompt/agent/story.js';
+} from '../../../src/prompt/agent/transcript.js';
 import { withShipped, shippedNames } from '../../../services/prompt/shipped-files.js';
 
 const failure = { code: 'MODEL_UNAVAILABLE', text: 'away', retryable: true };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reactionTo, retriesMax, retryPauseMs } from '../../../src/prompt/supervise.js';
+import { reactionTo, retriesMax, retryPauseMs } from '../../../src/prompt/retry-policy.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
 import { leftFor, resolved } from '../../../src/task/queue/queue.js';
 import { resultMessage } from '../../../src/task/life/result-message.js';

@@ -1,5 +1,5 @@
-import type { Conflict } from './check-claims.js';
-import { distil } from './distil.js';
+import type { Conflict } from './proposal-check.js';
+import { distil } from './insight-digest.js';
 import { fenced } from '../../model/fenced.js';
 import { filled, textOf } from '../../model/texts.js';
 import type { Gathered } from '../grounding/gathered.js';

@@ -1,8 +1,8 @@
 import { isErrorCode } from '../../errors/catalogue.js';
 import { BusError, type ErrorData } from '../../errors/bus-error.js';
-import type { Conflict } from './check-claims.js';
+import type { Conflict } from './proposal-check.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from '../grounding/gathered.js';
-import type { Outcome } from './outcome.js';
+import type { Outcome } from './runner-outcome.js';
 import {
   legacyVersion,
   protocolVersion,

@@ -10,9 +10,9 @@ import {
   type Gathered,
   type Pgc,
 } from '../grounding/gathered.js';
-import { ground, guarded } from '../grounding/ground.js';
+import { ground, guarded } from '../grounding/grounding.js';
 import { askedForName, namesIn } from '../grounding/names.js';
-import { outcome, type Outcome } from './outcome.js';
+import { outcome, type Outcome } from './runner-outcome.js';
 
 /** Names of a task's text that must be clear before it is answered. */
 const clearNamesMax = 4;

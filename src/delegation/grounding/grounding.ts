@@ -1,6 +1,6 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { analysis } from './analyse.js';
-import { consult } from './consult.js';
+import { analysis } from './hinted-analyses.js';
+import { consult } from './overlay-queries.js';
 import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
 import { nowhereIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from '../task/shapes.js';

@@ -9,8 +9,8 @@ import {
   type Pgc,
 } from '../grounding/gathered.js';
 import { BusError } from '../../errors/bus-error.js';
-import { askOne } from '../grounding/consult.js';
-import { ground, guarded } from '../grounding/ground.js';
+import { askOne } from '../grounding/overlay-queries.js';
+import { ground, guarded } from '../grounding/grounding.js';
 import { namesIn, namesMax } from '../grounding/names.js';
 import type { DelegatedTask } from '../task/shapes.js';
 
