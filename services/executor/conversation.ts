@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
-import { checkClaims, citeClaims } from '../../src/delegation/worker/proposal-check.js';
+import { checkProposal, citeResult } from '../../src/delegation/worker/proposal-check.js';
 import type { Pgc } from '../../src/delegation/grounding/gathered.js';
 import { ground } from '../../src/delegation/grounding/grounding.js';
 import { outcome, type Outcome } from '../../src/delegation/worker/runner-outcome.js';
@@ -325,7 +325,7 @@ export class Conversation {
     const { task } = this.assignment;
     const { outcome: proposed } = this.#kept;
     if (proposed === null) return { type: 'verification.done', conflicts: 0 };
-    const check = strategyInForce(task) === 'pgc_cite' ? citeClaims : checkClaims;
+    const check = strategyInForce(task) === 'pgc_cite' ? citeResult : checkProposal;
     try {
       const { gathered, conflicts, names } = await check(task, proposed.result, this.#pgc());
       // What the turn before was verified by is no evidence of this one; it took its time all the same.

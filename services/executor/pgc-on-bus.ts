@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
-import type { Lack, Pgc } from '../../src/delegation/grounding/gathered.js';
+import type { MissingOverlays, Pgc } from '../../src/delegation/grounding/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
 import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
@@ -111,7 +111,10 @@ export class PgcOnBus implements Pgc {
     return this.#analysed(latticeMessages.algebra, { expression, limit });
   }
 
-  async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
+  async generate(
+    { overlays, agents }: MissingOverlays,
+    isThere: () => Promise<boolean>,
+  ): Promise<string[]> {
     const roots = await this.#roots(agents);
     const forMs = this.#leftMs() * shareOfLeft;
     return this.#works.make({ roots, overlays, isThere, signal: this.#signal, forMs });

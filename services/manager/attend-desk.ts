@@ -29,7 +29,7 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import { withdrawSession } from '../../src/task/station/attention-station.js';
-import { assertTask, noticedIn } from '../../src/task/station/session-tasks.js';
+import { assertTask, stepAfterTaskChange } from '../../src/task/station/session-tasks.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
 import { isDecider } from '../../src/task/life/permissions.js';
@@ -117,7 +117,9 @@ export class AttendDesk implements AsyncDisposable {
     const session = context === undefined ? undefined : this.#sessions?.peek(context);
     if (context === undefined || !isFollowing(session)) return;
     this.#of()
-      .sessions.decide(context, (now) => (isFollowing(now) ? noticedIn(now, task) : undefined))
+      .sessions.decide(context, (now) =>
+        isFollowing(now) ? stepAfterTaskChange(now, task) : undefined,
+      )
       // Seen again when all of them are looked at.
       .catch((error: unknown) => this.#trouble(context, error));
   }

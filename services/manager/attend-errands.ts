@@ -21,13 +21,13 @@ import {
   assessed,
   checkpointOf,
   draftOf,
-  endIn,
+  endStep,
   entryOf,
-  forgottenIn,
+  stepAfterTaskLoss,
   isOpenEntry,
-  noticedIn,
-  rowOf,
-  rowsNow,
+  stepAfterTaskChange,
+  newRow,
+  currentRows,
   taskFor,
   taskIdOf,
   unclassified,
@@ -104,7 +104,7 @@ export class Errands {
       }
       return [...entries.values()];
     });
-    const rows = list.filter(({ id }) => named.includes(id)).map(rowOf);
+    const rows = list.filter(({ id }) => named.includes(id)).map(newRow);
     const isEmpty = rows.length === 0;
     return {
       event: { type: 'tasks.adopted', isEmpty, hasTeam: asked.team !== null },
@@ -199,10 +199,10 @@ export class Errands {
       if (task === '') continue;
       const found = await unlessUnknown(tasks.get(task));
       await looping((now) =>
-        found === undefined ? forgottenIn(now, task) : noticedIn(now, found),
+        found === undefined ? stepAfterTaskLoss(now, task) : stepAfterTaskChange(now, found),
       );
     }
-    await looping(endIn);
+    await looping(endStep);
   }
 
   /** Ends what it has begun, and asks its team to end. */
@@ -227,7 +227,7 @@ export class Errands {
     }
     return {
       event: { type: 'withdrawal.done' },
-      patch: { rows: rowsNow({ ...record, rows }, now) },
+      patch: { rows: currentRows({ ...record, rows }, now) },
     };
   }
 

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.js';
 import { delegationMessages, legacyType } from '../../src/delegation/task/messages.js';
 import { hasAgent } from '../../src/task/life/advance.js';
 import type { Conductor } from '../../src/task/station/conductor.js';
-import type { Gate } from '../../src/task/station/critique-station.js';
+import type { GateSettings } from '../../src/task/station/critique-station.js';
 import { taskMessages } from '../../src/task/life/messages.js';
 import { viewOf } from '../../src/task/life/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
@@ -74,7 +74,7 @@ export function portsTo(
   };
 }
 
-function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): Gate {
+function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): GateSettings {
   return {
     ...(threshold !== undefined && { threshold }),
     ...(iterationsMax !== undefined && { iterationsMax }),

@@ -7,8 +7,8 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { handedOver } from '../../src/task/station/conductor.js';
 import {
   critiqueRequestOf,
-  stationLimits,
-  type Gate,
+  critiqueLimits,
+  type GateSettings,
 } from '../../src/task/station/critique-station.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
 import type { Shards } from './shards.js';
@@ -21,10 +21,10 @@ const digestChars = 5;
 export function critiqueBy(
   client: Client,
   shards: Shards,
-  gate: Gate,
+  gate: GateSettings,
 ): (record: TaskRecord, signal: AbortSignal) => Promise<Critique> {
   const { critique } = criticMessages;
-  const { reviewMs: deadlineMs } = stationLimits;
+  const { reviewMs: deadlineMs } = critiqueLimits;
   return async (record, signal) => {
     const root = await rootOf(record, shards);
     const request = critiqueRequestOf(record, root, gate);

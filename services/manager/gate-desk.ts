@@ -18,14 +18,13 @@ import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import {
   gateIn,
-  gatesOf,
-  isRepeated,
-  judgedBy,
+  isSameJudgement,
+  transitionByJudgement,
   recordOfGate,
-  sessionOf,
-  used,
+  withGrantUsed,
   type AttentionPorts,
 } from '../../src/task/station/attention-station.js';
+import { gatesOf, sessionOf } from '../../src/task/life/gates.js';
 import { withNote } from '../../src/task/life/advance.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import { withMissed } from '../../src/task/numbers/attention-numbers.js';
@@ -114,7 +113,7 @@ export class GateDesk {
         const record = await book.amend(said.task, (now) => ({
           notes: withNote(now, note, systemClock.nowMs()),
         }));
-        await book.tally((numbers) => ({
+        await book.updateNumbers((numbers) => ({
           ...numbers,
           attention: withMissed(numbers.attention, said.signal, sessionOf(record)),
         }));
@@ -124,7 +123,7 @@ export class GateDesk {
         const said = use.request.decode(body);
         // Looked at and marked in one step of the task: two at once use it once.
         await book.amend(said.task_id, (now) => ({
-          grants: used(now, said, from, systemClock.nowMs()),
+          grants: withGrantUsed(now, said, from, systemClock.nowMs()),
         }));
         return use.answer.encode({});
       },
@@ -139,10 +138,12 @@ export class GateDesk {
       throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
     await this.#assertPerson(by, `gate ${said.id}`);
     const after = await book
-      .decide(id, said.judgement, (record) => judgedBy(record, said, by, systemClock.nowMs()))
+      .decide(id, said.judgement, (record) =>
+        transitionByJudgement(record, said, by, systemClock.nowMs()),
+      )
       .catch(async (error: unknown) => {
         const now = await book.get(id);
-        if (asBusError(error).code === 'GATE_JUDGED' && isRepeated(now, said, by)) return now;
+        if (asBusError(error).code === 'GATE_JUDGED' && isSameJudgement(now, said, by)) return now;
         throw error;
       });
     const { log } = this.#parts;

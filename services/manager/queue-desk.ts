@@ -9,7 +9,11 @@ import { parsePrompt } from '../../src/prompt/grammar/parse.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import { taskMessages, type Push, type TaskView } from '../../src/task/life/messages.js';
 import type { Queues } from '../../src/task/queue/queues.js';
-import { assertMayJoin, assertMayQueue, isOwnSession } from '../../src/task/life/permissions.js';
+import {
+  assertMayUseSession,
+  assertMayQueue,
+  isOwnSession,
+} from '../../src/task/life/permissions.js';
 import { viewOf } from '../../src/task/life/view.js';
 
 interface QueueDeskParts {
@@ -52,7 +56,7 @@ export class QueueDesk {
     const task = withStrategy(readWireTask({ ...asked, id, runner: runner || 'prompt' }));
     assertPrompt(task);
     if (!isOwnSession(task.session, owner))
-      assertMayJoin(task.session, { agent: from, role: await this.#client.roleOf(from) });
+      assertMayUseSession(task.session, { agent: from, role: await this.#client.roleOf(from) });
     const pushed = { task, owner, to_parent };
     return viewOf(await this.#queues.push(pushed, (its) => enrolTask(this.#client, its)));
   }
@@ -84,7 +88,7 @@ export async function enrolTask(client: Client, id: string): Promise<void> {
 /** What an earlier process enrolled for a task that it did not come to keep. */
 export async function dismissOrphans(client: Client, book: TaskBook): Promise<void> {
   for (const { record } of await client.agents({ role: 'task' })) {
-    const isOpen = book.lines.openOne(record.id) !== undefined;
+    const isOpen = book.index.openOne(record.id) !== undefined;
     if (!isOpen && !book.isDelivering(record.id)) await client.mail.dismiss(record.id);
   }
 }

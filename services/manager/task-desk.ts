@@ -20,8 +20,9 @@ import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import { TaskBook } from '../../src/task/book/book.js';
-import { changeOf } from '../../src/task/life/changes.js';
-import { Conductor, respondedWith } from '../../src/task/station/conductor.js';
+import { transitionOf } from '../../src/task/life/changes.js';
+import { responsePatch } from '../../src/task/life/patches.js';
+import { Conductor } from '../../src/task/station/conductor.js';
 import { isCritiqued, ratificationIn } from '../../src/task/station/critique-station.js';
 import {
   taskMessages,
@@ -33,9 +34,9 @@ import { Queues } from '../../src/task/queue/queues.js';
 import { ratesOf } from '../../src/task/numbers/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/life/record.js';
 import {
-  assertMayJoin,
+  assertMayUseSession,
   assertMayChange,
-  isConcerned,
+  mayView,
   isOwnSession,
 } from '../../src/task/life/permissions.js';
 import { TodoLists } from '../../src/task/todo/todo-lists.js';
@@ -135,8 +136,8 @@ export class TaskDesk implements AsyncDisposable {
       clock: systemClock,
       random: Math.random,
       perform: conductor.perform,
-      onKept: (record) => {
-        conductor.noticed(record);
+      onChanged: (record) => {
+        conductor.taskChanged(record);
         gates.noticed(record);
         attend.noticed(record);
       },
@@ -144,8 +145,8 @@ export class TaskDesk implements AsyncDisposable {
       isCritiqued: (task) => isCritiqued(task, config.critic?.reviewFrom ?? 'off'),
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
-    queues.conduct(book);
-    conductor.conduct(book);
+    queues.attach(book);
+    conductor.attach(book);
     await attend.conduct(book);
     return new TaskDesk(parts, { book, queues, pool, overlays, gates, attend });
   }
@@ -241,7 +242,10 @@ export class TaskDesk implements AsyncDisposable {
     const named = asked.id === '' ? { ...asked, id: newId('task') } : asked;
     const task = withStrategy(readWireTask(named));
     if (!isOwnSession(task.session, parent))
-      assertMayJoin(task.session, { agent: parent, role: await this.#parts.client.roleOf(parent) });
+      assertMayUseSession(task.session, {
+        agent: parent,
+        role: await this.#parts.client.roleOf(parent),
+      });
     assertPrompt(task);
     return viewOf(
       await this.#queues.delegate(task, parent, (id) => enrolTask(this.#parts.client, id)),
@@ -277,9 +281,9 @@ export class TaskDesk implements AsyncDisposable {
   #viewsFor(agent: string): (record: TaskRecord) => Promise<TaskView> {
     let known: Promise<string> | undefined;
     return async (record) => {
-      if (!hasSecrets(record) || isConcerned(record, { agent, role: '' })) return viewOf(record);
+      if (!hasSecrets(record) || mayView(record, { agent, role: '' })) return viewOf(record);
       const role = await (known ??= this.#parts.client.roleOf(agent));
-      return isConcerned(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
+      return mayView(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
     };
   }
 
@@ -291,7 +295,7 @@ export class TaskDesk implements AsyncDisposable {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
     assertMayChange(record, request.what, { agent, role });
-    const { event, patch } = changeOf(record, request, agent);
+    const { event, patch } = transitionOf(record, request, agent);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
@@ -327,7 +331,7 @@ export class TaskDesk implements AsyncDisposable {
       // A legacy worker knows no fencing token; it has one assignment at a time.
       const attempt = response.attempt === 0 ? record.attempt : response.attempt;
       await this.#ofWorker(task_id, attempt, message.from);
-      const patch = respondedWith({ ...response, attempt });
+      const patch = responsePatch({ ...response, attempt });
       await this.#book.sendAssignment(task_id, attempt, { type: 'worker.answered' }, patch);
     } catch (error) {
       const { code, retryable } = asBusError(error);

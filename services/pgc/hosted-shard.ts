@@ -74,7 +74,7 @@ export class HostedShard {
             access.use(work, incoming.signal);
           const request = ask.request.decode(incoming.body);
           const answer = await prose.ask(request, optionsOf(incoming), {
-            by: (wanted) => its((shard) => shard.ask(wanted)),
+            answer: (wanted) => its((shard) => shard.ask(wanted)),
             known: (words) => its(async ({ index }) => wordsOfShard(index)(words)),
           });
           return ask.answer.encode(answer);

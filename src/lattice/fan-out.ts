@@ -44,7 +44,7 @@ function abortOf(signal: AbortSignal | undefined): { told: Promise<never> } & Di
   };
 }
 
-export interface FannedOut<T> {
+export interface FanOutResult<T> {
   answers: T[];
   errors: CodedError[];
 }
@@ -54,7 +54,7 @@ export async function fanOut<P extends { agent: string }, T>(
   ports: readonly P[],
   signal: AbortSignal | undefined,
   request: (port: P) => Promise<T>,
-): Promise<FannedOut<T>> {
+): Promise<FanOutResult<T>> {
   const errors: CodedError[] = [];
   using abort = abortOf(signal);
   const settled = await Promise.all(

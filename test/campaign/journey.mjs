@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { printCommand } from '../../dist/src/prompt/print.js';
+import { printCommand } from '../../dist/src/prompt/grammar/print.js';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { until } from './agent.mjs';
 import { claim } from './claims.mjs';

@@ -7,9 +7,9 @@
 // Exits with 1 when a claim does not hold.
 import { isDeepStrictEqual } from 'node:util';
 import { performance } from 'node:perf_hooks';
-import { examinePrompt, parsePrompt } from '../../dist/src/prompt/parse.js';
-import { printPrompt } from '../../dist/src/prompt/print.js';
-import { promptLimits } from '../../dist/src/prompt/shapes.js';
+import { examinePrompt, parsePrompt } from '../../dist/src/prompt/grammar/parse.js';
+import { printPrompt } from '../../dist/src/prompt/grammar/print.js';
+import { promptLimits } from '../../dist/src/prompt/grammar/shapes.js';
 import { mutated, promptText } from './prompts/texts.mjs';
 import { Chance } from './random.mjs';
 import { codes, numbersFrom, told } from './report.mjs';

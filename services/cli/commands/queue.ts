@@ -5,7 +5,7 @@ import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
-import { resolved } from '../../../src/task/queue/queue.js';
+import { resolveName } from '../../../src/task/queue/queue.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';
 import {
@@ -114,7 +114,7 @@ export function addQueueCommands(sigma: Command): void {
     .option('--why <text>', 'why', '')
     .action(async (name: string, options: AsOptions & { why: string }) => {
       await withQueue(options, async (tasks, owner) => {
-        const id = resolved(await tasks.queue(owner), name);
+        const id = resolveName(await tasks.queue(owner), name);
         const text = options.why === '' ? 'KILLED' : `KILLED: ${options.why}`;
         const view = await tasks.change({ id, what: 'cancel', text });
         print(

@@ -17,10 +17,10 @@ import type { Chat } from '../../../src/model/chat.js';
 import type { ToolCall } from '../../../src/model/conversation.js';
 import { filled, textOf } from '../../../src/model/texts.js';
 import type { AgentEffect } from '../../../src/prompt/agent/agent.machine.js';
-import { deedId, type DeedPlace } from '../../../src/prompt/agent/action-ids.js';
+import { actionId, type ActionPlace } from '../../../src/prompt/agent/action-ids.js';
 import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
 import { toolsAt } from '../../../src/prompt/agent/agent-tools.js';
-import { pauseAfter } from '../../../src/prompt/agent/model-retry.js';
+import { pauseAfter } from '../../../src/prompt/retry-policy.js';
 import type { Command, Prompt } from '../../../src/prompt/grammar/shapes.js';
 import {
   afterEntry,
@@ -29,13 +29,13 @@ import {
   callsIn,
   lastTextIn,
   messagesOf,
-  nowAfter,
+  progressAfter,
   spentIn,
   takenIn,
   turnsIn,
   type Entry,
-  type Now,
-  type SaidCall,
+  type AgentProgress,
+  type ModelCall,
 } from '../../../src/prompt/agent/transcript.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
@@ -111,12 +111,12 @@ export class AgentLoop {
     return this.#failed(new BusError('CANCELLED').toFailure(), this.#streamed);
   }
 
-  #begin(): Now {
+  #begin(): AgentProgress {
     const { prompt, history, task, attempt } = this.#parts;
     const { setup, teardown, content } = prompt;
     const input = { commands: setup.length, teardown: teardown.length, hasContent: content !== '' };
     try {
-      return nowAfter(input, history.entries);
+      return progressAfter(input, history.entries);
     } catch (cause) {
       const detail = 'its entries do not follow from one another';
       throw new BusError(
@@ -172,13 +172,13 @@ export class AgentLoop {
     }
   }
 
-  #queue(command: Exclude<Command, { command: 'read' }>, place: DeedPlace): Promise<string> {
+  #queue(command: Exclude<Command, { command: 'read' }>, place: ActionPlace): Promise<string> {
     const { bus, task } = this.#parts;
-    if (command.command === 'run') return run(bus, deedId('run', place), command);
+    if (command.command === 'run') return run(bus, actionId('run', place), command);
     const { name, prompt, model, timeoutMs } = command;
     return push(bus, {
       ...{ name, prompt, timeoutMs, model: model || task.model },
-      ...{ id: deedId(name || 'task', place), toParent: place.step === 'teardown' },
+      ...{ id: actionId(name || 'task', place), toParent: place.step === 'teardown' },
     });
   }
 
@@ -308,7 +308,7 @@ export class AgentLoop {
     return stepsOf(prompt.content, history.entries, last);
   }
 
-  #place(step: DeedPlace['step'], at: number): DeedPlace {
+  #place(step: ActionPlace['step'], at: number): ActionPlace {
     const { task, attempt } = this.#parts;
     return { task: task.id, attempt, step, at };
   }
@@ -346,7 +346,7 @@ function sourceLines(gathered: Gathered | null): string {
 }
 
 /** As it is said again in the conversation: endpoints refuse names that are none. */
-function saidCall({ id, name, arguments: its, error }: ToolCall): SaidCall {
+function saidCall({ id, name, arguments: its, error }: ToolCall): ModelCall {
   const plain = name.slice(0, callNameChars).replace(/[^\w-]/g, '_') || 'unnamed';
   const detail = error?.data.detail;
   return { id, name: plain, arguments: its, invalid: error === undefined ? '' : String(detail) };

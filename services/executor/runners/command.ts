@@ -1,4 +1,4 @@
-import { distil } from '../../../src/delegation/worker/insight-digest.js';
+import { digestOf } from '../../../src/delegation/worker/insight-digest.js';
 import { outcome, type Outcome } from '../../../src/delegation/worker/runner-outcome.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
@@ -26,7 +26,7 @@ export function commandRunner({ root, environment, env, sandbox }: CommandSettin
     const walls = wallsIn(sandbox);
     const given = checkedEnvironment(action.env);
     const cwd = await folderBelow(root, action.cwd);
-    const context = gathered === null ? '' : distil(gathered.insights);
+    const context = gathered === null ? '' : digestOf(gathered.insights);
     progress(`running ${action.argv[0] ?? ''}`);
     const end = await runGuarded(
       {

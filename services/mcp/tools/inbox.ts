@@ -3,7 +3,7 @@ import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { QueueAnswer } from '../../../src/task/life/messages.js';
-import { resolved } from '../../../src/task/queue/queue.js';
+import { resolveName } from '../../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';
 import { Tasks } from '../../cli/tasks.js';
@@ -61,7 +61,7 @@ export const send: Tool<typeof sendInput> = {
 /** Whom a name means in the queue; without a manager, or there, what it says. */
 async function called(client: Client, name: string, signal: AbortSignal): Promise<string> {
   try {
-    return resolved(await new Tasks(client).queue('', { signal }), name);
+    return resolveName(await new Tasks(client).queue('', { signal }), name);
   } catch (error) {
     if (error instanceof BusError && error.code === 'CANCELLED') throw error;
     return name;

@@ -5,7 +5,7 @@ import { taskLimits, type DelegatedTask } from '../../../src/delegation/task/sha
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/life/messages.js';
-import { resolved } from '../../../src/task/queue/queue.js';
+import { resolveName } from '../../../src/task/queue/queue.js';
 import { Tasks } from '../../cli/tasks.js';
 import { listsOf } from '../bounds.js';
 import { nameCharsMax } from '../shapes.js';
@@ -248,7 +248,7 @@ export const kill: Tool<typeof killInput> = {
   doing: 'ending the task',
   async run({ task, why }, { bus, signal }) {
     const tasks = new Tasks(await bus.client());
-    const id = resolved(await tasks.queue('', { signal }), task);
+    const id = resolveName(await tasks.queue('', { signal }), task);
     const { state } = await tasks.change({
       ...{ id, what: 'cancel' },
       text: why === '' ? 'KILLED' : `KILLED: ${why}`,

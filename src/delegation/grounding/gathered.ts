@@ -29,14 +29,14 @@ export interface Pgc {
    * Has overlays made where they lack, and waits until `isThere` says so, as long as is sensible; it is asked a few times
    * when they have been made. Says what hindered it.
    */
-  generate(lack: Lack, isThere: () => Promise<boolean>): Promise<string[]>;
+  generate(lack: MissingOverlays, isThere: () => Promise<boolean>): Promise<string[]>;
   /** Of all answers so far. */
   readonly bytes: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 /** Overlays that could not be consulted, and the agents that said so. */
-export interface Lack {
+export interface MissingOverlays {
   overlays: string[];
   agents: string[];
 }
@@ -142,6 +142,6 @@ export function assertAllAsked({ errors }: CallersAnswer): void {
 }
 
 /** A name that nobody knows who was asked. */
-export function isNowhere({ definitions, callers }: CallersAnswer): boolean {
+export function isUnknown({ definitions, callers }: CallersAnswer): boolean {
   return definitions.length + callers.length === 0;
 }

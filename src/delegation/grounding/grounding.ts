@@ -1,8 +1,8 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { analysis } from './hinted-analyses.js';
+import { analyse } from './hinted-analyses.js';
 import { consult } from './overlay-queries.js';
 import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
-import { nowhereIn } from './names.js';
+import { unknownNameIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from '../task/shapes.js';
 
 /** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
@@ -27,7 +27,7 @@ export async function ground(
 ): Promise<Gathered> {
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
-  return guarded(async () => {
+  return measured(async () => {
     const queries = unique(queriesOf(task, hints.query_hints));
     const required = { isEvidenceRequired: isEvidenceRequired(hints) };
     const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
@@ -49,7 +49,7 @@ function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly stri
   const queries = hints.length > 0 ? [...hints] : [task];
   return clarifications.reduce((asked, { question, answer }) => {
     const meant = answer.trim();
-    const wrong = nowhereIn(question);
+    const wrong = unknownNameIn(question);
     const isNamed = wrong !== undefined && asked.some((each) => wholeName(wrong).test(each));
     if (isNamed && bareName.test(meant))
       return asked.map((each) => each.replace(wholeName(wrong), () => meant));
@@ -66,7 +66,7 @@ function wholeName(name: string): RegExp {
 }
 
 /** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
-export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
+export async function measured(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
   const startedMs = pgc.clock.monotonicMs();
   const bytesBefore = pgc.bytes;
   try {
@@ -100,7 +100,7 @@ const titleOf = ({ type, target }: AnalysisHint): string => `${type} ${target}`.
 async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
   const queries = [titleOf(hint)];
   try {
-    const { insights, overlays, warnings, said } = await analysis(pgc, hint);
+    const { insights, overlays, warnings, said } = await analyse(pgc, hint);
     return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
   } catch (error) {
     const { code, message, retryable } = asBusError(error);

@@ -37,14 +37,14 @@ export function namesIn(text: string): Names {
   };
 }
 
-const nowhere = /^No symbol ([\w$.]+) is defined or called in the indexed code\./;
+const unknownNameForm = /^No symbol ([\w$.]+) is defined or called in the indexed code\./;
 
 /** What is asked about a name that is nowhere. */
-export function askedForName(name: string): string {
+export function unknownNameQuestion(name: string): string {
   return `No symbol ${name} is defined or called in the indexed code. Which one is meant?`;
 }
 
 /** The name that such a question is about; undefined: it is about something else. */
-export function nowhereIn(question: string): string | undefined {
-  return nowhere.exec(question)?.[1];
+export function unknownNameIn(question: string): string | undefined {
+  return unknownNameForm.exec(question)?.[1];
 }

@@ -6,12 +6,12 @@ import {
   unique,
   type Gathered,
   type Insight,
-  type Lack,
+  type MissingOverlays,
   type Pgc,
 } from './gathered.js';
 
 /** Why a shard could not consult an overlay that was named, where making it anew may help. */
-const mendable = new Set([
+const rebuildable = new Set([
   'OVERLAY_MISSING',
   'OVERLAY_FAILED',
   'OVERLAY_BUILDING',
@@ -19,7 +19,7 @@ const mendable = new Set([
   'INDEX_CORRUPT',
 ]);
 
-interface Asked {
+interface QueryResult {
   query: string;
   /** What was named; none: all that are ready. */
   overlays: readonly string[];
@@ -32,7 +32,7 @@ export async function askOne(
   query: string,
   overlays: readonly string[],
 ): Promise<Gathered> {
-  return gatheredFrom(await asked(pgc, query, overlays));
+  return gatheredFrom(await ask(pgc, query, overlays));
 }
 
 /**
@@ -46,60 +46,60 @@ export async function consult(
   { isEvidenceRequired }: { isEvidenceRequired: boolean },
   pgc: Pgc,
 ): Promise<Gathered[]> {
-  let all = await Promise.all(queries.map((query) => asked(pgc, query, hinted)));
-  const lack = lackOf(all);
+  let all = await Promise.all(queries.map((query) => ask(pgc, query, hinted)));
+  const lack = missingIn(all);
   if (lack.overlays.length === 0) return all.map(gatheredFrom);
   const hindrances = await pgc.generate(lack, async () => {
-    all = await askedAgain(all, hinted, pgc);
+    all = await askAgain(all, hinted, pgc);
     return all.every(isWhole);
   });
-  const still = lackOf(all).overlays;
+  const still = missingIn(all).overlays;
   if (still.length === 0) return all.map(gatheredFrom);
   if (isEvidenceRequired && hinted.every((each) => !isAnywhere(each, all)))
     throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
-  all = await askedAgain(all, unique([...hinted, 'O1']), pgc);
+  all = await askAgain(all, unique([...hinted, 'O1']), pgc);
   const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
   return all.map((each) => withFallback(gatheredFrom(each), still, why));
 }
 
-async function asked(pgc: Pgc, query: string, overlays: readonly string[]): Promise<Asked> {
+async function ask(pgc: Pgc, query: string, overlays: readonly string[]): Promise<QueryResult> {
   return { query, overlays, answer: await pgc.ask(query, overlays) };
 }
 
 /** Those only that lacked something. */
-function askedAgain(
-  all: readonly Asked[],
+function askAgain(
+  all: readonly QueryResult[],
   overlays: readonly string[],
   pgc: Pgc,
-): Promise<Asked[]> {
+): Promise<QueryResult[]> {
   return Promise.all(
-    all.map(async (each) => (isWhole(each) ? each : asked(pgc, each.query, overlays))),
+    all.map(async (each) => (isWhole(each) ? each : ask(pgc, each.query, overlays))),
   );
 }
 
 /** What was named and could not be consulted, and where. */
-function lackOf(all: readonly Asked[]): Lack {
+function missingIn(all: readonly QueryResult[]): MissingOverlays {
   return {
     overlays: unique(all.flatMap(leftOut)),
     agents: unique(all.flatMap((each) => gapsOf(each).map(({ agent }) => agent))),
   };
 }
 
-function isWhole(each: Asked): boolean {
+function isWhole(each: QueryResult): boolean {
   return leftOut(each).length === 0;
 }
 
-function leftOut(each: Asked): string[] {
+function leftOut(each: QueryResult): string[] {
   if (gapsOf(each).length === 0) return [];
   return each.overlays.filter((name) => isLeftOut(each.answer, name));
 }
 
-function gapsOf({ answer }: Asked): CodedError[] {
-  return answer.errors.filter(({ code }) => mendable.has(code));
+function gapsOf({ answer }: QueryResult): CodedError[] {
+  return answer.errors.filter(({ code }) => rebuildable.has(code));
 }
 
 /** Whether any of the shards that were asked has it: more of them were asked than lack something, or it is cited. */
-function isAnywhere(name: string, all: readonly Asked[]): boolean {
+function isAnywhere(name: string, all: readonly QueryResult[]): boolean {
   return all.some((each) => {
     const { answer } = each;
     const lacking = new Set(gapsOf(each).map(({ agent }) => agent));
@@ -128,7 +128,7 @@ function withFallback(gathered: Gathered, missing: readonly string[], why: strin
   };
 }
 
-function gatheredFrom({ query, overlays, answer }: Asked): Gathered {
+function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
   return {
     ...nothingGathered,
     queries: [query],

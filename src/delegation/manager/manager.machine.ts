@@ -27,8 +27,8 @@ export type AssignmentEffect =
   | { type: 'lease.clear' }
   | { type: 'withdrawal.send'; worker: string; attempt: number; reason: string }
   /** What became of it, for the task. */
-  | { type: 'task.tell'; what: 'accepted' | 'answered' }
-  | { type: 'task.tell'; what: 'lost'; reason: string };
+  | { type: 'task.notify'; what: 'accepted' | 'answered' }
+  | { type: 'task.notify'; what: 'lost'; reason: string };
 
 interface AssignmentContext extends AssignmentInput {
   reason: string;
@@ -67,10 +67,10 @@ const withdraw = assignment.emit(({ context: { worker, attempt, reason } }) => (
   attempt,
   reason,
 }));
-const tellAccepted = assignment.emit({ type: 'task.tell', what: 'accepted' });
-const tellAnswered = assignment.emit({ type: 'task.tell', what: 'answered' });
-const tellLost = assignment.emit(({ context }) => ({
-  type: 'task.tell',
+const notifyAccepted = assignment.emit({ type: 'task.notify', what: 'accepted' });
+const notifyAnswered = assignment.emit({ type: 'task.notify', what: 'answered' });
+const notifyLost = assignment.emit(({ context }) => ({
+  type: 'task.notify',
   what: 'lost',
   reason: context.reason,
 }));
@@ -101,7 +101,7 @@ export const assignmentMachine = assignment.createMachine({
       },
     },
     working: {
-      entry: [extend, tellAccepted],
+      entry: [extend, notifyAccepted],
       on: {
         // Asked again by a worker that was started anew.
         'worker.claimed': { actions: extend },
@@ -110,9 +110,9 @@ export const assignmentMachine = assignment.createMachine({
       },
     },
     /** To a legacy worker. */
-    entrusted: { entry: [send, tellAccepted] },
-    answered: { entry: [clear, tellAnswered], type: 'final' },
-    lost: { entry: [clear, withdraw, tellLost], type: 'final' },
+    entrusted: { entry: [send, notifyAccepted] },
+    answered: { entry: [clear, notifyAnswered], type: 'final' },
+    lost: { entry: [clear, withdraw, notifyLost], type: 'final' },
     withdrawn: { entry: [clear, withdraw], type: 'final' },
   },
 });

@@ -33,7 +33,7 @@ export interface Worker {
 }
 
 /** Who is wanted for a task. */
-export interface Wish {
+export interface WorkerRequest {
   task: string;
   runner: RunnerName;
   /** Tasks above it. */
@@ -43,11 +43,11 @@ export interface Wish {
   /** Who failed at it: only where nobody else could do it, and never again by name. */
   failed: readonly string[];
   /** It has leave for something risky: only who keeps to that may have it. */
-  hasLeave?: boolean;
+  hasGrant?: boolean;
 }
 
 interface Waiting {
-  wish: Wish;
+  wish: WorkerRequest;
   take: (worker: Worker) => void;
 }
 
@@ -93,7 +93,7 @@ export class WorkerPool {
   }
 
   /** A slot that an earlier process had given away. */
-  retake(task: string, worker: string, work: WorkClass = 'work'): void {
+  restore(task: string, worker: string, work: WorkClass = 'work'): void {
     this.#taken.set(task, { worker, work });
   }
 
@@ -102,7 +102,7 @@ export class WorkerPool {
   }
 
   /** Whoever has a slot for it already, or is free now; takes the slot. */
-  now(wish: Wish): Worker | undefined {
+  tryTake(wish: WorkerRequest): Worker | undefined {
     const before = this.#taken.get(wish.task)?.worker;
     const held = this.#workers.find(({ id }) => id === before);
     if (held !== undefined && this.#suits(held, wish) && !wish.failed.includes(held.id))
@@ -116,9 +116,9 @@ export class WorkerPool {
   }
 
   /** The same, waiting for it. Throws CANCELLED when the signal is given. */
-  async turn(wish: Wish, signal: AbortSignal): Promise<Worker> {
+  async take(wish: WorkerRequest, signal: AbortSignal): Promise<Worker> {
     if (signal.aborted) throw new BusError('CANCELLED');
-    const free = this.now(wish);
+    const free = this.tryTake(wish);
     if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -142,12 +142,12 @@ export class WorkerPool {
   }
 
   /** Whether anybody who is there could ever do it. */
-  isPossible(wish: Wish): boolean {
+  isPossible(wish: WorkerRequest): boolean {
     return this.#workers.some((worker) => this.#suits(worker, wish));
   }
 
   /** The same, of those that did not fail at it. */
-  hasFresh(wish: Wish): boolean {
+  hasUntried(wish: WorkerRequest): boolean {
     return this.#workers.some(
       (worker) => this.#suits(worker, wish) && !wish.failed.includes(worker.id),
     );
@@ -162,12 +162,12 @@ export class WorkerPool {
         full.add(work);
         continue;
       }
-      const free = this.now(waiting.wish);
+      const free = this.tryTake(waiting.wish);
       if (free !== undefined) waiting.take(free);
     }
   }
 
-  #best(wish: Wish): Worker | undefined {
+  #best(wish: WorkerRequest): Worker | undefined {
     const suited = this.#workers.filter((each) => this.#suits(each, wish));
     const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
     // One that failed gets it again only where there is nobody else, busy or not.
@@ -177,9 +177,9 @@ export class WorkerPool {
       .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
   }
 
-  #suits({ id, alias, isCapable, capabilities }: Worker, wish: Wish): boolean {
-    const { to, failed, runner, hasLeave } = wish;
-    if (hasLeave === true && !capabilities.has(attendCapability)) return false;
+  #suits({ id, alias, isCapable, capabilities }: Worker, wish: WorkerRequest): boolean {
+    const { to, failed, runner, hasGrant } = wish;
+    if (hasGrant === true && !capabilities.has(attendCapability)) return false;
     const isNamed =
       to !== '' &&
       !failed.includes(to) &&
@@ -197,7 +197,7 @@ export class WorkerPool {
   }
 }
 
-function workOf({ runner, depth = 0 }: Wish): WorkClass {
+function workOf({ runner, depth = 0 }: WorkerRequest): WorkClass {
   return workClassOf(runner, depth);
 }
 

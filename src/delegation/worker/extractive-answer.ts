@@ -4,14 +4,14 @@ import { evidenceLimits, taskLimits, type DelegatedTask } from '../task/shapes.j
 import {
   assertAllAsked,
   evidenceCitation,
-  isNowhere,
+  isUnknown,
   merged,
   nothingGathered,
   type Gathered,
   type Pgc,
 } from '../grounding/gathered.js';
-import { ground, guarded } from '../grounding/grounding.js';
-import { askedForName, namesIn } from '../grounding/names.js';
+import { ground, measured } from '../grounding/grounding.js';
+import { unknownNameQuestion, namesIn } from '../grounding/names.js';
 import { outcome, type Outcome } from './runner-outcome.js';
 
 /** Names of a task's text that must be clear before it is answered. */
@@ -37,23 +37,23 @@ export async function answer(
   pgc: Pgc | null,
 ): Promise<Outcome> {
   if (pgc === null) return fromContext(task);
-  const wanted = calledIn(task.task);
+  const wanted = calleeIn(task.task);
   const known = new Map<string, CallersAnswer>();
-  const looked = await guarded(async () => {
+  const looked = await measured(async () => {
     for (const name of wanted === undefined ? clearNames(task) : [wanted]) {
       const found = await pgc.callers(name, 0);
       // Nobody is asked what a name means because the shard that knows it was away.
-      if (isNowhere(found)) assertAllAsked(found);
+      if (isUnknown(found)) assertAllAsked(found);
       known.set(name, found);
     }
     return nothingGathered;
   }, pgc);
   for (const [name, found] of known) {
-    const question = unclear(task, name, found, wanted !== undefined);
+    const question = questionAbout(task, name, found, wanted !== undefined);
     if (question !== '') return outcome('asked', { question, gathered: merged(looked) });
   }
   if (wanted !== undefined) {
-    const subject = meant(task, wanted, known.get(wanted));
+    const subject = symbolMeant(task, wanted, known.get(wanted));
     const said = await callersOf(task, subject, known.get(subject), given, pgc);
     return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
   }
@@ -64,7 +64,7 @@ export async function answer(
 }
 
 /** The symbol whose callers are wanted; undefined where the text asks for something else. */
-export function calledIn(text: string): string | undefined {
+export function calleeIn(text: string): string | undefined {
   if (!ofCallers.test(text)) return undefined;
   const found = named.exec(text)?.[1];
   return found?.replace(/[.]$/, '') ?? namesIn(text).symbols[0];
@@ -80,7 +80,7 @@ async function callersOf(
   const chosen = known === undefined ? name : chosenName(task, name, known.definitions);
   const queries = [`callers of ${chosen}`];
   let result = '';
-  const gathered = await guarded(async () => {
+  const gathered = await measured(async () => {
     const found = await pgc.callers(chosen, evidenceLimits.citations);
     assertAllAsked(found);
     result = listed(chosen, found);
@@ -172,7 +172,7 @@ function clearNames({ task }: DelegatedTask): string[] {
 }
 
 /** A name that is defined nowhere, or in several files, is asked about; unless somebody has answered already. */
-function unclear(
+function questionAbout(
   task: DelegatedTask,
   name: string,
   found: CallersAnswer,
@@ -180,7 +180,7 @@ function unclear(
 ): string {
   if (task.clarifications.length > 0 || name.includes('#')) return '';
   const { definitions } = found;
-  if (isNowhere(found)) return askedForName(name);
+  if (isUnknown(found)) return unknownNameQuestion(name);
   if (!isSubject) return '';
   const places = realPlaces(definitions);
   if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
@@ -190,12 +190,12 @@ function unclear(
 }
 
 /** Of a name that is nowhere, what somebody answered instead. */
-function meant(
+function symbolMeant(
   { clarifications }: DelegatedTask,
   name: string,
   found: CallersAnswer | undefined,
 ): string {
-  const isKnown = found !== undefined && !isNowhere(found);
+  const isKnown = found !== undefined && !isUnknown(found);
   const answered = clarifications.at(-1)?.answer.trim() ?? '';
   if (isKnown || answered === '') return name;
   return namesIn(answered).symbols[0] ?? (/^[\w$.#/-]+$/.test(answered) ? answered : name);

@@ -9,7 +9,7 @@ export const insightCharsMax = 240;
  * The key findings, a line each: overlay, place, first line. Never more than `charsMax`; what found no room is counted.
  * A place is named once for each overlay: what is said of it first counts.
  */
-export function distil(insights: readonly Insight[], charsMax = contextCharsMax): string {
+export function digestOf(insights: readonly Insight[], charsMax = contextCharsMax): string {
   const seen = new Set<string>();
   const lines: string[] = [];
   let chars = 0;

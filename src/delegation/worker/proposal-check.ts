@@ -2,7 +2,7 @@ import { Semaphore } from '../../base/semaphore.js';
 import {
   assertAllAsked,
   evidenceCitation,
-  isNowhere,
+  isUnknown,
   merged,
   nothingGathered,
   type Gathered,
@@ -10,7 +10,7 @@ import {
 } from '../grounding/gathered.js';
 import { BusError } from '../../errors/bus-error.js';
 import { askOne } from '../grounding/overlay-queries.js';
-import { ground, guarded } from '../grounding/grounding.js';
+import { ground, measured } from '../grounding/grounding.js';
 import { namesIn, namesMax } from '../grounding/names.js';
 import type { DelegatedTask } from '../task/shapes.js';
 
@@ -20,7 +20,7 @@ export interface Conflict {
   why: string;
 }
 
-export interface Checked {
+export interface CheckedProposal {
   gathered: Gathered;
   conflicts: Conflict[];
   /** Names that were looked up. */
@@ -39,14 +39,14 @@ const sentenceChars = { min: 20, max: 400 } as const;
  * Is what a proposal names there? Every symbol and path of it is looked up, and what the task hints at is asked. What the
  * task itself names is no claim of the proposal. Throws PGC_FAILED.
  */
-export async function checkClaims(
+export async function checkProposal(
   task: DelegatedTask,
   proposal: string,
   pgc: Pgc,
-): Promise<Checked> {
+): Promise<CheckedProposal> {
   const conflicts: Conflict[] = [];
   const { symbols, paths, isCut } = namesIn(proposal);
-  const gathered = await guarded(async () => {
+  const gathered = await measured(async () => {
     const turns = new Semaphore({
       atOnce: lookedUpAtOnce,
       waitingMax: 2 * namesMax,
@@ -74,9 +74,13 @@ export async function checkClaims(
 }
 
 /** What a result states, looked up afterwards: its names, its first sentences, what the task hints at. */
-export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc): Promise<Checked> {
-  const checked = await checkClaims(task, result, pgc);
-  const stated = await guarded(
+export async function citeResult(
+  task: DelegatedTask,
+  result: string,
+  pgc: Pgc,
+): Promise<CheckedProposal> {
+  const checked = await checkProposal(task, result, pgc);
+  const stated = await measured(
     async () =>
       merged(...(await Promise.all(sentencesOf(result).map((each) => askOne(pgc, each, []))))),
     pgc,
@@ -87,7 +91,7 @@ export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc):
 async function lookUpSymbol(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {
   const found = await pgc.callers(name, citedPerName);
   const { definitions, callers, citations } = found;
-  if (isNowhere(found)) {
+  if (isUnknown(found)) {
     // A shard that could not be asked may be the one that has it.
     assertAllAsked(found);
     conflicts.push({ name, why: 'no such symbol is defined or called' });

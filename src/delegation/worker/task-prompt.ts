@@ -1,5 +1,5 @@
 import type { Conflict } from './proposal-check.js';
-import { distil } from './insight-digest.js';
+import { digestOf } from './insight-digest.js';
 import { fenced } from '../../model/fenced.js';
 import { filled, textOf } from '../../model/texts.js';
 import type { Gathered } from '../grounding/gathered.js';
@@ -32,7 +32,7 @@ export function promptOf(
   },
 ): Prompt {
   const sources = (gathered?.citations ?? []).slice(0, evidenceLimits.citations);
-  const insights = gathered === null ? '' : distil(gathered.insights);
+  const insights = gathered === null ? '' : digestOf(gathered.insights);
   const numbered = sources.map(
     ({ overlay, file_path, line_start, line_end, content }, at) =>
       `[${at + 1}] ${overlay} ${file_path}:${line_start}-${line_end}\n${content}`,

@@ -93,7 +93,7 @@ export class ModelUse implements Disposable {
 
   /** `msMax`: of the time that is left at most. Throws MODEL_*, CANCELLED. */
   async converse<T>(
-    { messages, told, schema }: Asked<T>,
+    { messages, texts, schema }: ModelRequest<T>,
     msMax = Number.POSITIVE_INFINITY,
   ): Promise<Answer<T>> {
     const { clock, chat, name } = this.#model.parts;
@@ -108,7 +108,7 @@ export class ModelUse implements Disposable {
       const port = await chat();
       const wanted = { signal, budget: this.#budget, ...(schema !== undefined && { schema }) };
       return await this.#model.turns.run(() => {
-        for (const each of told) this.#texts.add(textOf(each).id);
+        for (const each of texts) this.#texts.add(textOf(each).id);
         return port.converse(messages, wanted);
       }, signal);
     } catch (error) {
@@ -119,9 +119,9 @@ export class ModelUse implements Disposable {
   }
 }
 
-export interface Asked<T> {
+export interface ModelRequest<T> {
   messages: readonly Message[];
   /** The texts that the messages are made of. */
-  told: readonly TextName[];
+  texts: readonly TextName[];
   schema?: AnswerSchema<T>;
 }

@@ -8,7 +8,7 @@ export type KnownWords = (
 
 /** Who answers without a model. */
 export interface Extractive<Request, Answer> {
-  by: (request: Request, options: AskingOptions) => Promise<Answer>;
+  answer: (request: Request, options: AskingOptions) => Promise<Answer>;
   known: KnownWords;
 }
 
@@ -28,6 +28,6 @@ export interface Prose {
 
 /** What they find is the answer. */
 export const noProse: Prose = {
-  ask: (request, options, { by }) => by(request, options),
-  query: (request, options, { by }) => by(request, options),
+  ask: (request, options, { answer }) => answer(request, options),
+  query: (request, options, { answer }) => answer(request, options),
 };

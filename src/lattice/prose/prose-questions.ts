@@ -17,7 +17,7 @@ export class ProseQuestions extends LatticeQuestions {
 
   override ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
     return this.#prose.ask(request, options, {
-      by: (its, within) => super.ask(its, within),
+      answer: (its, within) => super.ask(its, within),
       known: wordsIn(this.lattice),
     });
   }
@@ -28,7 +28,7 @@ export class ProseQuestions extends LatticeQuestions {
   ): Promise<LatticeAnswer> {
     return this.#prose.query(request, options, {
       // What a model adds is not the same the next time: only what was asked is gone on with.
-      by: (its, within) =>
+      answer: (its, within) =>
         super.query(its, { ...within, ...(its === request && journal && { journal }) }),
       known: wordsIn(this.lattice),
     });

@@ -11,11 +11,11 @@ import {
   type QueryIntent,
 } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
-import { better, joined } from './answer-merge.js';
+import { surerAnswer, mergedAnswer } from './answer-merge.js';
 import { ModelUse, type QuestionModel } from './model-use.js';
 import type { Extractive, Prose } from './port.js';
 import { hintsBy, readQuestion } from './question-reading.js';
-import { tell, type Told } from './answer-writing.js';
+import { writeAnswer, type WrittenAnswer } from './answer-writing.js';
 
 /** After one of these the model is not asked a second time for the same question. */
 const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);
@@ -29,7 +29,7 @@ type Attempt<T> = { value: T } | { error: BusError };
 /** What the model had to do with an answer. */
 interface Account {
   read: QueryIntent | undefined;
-  told: Told | undefined;
+  written: WrittenAnswer | undefined;
   dropped: number;
   /** What went without it, and why. */
   failures: { what: string; error: BusError }[];
@@ -50,21 +50,21 @@ export class ModelProse implements Prose {
   async ask(
     request: AskRequest,
     options: AskingOptions,
-    { by, known }: Extractive<AskRequest, AskAnswer>,
+    { answer, known }: Extractive<AskRequest, AskAnswer>,
   ): Promise<AskAnswer> {
-    if (declines(request)) return by(request, options);
+    if (declines(request)) return answer(request, options);
     using use = new ModelUse(this.#model, options);
-    const its = await spoken(use, request, options, {
-      by,
+    const its = await answerInProse(use, request, options, {
+      answer,
       known,
-      join: joined,
+      join: mergedAnswer,
       sourcesOf: ({ sources }) => sources,
     });
-    const { found, read, told } = its;
+    const { found, read, written } = its;
     const { metadata, sources } = found;
     return {
       ...found,
-      answer: told === undefined ? found.answer : hedged(told.text, sources),
+      answer: written === undefined ? found.answer : hedged(written.text, sources),
       query_intent: read ?? found.query_intent,
       overlay_warnings: [...found.overlay_warnings, ...warningsOf(its)],
       metadata: {
@@ -78,20 +78,20 @@ export class ModelProse implements Prose {
   async query(
     request: LatticeQuery,
     options: AskingOptions,
-    { by, known }: Extractive<LatticeQuery, LatticeAnswer>,
+    { answer, known }: Extractive<LatticeQuery, LatticeAnswer>,
   ): Promise<LatticeAnswer> {
-    if (declines(request)) return by(request, options);
+    if (declines(request)) return answer(request, options);
     using use = new ModelUse(this.#model, options);
-    const its = await spoken(use, request, options, {
-      by,
+    const its = await answerInProse(use, request, options, {
+      answer,
       known,
-      join: better,
+      join: surerAnswer,
       sourcesOf: ({ hops }) => hops.flatMap(({ citations }) => citations),
     });
-    const { found, read, told, failures } = its;
+    const { found, read, written, failures } = its;
     return {
       ...found,
-      answer: told === undefined ? found.answer : told.text,
+      answer: written === undefined ? found.answer : written.text,
       errors: [
         ...found.errors,
         ...failures.map(({ error }) => ({ ...error.toFailure(), agent: '' })),
@@ -115,23 +115,23 @@ interface Kind<Request, Answer> extends Extractive<Request, Answer> {
 }
 
 /** The question is searched for as it was put, too, while the model reads it: that can only add. Throws CANCELLED, and as `by` does. */
-async function spoken<Request extends AskRequest | LatticeQuery, Answer>(
+async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   request: Request,
   options: AskingOptions,
   kind: Kind<Request, Answer>,
 ): Promise<Account & { found: Answer }> {
   const reading = attempt(readQuestion(use, request.question));
-  const plain = await kind.by(request, options);
+  const plain = await kind.answer(request, options);
   const read = await reading;
   const found = 'error' in read ? plain : await widened(use, read.value, plain, request, kind);
   const isOver = 'error' in read && passing.has(read.error.code);
   const sources = kind.sourcesOf(found);
-  const told =
+  const written =
     isOver || sources.length === 0
       ? undefined
-      : await attempt(tell(use, request.question, sources));
-  const account = accountOf(read, told);
+      : await attempt(writeAnswer(use, request.question, sources));
+  const account = accountOf(read, written);
   if (account.failures.some(({ error }) => error.code === 'CANCELLED'))
     throw new BusError('CANCELLED');
   return { ...account, found };
@@ -143,7 +143,7 @@ async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   read: QueryIntent,
   plain: Answer,
   request: Request,
-  { by, known, join }: Kind<Request, Answer>,
+  { answer, known, join }: Kind<Request, Answer>,
 ): Promise<Answer> {
   const given = request.query_hints ?? [];
   const deadlineMs = use.leftMs * searchShare;
@@ -151,23 +151,26 @@ async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   const search = async (): Promise<Answer> => {
     const query_hints = await hintsBy(read, given, known);
     if (query_hints.length === given.length) return plain;
-    const hinted = await by({ ...request, query_hints }, { deadlineMs, ...use.cancelled });
+    const hinted = await answer({ ...request, query_hints }, { deadlineMs, ...use.cancelled });
     return join(plain, hinted);
   };
   const found = await attempt(search());
   return 'error' in found ? plain : found.value;
 }
 
-function accountOf(read: Attempt<QueryIntent>, told: Attempt<Told> | undefined): Account {
+function accountOf(
+  read: Attempt<QueryIntent>,
+  written: Attempt<WrittenAnswer> | undefined,
+): Account {
   const failures: Account['failures'] = [];
   if ('error' in read) failures.push({ what: 'The question was read', error: read.error });
-  if (told !== undefined && 'error' in told)
-    failures.push({ what: 'The answer is made', error: told.error });
-  const its = told !== undefined && 'value' in told ? told.value : undefined;
+  if (written !== undefined && 'error' in written)
+    failures.push({ what: 'The answer is made', error: written.error });
+  const its = written !== undefined && 'value' in written ? written.value : undefined;
   const ungrounded = failures.find(({ error }) => error.code === 'MODEL_UNGROUNDED');
   return {
     read: 'value' in read ? read.value : undefined,
-    told: its,
+    written: its,
     dropped: its?.dropped ?? Number(ungrounded?.error.data.dropped ?? 0),
     failures,
   };
@@ -181,10 +184,10 @@ function warningsOf({ failures }: Account): string[] {
 
 function metadataOf(
   use: ModelUse,
-  { read, told, dropped }: Account,
+  { read, written, dropped }: Account,
   before: string,
 ): ModelMetadata {
-  const isUsed = read !== undefined || told !== undefined;
+  const isUsed = read !== undefined || written !== undefined;
   const engine = isUsed ? `${before}+model:${use.name}` : before;
   return { engine, dropped, tokens: use.tokens, texts: use.texts };
 }

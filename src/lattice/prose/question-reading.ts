@@ -30,7 +30,7 @@ export async function readQuestion(use: ModelUse, question: string): Promise<Que
         { role: 'system', text: filled('read-question', { intents: intentNames.join(', ') }) },
         { role: 'user', text: question.slice(0, questionCharsMax) },
       ],
-      told: ['read-question'],
+      texts: ['read-question'],
       schema,
     },
     use.leftMs * readingShare,

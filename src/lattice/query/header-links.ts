@@ -14,7 +14,7 @@ const referencesOfInlines = 8;
 /** What is left of a link to an inline function, when what it calls is known to lie elsewhere. */
 const inlineShare = 0.5;
 
-export interface LookedThrough {
+export interface HeaderLinks {
   links: Link[];
   asked: string[];
   errors: CodedError[];
@@ -26,12 +26,12 @@ export interface LookedThrough {
  * is reached in the same hop, each call on the way checked like any other. A header that cannot be asked is not
  * looked through, and named.
  */
-export async function lookThrough(
+export async function linksThroughHeaders(
   linker: Linker,
   question: string,
   agent: string,
   found: readonly Link[],
-): Promise<LookedThrough> {
+): Promise<HeaderLinks> {
   const links = new Map(found.map((link) => [link.id, link]));
   const asked = new Set<string>();
   const errors: CodedError[] = [];
@@ -41,7 +41,7 @@ export async function lookThrough(
     const byAgent = new Map<string, Link[]>();
     for (const link of inlines) byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
     const further = await Promise.all(
-      [...byAgent].map(([header, through]) => beyond(linker, question, header, through)),
+      [...byAgent].map(([header, through]) => linksBeyond(linker, question, header, through)),
     );
     for (const header of byAgent.keys()) asked.add(header);
     for (const each of further.flatMap((one) => one.asked)) asked.add(each);
@@ -62,12 +62,12 @@ export async function lookThrough(
 }
 
 /** What the targets of some links call outside their header's shard. */
-async function beyond(
+async function linksBeyond(
   linker: Linker,
   question: string,
   header: string,
   through: readonly Link[],
-): Promise<LookedThrough> {
+): Promise<HeaderLinks> {
   const symbols = [...new Set(through.map(({ definition }) => placeOf(definition)))];
   const request = { question, symbols, top_k: 1, references_max: referencesOfInlines };
   try {

@@ -32,7 +32,7 @@ export interface LinkOffer {
 }
 
 /** How far a query has come. */
-export interface Situation {
+export interface QuerySituation {
   /** Agents that may be visited. */
   maxHops: number;
   /** In the order in which they were asked, the entry first; those still asked included. */
@@ -50,7 +50,7 @@ export interface NextHop {
 }
 
 /** One after the other: what one link deals with, the next one need not deal with again. */
-export function nextHops(context: Situation): NextHop[] {
+export function nextHops(context: QuerySituation): NextHop[] {
   const budget = Math.min(
     branchesMax - context.asking.length,
     context.maxHops - context.visited.length,
@@ -69,7 +69,7 @@ export function nextHops(context: Situation): NextHop[] {
   return chosen;
 }
 
-function bestHop(context: Situation, taken: readonly string[]): NextHop | undefined {
+function bestHop(context: QuerySituation, taken: readonly string[]): NextHop | undefined {
   const byAgent = new Map<string, LinkOffer[]>();
   const best = Math.max(
     0,
@@ -85,7 +85,7 @@ function bestHop(context: Situation, taken: readonly string[]): NextHop | undefi
 }
 
 /** What is left of a link when those that were followed deal with some of its concepts already. */
-function freshness(link: LinkOffer, followed: Situation['followed']): number {
+function freshness(link: LinkOffer, followed: QuerySituation['followed']): number {
   const line = new Set(lineOf(link, followed));
   const mains = Object.values(followed).flatMap((links) => links.slice(0, 1));
   const told = new Set(mains.filter(({ id }) => !line.has(id)).flatMap((each) => each.covers));
@@ -99,7 +99,7 @@ function freshness(link: LinkOffer, followed: Situation['followed']): number {
 }
 
 /** The links whose line of calls a link carries on, the last one first. */
-function lineOf(link: LinkOffer, followed: Situation['followed']): string[] {
+function lineOf(link: LinkOffer, followed: QuerySituation['followed']): string[] {
   const last = (followed[link.from] ?? []).find((each) => each.id === link.continues);
   return last === undefined ? [] : [last.id, ...lineOf(last, followed)];
 }
@@ -107,7 +107,7 @@ function lineOf(link: LinkOffer, followed: Situation['followed']): string[] {
 /** From the entry itself, or carrying on a line of main links that began there. */
 function isMainLine(
   link: LinkOffer,
-  { visited, followed }: Pick<Situation, 'visited' | 'followed'>,
+  { visited, followed }: Pick<QuerySituation, 'visited' | 'followed'>,
 ): boolean {
   if (link.from === visited[0]) return true;
   const [before] = followed[link.from] ?? [];
@@ -118,7 +118,7 @@ function isMainLine(
   );
 }
 
-function hopTo(context: Situation, agent: string, links: LinkOffer[]): NextHop {
+function hopTo(context: QuerySituation, agent: string, links: LinkOffer[]): NextHop {
   const weighed = links
     .map((link) => ({ link, worth: link.relevance * freshness(link, context.followed) }))
     .sort((one, other) => other.worth - one.worth || (one.link.id < other.link.id ? -1 : 1));

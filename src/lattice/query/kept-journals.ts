@@ -23,9 +23,9 @@ export class KeptJournals implements AsyncDisposable {
   #store: Store | undefined;
   #journals: Journals | undefined;
   #why: BusError | undefined;
-  #told: string | undefined;
+  reported: string | undefined;
   #next: Disposable | undefined;
-  #looking: Promise<void> | undefined;
+  retrying: Promise<void> | undefined;
   #isClosed = false;
 
   private constructor(parts: KeptJournalsParts) {
@@ -37,7 +37,7 @@ export class KeptJournals implements AsyncDisposable {
     const kept = new KeptJournals(parts);
     await kept.#open();
     if (kept.#why?.code === 'STORE_LOCKED') throw kept.#why;
-    kept.#tell();
+    kept.reportChange();
     kept.#wait();
     return kept;
   }
@@ -57,7 +57,7 @@ export class KeptJournals implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#next?.[Symbol.dispose]();
-    await this.#looking;
+    await this.retrying;
     this.#journals?.[Symbol.dispose]();
     await this.#store?.[Symbol.asyncDispose]();
   }
@@ -79,21 +79,21 @@ export class KeptJournals implements AsyncDisposable {
   #wait(): void {
     if (this.#isClosed) return;
     this.#next = this.#parts.clock.after(lookEveryMs, () => {
-      this.#looking = this.#look();
+      this.retrying = this.retry();
     });
   }
 
   /** A store that is open mends itself. */
-  async #look(): Promise<void> {
+  async retry(): Promise<void> {
     if (this.#journals === undefined) await this.#open();
-    this.#tell();
+    this.reportChange();
     this.#wait();
   }
 
-  #tell(): void {
+  reportChange(): void {
     const { trouble } = this;
-    if (trouble?.code === this.#told) return;
-    this.#told = trouble?.code;
+    if (trouble?.code === this.reported) return;
+    this.reported = trouble?.code;
     this.#parts.onChange(trouble);
   }
 }

@@ -19,7 +19,7 @@ import { failureOf, merged, orAborted } from '../fan-out.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
-import { lookThrough } from './header-links.js';
+import { linksThroughHeaders } from './header-links.js';
 import { linkTrust } from './link-trust.js';
 import { LinkWeigher } from './link-weight.js';
 import {
@@ -132,7 +132,7 @@ class QueryRun {
       else if (event.type !== 'cancelled') await journal.add(this.#findings.stepOf(event));
       ({ snapshot, effects } = step(queryMachine, snapshot, event));
       for (const effect of effects) this.#perform(effect);
-      this.#tell(snapshot.context);
+      this.reportProgress(snapshot.context);
     }
     return snapshot.context;
   }
@@ -150,7 +150,7 @@ class QueryRun {
     return { snapshot, effects: outstanding(snapshot) };
   }
 
-  #tell({ visited }: QueryContext): void {
+  reportProgress({ visited }: QueryContext): void {
     this.#limits.onProgress?.({ visited, agents_asked: this.#findings.asked.size });
   }
 
@@ -253,15 +253,20 @@ class QueryRun {
       references_max: referencesPerHop,
       query_hints,
     };
-    using patience = this.#patience(agentShare);
+    using patience = this.timeLimit(agentShare);
     const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);
     this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
     const { ports, directory } = this.#lattice;
-    using linking = this.#patience(linkShare);
+    using linking = this.timeLimit(linkShare);
     const { signal } = linking;
     const linker = { ports, directory, weigher: this.#weigher, signal };
     const direct = await linksOf(linker, agent, answer.references, followed);
-    const { links, asked, errors } = await lookThrough(linker, question, agent, direct.links);
+    const { links, asked, errors } = await linksThroughHeaders(
+      linker,
+      question,
+      agent,
+      direct.links,
+    );
     for (const each of [...direct.asked, ...asked]) this.#findings.asked.add(each);
     for (const link of links) this.#findings.links.set(link.id, link);
     this.#findings.errors.push(...direct.errors, ...errors);
@@ -274,7 +279,7 @@ class QueryRun {
   }
 
   /** Ends with the query, and after a share of its time: one agent that does not answer shall not cost the answer. */
-  #patience(share: number): { signal: AbortSignal } & Disposable {
+  timeLimit(share: number): { signal: AbortSignal } & Disposable {
     const { clock, deadlineMs } = this.#limits;
     const late = new AbortController();
     const ms = Math.ceil(deadlineMs * share);

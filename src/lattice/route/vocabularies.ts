@@ -13,7 +13,7 @@ const fetchesMax = 8;
 /** A shard that gave none is not asked again before. */
 const retryMs = 10_000;
 
-export interface Versioned {
+export interface VersionedPort {
   port: WordsPort;
   /** Of its index, as its card says: while it is the same, so are its words. */
   version: string;
@@ -33,7 +33,7 @@ export class Vocabularies {
 
   /** Those that are known by the time of the signal, as one tree; the others are named. */
   async tree(
-    shards: readonly Versioned[],
+    shards: readonly VersionedPort[],
     clock: Clock,
     signal: AbortSignal,
   ): Promise<{ tree: KnownTree; errors: CodedError[] }> {
@@ -50,7 +50,7 @@ export class Vocabularies {
         } catch (error) {
           const told = failureOf(port.agent, error);
           errors.push(told);
-          this.#blame(port.agent, told, clock);
+          this.markFailed(port.agent, told, clock);
         }
       }
     };
@@ -71,13 +71,13 @@ export class Vocabularies {
   }
 
   /** Who was too late, too: not every report shall wait for it. */
-  #blame(agent: string, { code }: CodedError, clock: Clock): void {
+  markFailed(agent: string, { code }: CodedError, clock: Clock): void {
     const kept = this.#kept.get(agent);
     if (kept === undefined || kept.failed !== undefined) return;
     kept.failed = { code: code as ErrorCode, atMs: clock.monotonicMs() };
   }
 
-  async #words({ port, version }: Versioned, clock: Clock): Promise<KnownWords> {
+  async #words({ port, version }: VersionedPort, clock: Clock): Promise<KnownWords> {
     const nowMs = clock.monotonicMs();
     const kept = this.#kept.get(port.agent);
     if (kept?.version === version) {

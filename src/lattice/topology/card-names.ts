@@ -14,7 +14,7 @@ export interface Holders {
   standIns: readonly number[];
 }
 
-const nobody: Holders = { real: [], standIns: [] };
+const noHolders: Holders = { real: [], standIns: [] };
 
 /**
  * The names and terms of cards, looked up in the cards as they are: tables of a hundred of them would take more room
@@ -77,7 +77,7 @@ export class CardNames {
     const real = having.filter((at) => !isStandIn(at));
     const standIns = having.filter((at) => isStandIn(at));
     const sole = having.length === 1 ? this.#soles[real[0] ?? -1] : undefined;
-    const holders = having.length === 0 ? nobody : (sole ?? { real, standIns });
+    const holders = having.length === 0 ? noHolders : (sole ?? { real, standIns });
     if (this.#holders.size >= rememberedMax) this.#holders.clear();
     this.#holders.set(name.text, holders);
     return holders;

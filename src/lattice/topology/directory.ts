@@ -13,7 +13,7 @@ const forwardsMax = 4;
 /** Names of which definitions are remembered; the oldest go first. */
 const toldMax = 50_000;
 
-export interface Whereabouts {
+export interface NameOwners {
   /** Agents that define it; empty when nobody does, or too many. */
   agents: string[];
   /** With the modules and the name that re-exports lead to. */
@@ -26,8 +26,8 @@ export class Directory {
   #hasAllSites: boolean | undefined;
   #renames: Map<string, string[]> | undefined;
   /** What shards have told of names, by agent and name: it holds as long as their cards do. */
-  readonly told = new BoundedMap<string, readonly Definition[]>(toldMax);
-  readonly #speakC = new Set<string>();
+  readonly definitions = new BoundedMap<string, readonly Definition[]>(toldMax);
+  readonly cAgents = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** The same by the last part of the path, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
@@ -37,7 +37,7 @@ export class Directory {
     readonly names = new CardNames(cards),
   ) {
     for (const card of cards) {
-      if (card.languages.includes('c')) this.#speakC.add(card.agent);
+      if (card.languages.includes('c')) this.cAgents.add(card.agent);
       for (const module of card.modules) {
         this.#modules.set(module.path, { agent: card.agent, module });
         add(this.#byTail, tailOf(module.path), module.path);
@@ -96,17 +96,17 @@ export class Directory {
   }
 
   /** Who defines what a call looks for. In C the asking shard has looked at home already. */
-  find(lookup: Lookup, except: string): Whereabouts {
+  find(lookup: Lookup, except: string): NameOwners {
     if (lookup.modules.length === 0) {
       const agents = this.ownersOf(lookup.name).filter(
-        (agent) => agent !== except && this.#speakC.has(agent),
+        (agent) => agent !== except && this.cAgents.has(agent),
       );
       return { agents: agents.length > ownersMax ? [] : agents, lookup };
     }
     return this.#follow(lookup, 0, new ForwardWalk()) ?? { agents: [], lookup };
   }
 
-  #follow(lookup: Lookup, depth: number, walk: ForwardWalk): Whereabouts | undefined {
+  #follow(lookup: Lookup, depth: number, walk: ForwardWalk): NameOwners | undefined {
     const holders = lookup.modules.flatMap((each) => this.#holders(each));
     const agents = holders
       .filter(({ module }) => module.defines.includes(lookup.name))

@@ -45,7 +45,7 @@ export class FarDefinitions {
         for (const name of namesOf(found.lookup)) {
           const key = `${owner} ${name}`;
           if (this.#known.has(key)) continue;
-          const told = this.directory.told.get(key);
+          const told = this.directory.definitions.get(key);
           this.#known.set(key, told === undefined ? [] : [...told]);
           if (told !== undefined) continue;
           wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
@@ -66,7 +66,7 @@ export class FarDefinitions {
       for (const each of found) this.#add(owner, each);
       for (const name of names) {
         const key = `${owner} ${name}`;
-        this.directory.told.set(key, [...(this.#known.get(key) ?? [])]);
+        this.directory.definitions.set(key, [...(this.#known.get(key) ?? [])]);
       }
     }
   }

@@ -15,16 +15,6 @@ export const edgesMax = 20_000;
 type Edge = TopologyAnswer['edges'][number];
 type Targets = { agents: readonly string[]; name: string };
 
-/**
- * A depends on B with the number of A's call sites of names that A lacks and B defines for others; in
- * languages with modules in a file that A imports. A name that several shards define belongs to those of them
- * that A needs anyway, in proportion to the names that only they define: who builds against `include` and never
- * against `tools` means the former. Where A needs none of them for sure, each of n owners gets 1/n² of the sites.
- */
-export function topologyOf(cards: readonly Card[]): TopologyAnswer {
-  return new TopologyKeeper().of(cards);
-}
-
 /** What is worked out of one card; it holds while the card and the owners of the names that it leaves open stay. */
 interface Row {
   version: string;
@@ -32,9 +22,11 @@ interface Row {
 }
 
 /**
- * The topology of a tree whose shards change one by one: only those rows are worked out anew whose shard has
- * changed, or for whose open names another shard has become, or is no longer, an owner. Nothing changed: the
- * same object.
+ * Which shard depends on which. A depends on B with the number of A's call sites of names that A lacks and B defines for
+ * others; in languages with modules, of names in a file that A imports. A name that several shards define counts for those
+ * that A needs anyway, in proportion to the names that only they define. Where A needs none of them for sure, each of n
+ * owners gets 1/n² of the sites. Only the rows of shards that changed, or whose open names got or lost an owner, are
+ * computed again; with no change the answer is the same object.
  */
 export class TopologyKeeper {
   #cards = new Map<string, Card>();

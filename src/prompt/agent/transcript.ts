@@ -11,7 +11,7 @@ import {
 } from './agent.machine.js';
 
 /** Limits of one conversation; beyond them HISTORY_FULL, looked at before a model is asked. */
-export const storyLimits = {
+export const transcriptLimits = {
   /** Answers of the model. */
   turns: 200,
   /** Entries; a command of the prompt is two messages. */
@@ -20,7 +20,7 @@ export const storyLimits = {
   bytes: 6 * 1024 * 1024,
 } as const;
 
-export interface SaidCall {
+export interface ModelCall {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
@@ -50,7 +50,7 @@ export type Entry = { at_ms: number } & (
       /** Of a file that is not there the model learns; whatever else is refused ends the task. */
       failure: Failure | null;
     }
-  | { kind: 'answer'; text: string; calls: SaidCall[]; tokens: number; isLast: boolean }
+  | { kind: 'answer'; text: string; calls: ModelCall[]; tokens: number; isLast: boolean }
   /** No answer. `pauseMs`: it is asked again after that; null: never. */
   | { kind: 'mishap'; text: string; tokens: number; failure: Failure; pauseMs: number | null }
   | {
@@ -69,32 +69,35 @@ export type Entry = { at_ms: number } & (
   | { kind: 'index'; text: string; gathered: Gathered | null; failure: Failure | null }
 );
 
-export interface Now {
+export interface AgentProgress {
   snapshot: Snapshot<typeof agentMachine>;
   effect: AgentEffect;
 }
 
 /** Where a conversation is after all that happened, and what is to be done next. Throws PROTOCOL_UNEXPECTED_EVENT. */
-export function nowAfter(input: AgentInput, entries: readonly Entry[]): Now {
+export function progressAfter(input: AgentInput, entries: readonly Entry[]): AgentProgress {
   const first = start(agentMachine, input);
-  let now = nowOf(first.snapshot, first.effects);
+  let now = progressOf(first.snapshot, first.effects);
   for (const entry of entries) now = afterEntry(now, entry);
   return now;
 }
 
-export function afterEntry(now: Now, entry: Entry): Now {
+export function afterEntry(now: AgentProgress, entry: Entry): AgentProgress {
   // Nothing stands on disk of a pause.
   const awake = stateName(now.snapshot) === 'waiting' ? afterPause(now) : now;
   const next = step(agentMachine, awake.snapshot, eventOf(entry));
-  return nowOf(next.snapshot, next.effects);
+  return progressOf(next.snapshot, next.effects);
 }
 
-export function afterPause({ snapshot }: Now): Now {
+export function afterPause({ snapshot }: AgentProgress): AgentProgress {
   const next = step(agentMachine, snapshot, { type: 'pause.over' });
-  return nowOf(next.snapshot, next.effects);
+  return progressOf(next.snapshot, next.effects);
 }
 
-function nowOf(snapshot: Now['snapshot'], effects: readonly AgentEffect[]): Now {
+function progressOf(
+  snapshot: AgentProgress['snapshot'],
+  effects: readonly AgentEffect[],
+): AgentProgress {
   const [effect] = effects;
   if (effect === undefined)
     throw new BusError('INTERNAL', { detail: 'an agent has nothing to do' });
@@ -157,7 +160,7 @@ export function messagesOf(system: string, content: string, entries: readonly En
 export function assertRoom(task: string, entries: readonly Entry[], bytes: number): void {
   const full = (what: string, limit: number): BusError =>
     new BusError('HISTORY_FULL', { task, what, limit });
-  const { turns, entries: entriesMax, bytes: bytesMax } = storyLimits;
+  const { turns, entries: entriesMax, bytes: bytesMax } = transcriptLimits;
   const answers = turnsIn(entries);
   if (answers >= turns) throw full(`${answers} answers of the model`, turns);
   if (entries.length >= entriesMax) throw full(`${entries.length} entries`, entriesMax);
@@ -176,7 +179,7 @@ export function spentIn(entries: readonly Entry[]): number {
 }
 
 /** The calls of the last answer. */
-export function callsIn(entries: readonly Entry[]): readonly SaidCall[] {
+export function callsIn(entries: readonly Entry[]): readonly ModelCall[] {
   const last = entries.findLast(({ kind }) => kind === 'answer');
   return last?.kind === 'answer' ? last.calls : [];
 }

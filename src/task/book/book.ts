@@ -10,19 +10,20 @@ import type { Operation, Store } from '../../store/port.js';
 import {
   advance,
   advanceAssignment,
-  begun,
+  beginTask,
   isOver,
   stateOf,
   type Advanced,
-  type Deed,
+  type SideEffect,
 } from '../life/advance.js';
-import { Alarms } from './task-timers.js';
+import { TaskTimers } from './task-timers.js';
 import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
-import { Doubts } from './uncertain-writes.js';
+import { UncertainWrites } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
 import { TaskIndex, type TaskQuery } from './task-index.js';
 import type { TaskEvent, TimerName } from '../life/task.machine.js';
+import type { Patch, Transition } from '../life/transition.js';
 import { Waiters } from './waiters.js';
 
 /** Tasks that are not finished. */
@@ -35,39 +36,12 @@ export const decisionMs = 24 * 3_600_000;
 /** A worker that had a task when the manager ended has so long to say that it still does. */
 const graceMs = 30_000;
 
-/** What an event changes beside the state. */
-export type Patch = Partial<
-  Pick<
-    TaskRecord,
-    | 'task'
-    | 'failed_workers'
-    | 'response'
-    | 'reviews'
-    | 'iterations'
-    | 'error'
-    | 'asks'
-    | 'progress'
-    | 'reactions'
-    | 'gates'
-    | 'grants'
-    | 'findings'
-    | 'notes'
-    | 'is_supervised'
-  >
->;
-
 /** Where a task stands: in whose queue, and below which others. */
-export interface Place {
+export interface Placement {
   owner: string;
   parent: string;
   depth: number;
   root: string;
-}
-
-/** What happened to a task, and what it changes beside the state. */
-export interface Told {
-  event: TaskEvent;
-  patch: Patch;
 }
 
 export interface BookParts {
@@ -78,9 +52,9 @@ export interface BookParts {
    * Does what a record asks for, when that is on disk; at least once, in order for each task. A throw has it tried again:
    * whatever it does must be such that a second time changes nothing.
    */
-  perform: (record: TaskRecord, deed: Deed) => Promise<void>;
+  perform: (record: TaskRecord, effect: SideEffect) => Promise<void>;
   /** After each change of a record. */
-  onKept: (record: TaskRecord) => void;
+  onChanged: (record: TaskRecord) => void;
   /** Of these queues some tasks that were over are known no more. */
   onForgotten?: (owners: string[]) => void;
   onTrouble: (id: string, error: unknown) => void;
@@ -110,9 +84,9 @@ export class TaskBook implements AsyncDisposable {
   readonly #index: TaskIndex;
   readonly #turns = new KeyedMutex();
   readonly #outbox: Outbox;
-  readonly #alarms: Alarms;
+  readonly timers: TaskTimers;
   readonly #waiters = new Waiters();
-  readonly #doubts: Doubts;
+  readonly uncertain: UncertainWrites;
   readonly #closing = new AbortController();
   readonly #limits: BookLimits;
   #numbers: TaskNumbers = noNumbers;
@@ -128,11 +102,11 @@ export class TaskBook implements AsyncDisposable {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
     this.#index = new TaskIndex(this.#limits);
-    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
+    this.uncertain = new UncertainWrites({ ...parts, turns: this.#turns });
     const closing = this.#closing.signal;
     this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
     const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
-    this.#alarms = new Alarms({ ...parts, due: this.#due, current, closing });
+    this.timers = new TaskTimers({ ...parts, due: this.#due, current, closing });
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
@@ -145,7 +119,7 @@ export class TaskBook implements AsyncDisposable {
   /** Goes on with what an earlier process left. */
   resume(): void {
     this.#isResumed = true;
-    for (const record of this.#index.open()) this.#alarms.arm(record);
+    for (const record of this.#index.open()) this.timers.arm(record);
     this.#outbox.resume();
   }
 
@@ -174,11 +148,11 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
-  async begin(task: DelegatedTask, at: string | Place): Promise<TaskRecord> {
+  async begin(task: DelegatedTask, at: string | Placement): Promise<TaskRecord> {
     const place = typeof at === 'string' ? { owner: '', parent: at, depth: 0, root: '' } : at;
     const { owner, parent } = place;
     return this.#turns.run(task.id, async () => {
-      await this.#doubts.settle(task.id);
+      await this.uncertain.settle(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
         const isSame = known.parent === parent && known.owner === owner;
@@ -200,7 +174,7 @@ export class TaskBook implements AsyncDisposable {
         ? { at_ms: nowMs, state: 'queued', text: 'pushed' }
         : { at_ms: nowMs, state: 'pending', text: 'delegated' };
       this.#order += 1;
-      const first = begun(
+      const first = beginTask(
         {
           kind: 'task',
           version: 1,
@@ -230,7 +204,7 @@ export class TaskBook implements AsyncDisposable {
       );
       this.#beginning += 1;
       try {
-        return await this.#keep(first);
+        return await this.store(first);
       } finally {
         this.#beginning -= 1;
       }
@@ -254,7 +228,7 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** What is known of all tasks without a look at the disk. */
-  get lines(): Pick<TaskIndex, 'line' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+  get index(): Pick<TaskIndex, 'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
     return this.#index;
   }
 
@@ -281,7 +255,7 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** An event and a patch that follow from the record as it is when its turn comes. Throws what `told` throws, too. */
-  decide(id: string, what: string, told: (record: TaskRecord) => Told): Promise<TaskRecord> {
+  decide(id: string, what: string, told: (record: TaskRecord) => Transition): Promise<TaskRecord> {
     return this.#step(id, what, {}, (record, nowMs) => {
       const { event, patch } = told(record);
       return advance({ ...record, ...patch }, event, nowMs);
@@ -289,7 +263,7 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Counts what is no end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
-  async tally(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
+  async updateNumbers(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
     this.#numbers = change(this.#numbers);
     await this.#parts.store.commit([numbersOperation(this.#numbers)]);
   }
@@ -301,7 +275,7 @@ export class TaskBook implements AsyncDisposable {
       const { revision } = record;
       return {
         record: { ...record, ...changed, revision: revision + 1, updated_ms: nowMs },
-        deeds: [],
+        sideEffects: [],
       };
     });
   }
@@ -321,7 +295,7 @@ export class TaskBook implements AsyncDisposable {
   /** What is under way is finished; the rest waits for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#doubts[Symbol.dispose]();
+    this.uncertain[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
@@ -333,10 +307,10 @@ export class TaskBook implements AsyncDisposable {
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
     return this.#turns.run(id, async () => {
-      await this.#doubts.settle(id);
+      await this.uncertain.settle(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
-        return await this.#keep(move(record, this.#parts.clock.nowMs()));
+        return await this.store(move(record, this.#parts.clock.nowMs()));
       } catch (error) {
         if (error instanceof BusError && error.code === 'PROTOCOL_UNEXPECTED_EVENT')
           throw new BusError(
@@ -350,12 +324,12 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** On disk first; only then it is true. */
-  async #keep({ record, deeds }: Advanced): Promise<TaskRecord> {
+  async store({ record, sideEffects }: Advanced): Promise<TaskRecord> {
     const { id } = record;
-    const pending = this.#outbox.named(id, deeds);
+    const pending = this.#outbox.named(id, sideEffects);
     const isEnd = isOver(record) && !this.#ended.has(id);
     if (isEnd) this.#count(record);
-    await this.#doubts.commit({
+    await this.uncertain.commit({
       ...{ id, key: taskKey(id), bytes: encodeRecord(record) },
       // Also when it was counted by a batch that failed.
       more: [
@@ -376,7 +350,7 @@ export class TaskBook implements AsyncDisposable {
   #adopt(record: TaskRecord, pending: readonly Pending[]): void {
     const { id } = record;
     this.#remember(record);
-    this.#parts.onKept(record);
+    this.#parts.onChanged(record);
     this.#outbox.add(id, pending);
     if (isOver(record)) this.#forgetOld();
     this.#waiters.wake(id);
@@ -384,14 +358,14 @@ export class TaskBook implements AsyncDisposable {
 
   #remember(record: TaskRecord): void {
     this.#index.remember(record);
-    if (this.#isResumed) this.#alarms.arm(record);
+    if (this.#isResumed) this.timers.arm(record);
   }
 
   /** What fell due, unless it was set anew or cleared while this waited for its turn. */
   readonly #due = async (id: string, timer: TimerName): Promise<void> => {
     await this.#step(id, timer, {}, (record, nowMs) => {
       const atMs = record.timers[timer];
-      if (atMs === undefined || atMs > nowMs) return { record, deeds: [] };
+      if (atMs === undefined || atMs > nowMs) return { record, sideEffects: [] };
       const timers = Object.fromEntries(
         Object.entries(record.timers).filter(([name]) => name !== timer),
       );
@@ -409,10 +383,10 @@ export class TaskBook implements AsyncDisposable {
     return bytes && decodeRecord(bytes);
   }
 
-  readonly #perform = async (id: string, deed: Deed): Promise<void> => {
+  readonly #perform = async (id: string, effect: SideEffect): Promise<void> => {
     const record = await this.#find(id);
     // Of a record that was damaged, nothing can be done.
-    if (record !== undefined) await this.#parts.perform(record, deed);
+    if (record !== undefined) await this.#parts.perform(record, effect);
   };
 
   /** What is finished, and too old or too many. */

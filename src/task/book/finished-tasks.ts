@@ -1,5 +1,5 @@
 /** Finished tasks in the order in which they ended: who has to go is found without looking at the others. */
-export class Finished {
+export class FinishedTasks {
   readonly #endedMs = new Map<string, number>();
   readonly #max: number;
   readonly #msMax: number;

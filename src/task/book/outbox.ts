@@ -4,21 +4,21 @@ import { pause } from '../../base/pause.js';
 import { deedPrefix, hex64 } from '../../store/keys.js';
 import { damagedRecord } from '../../store/damaged.js';
 import type { Operation, Store } from '../../store/port.js';
-import type { Deed } from '../life/advance.js';
+import type { SideEffect } from '../life/advance.js';
 
 const backoff = { baseMs: 200, capMs: 30_000 };
 
-export interface Pending<D = Deed> {
+export interface Pending<D = SideEffect> {
   key: string;
-  deed: D;
+  effect: D;
 }
 
-export interface OutboxParts<D = Deed> {
+export interface OutboxParts<D = SideEffect> {
   store: Store;
   clock: Clock;
   random: () => number;
   /** At least once; a throw has it tried again. */
-  perform: (id: string, deed: D) => Promise<void>;
+  perform: (id: string, effect: D) => Promise<void>;
   onTrouble: (id: string, error: unknown) => void;
   closing: AbortSignal;
   /** Of its keys; absent: that of tasks. */
@@ -29,7 +29,7 @@ export interface OutboxParts<D = Deed> {
  * What is still to be done for each task (or whatever else has an id), in order, kept on disk until it is done: written in the batch of the record that
  * asks for it.
  */
-export class Outbox<D = Deed> {
+export class Outbox<D = SideEffect> {
   readonly #parts: OutboxParts<D>;
   readonly #prefix: string;
   readonly #pending = new Map<string, Pending<D>[]>();
@@ -48,7 +48,7 @@ export class Outbox<D = Deed> {
       const [id = '', n = ''] = key.slice(this.#prefix.length).split('/');
       this.#next = Math.max(this.#next, Number.parseInt(n, 16));
       try {
-        this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as D }]);
+        this.#push(id, [{ key, effect: JSON.parse(bytes.toString()) as D }]);
       } catch (error) {
         this.#parts.onTrouble(id, damagedRecord(key, error));
       }
@@ -56,10 +56,10 @@ export class Outbox<D = Deed> {
   }
 
   /** Named, and not yet to be done: see `add`. */
-  named(id: string, deeds: readonly D[]): Pending<D>[] {
-    return deeds.map((deed) => {
+  named(id: string, effects: readonly D[]): Pending<D>[] {
+    return effects.map((effect) => {
       this.#next += 1;
-      return { key: `${this.#prefix}${id}/${hex64(this.#next)}`, deed };
+      return { key: `${this.#prefix}${id}/${hex64(this.#next)}`, effect };
     });
   }
 
@@ -111,11 +111,11 @@ export class Outbox<D = Deed> {
   }
 
   /** Until it is done; false: this process ends first. */
-  async #do(id: string, { deed }: Pending<D>): Promise<boolean> {
+  async #do(id: string, { effect }: Pending<D>): Promise<boolean> {
     const { clock, random, perform, onTrouble, closing } = this.#parts;
     for (let attempt = 0; !closing.aborted; attempt += 1) {
       try {
-        await perform(id, deed);
+        await perform(id, effect);
         return true;
       } catch (error) {
         onTrouble(id, error);
@@ -127,9 +127,9 @@ export class Outbox<D = Deed> {
 }
 
 export function operationsOf<D>(pending: readonly Pending<D>[]): Operation[] {
-  return pending.map(({ key, deed }) => ({
+  return pending.map(({ key, effect }) => ({
     type: 'put',
     key,
-    value: Buffer.from(JSON.stringify(deed)),
+    value: Buffer.from(JSON.stringify(effect)),
   }));
 }

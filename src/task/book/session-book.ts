@@ -16,7 +16,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { attendKey, attendPrefix, errandPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
-import { Doubts } from './uncertain-writes.js';
+import { UncertainWrites } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { Waiters } from './waiters.js';
 
@@ -38,13 +38,13 @@ export class SessionBook implements AsyncDisposable {
   readonly #turns = new KeyedMutex();
   readonly #waiters = new Waiters();
   readonly #outbox: Outbox<SessionEffect>;
-  readonly #doubts: Doubts;
+  readonly uncertain: UncertainWrites;
   readonly #closing = new AbortController();
 
   private constructor(parts: SessionBookParts) {
     this.#parts = parts;
     this.#limits = { ...sessionLimits, ...parts.limits };
-    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
+    this.uncertain = new UncertainWrites({ ...parts, turns: this.#turns });
     this.#outbox = new Outbox<SessionEffect>({
       ...parts,
       prefix: errandPrefix,
@@ -111,7 +111,7 @@ export class SessionBook implements AsyncDisposable {
     // Of those that begin at the same time each must see the others.
     return this.#turns.run('', () =>
       this.#turns.run(context, async () => {
-        await this.#doubts.settle(context);
+        await this.uncertain.settle(context);
         const before = this.#sessions.get(context);
         if (before !== undefined && !isSessionOver(before)) {
           const isSame = JSON.stringify(before.asked) === JSON.stringify(asked);
@@ -122,7 +122,7 @@ export class SessionBook implements AsyncDisposable {
           throw new BusError('ATTEND_FULL', { limit: this.#limits.open });
         const run = (before?.run ?? 0) + 1;
         const nowMs = this.#parts.clock.nowMs();
-        return this.#keep(begunSession(asked, { owner, run, nowMs }), this.#tooOld(context));
+        return this.store(begunSession(asked, { owner, run, nowMs }), this.#tooOld(context));
       }),
     );
   }
@@ -136,11 +136,11 @@ export class SessionBook implements AsyncDisposable {
     told: (record: SessionRecord) => SessionTold | undefined,
   ): Promise<SessionRecord> {
     return this.#turns.run(context, async () => {
-      await this.#doubts.settle(context);
+      await this.uncertain.settle(context);
       const record = this.get(context);
       const what = told(record);
       if (what === undefined) return record;
-      return this.#keep(advancedSession(record, what, this.#parts.clock.nowMs()), []);
+      return this.store(advancedSession(record, what, this.#parts.clock.nowMs()), []);
     });
   }
 
@@ -156,18 +156,18 @@ export class SessionBook implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#doubts[Symbol.dispose]();
+    this.uncertain[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
 
   /** On disk first; only then it is true. */
-  async #keep(
+  async store(
     { record, effects }: SessionStep,
     more: readonly Operation[],
   ): Promise<SessionRecord> {
     const pending = this.#outbox.named(record.id, effects);
-    await this.#doubts.commit({
+    await this.uncertain.commit({
       ...{ id: record.id, key: attendKey(record.id), bytes: encodeSession(record) },
       more: [...operationsOf(pending), ...more],
       adopt: () => {

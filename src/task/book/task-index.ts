@@ -1,10 +1,10 @@
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
-import { Finished } from './finished-tasks.js';
+import { FinishedTasks } from './finished-tasks.js';
 
 /** What is known of each task without a look at the disk. */
-export interface Line {
+export interface TaskSummary {
   id: string;
   name: string;
   state: string;
@@ -31,16 +31,16 @@ export interface TaskQuery {
 
 /** All tasks in the order in which they were delegated; the open ones whole. */
 export class TaskIndex {
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, TaskSummary>();
   readonly #open = new Map<string, TaskRecord>();
-  readonly #finished: Finished;
+  readonly #finished: FinishedTasks;
   /** Ids by the agent whose queue they stand in, by who gets the result, and by the first task above them. */
-  readonly #byOwner = new Groups();
-  readonly #byParent = new Groups();
-  readonly #byRoot = new Groups();
+  readonly #byOwner = new IdGroups();
+  readonly #byParent = new IdGroups();
+  readonly #byRoot = new IdGroups();
 
   constructor(limits: { finishedTasks: number; finishedMs: number }) {
-    this.#finished = new Finished(limits);
+    this.#finished = new FinishedTasks(limits);
   }
 
   /** Of records in any order. */
@@ -69,7 +69,7 @@ export class TaskIndex {
   }
 
   /** Takes out what is finished and too old or too many, but for what somebody needs. */
-  takeOld(nowMs: number, isNeeded: (id: string) => boolean): Line[] {
+  takeOld(nowMs: number, isNeeded: (id: string) => boolean): TaskSummary[] {
     const old = this.#finished.take(
       nowMs,
       // What others still wait for is asked for its state.
@@ -85,17 +85,17 @@ export class TaskIndex {
     return lines;
   }
 
-  line(id: string): Line | undefined {
+  summaryOf(id: string): TaskSummary | undefined {
     return this.#lines.get(id);
   }
 
   /** All that is known of the queue of this agent, in the order in which it was accepted. */
-  queueOf(owner: string): Line[] {
+  queueOf(owner: string): TaskSummary[] {
     return this.#linesOf(this.#byOwner.of(owner)).sort((a, b) => a.order - b.order);
   }
 
   /** What an agent pushed or delegated, over or not. */
-  childrenOf(agent: string): Line[] {
+  childrenOf(agent: string): TaskSummary[] {
     const ids = new Set([...this.#byOwner.of(agent), ...this.#byParent.of(agent)]);
     return this.#linesOf(ids);
   }
@@ -105,7 +105,7 @@ export class TaskIndex {
     return this.#byRoot.of(root).size;
   }
 
-  #linesOf(ids: Iterable<string>): Line[] {
+  #linesOf(ids: Iterable<string>): TaskSummary[] {
     return [...ids].flatMap((id) => this.#lines.get(id) ?? []);
   }
 
@@ -174,7 +174,7 @@ export class TaskIndex {
 }
 
 /** Ids by a name; nothing is kept of the empty one. */
-class Groups {
+class IdGroups {
   readonly #ids = new Map<string, Set<string>>();
 
   of(name: string): ReadonlySet<string> {

@@ -6,7 +6,7 @@ import type { TimerName } from '../life/task.machine.js';
 /** What fell due and could not be written is tried again after this. */
 const retryMs = 1_000;
 
-export interface AlarmParts {
+export interface TaskTimersParts {
   clock: Clock;
   /** Called when a timer of a task is due; a throw has it tried again. */
   due: (id: string, timer: TimerName) => Promise<void>;
@@ -17,11 +17,11 @@ export interface AlarmParts {
 }
 
 /** One timer of the clock for each task: the earliest of its own. */
-export class Alarms {
-  readonly #parts: AlarmParts;
+export class TaskTimers {
+  readonly #parts: TaskTimersParts;
   readonly #set = new Map<string, Disposable>();
 
-  constructor(parts: AlarmParts) {
+  constructor(parts: TaskTimersParts) {
     this.#parts = parts;
     parts.closing.addEventListener('abort', () => {
       for (const alarm of this.#set.values()) alarm[Symbol.dispose]();
@@ -38,11 +38,11 @@ export class Alarms {
     const [name, atMs] = first as [TimerName, number];
     this.#set.set(
       id,
-      clock.after(atMs - clock.nowMs(), () => void this.#ring(id, name)),
+      clock.after(atMs - clock.nowMs(), () => void this.fire(id, name)),
     );
   }
 
-  async #ring(id: string, timer: TimerName): Promise<void> {
+  async fire(id: string, timer: TimerName): Promise<void> {
     const { due, onTrouble, clock, closing, current } = this.#parts;
     try {
       await due(id, timer);

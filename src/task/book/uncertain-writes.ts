@@ -1,19 +1,19 @@
 import type { KeyedMutex } from '../../base/keyed-mutex.js';
 import type { Operation, Store } from '../../store/port.js';
 
-interface Doubt {
+interface UncertainWrite {
   key: string;
   bytes: Buffer;
   adopt: () => void;
 }
 
 /** One change of a record, with what goes with it. */
-export interface Change extends Doubt {
+export interface Change extends UncertainWrite {
   id: string;
   more: readonly Operation[];
 }
 
-interface DoubtParts {
+interface UncertainWritesParts {
   store: Store;
   /** One change of an id at a time. */
   turns: KeyedMutex;
@@ -24,13 +24,13 @@ interface DoubtParts {
  * Writes records, and believes them only when they are on disk. A batch that was rejected while it was being written may be
  * there all the same: whoever has the next turn of its record looks first, and so does a store that serves again.
  */
-export class Doubts implements Disposable {
-  readonly #parts: DoubtParts;
+export class UncertainWrites implements Disposable {
+  readonly #parts: UncertainWritesParts;
   readonly #reopened: Disposable;
   /** At most those that were under way at once. */
-  readonly #open = new Map<string, Doubt>();
+  readonly #open = new Map<string, UncertainWrite>();
 
-  constructor(parts: DoubtParts) {
+  constructor(parts: UncertainWritesParts) {
     this.#parts = parts;
     const { store, turns, onTrouble } = parts;
     this.#reopened = store.onReopened(() => {

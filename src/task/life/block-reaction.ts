@@ -12,7 +12,7 @@ export interface Block {
 }
 
 /** In this order, as far as they apply and were not tried. */
-const orders: Readonly<Record<string, readonly Reaction[]>> = {
+const reactionsByReason: Readonly<Record<string, readonly Reaction[]>> = {
   // The PGC of this worker, or its way to it.
   PGC_FAILED: ['reassign', 'regenerate', 'relax'],
   OVERLAYS_MISSING: ['regenerate', 'reassign', 'relax'],
@@ -22,7 +22,7 @@ const orders: Readonly<Record<string, readonly Reaction[]>> = {
  * Nothing is relaxed that somebody insisted on: evidence that was asked for in so many words, or a task on which much
  * hangs (C3, C4). What else blocks a task (an outcome that is not known, a dependency that failed) only a person resolves.
  */
-export function reactionTo(reason: string, { task, tried, hasOthers }: Block): Reaction {
+export function reactionToBlock(reason: string, { task, tried, hasOthers }: Block): Reaction {
   const { grounding, criticality } = task;
   const isCritical = criticality === 'C3' || criticality === 'C4';
   const applies: Readonly<Record<Reaction, boolean>> = {
@@ -31,6 +31,6 @@ export function reactionTo(reason: string, { task, tried, hasOthers }: Block): R
     relax: grounding !== null && grounding.evidence_required !== true && !isCritical,
     ask: true,
   };
-  const order = orders[reason] ?? [];
+  const order = reactionsByReason[reason] ?? [];
   return order.find((each) => applies[each] && !tried.includes(each)) ?? 'ask';
 }

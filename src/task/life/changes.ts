@@ -2,9 +2,9 @@ import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stateOf } from './advance.js';
-import type { Patch } from '../book/book.js';
-import { answered, relaxed } from '../station/conductor.js';
-import { judgedBy } from '../station/critique-station.js';
+import type { Patch } from './transition.js';
+import { clarificationPatch, withoutRequiredEvidence } from './patches.js';
+import { withPersonJudgement } from '../station/critique-station.js';
 import type { TaskChange, TaskChangeName } from './messages.js';
 import type { TaskRecord } from './record.js';
 import type { TaskEvent } from './task.machine.js';
@@ -23,7 +23,7 @@ export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChang
 }
 
 /** The event and the patch of a change. Throws TASK_STATE, USAGE, TOO_LARGE. `regenerate` is done before it is told. */
-export function changeOf(
+export function transitionOf(
   record: TaskRecord,
   { what, text }: Pick<TaskChange, 'what' | 'text'>,
   by: string,
@@ -36,10 +36,10 @@ export function changeOf(
     throw new BusError('TOO_LARGE', { what: 'the text', bytes: text.length, limit });
   switch (what) {
     case 'cancel':
-      return cancelled(text, by);
+      return cancellation(text, by);
     case 'answer':
       if (text.trim() === '') throw new BusError('USAGE', { detail: 'the answer is empty' });
-      return { event: { type: 'clarification.given' }, patch: answered(record, text) };
+      return { event: { type: 'clarification.given' }, patch: clarificationPatch(record, text) };
     case 'accept':
     case 'refuse':
     case 'revise':
@@ -48,30 +48,33 @@ export function changeOf(
         event: { type: 'decision.made', judgement: what },
         patch: {
           asks: '',
-          ...(what === 'halt' ? {} : judgedBy(record, what, by)),
+          ...(what === 'halt' ? {} : withPersonJudgement(record, what, by)),
           ...(what === 'accept' ? { error: null } : {}),
-          ...(what === 'refuse' ? refusedBy(record) : {}),
+          ...(what === 'refuse' ? refusal(record) : {}),
           ...(what === 'revise' && text !== ''
             ? { task: { ...task, feedback: [...task.feedback, text].slice(-taskLimits.feedback) } }
             : {}),
         },
       };
     case 'relax':
-      return { event: { type: 'block.resolved' }, patch: { ...unblocked, task: relaxed(task) } };
+      return {
+        event: { type: 'block.resolved' },
+        patch: { ...unblocked, task: withoutRequiredEvidence(task) },
+      };
     case 'regenerate':
     case 'reassign':
       return { event: { type: 'block.resolved' }, patch: unblocked };
     case 'done':
     case 'failed':
       return {
-        event: { type: 'outcome.told', outcome: what },
+        event: { type: 'outcome.reported', outcome: what },
         patch: what === 'done' ? { ...unblocked } : { asks: '' },
       };
   }
 }
 
 /** `KILLED`, and why behind it: who did that is told with it. Any other text is why, in words. */
-function cancelled(text: string, by: string): { event: TaskEvent; patch: Patch } {
+function cancellation(text: string, by: string): { event: TaskEvent; patch: Patch } {
   const killed = /^KILLED(?:: *(.*))?$/s.exec(text);
   if (killed === null)
     return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
@@ -85,7 +88,7 @@ function cancelled(text: string, by: string): { event: TaskEvent; patch: Patch }
 }
 
 /** What was to be ratified only is refused now. */
-function refusedBy({ error }: TaskRecord): Patch {
+function refusal({ error }: TaskRecord): Patch {
   if (error?.code !== 'CRITIQUE_CONDITIONAL') return {};
   const told = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
   const detail = error.text.startsWith(told) ? error.text.slice(told.length) : error.text;

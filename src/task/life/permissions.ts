@@ -4,7 +4,7 @@ import type { TaskChangeName } from './messages.js';
 import type { TaskRecord } from './record.js';
 
 /** Who asks; `role` as the broker knows it, empty when it is connected no more. */
-export interface Asker {
+export interface Caller {
   agent: string;
   role: string;
 }
@@ -23,7 +23,7 @@ export function isDecider(role: string): boolean {
 export function assertMayChange(
   { id, parent, owner, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'owner' | 'assignment'>,
   what: TaskChangeName,
-  { agent, role }: Asker,
+  { agent, role }: Caller,
 ): void {
   const isEnd = what === 'cancel';
   const isOwn =
@@ -32,21 +32,21 @@ export function assertMayChange(
 }
 
 /** Who may see all of a task: whoever delegated it, whoever has it, and those who decide. */
-export function isConcerned(
+export function mayView(
   { parent, assignment }: Pick<TaskRecord, 'parent' | 'assignment'>,
-  { agent, role }: Asker,
+  { agent, role }: Caller,
 ): boolean {
   return agent === parent || agent === assignment?.worker || isDecider(role);
 }
 
 /** A queue is that of the agent after which it is named; operators see to all of them. Throws QUEUE_NOT_YOURS. */
-export function assertMayQueue(owner: string, { agent, role }: Asker): void {
+export function assertMayQueue(owner: string, { agent, role }: Caller): void {
   if (agent !== owner && role !== 'operator')
     throw new BusError('QUEUE_NOT_YOURS', { owner, agent });
 }
 
 /** A list is kept by the agent after which it is named. Throws TASK_NOT_YOURS. */
-export function assertMayKeep(list: string, { agent, role }: Asker): void {
+export function assertMayUpdateList(list: string, { agent, role }: Caller): void {
   if (agent !== list && !isDecider(role))
     throw new BusError('TASK_NOT_YOURS', { agent, what: 'update', task: `list ${list}` });
 }
@@ -60,6 +60,6 @@ export function isOwnSession(session: string, agent: string): boolean {
  * What a person approved for one session is no leave for whoever names it: only persons share theirs.
  * Throws SESSION_NOT_YOURS.
  */
-export function assertMayJoin(session: string, { agent, role }: Asker): void {
+export function assertMayUseSession(session: string, { agent, role }: Caller): void {
   if (!isDecider(role)) throw new BusError('SESSION_NOT_YOURS', { agent, session });
 }

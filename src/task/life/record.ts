@@ -99,13 +99,13 @@ export function encodeRecord(record: TaskRecord): Buffer {
   return Buffer.from(JSON.stringify(kept));
 }
 
-type Later =
+type LaterField =
   | ('gates' | 'grants' | 'findings' | 'iterations')
   | ('owner' | 'depth' | 'root' | 'order' | 'started_ms' | 'is_supervised' | 'not_before_ms');
-type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
+type Stored = Omit<TaskRecord, LaterField> & Partial<Pick<TaskRecord, LaterField>>;
 
 /** Fields that an earlier release did not know. */
-function whole(task: Partial<DelegatedTask>): DelegatedTask {
+function withDefaults(task: Partial<DelegatedTask>): DelegatedTask {
   const { limits, session = '', scope = [], name = '', model = '' } = task;
   // What stands there keeps its place: the same task again is known by its text.
   const { tokens = 0 } = (limits ?? {}) as Partial<DelegatedTask['limits']>;
@@ -131,8 +131,8 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
     started_ms: kept.started_ms ?? 0,
     is_supervised: kept.is_supervised ?? false,
     not_before_ms: kept.not_before_ms ?? 0,
-    task: whole(kept.task),
-    asked: whole(kept.asked),
+    task: withDefaults(kept.task),
+    asked: withDefaults(kept.asked),
     snapshot: restored(taskMachine, snapshot),
     assignment: assignment && {
       ...assignment,

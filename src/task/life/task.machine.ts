@@ -50,7 +50,7 @@ export type TaskEvent =
   | { type: 'revision.prepared' }
   | { type: 'clarification.given' }
   | { type: 'block.resolved' }
-  | { type: 'outcome.told'; outcome: 'done' | 'failed' }
+  | { type: 'outcome.reported'; outcome: 'done' | 'failed' }
   | { type: 'decision.made'; judgement: Judgement }
   | { type: 'timer.due'; timer: TimerName }
   | { type: 'task.cancelled'; reason: string };
@@ -110,7 +110,7 @@ const task = setup({
     isUnasked: ({ context }) => !context.isGated,
     isRefusal: ({ event }) =>
       event.type === 'gate.judged' && ['halted', 'withdrawn'].includes(event.outcome),
-    isDone: ({ event }) => event.type === 'outcome.told' && event.outcome === 'done',
+    isDone: ({ event }) => event.type === 'outcome.reported' && event.outcome === 'done',
     isTimer: ({ event }, { timer }: { timer: TimerName }) =>
       event.type === 'timer.due' && event.timer === timer,
   },
@@ -295,7 +295,7 @@ export const taskMachine = task.createMachine({
           exit: clear('block'),
           on: {
             'block.resolved': 'pending',
-            'outcome.told': [
+            'outcome.reported': [
               { guard: 'isDone', target: '#task.completed' },
               { target: '#task.failed' },
             ],

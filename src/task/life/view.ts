@@ -1,5 +1,5 @@
 import { stateOf } from './advance.js';
-import { gatesOf } from '../station/attention-station.js';
+import { gatesOf } from './gates.js';
 import { possibleChanges } from './changes.js';
 import type { TaskView } from './messages.js';
 import type { TaskRecord } from './record.js';

@@ -1,5 +1,5 @@
 import { signals, type Gate, type Signal } from '../../attention/shapes.js';
-import { gatesOf, sessionOf } from '../station/attention-station.js';
+import { gatesOf, sessionOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
 
 /** Sessions in which the same must have been seen before the taxonomy is worth a revision. */

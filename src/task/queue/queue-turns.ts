@@ -25,7 +25,7 @@ export class QueueTurns {
   }
 
   /** Of one that an earlier process had let go. */
-  retake({ owner, id }: Pick<Waiting, 'owner' | 'id'>): void {
+  restore({ owner, id }: Pick<Waiting, 'owner' | 'id'>): void {
     this.#taken.set(owner, (this.#taken.get(owner) ?? new Set()).add(id));
   }
 
@@ -47,7 +47,7 @@ export class QueueTurns {
       };
       const go = (): void => {
         end();
-        this.retake(waiting);
+        this.restore(waiting);
         resolve();
       };
       const mine: Waiter = { ...waiting, go };

@@ -13,9 +13,9 @@ function isUnderWay({ state, status, is_delivering }: QueueRow): boolean {
   return status === 'finished' ? is_delivering : state !== 'queued';
 }
 
-export interface Left {
+export interface ExpectedAnswers {
   /** Somebody may still answer. */
-  isSomebody: boolean;
+  isAnswerPossible: boolean;
   /** Pushed, and not started. */
   queued: number;
 }
@@ -25,23 +25,23 @@ export interface Left {
  * never pushed anything may hear of anybody at any time, and so may whoever has received all that it pushed, unless it is a
  * task: its siblings and its parent know of it, but owe it nothing.
  */
-export function leftFor(queue: QueueAnswer, from: string): Left {
+export function expectedAnswers(queue: QueueAnswer, from: string): ExpectedAnswers {
   const { rows, siblings, parent } = queue;
   const queued = rows.filter(({ state }) => state === 'queued').length;
   if (from !== '') {
     const row = [...rows, ...siblings].find(({ id }) => id === from);
     // Whoever is no task of this queue is looked for by the broker.
-    return { isSomebody: row === undefined || isUnderWay(row), queued };
+    return { isAnswerPossible: row === undefined || isUnderWay(row), queued };
   }
   const isWaiting = parent === '' ? queued > 0 : rows.length > 0;
-  return { isSomebody: !isWaiting || rows.some(isUnderWay), queued };
+  return { isAnswerPossible: !isWaiting || rows.some(isUnderWay), queued };
 }
 
 /**
  * The id behind a name: `parent`, an own task, or one of the same queue; the open one first, then the latest. Else as it is.
  * Throws AMBIGUOUS_ALIAS where several open ones are called so: prompts that never stood in a queue may be.
  */
-export function resolved(queue: QueueAnswer, name: string): string {
+export function resolveName(queue: QueueAnswer, name: string): string {
   // Many have no name: whoever names nobody means none of those.
   if (name === '') return '';
   if (name === 'parent' && queue.parent !== '') return queue.parent;

@@ -7,12 +7,12 @@ import { damagedRecord } from '../../store/damaged.js';
 import { queueKey, queuePrefix } from '../../store/keys.js';
 import type { Store } from '../../store/port.js';
 import { hasAgent, stateOf } from '../life/advance.js';
-import type { Place, TaskBook } from '../book/book.js';
+import type { Placement, TaskBook } from '../book/book.js';
 import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../life/messages.js';
 import { statusOf } from './queue.js';
 import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';
-import type { Line } from '../book/task-index.js';
+import type { TaskSummary } from '../book/task-index.js';
 
 /** How far tasks may push tasks. `queueMax`: open ones of one owner; `treeMax`: below one task, ever. */
 export interface QueueLimits {
@@ -89,16 +89,16 @@ export class Queues {
     return queues;
   }
 
-  conduct(book: TaskBook): void {
+  attach(book: TaskBook): void {
     this.#book = book;
-    for (const record of book.open()) if (hadTurn(record)) this.#turns.retake(record);
+    for (const record of book.open()) if (hadTurn(record)) this.#turns.restore(record);
   }
 
   /** Completes what an earlier process had begun: starts that were promised, ends of what is over. */
   async resume(): Promise<void> {
     for (const { runs } of this.#settings.values())
       for (const run of runs) await this.#release(run);
-    for (const { id, owner, parent } of this.#of().open())
+    for (const { id, owner, parent } of this.attachedBook().open())
       if (this.isOver(owner) || this.isOver(parent))
         await this.#cancel(id, 'PARENT_OVER', { parent });
   }
@@ -112,7 +112,7 @@ export class Queues {
     { task, owner, to_parent }: { task: DelegatedTask; owner: string; to_parent: boolean },
     enrol: (id: string) => Promise<void>,
   ): Promise<TaskRecord> {
-    const heir = to_parent ? (this.#lineOfAgent(owner)?.parent ?? owner) : owner;
+    const heir = to_parent ? (this.summaryOfAgent(owner)?.parent ?? owner) : owner;
     return this.#begin(task, { owner: heir, parent: heir }, enrol, () => {
       const place = this.#placeIn(owner, to_parent);
       this.#checkQueue(place.owner, task);
@@ -138,7 +138,7 @@ export class Queues {
       const kept = known ?? this.#planned(owner, run);
       if (known === undefined) {
         const isGoingOn = kept.answer.running > kept.answer.started.length;
-        await this.#keep(owner, {
+        await this.store(owner, {
           concurrency: run.concurrency || before.concurrency,
           supervised: run.supervised || (before.supervised && isGoingOn),
           runs: [...before.runs, kept].slice(-runsMax),
@@ -152,13 +152,13 @@ export class Queues {
   /** Also what the owner delegated: that is waited for as well. */
   view(owner: string): QueueAnswer {
     const { concurrency, supervised } = this.#settings.get(owner) ?? noSettings;
-    const line = this.#lineOfAgent(owner);
-    const { lines } = this.#of();
+    const line = this.summaryOfAgent(owner);
+    const { index: lines } = this.attachedBook();
     const isQueued = line !== undefined && line.owner !== '';
     const siblings = isQueued ? this.#rows(lines.queueOf(line.owner)) : [];
     return {
       owner,
-      rows: this.#rows(line === undefined ? this.#linesOf(owner) : lines.childrenOf(owner)),
+      rows: this.#rows(line === undefined ? this.summariesOf(owner) : lines.childrenOf(owner)),
       parent: line?.parent ?? '',
       siblings: siblings.filter(({ id }) => id !== owner),
       ...{ concurrency, supervised },
@@ -171,14 +171,14 @@ export class Queues {
   }
 
   /** After each change of a record. */
-  noticed(record: TaskRecord): void {
+  taskChanged(record: TaskRecord): void {
     if (record.owner !== '' && statusOf(stateOf(record)) === 'finished')
       this.#turns.release(record);
   }
 
   /** What ends with it: all that it pushed or delegated, and where it failed for good in a supervised queue, the others there. */
-  async ended(record: TaskRecord): Promise<void> {
-    const { lines } = this.#of();
+  async taskEnded(record: TaskRecord): Promise<void> {
+    const { index: lines } = this.attachedBook();
     const { id, owner, is_supervised } = record;
     await this.#endBelow(record);
     if (!is_supervised || !['failed', 'halted', 'timed_out'].includes(stateOf(record))) return;
@@ -187,7 +187,7 @@ export class Queues {
   }
 
   /** Before one more attempt, which knows nothing of those before: what they began and nobody waits for ends. */
-  async begunAnew(record: TaskRecord): Promise<void> {
+  async attemptStarting(record: TaskRecord): Promise<void> {
     if (record.attempt > 0) await this.#endBelow(record);
   }
 
@@ -203,14 +203,14 @@ export class Queues {
 
   async #begin(
     task: DelegatedTask,
-    { owner, parent }: Pick<Place, 'owner' | 'parent'>,
+    { owner, parent }: Pick<Placement, 'owner' | 'parent'>,
     enrol: (id: string) => Promise<void>,
-    place: () => Place,
+    place: () => Placement,
   ): Promise<TaskRecord> {
-    const book = this.#of();
-    const root = this.#lineOfAgent(parent)?.root || parent;
+    const book = this.attachedBook();
+    const root = this.summaryOfAgent(parent)?.root || parent;
     return this.#pushing.run(root, async () => {
-      const known = book.lines.line(task.id);
+      const known = book.index.summaryOf(task.id);
       // Of one that is known, what was decided then holds, whatever has become of those above it.
       if (known !== undefined)
         return book.begin(task, { owner, parent, depth: known.depth, root: known.root });
@@ -225,14 +225,14 @@ export class Queues {
   }
 
   /** Throws PARENT_OVER, SPAWN_DEPTH, TREE_FULL. */
-  #placeIn(asker: string, isToParent: boolean): Place {
-    const task = this.#lineOfAgent(asker);
+  #placeIn(asker: string, isToParent: boolean): Placement {
+    const task = this.summaryOfAgent(asker);
     if (task === undefined) return { owner: asker, parent: asker, depth: 0, root: '' };
     if (this.isOver(asker)) throw new BusError('PARENT_OVER', { parent: asker });
     if (isToParent) {
       const { parent, depth, root } = task;
       if (this.isOver(parent)) throw new BusError('PARENT_OVER', { parent });
-      if (this.#lineOfAgent(parent) === undefined)
+      if (this.summaryOfAgent(parent) === undefined)
         return { owner: parent, parent, depth: 0, root: '' };
       this.#checkTree(root);
       return { owner: parent, parent, depth, root };
@@ -247,14 +247,15 @@ export class Queues {
 
   #checkTree(root: string): void {
     const { treeMax: limit } = this.#limits;
-    if (this.#of().lines.treeSize(root) >= limit) throw new BusError('TREE_FULL', { root, limit });
+    if (this.attachedBook().index.treeSize(root) >= limit)
+      throw new BusError('TREE_FULL', { root, limit });
   }
 
   /** Throws NAME_TAKEN, QUEUE_FULL. */
   #checkQueue(owner: string, { name }: DelegatedTask): void {
     const { queueMax: limit } = this.#limits;
-    const open = this.#of()
-      .lines.queueOf(owner)
+    const open = this.attachedBook()
+      .index.queueOf(owner)
       .filter(({ state }) => statusOf(state) !== 'finished');
     const isTaken = open.some((each) => each.name === name || each.id === name);
     if (name !== '' && (isTaken || name === 'parent'))
@@ -263,8 +264,8 @@ export class Queues {
   }
 
   #planned(owner: string, { key, count, timeout_ms, supervised }: Omit<Run, 'owner'>): KeptRun {
-    const open = this.#of()
-      .lines.queueOf(owner)
+    const open = this.attachedBook()
+      .index.queueOf(owner)
       .filter(({ state }) => statusOf(state) !== 'finished');
     const queued = open.filter(({ state }) => state === 'queued');
     const started = queued.slice(0, count || queued.length).map(({ id }) => id);
@@ -274,7 +275,7 @@ export class Queues {
   }
 
   async #release({ timeout_ms, supervised, answer }: KeptRun): Promise<void> {
-    const book = this.#of();
+    const book = this.attachedBook();
     for (const id of answer.started) {
       if (book.stateOf(id) !== 'queued') continue;
       await book
@@ -285,11 +286,11 @@ export class Queues {
             ...(timeout_ms > 0 && { task: { ...task, limits: { ...task.limits, timeout_ms } } }),
           },
         }))
-        .catch(unlessOver);
+        .catch(ignoreIfOver);
     }
   }
 
-  async #keep(owner: string, settings: Settings): Promise<void> {
+  async store(owner: string, settings: Settings): Promise<void> {
     await this.#parts.store.commit([
       { type: 'put', key: queueKey(owner), value: Buffer.from(JSON.stringify(settings)) },
     ]);
@@ -303,43 +304,43 @@ export class Queues {
   async #endBelow(record: TaskRecord): Promise<void> {
     const { id } = record;
     if (!hasAgent(record)) return;
-    for (const child of this.#of().lines.childrenOf(id).filter(isOpen))
+    for (const child of this.attachedBook().index.childrenOf(id).filter(isOpen))
       await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
   }
 
   #isUnused(owner: string): boolean {
-    return this.#of().lines.queueOf(owner).length === 0;
+    return this.attachedBook().index.queueOf(owner).length === 0;
   }
 
   /** With what was said of it, for whoever gets its result. */
   async #cancel(id: string, code: ErrorCode, data: ErrorData): Promise<void> {
     const event = { type: 'task.cancelled', reason: code } as const;
-    await this.#of()
+    await this.attachedBook()
       .send(id, event, { error: failureOf(code, data) })
-      .catch(unlessOver);
+      .catch(ignoreIfOver);
   }
 
-  #rows(lines: readonly Line[]): QueueRow[] {
+  #rows(lines: readonly TaskSummary[]): QueueRow[] {
     const rows = lines.map((line) => this.#rowOf(line));
     const over = rows.filter(({ status }) => status === 'finished');
     const dropped = new Set(over.slice(0, Math.max(0, over.length - overRowsMax)));
     return rows.filter((row) => !dropped.has(row));
   }
 
-  #rowOf({ id, name, state, created_ms, started_ms, finished_ms }: Line): QueueRow {
-    const book = this.#of();
+  #rowOf({ id, name, state, created_ms, started_ms, finished_ms }: TaskSummary): QueueRow {
+    const book = this.attachedBook();
     return {
       ...{ id, name, status: statusOf(state), state, created_ms, started_ms, finished_ms },
-      progress: book.lines.openOne(id)?.progress ?? '',
+      progress: book.index.openOne(id)?.progress ?? '',
       is_delivering: book.isDelivering(id),
     };
   }
 
   /** Of an agent that is no task: its queue, the latest that it delegated and waits for, and prompts that are over. */
-  #linesOf(owner: string): Line[] {
-    const book = this.#of();
-    const { lines } = book;
-    const isOpen = ({ state }: Line): boolean => statusOf(state) !== 'finished';
+  summariesOf(owner: string): TaskSummary[] {
+    const book = this.attachedBook();
+    const { index: lines } = book;
+    const isOpen = ({ state }: TaskSummary): boolean => statusOf(state) !== 'finished';
     const others = lines.childrenOf(owner).filter((line) => line.owner !== owner);
     const open = others.filter(isOpen).slice(-delegatedRowsMax);
     const over = others.filter(
@@ -349,19 +350,19 @@ export class Queues {
   }
 
   /** The task whose agent is called so. */
-  #lineOfAgent(agent: string): Line | undefined {
-    const line = this.#of().lines.line(agent);
+  summaryOfAgent(agent: string): TaskSummary | undefined {
+    const line = this.attachedBook().index.summaryOf(agent);
     const isOne = line?.runner === 'prompt' || Boolean(line?.owner) || Boolean(line?.root);
     return isOne ? line : undefined;
   }
 
   /** Whether it is a task that is over: nobody hears what it is told. */
   isOver(agent: string): boolean {
-    const line = this.#lineOfAgent(agent);
+    const line = this.summaryOfAgent(agent);
     return line !== undefined && statusOf(line.state) === 'finished';
   }
 
-  #of(): TaskBook {
+  attachedBook(): TaskBook {
     if (this.#book === undefined) throw new Error('bug: no queue is kept yet');
     return this.#book;
   }
@@ -375,12 +376,12 @@ function hadTurn(record: TaskRecord): boolean {
   return state !== 'pending' || isAttended || record.attempt > 0;
 }
 
-function isOpen({ state }: Line): boolean {
+function isOpen({ state }: TaskSummary): boolean {
   return statusOf(state) !== 'finished';
 }
 
 /** It ended by itself meanwhile. */
-function unlessOver(error: unknown): void {
+function ignoreIfOver(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'TASK_STATE' && code !== 'NO_SUCH_TASK') throw error;
 }

@@ -25,8 +25,10 @@ import { readAction } from '../../delegation/task/schema.js';
 import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stateOf } from '../life/advance.js';
-import type { Patch, TaskBook, Told } from '../book/book.js';
+import type { TaskBook } from '../book/book.js';
+import { currentGateState, sessionOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
+import type { Patch, Transition } from '../life/transition.js';
 
 /** What the station needs of the world. */
 export interface AttentionPorts {
@@ -41,27 +43,22 @@ export interface AttentionPorts {
   self: string;
 }
 
-/** Whose approvals count for a task. */
-export function sessionOf({ task, parent }: Pick<TaskRecord, 'task' | 'parent'>): string {
-  return task.session || parent;
-}
-
 /**
  * What becomes of a task that is attended to: it passes in silence, or with a note, or by an approval of its session; or a
  * person is asked. Source: the attention protocol, phases 0 to 2.
  */
-export async function attended(
+export async function attend(
   record: TaskRecord,
   ports: AttentionPorts,
   nowMs: number,
-): Promise<Told | undefined> {
+): Promise<Transition | undefined> {
   const { task, grants, gates, findings } = record;
   // It was asked already: performed a second time, this changes nothing.
   if (openGate(gates) !== undefined) return undefined;
-  const seen = await seenOf(record, ports);
+  const seen = await classificationOf(record, ports);
   if (seen === undefined) return passed({});
   const { classification, by } = seen;
-  if (!isGated(classification)) return passed({ findings: noted(findings, classification) });
+  if (!isGated(classification)) return passed({ findings: withFindings(findings, classification) });
   const leave = leaveFor(grants, classification);
   if (leave !== undefined && by === ports.self) return passed({});
   const session = sessionOf(record);
@@ -123,13 +120,13 @@ export async function withdrawSession(
 }
 
 /** What the executor saw that stopped, else what this process sees. */
-async function seenOf(
+async function classificationOf(
   { response, task, assignment }: TaskRecord,
   { classify, self }: AttentionPorts,
 ): Promise<{ classification: Classification; by: string } | undefined> {
   if (response?.reason === 'GATE_DETECTED' && response.status === 'blocked') {
     const by = assignment?.worker ?? '';
-    return { classification: stopOf(response, task.id, by), by };
+    return { classification: reportedClassification(response, task.id, by), by };
   }
   const classification = await classify(task);
   return classification && { classification, by: self };
@@ -139,7 +136,7 @@ async function seenOf(
  * A stop is a stop, also of a worker that says nothing of what it saw, or nothing risky: sent on without a question it would
  * stop at the same again, for as long as the task has time.
  */
-function stopOf(
+function reportedClassification(
   { classification, result, errors }: TaskResponse,
   task: string,
   worker: string,
@@ -149,11 +146,11 @@ function stopOf(
   return reportedBy(task, worker, statedGate(texts, { given: [], mark: '' }));
 }
 
-function passed(patch: Patch): Told {
+function passed(patch: Patch): Transition {
   return { event: { type: 'attention.passed' }, patch };
 }
 
-function noted(
+function withFindings(
   before: TaskRecord['findings'],
   { findings }: Classification,
 ): TaskRecord['findings'] {
@@ -163,18 +160,18 @@ function noted(
 }
 
 /** What is said about an open gate, checked. Throws NO_SUCH_GATE, GATE_JUDGED, GATE_CHANGED, USAGE, TOO_LARGE, TASK_INVALID. */
-export function judgedBy(
+export function transitionByJudgement(
   record: TaskRecord,
   said: GateJudgement,
   by: string,
   nowMs: number,
-): Told & { gate: Gate } {
+): Transition & { gate: Gate } {
   const gate = gateIn(record, said.id);
   const { judgement, direction } = said;
   if (!judgements.includes(judgement))
     throw new BusError('USAGE', { detail: `a gate is judged by ${judgements.join(', ')}` });
   if (gate.state !== 'open' || stateOf(record) !== 'attending')
-    throw new BusError('GATE_JUDGED', { gate: gate.id, state: stateNow(gate, record) });
+    throw new BusError('GATE_JUDGED', { gate: gate.id, state: currentGateState(gate, record) });
   const { digest } = gate.classification;
   if (said.action !== '' && said.action !== digest.action)
     throw new BusError('GATE_CHANGED', { gate: gate.id });
@@ -197,7 +194,7 @@ export function judgedBy(
       return { gate, event: { type: 'gate.judged', outcome: 'granted', reason }, patch };
     }
     case 'modify': {
-      const patch = { ...base, response: null, ...modified(record, direction) };
+      const patch = { ...base, response: null, ...modification(record, direction) };
       return { gate, event: { type: 'gate.judged', outcome: 'modified', reason }, patch };
     }
     case 'halt':
@@ -214,7 +211,7 @@ export function judgedBy(
 }
 
 /** Whether it is the very judgement that counts. */
-export function isRepeated(record: TaskRecord, said: GateJudgement, by: string): boolean {
+export function isSameJudgement(record: TaskRecord, said: GateJudgement, by: string): boolean {
   const { state, judgement, judged_by, direction, classification } = gateIn(record, said.id);
   const isShown = said.action === '' || said.action === classification.digest.action;
   const isSame = judgement === said.judgement && direction === said.direction && isShown;
@@ -222,7 +219,7 @@ export function isRepeated(record: TaskRecord, said: GateJudgement, by: string):
 }
 
 /** Another action as JSON, or words for whoever does it. A program takes no words. */
-function modified({ task }: TaskRecord, direction: string): Patch {
+function modification({ task }: TaskRecord, direction: string): Patch {
   const usage = (detail: string): BusError => new BusError('USAGE', { detail });
   if (task.runner === 'command') {
     const value = parseJson(direction);
@@ -253,22 +250,16 @@ export async function recordOfGate(book: TaskBook, id: string): Promise<TaskReco
   return book.get(task);
 }
 
-/** An open gate of a task that has gone on is open no longer. */
-export function stateNow({ state }: Gate, record: TaskRecord): Gate['state'] {
-  if (state !== 'open' || stateOf(record) === 'attending') return state;
-  return record.snapshot.context.reason === 'GATE_EXPIRED' ? 'expired' : 'void';
-}
-
-/** As they are now. */
-export function gatesOf(record: TaskRecord): Gate[] {
-  return record.gates.map((gate) => ({ ...gate, state: stateNow(gate, record) }));
-}
-
 /**
  * The grants of a record with one used by who has the task now. Used by this very attempt before, it is the same use, told
  * twice. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
  */
-export function used(record: TaskRecord, use: GrantUse, by: string, nowMs: number): Grant[] {
+export function withGrantUsed(
+  record: TaskRecord,
+  use: GrantUse,
+  by: string,
+  nowMs: number,
+): Grant[] {
   const { assignment, attempt: now } = record;
   const isTheirs = assignment?.attempt === use.attempt && assignment.worker === by;
   // Of a task that was cancelled the worker may not have heard yet.

@@ -15,7 +15,7 @@ import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../../delegation/task/shapes.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { withNote } from '../life/advance.js';
-import type { Told } from '../book/book.js';
+import type { Transition } from '../life/transition.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
 import type { CritiqueOutcome } from '../life/task.machine.js';
 
@@ -23,7 +23,7 @@ export const reviewFromNames = ['off', 'C2', 'C3', 'C4'] as const;
 /** From which criticality on the result of a task is reviewed by a critic before it counts. */
 export type ReviewFrom = (typeof reviewFromNames)[number];
 
-export const stationLimits = {
+export const critiqueLimits = {
   /** For a critic that is not there, or has no room. */
   waitMs: 60_000,
   pauseMs: 2_000,
@@ -54,7 +54,7 @@ export function isCritiqued(
 }
 
 /** The gate as the settings have it; what they do not say is as the product has it. */
-export interface Gate {
+export interface GateSettings {
   threshold?: number;
   iterationsMax?: number;
 }
@@ -63,7 +63,7 @@ export interface Gate {
 export function critiqueRequestOf(
   record: TaskRecord,
   root: string,
-  { threshold, iterationsMax = qualityGate.iterationsMax }: Gate = {},
+  { threshold, iterationsMax = qualityGate.iterationsMax }: GateSettings = {},
 ): CritiqueRequest {
   const { id, task, iterations, attempt, assignment } = record;
   const previous = iterations.findLast(({ score }) => score !== null)?.score ?? undefined;
@@ -105,7 +105,7 @@ export function artifactOf(id: string): string {
 }
 
 function shortId(id: string): string {
-  if (id.length <= stationLimits.idChars) return id;
+  if (id.length <= critiqueLimits.idChars) return id;
   return createHash('sha256').update(id).digest('hex').slice(0, 40);
 }
 
@@ -116,7 +116,7 @@ function targetOf({ kind, runner }: DelegatedTask): string {
 }
 
 function textOf({ response }: TaskRecord): string {
-  const files = (response?.files_modified ?? []).slice(0, stationLimits.files);
+  const files = (response?.files_modified ?? []).slice(0, critiqueLimits.files);
   const listed = files.length === 0 ? '' : `\n\nFiles modified:\n${lines(files)}`;
   return `${response?.result.trim() || '(The worker said nothing.)'}${listed}\n`;
 }
@@ -124,25 +124,29 @@ function textOf({ response }: TaskRecord): string {
 function criteriaOf({ task, acceptance_criteria }: DelegatedTask): string {
   const asked = acceptance_criteria.map(({ text }) => text);
   const said = asked.length === 0 ? task : `${task}\n\nIt counts as done when:\n${lines(asked)}`;
-  return said.slice(0, stationLimits.criteriaChars);
+  return said.slice(0, critiqueLimits.criteriaChars);
 }
 
 const lines = (texts: readonly string[]): string => texts.map((each) => `- ${each}`).join('\n');
 
 /** What follows from a critique of the last attempt. */
-export function critiqueTold(
+export function transitionAfterCritique(
   record: TaskRecord,
   critique: Critique,
   nowMs: number,
-  gate: Gate = {},
-): Told {
+  gate: GateSettings = {},
+): Transition {
   const { iterations, task } = record;
   const known = iterations.at(-1)?.open ?? [];
   const disputed = disputedIn(record.response?.result ?? '', known);
-  const { standing, iteration } = stoodOf(record, critique, { disputed, gate, at_ms: nowMs });
+  const { standing, iteration } = standingAfterCritique(record, critique, {
+    disputed,
+    gate,
+    at_ms: nowMs,
+  });
   const kept = [...iterations, iteration].slice(-recordLimits.iterations);
   const counted = outcomeOf(standing, task);
-  const unread = counted === 'accepted' ? unreadIn(record, critique) : '';
+  const unread = counted === 'accepted' ? unreadCriteriaIn(record, critique) : '';
   const outcome = unread === '' ? counted : 'person';
   const detail = [unread, detailOf(kept, standing, task)].filter(Boolean).join('; ');
   const asks = `accept it? ${detail}`.slice(0, recordLimits.asksChars);
@@ -161,7 +165,7 @@ export function critiqueTold(
 }
 
 /** Criteria in words are read by a model, or by a person where there was none. Empty: they were, or there are none. */
-function unreadIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
+function unreadCriteriaIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
   const isUnchecked = reviews.at(-1)?.findings.some(({ code }) => code === 'CRITERIA_UNCHECKED');
   const judges = reports.filter(({ score }) => score !== null);
   if (isUnchecked !== true || judges.some(({ engine }) => engine === 'model')) return '';
@@ -169,11 +173,11 @@ function unreadIn({ reviews, task }: TaskRecord, { reports }: Critique): string 
 }
 
 /** There was no critic: what is critical waits for a person, the rest goes on with a note. */
-export function absentTold(
+export function transitionWithoutCritic(
   record: TaskRecord,
   { code, message }: { code: string; message: string },
   nowMs: number,
-): Told {
+): Transition {
   const isCritical = record.task.criticality >= 'C3';
   const detail = `${message} (${code})`;
   const note = `the critic: not reviewed: ${detail}`;
@@ -195,12 +199,12 @@ export function absentTold(
 }
 
 /** What the next attempt is told, worst first, in place of what earlier critiques found. */
-export function withCritique(feedback: readonly string[], last: TaskIteration): string[] {
+export function feedbackWithCritique(feedback: readonly string[], last: TaskIteration): string[] {
   const others = feedback.filter((each) => !each.startsWith(feedbackMark));
   const said = last.findings
-    .slice(0, stationLimits.feedback)
+    .slice(0, critiqueLimits.feedback)
     .map(({ id, severity, text, remedy }) =>
-      `${feedbackMark}${severity} ${id}: ${text} ${remedy}`.slice(0, stationLimits.feedbackChars),
+      `${feedbackMark}${severity} ${id}: ${text} ${remedy}`.slice(0, critiqueLimits.feedbackChars),
     );
   const score = last.score === null ? 'no score' : `${last.score.toFixed(2)} of ${last.threshold}`;
   const how = 'put the findings right, or answer one that is wrong by a line `disputed: ID, why`';
@@ -214,7 +218,7 @@ export function lastCritique({ iterations, attempt }: TaskRecord): TaskIteration
 }
 
 /** With what a person said about the last critique. */
-export function judgedBy(
+export function withPersonJudgement(
   record: TaskRecord,
   judged: PersonJudgement,
   by: string,
@@ -236,10 +240,10 @@ export function ratificationIn(
   return { artifact: artifactOf(after.id), critique, judgement };
 }
 
-function stoodOf(
+function standingAfterCritique(
   { iterations, task, attempt }: TaskRecord,
   critique: Critique,
-  { disputed, gate, at_ms }: { disputed: string[]; gate: Gate; at_ms: number },
+  { disputed, gate, at_ms }: { disputed: string[]; gate: GateSettings; at_ms: number },
 ): { standing: Standing; iteration: TaskIteration } {
   const round = roundOf(critique, disputed);
   const earlier = iterations.map((each) => ({ ...each, findings: each.open }));
@@ -263,8 +267,8 @@ function stoodOf(
     modes: reports
       .filter(({ status }) => status === 'complete' || status === 'partial')
       .map(({ mode }) => mode),
-    findings: findingsOf(critique).slice(0, stationLimits.findings).map(findingTold),
-    open: round.findings.slice(0, stationLimits.open),
+    findings: findingsOf(critique).slice(0, critiqueLimits.findings).map(taskFindingOf),
+    open: round.findings.slice(0, critiqueLimits.open),
     flags: [...new Set([...flags.map(({ code }) => code), standing.flag])].filter(Boolean),
     ...{ is_hard: round.is_hard, needs_person: round.needs_person },
     ...{ state: standing.state, reason: standing.reason, judged: '', judged_by: '', at_ms },
@@ -272,8 +276,8 @@ function stoodOf(
   return { standing, iteration };
 }
 
-function findingTold({ id, mode, severity, rule, text, remedy, is_hard }: Finding): TaskFinding {
-  const most = stationLimits.findingChars;
+function taskFindingOf({ id, mode, severity, rule, text, remedy, is_hard }: Finding): TaskFinding {
+  const most = critiqueLimits.findingChars;
   return {
     id,
     mode,

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import type { Critique } from '../../critic/shapes.js';
 import { asBusError, type BusError } from '../../errors/bus-error.js';
-import { stationLimits } from './critique-station.js';
+import { critiqueLimits } from './critique-station.js';
 
 /**
  * What a critic says. One that is not there or has no room is waited for so long; one that was at work and is gone may be
@@ -17,7 +17,7 @@ export async function critiqueWithin(
     onWaiting,
   }: { clock: Clock; signal: AbortSignal; onWaiting: (code: string) => Promise<unknown> },
 ): Promise<Critique | BusError | undefined> {
-  const { waitMs, pauseMs, reviewMs } = stationLimits;
+  const { waitMs, pauseMs, reviewMs } = critiqueLimits;
   const lastMs = clock.monotonicMs() + reviewMs + waitMs;
   let untilMs = clock.monotonicMs() + waitMs;
   for (;;) {

@@ -13,9 +13,9 @@ import { readTask } from '../../delegation/task/schema.js';
 import { taskLimits, type DelegatedTask } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
-import { gatesOf } from './attention-station.js';
+import { gatesOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
-import { blank, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
+import { emptyTodo, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
 
 /** An entry of the list as a session sees it. */
 export function draftOf(todo: Todo): Draft {
@@ -51,7 +51,7 @@ function documentOf(document: Record<string, unknown>): Record<string, unknown> 
 export function entryOf({ id, role, document }: Draft, before: Todo | undefined): Todo {
   const { task, context, grounding, acceptance_criteria, depends_on, to, ...rest } = document;
   const { id: _id, session: _session, ...work } = rest;
-  const known = before ?? blank(id);
+  const known = before ?? emptyTodo(id);
   const criteria = Array.isArray(acceptance_criteria) ? (acceptance_criteria as unknown[]) : [];
   const isPlain = criteria.every((each) => typeof each === 'string');
   const its = {
@@ -72,17 +72,17 @@ export function entryOf({ id, role, document }: Draft, before: Todo | undefined)
 }
 
 /** Of an entry that nothing is known about yet. */
-export function rowOf(todo: Todo): Row {
+export function newRow(todo: Todo): Row {
   const isUnderWay = todo.status === 'delegated';
   return {
-    ...{ entry: todo.id, task: isUnderWay ? todo.task_id : '', content: headOf(todo.content) },
+    ...{ entry: todo.id, task: isUnderWay ? todo.task_id : '', content: firstLineOf(todo.content) },
     ...{ role: todo.delegated_to, to: '', risk: '', findings: [], is_approved: false },
     ...{ description: '', judgements: [], open_gate: '', gates: 0, situated_by: '' },
     ...{ outcome: '', is_over: false, revision: 0 },
   };
 }
 
-function headOf(text: string): string {
+function firstLineOf(text: string): string {
   const line = text.trim().split('\n')[0] ?? '';
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
@@ -122,11 +122,11 @@ export function taskFor(
       // Null: it is done, and its task may be forgotten.
       return known === null ? [] : [known ?? each];
     }),
-    context: withBrought(task.context, record),
+    context: contextWithClarifications(task.context, record),
   };
 }
 
-function withBrought(context: string, { brought }: SessionRecord): string {
+function contextWithClarifications(context: string, { brought }: SessionRecord): string {
   const texts = brought.map(({ protocol, text }) => `Cleared up before (/${protocol}):\n${text}`);
   return [context, ...texts]
     .filter((each) => each !== '')
@@ -180,20 +180,23 @@ export function checkpointOf(rows: readonly Row[]): 'none' | 'classification' | 
 }
 
 /** What a change of a task means for its session. Undefined: nothing. */
-export function noticedIn(record: SessionRecord, task: TaskRecord): SessionTold | undefined {
+export function stepAfterTaskChange(
+  record: SessionRecord,
+  task: TaskRecord,
+): SessionTold | undefined {
   const before = record.rows.find((each) => each.task === task.id);
   if (before === undefined || before.revision >= task.revision) return undefined;
-  return noticedAs(record, rowAfter(before, task));
+  return stepWithRow(record, rowAfter(before, task));
 }
 
 /** Of a task that the manager knows no more. */
-export function forgottenIn(record: SessionRecord, task: string): SessionTold | undefined {
+export function stepAfterTaskLoss(record: SessionRecord, task: string): SessionTold | undefined {
   const before = record.rows.find((each) => each.task === task && !each.is_over);
   if (before === undefined) return undefined;
-  return noticedAs(record, { ...before, outcome: 'unknown', is_over: true, open_gate: '' });
+  return stepWithRow(record, { ...before, outcome: 'unknown', is_over: true, open_gate: '' });
 }
 
-function noticedAs(record: SessionRecord, row: Row): SessionTold {
+function stepWithRow(record: SessionRecord, row: Row): SessionTold {
   const rows = record.rows.map((each) => (each.task === row.task ? row : each));
   if (row.judgements.some(({ judgement }) => judgement === 'withdraw'))
     return { event: { type: 'session.withdrawn', reason: 'GATE_WITHDRAWN' }, patch: { rows } };
@@ -232,14 +235,14 @@ function rowAfter(before: Row, task: TaskRecord): Row {
 }
 
 /** Where nothing is left to wait for. Undefined: something is. */
-export function endIn({ rows }: SessionRecord): SessionTold | undefined {
+export function endStep({ rows }: SessionRecord): SessionTold | undefined {
   if (!rows.every(({ is_over }) => is_over)) return undefined;
   const end = isSituated(rows) ? 'situated' : 'unsituated';
   return { event: { type: 'task.noticed', granularity: granularityOf(rows), end }, patch: {} };
 }
 
 /** The rows as their tasks are now. */
-export function rowsNow(record: SessionRecord, tasks: ReadonlyMap<string, TaskRecord>): Row[] {
+export function currentRows(record: SessionRecord, tasks: ReadonlyMap<string, TaskRecord>): Row[] {
   return record.rows.map((row) => {
     const task = tasks.get(row.task);
     return task === undefined || task.revision <= row.revision ? row : rowAfter(row, task);

@@ -189,7 +189,7 @@ function parsedJson(json: Uint8Array): unknown {
  * The list after an update: by id, and what an entry does not name stays as it was. Entries that are delegated now have
  * a new `task_id`. Throws TASK_UPDATE_INVALID for what breaks a rule, TASK_INVALID for what cannot be a task, LIST_FULL.
  */
-export function merged(
+export function mergeUpdate(
   { list, parent }: { list: string; parent: string },
   before: readonly Todo[],
   update: TodoUpdateDocument,
@@ -200,9 +200,10 @@ export function merged(
   assertOnce('grounding_evidence', grounding_evidence);
   const after = new Map(before.map((each) => [each.id, each]));
   for (const { id, ...named } of todos) after.set(id, amended(after.get(id), id, named));
-  for (const { id, ...its } of grounding) after.set(id, { ...known(after, id), grounding: its });
+  for (const { id, ...its } of grounding)
+    after.set(id, { ...existingEntry(after, id), grounding: its });
   for (const { id, ...its } of grounding_evidence)
-    after.set(id, { ...known(after, id), grounding_evidence: its as GroundingEvidence });
+    after.set(id, { ...existingEntry(after, id), grounding_evidence: its as GroundingEvidence });
   const earlier = new Map(before.map((each) => [each.id, each]));
   const all = [...after.values()].map((todo): Todo => {
     if (todo.status !== 'delegated' || earlier.get(todo.id)?.status === 'delegated') return todo;
@@ -213,7 +214,7 @@ export function merged(
     return { ...todo, delegations, task_id, parent, is_handed_over: false, result_summary };
   });
   assertRules(all, earlier);
-  return roomMade(list, all);
+  return withinLimits(list, all);
 }
 
 function assertOnce(what: string, entries: readonly { id: string }[]): void {
@@ -224,7 +225,7 @@ function assertOnce(what: string, entries: readonly { id: string }[]): void {
   }
 }
 
-function known(todos: ReadonlyMap<string, Todo>, id: string): Todo {
+function existingEntry(todos: ReadonlyMap<string, Todo>, id: string): Todo {
   const todo = todos.get(id);
   if (todo === undefined) throw invalid(`there is no entry ${id} in the list`);
   return todo;
@@ -240,11 +241,11 @@ function amended(
   const said = Object.fromEntries(
     Object.entries(named).filter(([, value]) => value !== undefined),
   ) as Partial<Todo>;
-  return { ...(before ?? blank(id)), ...said };
+  return { ...(before ?? emptyTodo(id)), ...said };
 }
 
 /** An entry of which nothing is said yet. */
-export function blank(id: string): Todo {
+export function emptyTodo(id: string): Todo {
   return {
     ...{ id, content: '', activeForm: '', status: 'pending', acceptance_criteria: [] },
     ...{ delegated_to: '', context: '', delegate_session_id: '', result_summary: '' },
@@ -304,7 +305,7 @@ function assertDelegable(todo: Todo): void {
 }
 
 /** Within the limits; what was completed first goes first. */
-function roomMade(list: string, todos: readonly Todo[]): Todo[] {
+function withinLimits(list: string, todos: readonly Todo[]): Todo[] {
   const kept = [...todos];
   const isOver = (): boolean =>
     kept.length > todoLimits.todos || JSON.stringify(kept).length > todoLimits.listBytes;
@@ -344,7 +345,7 @@ export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> 
 }
 
 /** The entry with what came of its task. One that still goes on stays as it is. */
-export function settled(
+export function withTaskOutcome(
   todo: Todo,
   task: Pick<TaskView, 'id' | 'state' | 'response' | 'error'>,
 ): Todo {

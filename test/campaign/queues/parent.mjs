@@ -1,8 +1,8 @@
 // Whoever pushes, starts and receives without a language model: an agent on the bus, by the same functions as `sigma`.
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiveOne } from '../../../dist/services/mail/receive.js';
-import { readTask } from '../../../dist/src/delegation/schema.js';
-import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
+import { readTask } from '../../../dist/src/delegation/task/schema.js';
+import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
 
 /** Before a wait that somebody's death ended is begun anew. */

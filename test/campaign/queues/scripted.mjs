@@ -2,15 +2,15 @@
 // hear: from, text }`. It keeps nothing: what is done anew is said again under the same ids.
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { delegationMessages } from '../../../dist/src/delegation/messages.js';
+import { delegationMessages } from '../../../dist/src/delegation/task/messages.js';
 import {
   delegationCapability,
   protocolVersion,
   runnerCapability,
-} from '../../../dist/src/delegation/shapes.js';
-import { slotsCapability } from '../../../dist/src/delegation/worker-pool.js';
-import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
-import { resolved } from '../../../dist/src/task/queue.js';
+} from '../../../dist/src/delegation/task/shapes.js';
+import { slotsCapability } from '../../../dist/src/delegation/manager/worker-pool.js';
+import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { resolveName } from '../../../dist/src/task/queue/queue.js';
 import { connectTo, endWithParent, recordOf, untilTaken } from '../agent.mjs';
 
 const { home, name } = endWithParent();
@@ -90,5 +90,5 @@ async function idOf(agent, name, parent) {
   const { type, request, answer } = taskMessages.queue;
   const asked = request.encode({ owner: '' });
   const reply = await untilTaken(() => agent.request(`service:${taskService}`, type, asked));
-  return resolved(answer.decode(reply.body), name);
+  return resolveName(answer.decode(reply.body), name);
 }

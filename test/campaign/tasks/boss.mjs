@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readTask } from '../../../dist/src/delegation/schema.js';
-import { taskMessages, taskService } from '../../../dist/src/task/messages.js';
-import { finalStates } from '../../../dist/src/task/states.js';
+import { readTask } from '../../../dist/src/delegation/task/schema.js';
+import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { finalStates } from '../../../dist/src/task/life/states.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
 
 const deadlineMs = 5_000;

@@ -5,9 +5,9 @@ import {
   legacyVersion,
   protocolVersion,
   runnerCapability,
-} from '../../../dist/src/delegation/shapes.js';
-import { delegationMessages } from '../../../dist/src/delegation/messages.js';
-import { slotsCapability } from '../../../dist/src/delegation/worker-pool.js';
+} from '../../../dist/src/delegation/task/shapes.js';
+import { delegationMessages } from '../../../dist/src/delegation/task/messages.js';
+import { slotsCapability } from '../../../dist/src/delegation/manager/worker-pool.js';
 import { connectTo, endWithParent, recordOf } from '../agent.mjs';
 
 const { home, name, lie } = endWithParent();
