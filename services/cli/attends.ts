@@ -5,7 +5,7 @@ import {
 } from '../../src/attention/session/messages.js';
 import type { SessionView } from '../../src/attention/session/shapes.js';
 import type { Client } from '../../src/client/client.js';
-import { taskService } from '../../src/task/life/messages.js';
+import { taskService } from '../../src/task/requests/messages.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */
 const waitMs = 20_000;

@@ -9,7 +9,7 @@ import {
 } from '../../src/attention/messages.js';
 import type { Gate } from '../../src/attention/shapes.js';
 import type { Client } from '../../src/client/client.js';
-import { taskService } from '../../src/task/life/messages.js';
+import { taskService } from '../../src/task/requests/messages.js';
 
 const deadlineMs = 30_000;
 /** Rows of one request, and of a whole list. */

@@ -1,7 +1,7 @@
 import type { EvidenceCitation } from '../../src/delegation/task/shapes.js';
 import type { CitationVerdict, Review } from '../../src/delegation/manager/review.js';
-import { trendText, type TaskIteration } from '../../src/task/station/critique-text.js';
-import type { TaskView } from '../../src/task/life/messages.js';
+import { trendText, type TaskIteration } from '../../src/task/life/task-iteration.js';
+import type { TaskView } from '../../src/task/requests/messages.js';
 import type { TodoListView } from '../../src/task/todo/sigma-task-update.js';
 import { isAsking, isOver } from './tasks.js';
 import { printable, printableText, table, wrap } from './output.js';

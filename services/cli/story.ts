@@ -1,8 +1,8 @@
 import type { GroundingEvidence } from '../../src/delegation/task/shapes.js';
 import type { Note } from '../../src/task/life/record.js';
-import type { TaskIteration } from '../../src/task/station/critique-text.js';
-import type { TaskView } from '../../src/task/life/messages.js';
-import { resultMessage, type ResultMessage } from '../../src/task/life/result-message.js';
+import type { TaskIteration } from '../../src/task/life/task-iteration.js';
+import type { TaskView } from '../../src/task/requests/messages.js';
+import { resultMessage, type ResultMessage } from '../../src/task/requests/result-message.js';
 import { printable, printableText, wrap } from './output.js';
 import { critiqueText, placeOf } from './render-task.js';
 import { isOver, type Tasks } from './tasks.js';

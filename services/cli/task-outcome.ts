@@ -1,6 +1,6 @@
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { TaskView } from '../../src/task/life/messages.js';
+import type { TaskView } from '../../src/task/requests/messages.js';
 import { FailureWith, print, printable } from './output.js';
 import { renderTask, stepLine } from './render-task.js';
 import { isAsking, isOver, Tasks } from './tasks.js';

@@ -11,7 +11,7 @@ import {
   type TasksAnswer,
   type TasksQuery,
   type TaskView,
-} from '../../src/task/life/messages.js';
+} from '../../src/task/requests/messages.js';
 import type { TodoListView } from '../../src/task/todo/sigma-task-update.js';
 import { isFinal } from '../../src/task/life/states.js';
 

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../src/task/life/messages.js';
+import type { QueueAnswer } from '../../src/task/requests/messages.js';
 import { expectedAnswers, resolveName } from '../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../src/wire/messages.js';
 

@@ -32,7 +32,7 @@ import { withdrawSession } from '../../src/task/station/attention-station.js';
 import { assertTask, stepAfterTaskChange } from '../../src/task/station/session-tasks.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
-import { isDecider } from '../../src/task/life/permissions.js';
+import { isDecider } from '../../src/task/requests/permissions.js';
 import { SessionBook } from '../../src/task/book/session-book.js';
 import type { TodoLists } from '../../src/task/todo/todo-lists.js';
 import { loadPolicy } from '../attention/policy-file.js';

@@ -4,8 +4,8 @@ import { delegationMessages, legacyType } from '../../src/delegation/task/messag
 import { hasAgent } from '../../src/task/life/advance.js';
 import type { Conductor } from '../../src/task/station/conductor.js';
 import type { GateSettings } from '../../src/task/station/critique-station.js';
-import { taskMessages } from '../../src/task/life/messages.js';
-import { viewOf } from '../../src/task/life/view.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
+import { viewOf } from '../../src/task/requests/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';

@@ -29,7 +29,7 @@ import { withNote } from '../../src/task/life/advance.js';
 import type { TaskBook } from '../../src/task/book/book.js';
 import { withMissed } from '../../src/task/numbers/attention-numbers.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
-import { isDecider } from '../../src/task/life/permissions.js';
+import { isDecider } from '../../src/task/requests/permissions.js';
 import { Waiters } from '../../src/task/book/waiters.js';
 
 /** Announced twice, a gate is still one. */

@@ -2,7 +2,7 @@ import type { Client } from '../../src/client/client.js';
 import { Later } from '../../src/client/inbox.js';
 import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/life/messages.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/requests/messages.js';
 import { encodeFailure } from '../../src/wire/messages.js';
 
 const againMs = 1_000;

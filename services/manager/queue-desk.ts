@@ -7,14 +7,14 @@ import { withStrategy } from '../../src/delegation/manager/strategy.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { parsePrompt } from '../../src/prompt/grammar/parse.js';
 import type { TaskBook } from '../../src/task/book/book.js';
-import { taskMessages, type Push, type TaskView } from '../../src/task/life/messages.js';
+import { taskMessages, type Push, type TaskView } from '../../src/task/requests/messages.js';
 import type { Queues } from '../../src/task/queue/queues.js';
 import {
   assertMayUseSession,
   assertMayQueue,
   isOwnSession,
-} from '../../src/task/life/permissions.js';
-import { viewOf } from '../../src/task/life/view.js';
+} from '../../src/task/requests/permissions.js';
+import { viewOf } from '../../src/task/requests/view.js';
 
 interface QueueDeskParts {
   client: Client;

@@ -20,7 +20,7 @@ import { stateName } from '../../src/machine/step.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Store } from '../../src/store/port.js';
 import { TaskBook } from '../../src/task/book/book.js';
-import { transitionOf } from '../../src/task/life/changes.js';
+import { transitionOf } from '../../src/task/requests/changes.js';
 import { responsePatch } from '../../src/task/life/patches.js';
 import { Conductor } from '../../src/task/station/conductor.js';
 import { isCritiqued, ratificationIn } from '../../src/task/station/critique-station.js';
@@ -29,7 +29,7 @@ import {
   taskService,
   type TaskNumbersAnswer,
   type TaskView,
-} from '../../src/task/life/messages.js';
+} from '../../src/task/requests/messages.js';
 import { Queues } from '../../src/task/queue/queues.js';
 import { ratesOf } from '../../src/task/numbers/numbers.js';
 import { recordLimits, type TaskRecord } from '../../src/task/life/record.js';
@@ -38,9 +38,9 @@ import {
   assertMayChange,
   mayView,
   isOwnSession,
-} from '../../src/task/life/permissions.js';
+} from '../../src/task/requests/permissions.js';
 import { TodoLists } from '../../src/task/todo/todo-lists.js';
-import { hasSecrets, publicViewOf, viewOf } from '../../src/task/life/view.js';
+import { hasSecrets, publicViewOf, viewOf } from '../../src/task/requests/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
 import { GateDesk, type AttentionParts } from './gate-desk.js';

@@ -1,8 +1,8 @@
 import type { Client } from '../../src/client/client.js';
 import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { assertMayUpdateList } from '../../src/task/life/permissions.js';
-import { taskMessages, type TaskView } from '../../src/task/life/messages.js';
+import { assertMayUpdateList } from '../../src/task/requests/permissions.js';
+import { taskMessages, type TaskView } from '../../src/task/requests/messages.js';
 import {
   mergeUpdate,
   readTodoUpdate,

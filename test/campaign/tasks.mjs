@@ -16,7 +16,7 @@ import { readTask } from '../../dist/src/delegation/task/schema.js';
 import { delegationMessages } from '../../dist/src/delegation/task/messages.js';
 import { latticeMessages, latticeService } from '../../dist/src/pgc/messages.js';
 import { placeOf, readManifest } from '../../dist/src/pgc/manifest.js';
-import { taskMessages, taskService } from '../../dist/src/task/life/messages.js';
+import { taskMessages, taskService } from '../../dist/src/task/requests/messages.js';
 import { table } from '../bench/kernel/figures.mjs';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { connectTo, recordOf, until } from './agent.mjs';

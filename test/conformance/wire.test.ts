@@ -14,7 +14,7 @@ import {
 } from '../../src/delegation/task/shapes.js';
 import { withStrategy } from '../../src/delegation/manager/strategy.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { taskMessages } from '../../src/task/life/messages.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
 import { codeOf } from '../support/codes.js';
 import { citationOf, evidenceOf, responseOf, taskOf } from '../support/delegation.js';
 

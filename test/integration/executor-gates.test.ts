@@ -7,7 +7,7 @@ import { attendCapability, type Gate, type Grant } from '../../src/attention/sha
 import { readTask } from '../../src/delegation/task/schema.js';
 import type { TaskResponse } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/life/messages.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/requests/messages.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { program, startSigma, type Running } from '../support/sigma.js';

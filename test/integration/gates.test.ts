@@ -27,7 +27,7 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
 import { Attends, openGates } from '../../services/cli/attends.js';
 import { taskKey } from '../../src/store/keys.js';
-import { taskService, type TaskView } from '../../src/task/life/messages.js';
+import { taskService, type TaskView } from '../../src/task/requests/messages.js';
 import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import { TaskStage } from '../support/task-stage.js';

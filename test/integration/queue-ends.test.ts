@@ -9,8 +9,8 @@ import {
   type TaskResponse,
 } from '../../src/delegation/task/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { taskMessages } from '../../src/task/life/messages.js';
-import { resultMessage } from '../../src/task/life/result-message.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
+import { resultMessage } from '../../src/task/requests/result-message.js';
 import { QueueHand } from '../support/queue-hand.js';
 import { TaskStage } from '../support/task-stage.js';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { receiveOne } from '../../services/mail/receive.js';
 import type { Client } from '../../src/client/client.js';
 import { delegationCapability, runnerCapability } from '../../src/delegation/task/shapes.js';
-import { resultMessage } from '../../src/task/life/result-message.js';
-import { taskMessages } from '../../src/task/life/messages.js';
+import { resultMessage } from '../../src/task/requests/result-message.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
 import { QueueHand } from '../support/queue-hand.js';
 import { TaskStage } from '../support/task-stage.js';
 

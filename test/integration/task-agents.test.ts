@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { taskMessages } from '../../src/task/life/messages.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
 import { recordOf, testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 

@@ -8,7 +8,7 @@ import {
   type TaskResponse,
 } from '../../src/delegation/task/shapes.js';
 import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
-import { taskMessages, taskService, type TaskView } from '../../src/task/life/messages.js';
+import { taskMessages, taskService, type TaskView } from '../../src/task/requests/messages.js';
 import { plainAnswer, TaskStage } from '../support/task-stage.js';
 
 const stage = new TaskStage();

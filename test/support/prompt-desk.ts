@@ -9,7 +9,7 @@ import {
   type QueueRow,
   type Run,
   type TaskView,
-} from '../../src/task/life/messages.js';
+} from '../../src/task/requests/messages.js';
 import { Desk } from './desk.js';
 import { eventually } from './eventually.js';
 

@@ -7,7 +7,7 @@ import {
   type Run,
   type RunAnswer,
   type TaskView,
-} from '../../src/task/life/messages.js';
+} from '../../src/task/requests/messages.js';
 
 interface Bodied<Q, A> {
   type: string;

@@ -23,7 +23,7 @@ import {
   taskService,
   type TaskChangeName,
   type TaskView,
-} from '../../src/task/life/messages.js';
+} from '../../src/task/requests/messages.js';
 import { recordOf, testBus, type TestBus } from './bus.js';
 import { memoryHarness } from './networks.js';
 import { openTestStore } from './store.js';

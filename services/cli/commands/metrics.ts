@@ -7,7 +7,7 @@ import {
   taskMessages,
   taskService,
   type TaskNumbersAnswer,
-} from '../../../src/task/life/messages.js';
+} from '../../../src/task/requests/messages.js';
 import {
   noAttentionNumbers,
   ratesOfSignal,

@@ -4,7 +4,7 @@ import type { Client } from '../../../src/client/client.js';
 import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
-import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
 import { resolveName } from '../../../src/task/queue/queue.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';

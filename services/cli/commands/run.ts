@@ -4,7 +4,7 @@ import type { Client } from '../../../src/client/client.js';
 import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages } from '../../../src/task/life/messages.js';
+import { taskMessages } from '../../../src/task/requests/messages.js';
 import { receiveOne } from '../../mail/receive.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';

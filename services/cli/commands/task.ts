@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
-import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/life/messages.js';
+import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/requests/messages.js';
 import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
 import { remoteIdentity } from '../../identity.js';
 import { withClient } from '../connect.js';

@@ -3,7 +3,11 @@ import { systemClock } from '../../../src/base/clock.js';
 import { pause } from '../../../src/base/pause.js';
 import type { Client } from '../../../src/client/client.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { taskMessages, taskService, type QueueAnswer } from '../../../src/task/life/messages.js';
+import {
+  taskMessages,
+  taskService,
+  type QueueAnswer,
+} from '../../../src/task/requests/messages.js';
 
 const readyMsMax = 5_000;
 const askMsMax = 30_000;

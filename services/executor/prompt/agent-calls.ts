@@ -23,7 +23,11 @@ import {
   type ToolResult,
 } from '../../../src/prompt/grammar/read-result.js';
 import type { ModelCall, TakenMessage } from '../../../src/prompt/agent/transcript.js';
-import { taskMessages, type QueueAnswer, type QueueRow } from '../../../src/task/life/messages.js';
+import {
+  taskMessages,
+  type QueueAnswer,
+  type QueueRow,
+} from '../../../src/task/requests/messages.js';
 import { resolveName } from '../../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';

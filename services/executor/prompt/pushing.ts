@@ -1,7 +1,7 @@
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import type { PushCommand, RunCommand } from '../../../src/prompt/grammar/shapes.js';
-import { taskMessages } from '../../../src/task/life/messages.js';
+import { taskMessages } from '../../../src/task/requests/messages.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What is pushed, under an id that follows from where it is pushed. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { QueueAnswer } from '../../../src/task/life/messages.js';
+import type { QueueAnswer } from '../../../src/task/requests/messages.js';
 import { resolveName } from '../../../src/task/queue/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../cli/commands/mail.js';

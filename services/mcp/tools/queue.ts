@@ -4,7 +4,7 @@ import { readTask } from '../../../src/delegation/task/schema.js';
 import { taskLimits, type DelegatedTask } from '../../../src/delegation/task/shapes.js';
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
-import type { QueueAnswer, RunAnswer } from '../../../src/task/life/messages.js';
+import type { QueueAnswer, RunAnswer } from '../../../src/task/requests/messages.js';
 import { resolveName } from '../../../src/task/queue/queue.js';
 import { Tasks } from '../../cli/tasks.js';
 import { listsOf } from '../bounds.js';

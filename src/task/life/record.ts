@@ -3,7 +3,7 @@ import { assignmentMachine } from '../../delegation/manager/manager.machine.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../../delegation/task/shapes.js';
 import type { Review } from '../../delegation/manager/review.js';
 import { restored, stored, type Snapshot } from '../../machine/step.js';
-import type { TaskIteration } from '../station/critique-text.js';
+import type { TaskIteration } from './task-iteration.js';
 import { taskMachine, type TimerName } from './task.machine.js';
 
 /** What a person may be asked about one task, and how long the story of it may get. */

@@ -1,5 +1,5 @@
 import { signalsInOrder, type SignalNumbers } from './attention-numbers.js';
-import type { TaskNumbersAnswer } from '../life/messages.js';
+import type { TaskNumbersAnswer } from '../requests/messages.js';
 import type { TaskNumbers, TaskRates } from './numbers.js';
 
 /** As `Sample` of observe: this part knows no monitor. */

@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { QueueAnswer, QueueRow } from '../life/messages.js';
+import type { QueueAnswer, QueueRow } from '../requests/messages.js';
 import { isFinal } from '../life/states.js';
 
 /** The view of a queue on the states of a task. */

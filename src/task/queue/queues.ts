@@ -8,7 +8,7 @@ import { queueKey, queuePrefix } from '../../store/keys.js';
 import type { Store } from '../../store/port.js';
 import { hasAgent, stateOf } from '../life/advance.js';
 import type { Placement, TaskBook } from '../book/book.js';
-import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../life/messages.js';
+import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../requests/messages.js';
 import { statusOf } from './queue.js';
 import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';

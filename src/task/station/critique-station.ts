@@ -10,7 +10,7 @@ import {
   type PersonJudgement,
 } from '../../critic/shapes.js';
 import { disputedIn, findingsOf } from '../../critic/tracking.js';
-import { trendText, type TaskFinding, type TaskIteration } from './critique-text.js';
+import { trendText, type TaskFinding, type TaskIteration } from '../life/task-iteration.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../../delegation/task/shapes.js';
 import type { ErrorCode } from '../../errors/catalogue.js';

@@ -10,7 +10,7 @@ import {
   type DelegatedTask,
   type GroundingEvidence,
 } from '../../delegation/task/shapes.js';
-import type { TaskView } from '../life/messages.js';
+import type { TaskView } from '../requests/messages.js';
 import { isFinal } from '../life/states.js';
 
 export const todoStatuses = ['pending', 'in_progress', 'delegated', 'completed'] as const;

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { readTask } from '../../../dist/src/delegation/task/schema.js';
-import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
 import { connectTo, recordOf, until } from '../../campaign/agent.mjs';
 import { agentAt, brokerAt } from '../../campaign/processes.mjs';
 import { treeIn } from '../../campaign/tasks/tree.mjs';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { attentionMessages } from '../../../dist/src/attention/messages.js';
-import { taskService } from '../../../dist/src/task/life/messages.js';
+import { taskService } from '../../../dist/src/task/requests/messages.js';
 import { connectTo } from '../agent.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../../services/cli/sigma.mjs');

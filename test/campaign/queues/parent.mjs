@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiveOne } from '../../../dist/services/mail/receive.js';
 import { readTask } from '../../../dist/src/delegation/task/schema.js';
-import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
 
 /** Before a wait that somebody's death ended is begun anew. */

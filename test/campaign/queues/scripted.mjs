@@ -9,7 +9,7 @@ import {
   runnerCapability,
 } from '../../../dist/src/delegation/task/shapes.js';
 import { slotsCapability } from '../../../dist/src/delegation/manager/worker-pool.js';
-import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
 import { resolveName } from '../../../dist/src/task/queue/queue.js';
 import { connectTo, endWithParent, recordOf, untilTaken } from '../agent.mjs';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readTask } from '../../../dist/src/delegation/task/schema.js';
-import { taskMessages, taskService } from '../../../dist/src/task/life/messages.js';
+import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
 import { finalStates } from '../../../dist/src/task/life/states.js';
 import { connectTo, recordOf, untilTaken } from '../agent.mjs';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { advance, beginTask, stateOf } from '../../../src/task/life/advance.js';
-import { transitionOf } from '../../../src/task/life/changes.js';
+import { transitionOf } from '../../../src/task/requests/changes.js';
 import {
   transitionWithoutCritic,
   critiqueRequestOf,

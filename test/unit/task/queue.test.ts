@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { retryOrAbort, retriesMax, retryPauseMs } from '../../../src/prompt/retry-policy.js';
-import type { QueueAnswer, QueueRow } from '../../../src/task/life/messages.js';
+import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
 import { expectedAnswers, resolveName } from '../../../src/task/queue/queue.js';
-import { resultMessage } from '../../../src/task/life/result-message.js';
+import { resultMessage } from '../../../src/task/requests/result-message.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
 function row(id: string, state: string, more: Partial<QueueRow> = {}): QueueRow {

@@ -9,7 +9,7 @@ import {
   type Todo,
 } from '../../../src/task/todo/sigma-task-update.js';
 import { TodoLists } from '../../../src/task/todo/todo-lists.js';
-import type { TaskView } from '../../../src/task/life/messages.js';
+import type { TaskView } from '../../../src/task/requests/messages.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

@@ -2,8 +2,8 @@ import type { Finding as RiskFinding, Gate } from '../../attention/shapes.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../../delegation/task/shapes.js';
 import type { Review } from '../../delegation/manager/review.js';
 import { codec, delegation, task } from '../../wire/codec.js';
-import type { TaskIteration } from '../station/critique-text.js';
-import type { Note } from './record.js';
+import type { TaskIteration } from '../life/task-iteration.js';
+import type { Note } from '../life/record.js';
 
 /** The service under which a manager answers for tasks. */
 export const taskService = 'tasks';

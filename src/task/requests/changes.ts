@@ -1,13 +1,13 @@
 import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
-import { stateOf } from './advance.js';
-import type { Patch } from './transition.js';
-import { clarificationPatch, withoutRequiredEvidence } from './patches.js';
+import { stateOf } from '../life/advance.js';
+import type { Patch } from '../life/transition.js';
+import { clarificationPatch, withoutRequiredEvidence } from '../life/patches.js';
 import { withPersonJudgement } from '../station/critique-station.js';
 import type { TaskChange, TaskChangeName } from './messages.js';
-import type { TaskRecord } from './record.js';
-import type { TaskEvent } from './task.machine.js';
+import type { TaskRecord } from '../life/record.js';
+import type { TaskEvent } from '../life/task.machine.js';
 
 /** What may be said to a task, by its state; `cancel` to every open one. */
 const possible: Readonly<Record<string, readonly TaskChangeName[]>> = {

@@ -1,7 +1,7 @@
 import { contextOfSession } from '../../attention/session/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { TaskChangeName } from './messages.js';
-import type { TaskRecord } from './record.js';
+import type { TaskRecord } from '../life/record.js';
 
 /** Who asks; `role` as the broker knows it, empty when it is connected no more. */
 export interface Caller {

@@ -1,8 +1,8 @@
-import { stateOf } from './advance.js';
-import { gatesOf } from './gates.js';
+import { stateOf } from '../life/advance.js';
+import { gatesOf } from '../life/gates.js';
 import { possibleChanges } from './changes.js';
 import type { TaskView } from './messages.js';
-import type { TaskRecord } from './record.js';
+import type { TaskRecord } from '../life/record.js';
 
 /** A record as others see it. */
 export function viewOf(record: TaskRecord): TaskView {
