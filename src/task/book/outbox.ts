@@ -17,17 +17,16 @@ export interface OutboxParts<D = SideEffect> {
   store: Store;
   clock: Clock;
   random: () => number;
-  /** At least once; a throw has it tried again. */
+  /** Called at least once; when it throws, it is called again. */
   perform: (id: string, effect: D) => Promise<void>;
   onTrouble: (id: string, error: unknown) => void;
   closing: AbortSignal;
-  /** Of its keys; absent: that of tasks. */
+  /** Prefix of its keys; absent: that of tasks. */
   prefix?: string;
 }
 
 /**
- * What is still to be done for each task (or whatever else has an id), in order, kept on disk until it is done: written in the batch of the record that
- * asks for it.
+ * Effects that are still to be performed, by id of the task or session, in order. They are written in the batch of the record that asks for them, and stay on disk until they are done.
  */
 export class Outbox<D = SideEffect> {
   readonly #parts: OutboxParts<D>;
@@ -42,7 +41,7 @@ export class Outbox<D = SideEffect> {
     this.#prefix = parts.prefix ?? deedPrefix;
   }
 
-  /** What an earlier process left. Throws STORE_UNAVAILABLE. */
+  /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
   async read(): Promise<void> {
     for await (const [key, bytes] of this.#parts.store.entries({ prefix: this.#prefix })) {
       const [id = '', n = ''] = key.slice(this.#prefix.length).split('/');
@@ -55,7 +54,7 @@ export class Outbox<D = SideEffect> {
     }
   }
 
-  /** Named, and not yet to be done: see `add`. */
+  /** Gives effects their keys; they are performed after `add`. */
   named(id: string, effects: readonly D[]): Pending<D>[] {
     return effects.map((effect) => {
       this.#next += 1;
@@ -63,7 +62,7 @@ export class Outbox<D = SideEffect> {
     });
   }
 
-  /** Those are on disk: they are done. */
+  /** Call it when the effects are on disk: they are performed from now on. */
   add(id: string, pending: readonly Pending<D>[]): void {
     this.#push(id, pending);
     this.#work(id);
@@ -73,13 +72,13 @@ export class Outbox<D = SideEffect> {
     return this.#pending.has(id);
   }
 
-  /** Begins to do what there is. */
+  /** Begins to perform. */
   resume(): void {
     this.#isResumed = true;
     for (const id of this.#pending.keys()) this.#work(id);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no effect is being performed. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#doing.values());
   }
@@ -105,12 +104,12 @@ export class Outbox<D = SideEffect> {
       const rest = (this.#pending.get(id) ?? []).slice(1);
       if (rest.length === 0) this.#pending.delete(id);
       else this.#pending.set(id, rest);
-      // Not synced: done twice is as good as once.
+      // Not synced: performing it twice is allowed.
       await this.#parts.store.write([{ type: 'del', key: next.key }]).catch(() => undefined);
     }
   }
 
-  /** Until it is done; false: this process ends first. */
+  /** Tries until it is done; false: the process ends first. */
   async #do(id: string, { effect }: Pending<D>): Promise<boolean> {
     const { clock, random, perform, onTrouble, closing } = this.#parts;
     for (let attempt = 0; !closing.aborted; attempt += 1) {

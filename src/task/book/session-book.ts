@@ -24,13 +24,13 @@ export interface SessionBookParts {
   store: Store;
   clock: Clock;
   random: () => number;
-  /** At least once, in order for each session, when the record that asks for it is on disk. A throw has it tried again. */
+  /** Performs an effect once it is on disk: at least once, in order for each session, again when it throws. */
   perform: (record: SessionRecord, effect: SessionEffect) => Promise<void>;
   onTrouble: (context: string, error: unknown) => void;
   limits?: Partial<Pick<typeof sessionLimits, 'open' | 'kept'>>;
 }
 
-/** All sessions of a manager, durable as tasks are: see TaskBook. One of each context, the last one. */
+/** All attention sessions of a manager, durable as tasks are (see TaskBook): the last session of each context. */
 export class SessionBook implements AsyncDisposable {
   readonly #parts: SessionBookParts;
   readonly #limits: { open: number; kept: number };
@@ -71,7 +71,7 @@ export class SessionBook implements AsyncDisposable {
     return book;
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Continues what an earlier process left. */
   resume(): void {
     this.#outbox.resume();
   }
@@ -80,7 +80,7 @@ export class SessionBook implements AsyncDisposable {
     return this.#closing.signal.aborted;
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: the context has no session. */
   peek(context: string): SessionRecord | undefined {
     return this.#sessions.get(context);
   }
@@ -93,7 +93,7 @@ export class SessionBook implements AsyncDisposable {
     return record;
   }
 
-  /** Those that changed last come first. */
+  /** The one changed last comes first. */
   list(): SessionRecord[] {
     return [...this.#sessions.values()].sort((one, other) => other.updated_ms - one.updated_ms);
   }
@@ -103,12 +103,11 @@ export class SessionBook implements AsyncDisposable {
   }
 
   /**
-   * Begins a session of a context; one that is over makes room. Asked for again while it is open, by the same agent and in the
-   * same words, it is the same session. Throws SESSION_EXISTS, ATTEND_FULL, STORE_UNAVAILABLE.
+   * Begins a session of a context; a finished one makes room. The same request of the same agent returns the open session. Throws SESSION_EXISTS, ATTEND_FULL, STORE_UNAVAILABLE.
    */
   begin(asked: AttendRequest, owner: string): Promise<SessionRecord> {
     const { context } = asked;
-    // Of those that begin at the same time each must see the others.
+    // Sessions that begin at the same time must count each other.
     return this.#turns.run('', () =>
       this.#turns.run(context, async () => {
         await this.uncertain.settle(context);
@@ -128,23 +127,22 @@ export class SessionBook implements AsyncDisposable {
   }
 
   /**
-   * What follows from the session as it is when its turn comes; undefined: nothing. Throws NO_SUCH_SESSION, ATTEND_STATE,
-   * STORE_UNAVAILABLE, and what `told` throws.
+   * Sends the step that `decide` computes from the session as it is when its turn comes; undefined: none. Throws NO_SUCH_SESSION, ATTEND_STATE, STORE_UNAVAILABLE, and what `decide` throws.
    */
   decide(
     context: string,
-    told: (record: SessionRecord) => SessionTold | undefined,
+    decide: (record: SessionRecord) => SessionTold | undefined,
   ): Promise<SessionRecord> {
     return this.#turns.run(context, async () => {
       await this.uncertain.settle(context);
       const record = this.get(context);
-      const what = told(record);
+      const what = decide(record);
       if (what === undefined) return record;
       return this.store(advancedSession(record, what, this.#parts.clock.nowMs()), []);
     });
   }
 
-  /** Resolves when the revision is another one than this, the session is over, the signal is given, or the book is closed. */
+  /** Resolves when the revision differs from this one, the session is over, the signal aborts, or the book is closed. */
   async changed(context: string, revision: number, signal: AbortSignal): Promise<SessionRecord> {
     for (;;) {
       const record = this.get(context);
@@ -161,7 +159,7 @@ export class SessionBook implements AsyncDisposable {
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
 
-  /** On disk first; only then it is true. */
+  /** Writes first, then adopts. */
   async store(
     { record, effects }: SessionStep,
     more: readonly Operation[],
@@ -184,7 +182,7 @@ export class SessionBook implements AsyncDisposable {
     this.#waiters.wake(record.id);
   }
 
-  /** Sessions that are over and make room for this one. */
+  /** Finished sessions that make room for this one. */
   #tooOld(context: string): Operation[] {
     const over = this.list().filter((each) => isSessionOver(each) && each.id !== context);
     return over

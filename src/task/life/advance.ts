@@ -12,14 +12,14 @@ import { retryOrAbort, retryPauseMs } from '../../prompt/retry-policy.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
 
-/** What the shell has still to do, when the record and these are on disk. Timers are part of the record. */
+/** What the book performs once the record is on disk. Timers are part of the record. */
 export type SideEffect =
   | Exclude<
       TaskEffect,
       { type: 'timer.arm' | 'timer.clear' | 'assignment.begin' | 'assignment.end' }
     >
   | Extract<AssignmentEffect, { type: 'assignment.send' | 'withdrawal.send' }>
-  /** It has a mailbox of its own. */
+  /** Register the agent of this task on the bus. */
   | { type: 'agent.enrol' };
 
 export interface Advanced {
@@ -55,7 +55,7 @@ export function beginTask(
     : first;
 }
 
-/** Whether it is an agent of its own on the bus, called by its id: so is what others receive from by name. */
+/** Whether the task is an agent on the bus, with its id as name. */
 export function hasAgent({
   owner,
   root,
@@ -66,7 +66,7 @@ export function hasAgent({
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
 export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Advanced {
-  // The choice of a worker may be made twice, when the first was not noted as done: the first one stands.
+  // After a crash a worker may be chosen twice: the first choice stands.
   const isChoice = event.type === 'worker.chosen' || event.type === 'worker.absent';
   if (isChoice && isActive(record)) {
     const state = `${taskMachine.id}.${stateName(record.snapshot)}`;
@@ -78,8 +78,7 @@ export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Ad
 }
 
 /**
- * One event of the assignment with this fencing token. Throws STALE_ATTEMPT when there is a newer one, or when this one is
- * over; PROTOCOL_UNEXPECTED_EVENT.
+ * One event of the assignment with this fencing token. Throws STALE_ATTEMPT when a newer one exists or this one is over, and PROTOCOL_UNEXPECTED_EVENT.
  */
 export function advanceAssignment(
   record: TaskRecord,
@@ -104,7 +103,7 @@ export function stateOf({ snapshot }: Pick<TaskRecord, 'snapshot'>): string {
   return stateName(snapshot).replace(/^open\./, '');
 }
 
-/** Whether nothing will ever change any more. */
+/** Whether it is in a final state. */
 export function isOver({ snapshot }: Pick<TaskRecord, 'snapshot'>): boolean {
   return snapshot.status !== 'active';
 }
@@ -113,7 +112,7 @@ function isActive({ assignment }: TaskRecord): boolean {
   return assignment?.snapshot.status === 'active';
 }
 
-/** Timers into the record, assignments begun and ended, the rest for the shell. */
+/** Applies timers and assignments to the record; the other effects are left to the book. */
 function withEffects(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
   let current = record;
   const sideEffects: SideEffect[] = [];
@@ -160,19 +159,19 @@ function withEffects(record: TaskRecord, effects: readonly TaskEffect[], nowMs: 
   return { record: isEnd ? withEnd(current, nowMs) : current, sideEffects };
 }
 
-/** What ended without a result says why, also where nobody did. */
+/** A task that ends without a result has an error, also where no event brought one. */
 function withEnd(record: TaskRecord, nowMs: number): TaskRecord {
   const { reason } = record.snapshot.context;
   const state = stateOf(record);
-  // What was wrong with an attempt is not why its time was over, why it was cancelled, or that nobody decided.
+  // The error of an attempt is not the reason of a timeout, a cancellation or an expired decision.
   const isOther = state === 'timed_out' || state === 'cancelled' || reason === 'DECISION_EXPIRED';
-  const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
-  // Whoever cancelled it may have said more.
+  const hasError = reason === '' || state === 'completed' || (record.error !== null && !isOther);
+  // The caller that cancelled it may have given more detail.
   const isSame = record.error?.code === reason;
   return {
     ...record,
     finished_ms: nowMs,
-    error: isTold || isSame ? record.error : failureAtEnd(record),
+    error: hasError || isSame ? record.error : failureAtEnd(record),
   };
 }
 
@@ -180,19 +179,19 @@ function failureAtEnd({ id, snapshot, assignment }: TaskRecord): TaskFailure {
   const { reason, timeoutMs: ms } = snapshot.context;
   const agent = assignment?.worker ?? '';
   const known = failureOf(reason, { ms, agent, task: id });
-  // Who cancels it gives a reason in words of their own.
+  // The reason of a cancellation may be free text.
   return stateOf({ snapshot }) === 'cancelled' && !isErrorCode(reason)
     ? { ...failureOf('CANCELLED'), text: reason }
     : known;
 }
 
-/** States in which nobody was looked for yet. */
+/** States before the first search for a worker. */
 const statesBeforeWork: readonly string[] = ['queued', 'pending', 'attending'];
 
-/** States in which a worker may have it. Whoever has it in another one is told to stop. */
+/** States in which a worker may have the task. In any other state its assignment is withdrawn. */
 const statesWithWorker: readonly string[] = ['assigned', 'running'];
 
-/** The worker that has it, if there is one, is told that it has it no longer. */
+/** Withdraws the active assignment, if there is one. */
 function withAssignmentWithdrawn(record: TaskRecord, reason: string, nowMs: number): Advanced {
   const { assignment } = record;
   if (assignment?.snapshot.status !== 'active') return { record, sideEffects: [] };
@@ -221,9 +220,9 @@ function withAssignmentEffects(
         current = withTimer(current, 'lease', undefined);
         break;
       case 'task.notify': {
-        const told = taskEventAfter(current, effect);
-        if (told === undefined) break;
-        const after = advance(withFailure(current, told, nowMs), told, nowMs);
+        const event = taskEventAfter(current, effect);
+        if (event === undefined) break;
+        const after = advance(withFailure(current, event, nowMs), event, nowMs);
         current = { ...after.record, revision: current.revision };
         sideEffects.push(...after.sideEffects);
         break;
@@ -235,7 +234,7 @@ function withAssignmentEffects(
   return { record: current, sideEffects };
 }
 
-/** Who failed at it is not the next to try, as long as there are others; unless the task names whom it wants. */
+/** A worker that failed is not the next to try while there are others, unless the task names its worker. */
 function withFailure(record: TaskRecord, event: TaskEvent, nowMs: number): TaskRecord {
   const { type } = event;
   const { assignment, task, failed_workers } = record;
@@ -247,8 +246,7 @@ function withFailure(record: TaskRecord, event: TaskEvent, nowMs: number): TaskR
 }
 
 /**
- * What becomes of the task by what became of an assignment. What may have had an effect is not done a second time by
- * itself: not where a worker was lost that had begun, nor where it failed.
+ * The event of the task that follows from the outcome of an assignment. Work that may have had effects is not repeated by itself: neither after a worker was lost that had begun, nor after a failure.
  */
 function taskEventAfter(
   { response, snapshot, task, is_supervised }: TaskRecord,
@@ -282,7 +280,7 @@ function taskEventAfter(
         return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
     }
   })();
-  // Of a task that is over, or waits for something else by now.
+  // The task may be over, or wait for something else by now.
   return snapshot.can(event) ? event : undefined;
 }
 
@@ -292,7 +290,7 @@ function withTimer(record: TaskRecord, name: TimerName, atMs: number | undefined
   return { ...record, timers: Object.fromEntries([...others, ...mine]) };
 }
 
-/** The story of a task, in a line for each change of state; of a long one the beginning and the end are kept. */
+/** Adds a note for each change of state. */
 function withStateNote(
   next: TaskRecord,
   before: TaskRecord,
@@ -305,6 +303,7 @@ function withStateNote(
   return { ...next, notes: withNote(next, `${event.type}${reason}`, nowMs) };
 }
 
+/** The notes with one more; of too many the ones in the middle are dropped. */
 export function withNote(record: TaskRecord, said: string, nowMs: number): TaskRecord['notes'] {
   const text = said.slice(0, recordLimits.noteChars);
   const notes = [...record.notes, { at_ms: nowMs, state: stateOf(record), text }];

@@ -1,26 +1,25 @@
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
 
-/** What a manager does by itself about a task that a worker could not ground. `ask`: nothing; a person has to. */
+/** What a manager does about a task that a worker could not ground. `ask`: it asks a person. */
 export type Reaction = 'reassign' | 'regenerate' | 'relax' | 'ask';
 
 export interface Block {
   task: DelegatedTask;
-  /** What was done about it before; nothing is tried twice. */
+  /** Reactions that were tried before; none is tried twice. */
   tried: readonly string[];
-  /** There are workers that did not fail at it yet. */
+  /** Other workers are there that did not fail at it yet. */
   hasOthers: boolean;
 }
 
-/** In this order, as far as they apply and were not tried. */
+/** By error code, in the order in which they are tried. */
 const reactionsByReason: Readonly<Record<string, readonly Reaction[]>> = {
-  // The PGC of this worker, or its way to it.
+  // The PGC of this worker fails, or the connection to it.
   PGC_FAILED: ['reassign', 'regenerate', 'relax'],
   OVERLAYS_MISSING: ['regenerate', 'reassign', 'relax'],
 };
 
 /**
- * Nothing is relaxed that somebody insisted on: evidence that was asked for in so many words, or a task on which much
- * hangs (C3, C4). What else blocks a task (an outcome that is not known, a dependency that failed) only a person resolves.
+ * Evidence is not given up where the task requires it explicitly or is critical (C3, C4). Other blocks (an unknown outcome, a failed dependency) only a person resolves.
  */
 export function reactionToBlock(reason: string, { task, tried, hasOthers }: Block): Reaction {
   const { grounding, criticality } = task;

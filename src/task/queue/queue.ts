@@ -2,35 +2,33 @@ import { BusError } from '../../errors/bus-error.js';
 import type { QueueAnswer, QueueRow } from '../requests/messages.js';
 import { isFinal } from '../life/states.js';
 
-/** The view of a queue on the states of a task. */
+/** The status of a task in its queue. */
 export function statusOf(state: string): QueueRow['status'] {
   if (['queued', 'pending', 'attending'].includes(state)) return 'queued';
   return isFinal(state) ? 'finished' : 'running';
 }
 
-/** Whether what it was pushed for may still come: it was started, and its result is not delivered. */
+/** Whether its result may still arrive: it was started, and its result is not delivered. */
 function isUnderWay({ state, status, is_delivering }: QueueRow): boolean {
   return status === 'finished' ? is_delivering : state !== 'queued';
 }
 
 export interface ExpectedAnswers {
-  /** Somebody may still answer. */
+  /** An agent may still send a message. */
   isAnswerPossible: boolean;
   /** Pushed, and not started. */
   queued: number;
 }
 
 /**
- * Who could still answer the owner of a queue. `from`: an id, of which alone a message is wanted; empty: of anybody. Whoever
- * never pushed anything may hear of anybody at any time, and so may whoever has received all that it pushed, unless it is a
- * task: its siblings and its parent know of it, but owe it nothing.
+ * Whether a message for the owner of a queue can still arrive. `from`: the id of the only sender wanted; empty: any. An owner without tasks in its queue may get a message at any time, and so may one that has received all results; but if the owner is a task itself, only its own tasks count.
  */
 export function expectedAnswers(queue: QueueAnswer, from: string): ExpectedAnswers {
   const { rows, siblings, parent } = queue;
   const queued = rows.filter(({ state }) => state === 'queued').length;
   if (from !== '') {
     const row = [...rows, ...siblings].find(({ id }) => id === from);
-    // Whoever is no task of this queue is looked for by the broker.
+    // The broker knows whether a sender outside this queue exists.
     return { isAnswerPossible: row === undefined || isUnderWay(row), queued };
   }
   const isWaiting = parent === '' ? queued > 0 : rows.length > 0;
@@ -38,11 +36,10 @@ export function expectedAnswers(queue: QueueAnswer, from: string): ExpectedAnswe
 }
 
 /**
- * The id behind a name: `parent`, an own task, or one of the same queue; the open one first, then the latest. Else as it is.
- * Throws AMBIGUOUS_ALIAS where several open ones are called so: prompts that never stood in a queue may be.
+ * The id for a name: `parent`, an own task, or a sibling; an open one first, then the latest. Another name is returned unchanged. Throws AMBIGUOUS_ALIAS when several open tasks have the name: names of delegated prompts need not be unique.
  */
 export function resolveName(queue: QueueAnswer, name: string): string {
-  // Many have no name: whoever names nobody means none of those.
+  // Tasks without a name are not meant.
   if (name === '') return '';
   if (name === 'parent' && queue.parent !== '') return queue.parent;
   for (const rows of [queue.rows, queue.siblings]) {

@@ -14,23 +14,23 @@ import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';
 import type { TaskSummary } from '../book/task-index.js';
 
-/** How far tasks may push tasks. `queueMax`: open ones of one owner; `treeMax`: below one task, ever. */
+/** Limits of pushing. `depthMax`: levels below the first task; `queueMax`: open tasks of one owner; `treeMax`: tasks below one root, finished ones included. */
 export interface QueueLimits {
   depthMax: number;
   queueMax: number;
   treeMax: number;
 }
 export const queueLimits: QueueLimits = { depthMax: 1, queueMax: 64, treeMax: 256 };
-/** Starts that are remembered of one owner; the oldest is forgotten. */
+/** Starts (`/run`) that are kept of one owner; beyond it the oldest is dropped. */
 const runsMax = 64;
-/** Queues of which something is remembered; of more, one without tasks is forgotten. */
+/** Queues whose settings are kept; beyond it those without tasks are dropped. */
 const queuesMax = 10_000;
-/** Rows of a queue that are over, the latest. */
+/** Finished rows in one answer, the latest. */
 const overRowsMax = 200;
-/** Rows of what was delegated by the owner of a queue and never stood in it, the latest. */
+/** Delegated tasks (never in the queue) in one answer, the latest. */
 const delegatedRowsMax = 200;
 
-/** What was asked for by one start: done again, it is the same. */
+/** One start under its key: the same key again returns the same answer. */
 interface KeptRun {
   key: string;
   timeout_ms: number;
@@ -53,7 +53,7 @@ export interface QueuesParts {
   onTrouble: (owner: string, error: unknown) => void;
 }
 
-/** The queues of agents over the tasks of a book: who may push what where, what is started when, and what ends with what. */
+/** The queues of agents over the tasks of a book: limits of pushing, starts, and tasks that end with their parent. */
 export class Queues {
   readonly #parts: QueuesParts;
   readonly #limits: QueueLimits;
@@ -94,7 +94,7 @@ export class Queues {
     for (const record of book.open()) if (hadTurn(record)) this.#turns.restore(record);
   }
 
-  /** Completes what an earlier process had begun: starts that were promised, ends of what is over. */
+  /** Completes what an earlier process had begun: promised starts, and cancellations below finished tasks. */
   async resume(): Promise<void> {
     for (const { runs } of this.#settings.values())
       for (const run of runs) await this.#release(run);
@@ -104,8 +104,7 @@ export class Queues {
   }
 
   /**
-   * A task into the queue of `owner`, or of whoever gets the owner's result. The same task again is the same task. `enrol`
-   * makes it known on the bus, before it is there. Throws NAME_TAKEN, QUEUE_FULL, TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what
+   * Puts a task into the queue of `owner`, or of the owner's parent. The same task again returns the known record. `enrol` registers its agent on the bus before it is accepted. Throws NAME_TAKEN, QUEUE_FULL, TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what
    * `enrol` throws, and as `TaskBook.begin`.
    */
   push(
@@ -120,7 +119,7 @@ export class Queues {
     });
   }
 
-  /** A task that is not queued. Throws TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what `enrol` throws, and as `TaskBook.begin`. */
+  /** Accepts a task outside a queue. Throws TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what `enrol` throws, and as `TaskBook.begin`. */
   delegate(
     task: DelegatedTask,
     parent: string,
@@ -130,7 +129,7 @@ export class Queues {
     return this.#begin(task, own, enrol, () => ({ ...this.#placeIn(parent, false), owner: '' }));
   }
 
-  /** Starts what is queued, oldest first; once under its key. On disk before anything is started. Throws STORE_UNAVAILABLE. */
+  /** Starts queued tasks, oldest first, once under its key. On disk before a task is started. Throws STORE_UNAVAILABLE. */
   run(owner: string, run: Omit<Run, 'owner'>): Promise<RunAnswer> {
     return this.#running.run(owner, async () => {
       const before = this.#settings.get(owner) ?? noSettings;
@@ -149,7 +148,7 @@ export class Queues {
     });
   }
 
-  /** Also what the owner delegated: that is waited for as well. */
+  /** The queue of an owner, with the tasks that it delegated: their results are awaited as well. */
   view(owner: string): QueueAnswer {
     const { concurrency, supervised } = this.#settings.get(owner) ?? noSettings;
     const line = this.summaryOfAgent(owner);
@@ -165,7 +164,7 @@ export class Queues {
     };
   }
 
-  /** Resolves when one that was started may go on. Throws CANCELLED. */
+  /** Resolves when a started task may go on. Throws CANCELLED. */
   turn({ id, owner, order }: TaskRecord, signal: AbortSignal): Promise<void> {
     return owner === '' ? Promise.resolve() : this.#turns.turn({ id, owner, order }, signal);
   }
@@ -176,7 +175,7 @@ export class Queues {
       this.#turns.release(record);
   }
 
-  /** What ends with it: all that it pushed or delegated, and where it failed for good in a supervised queue, the others there. */
+  /** Cancels what ends with a task: all tasks below it, and in a supervised queue its siblings if it failed. */
   async taskEnded(record: TaskRecord): Promise<void> {
     const { index: lines } = this.attachedBook();
     const { id, owner, is_supervised } = record;
@@ -186,12 +185,12 @@ export class Queues {
       await this.#cancel(other.id, 'SIBLING_FAILED', { task: id });
   }
 
-  /** Before one more attempt, which knows nothing of those before: what they began and nobody waits for ends. */
+  /** Before another attempt: tasks of earlier attempts are cancelled, for the new attempt does not know them. */
   async attemptStarting(record: TaskRecord): Promise<void> {
     if (record.attempt > 0) await this.#endBelow(record);
   }
 
-  /** The last tasks of these owners are known no more. */
+  /** Drops the settings of owners without tasks. */
   forget(owners: Iterable<string>): void {
     const gone = [...new Set(owners)].filter(
       (owner) => this.#settings.has(owner) && this.#isUnused(owner),
@@ -211,13 +210,13 @@ export class Queues {
     const root = this.summaryOfAgent(parent)?.root || parent;
     return this.#pushing.run(root, async () => {
       const known = book.index.summaryOf(task.id);
-      // Of one that is known, what was decided then holds, whatever has become of those above it.
+      // A known task keeps its place, even if its parent is over by now.
       if (known !== undefined)
         return book.begin(task, { owner, parent, depth: known.depth, root: known.root });
       const at = place();
       if (hasAgent({ ...at, task })) await enrol(task.id);
       const record = await book.begin(task, at);
-      // It ended while this one was on its way to the disk: then nobody else cancels it.
+      // The parent ended while this task was being written: no other code cancels it.
       if (!this.isOver(at.parent) && !this.isOver(at.owner)) return record;
       await this.#cancel(task.id, 'PARENT_OVER', { parent: at.parent });
       throw new BusError('PARENT_OVER', { parent: at.parent });
@@ -312,7 +311,7 @@ export class Queues {
     return this.attachedBook().index.queueOf(owner).length === 0;
   }
 
-  /** With what was said of it, for whoever gets its result. */
+  /** Cancels a task with this error, for the agent that gets its result. */
   async #cancel(id: string, code: ErrorCode, data: ErrorData): Promise<void> {
     const event = { type: 'task.cancelled', reason: code } as const;
     await this.attachedBook()
@@ -336,7 +335,7 @@ export class Queues {
     };
   }
 
-  /** Of an agent that is no task: its queue, the latest that it delegated and waits for, and prompts that are over. */
+  /** For an agent that is not a task: its queue, the open tasks that it delegated, and finished prompts. */
   summariesOf(owner: string): TaskSummary[] {
     const book = this.attachedBook();
     const { index: lines } = book;
@@ -349,26 +348,26 @@ export class Queues {
     return [...lines.queueOf(owner), ...over, ...open].sort((a, b) => a.order - b.order);
   }
 
-  /** The task whose agent is called so. */
+  /** The task whose agent has this id; undefined: the agent is not a task. */
   summaryOfAgent(agent: string): TaskSummary | undefined {
     const line = this.attachedBook().index.summaryOf(agent);
     const isOne = line?.runner === 'prompt' || Boolean(line?.owner) || Boolean(line?.root);
     return isOne ? line : undefined;
   }
 
-  /** Whether it is a task that is over: nobody hears what it is told. */
+  /** Whether the agent is a task that is over. */
   isOver(agent: string): boolean {
     const line = this.summaryOfAgent(agent);
     return line !== undefined && statusOf(line.state) === 'finished';
   }
 
   attachedBook(): TaskBook {
-    if (this.#book === undefined) throw new Error('bug: no queue is kept yet');
+    if (this.#book === undefined) throw new Error('bug: no book is attached');
     return this.#book;
   }
 }
 
-/** Of one that was started by an earlier process: from its first look for a worker on. */
+/** Whether an earlier process had given it a place under the concurrency limit. */
 function hadTurn(record: TaskRecord): boolean {
   const state = stateOf(record);
   if (record.owner === '' || state === 'queued') return false;
@@ -380,7 +379,7 @@ function isOpen({ state }: TaskSummary): boolean {
   return statusOf(state) !== 'finished';
 }
 
-/** It ended by itself meanwhile. */
+/** Ignores that the task has ended meanwhile. */
 function ignoreIfOver(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'TASK_STATE' && code !== 'NO_SUCH_TASK') throw error;

@@ -9,7 +9,7 @@ import type { TaskChange, TaskChangeName } from './messages.js';
 import type { TaskRecord } from '../life/record.js';
 import type { TaskEvent } from '../life/task.machine.js';
 
-/** What may be said to a task, by its state; `cancel` to every open one. */
+/** Changes that a caller may request, by state; `cancel` in every open state. */
 const possible: Readonly<Record<string, readonly TaskChangeName[]>> = {
   clarifying: ['answer'],
   deciding: ['accept', 'refuse', 'revise', 'halt'],
@@ -22,7 +22,7 @@ export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChang
   return finals.has(state) ? [] : [...(possible[state] ?? []), 'cancel'];
 }
 
-/** The event and the patch of a change. Throws TASK_STATE, USAGE, TOO_LARGE. `regenerate` is done before it is told. */
+/** The transition of a requested change. For `regenerate` the overlays are built before. Throws TASK_STATE, USAGE, TOO_LARGE. */
 export function transitionOf(
   record: TaskRecord,
   { what, text }: Pick<TaskChange, 'what' | 'text'>,
@@ -73,25 +73,25 @@ export function transitionOf(
   }
 }
 
-/** `KILLED`, and why behind it: who did that is told with it. Any other text is why, in words. */
+/** A text `KILLED: why` becomes the error KILLED with the name of the caller. Any other text is the reason itself. */
 function cancellation(text: string, by: string): { event: TaskEvent; patch: Patch } {
   const killed = /^KILLED(?:: *(.*))?$/s.exec(text);
   if (killed === null)
     return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
-  const { code, text: told, retryable } = failureOf('KILLED', { by });
+  const { code, text: killedBy, retryable } = failureOf('KILLED', { by });
   const why = killed[1] ?? '';
-  const said = why === '' ? told : `${told}: ${why}`;
+  const said = why === '' ? killedBy : `${killedBy}: ${why}`;
   return {
     event: { type: 'task.cancelled', reason: code },
     patch: { error: { code, text: said, retryable } },
   };
 }
 
-/** What was to be ratified only is refused now. */
+/** A conditional critique that a person refuses becomes a refused one. */
 function refusal({ error }: TaskRecord): Patch {
   if (error?.code !== 'CRITIQUE_CONDITIONAL') return {};
-  const told = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
-  const detail = error.text.startsWith(told) ? error.text.slice(told.length) : error.text;
+  const prefix = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
+  const detail = error.text.startsWith(prefix) ? error.text.slice(prefix.length) : error.text;
   return { error: failureOf('CRITIQUE_REFUSED', { detail }) };
 }
 

@@ -3,13 +3,13 @@ import { BusError } from '../../errors/bus-error.js';
 import type { TaskChangeName } from './messages.js';
 import type { TaskRecord } from '../life/record.js';
 
-/** Who asks; `role` as the broker knows it, empty when it is connected no more. */
+/** The agent that sends a request; `role` as the broker knows it, empty when it is no longer connected. */
 export interface Caller {
   agent: string;
   role: string;
 }
 
-/** Roles behind which there is a person, or what acts for one. */
+/** Roles of a person, or of a program that acts for one. */
 const deciders: ReadonlySet<string> = new Set(['operator', 'client', 'manager']);
 
 export function isDecider(role: string): boolean {
@@ -17,8 +17,7 @@ export function isDecider(role: string): boolean {
 }
 
 /**
- * Whoever delegated a task may change it, and so may operators and the command line; whoever pushed it may end it. But nobody judges their own work: who
- * has the assignment may at most cancel what they delegated to themselves. Throws TASK_NOT_YOURS.
+ * The parent of a task may change it, and so may operators and the command line; the owner of its queue may cancel it. A worker never judges its own work: it may only cancel a task that it delegated to itself. Throws TASK_NOT_YOURS.
  */
 export function assertMayChange(
   { id, parent, owner, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'owner' | 'assignment'>,
@@ -31,7 +30,7 @@ export function assertMayChange(
   if (!isOwn && !isDecider(role)) throw new BusError('TASK_NOT_YOURS', { agent, what, task: id });
 }
 
-/** Who may see all of a task: whoever delegated it, whoever has it, and those who decide. */
+/** Whether the caller may see the whole task: its parent, its worker, and deciders. */
 export function mayView(
   { parent, assignment }: Pick<TaskRecord, 'parent' | 'assignment'>,
   { agent, role }: Caller,
@@ -39,26 +38,25 @@ export function mayView(
   return agent === parent || agent === assignment?.worker || isDecider(role);
 }
 
-/** A queue is that of the agent after which it is named; operators see to all of them. Throws QUEUE_NOT_YOURS. */
+/** A queue belongs to the agent of its name; operators may use all of them. Throws QUEUE_NOT_YOURS. */
 export function assertMayQueue(owner: string, { agent, role }: Caller): void {
   if (agent !== owner && role !== 'operator')
     throw new BusError('QUEUE_NOT_YOURS', { owner, agent });
 }
 
-/** A list is kept by the agent after which it is named. Throws TASK_NOT_YOURS. */
+/** A list belongs to the agent of its name. Throws TASK_NOT_YOURS. */
 export function assertMayUpdateList(list: string, { agent, role }: Caller): void {
   if (agent !== list && !isDecider(role))
     throw new BusError('TASK_NOT_YOURS', { agent, what: 'update', task: `list ${list}` });
 }
 
-/** What agents delegate without a word about a session: approvals count for them alone. */
+/** Whether the session is the agent's own one: its approvals count for this agent alone. */
 export function isOwnSession(session: string, agent: string): boolean {
   return ['', agent].includes(session) && contextOfSession(agent) === undefined;
 }
 
 /**
- * What a person approved for one session is no leave for whoever names it: only persons share theirs.
- * Throws SESSION_NOT_YOURS.
+ * Only deciders may delegate in a named session, because its approvals then count for the task. Throws SESSION_NOT_YOURS.
  */
 export function assertMayUseSession(session: string, { agent, role }: Caller): void {
   if (!isDecider(role)) throw new BusError('SESSION_NOT_YOURS', { agent, session });

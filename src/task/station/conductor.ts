@@ -42,41 +42,41 @@ import type { TaskEvent } from '../life/task.machine.js';
 
 export interface AssignedTo {
   worker: string;
-  /** It knows the protocol. */
+  /** It speaks the delegation protocol. */
   isCapable: boolean;
 }
 
-/** What conducting tasks needs of the world. */
+/** What the conductor needs from outside. */
 export interface ConductorPorts {
-  /** Of this manager, as workers address it. */
+  /** Id of this manager, as workers address it. */
   manager: string;
   attention: AttentionPorts;
   clock: Clock;
   queues: Pick<Queues, 'turn' | 'taskChanged' | 'attemptStarting' | 'taskEnded' | 'isOver'>;
-  /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
+  /** Registers the agent of a task on the bus; a second time it changes nothing. Throws what the broker refuses. */
   enrol: (id: string) => Promise<void>;
   dismiss: (id: string) => Promise<void>;
-  /** Durable, and stored once under its id. Throws what the broker refuses. */
+  /** Sends a durable message, stored once under its id. Throws what the broker refuses. */
   assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
-  /** To whoever gets the result; in the name of its own agent, where it has one. Stored once, however often it is told. */
+  /** Sends the result to the parent, from the agent of the task where it has one. Stored once, however often it is sent. */
   deliver: (record: TaskRecord) => Promise<void>;
-  /** In their order, each decided in this process. */
+  /** Verdicts in the order of the citations, computed in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
-  /** By a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
+  /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
-  /** How the gate is set; absent: as the product has it. */
+  /** Settings of the quality gate; absent: the defaults. */
   gate?: GateSettings;
-  /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
+  /** Has missing overlays built; resolves when they are there. Throws OVERLAYS_MISSING. */
   generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Why a signal was given: this process ends, and the next one goes on. */
+/** Reason of an abort: this process ends, and the next one continues. */
 export const handedOver = 'handed over';
 
 const openStates = new Set(['pending', 'attending', 'assigned', 'running']);
 
-/** Does what the records of a book ask for. Everything here may happen twice: the second time changes nothing. */
+/** Performs the effects of a book. Each may be performed twice: the second time changes nothing. */
 export class Conductor {
   readonly #pool: WorkerPool;
   readonly #ports: ConductorPorts;
@@ -87,7 +87,7 @@ export class Conductor {
     this.#ports = ports;
   }
 
-  /** The book needs whoever performs before it can be opened. */
+  /** Attached after construction, because the book needs `perform` to open. */
   attach(book: TaskBook): void {
     this.#book = book;
     for (const { id, assignment, task, depth } of book.open())
@@ -97,7 +97,7 @@ export class Conductor {
 
   /** After each change of a record. */
   taskChanged(record: TaskRecord): void {
-    // Nobody is kept waiting for a task about which a person is asked.
+    // A task that waits for a person gives up its worker.
     const isIdle = !openStates.has(stateOf(record)) || record.snapshot.context.isGated;
     if (isIdle) this.#pool.release(record.id);
     this.#ports.queues.taskChanged(record);
@@ -107,7 +107,7 @@ export class Conductor {
     const { id } = record;
     switch (effect.type) {
       case 'agent.enrol':
-        // Where it is over already, its end does it once more.
+        // If it is over already, `task.finish` registers it again.
         return isOver(record) ? undefined : this.#ports.enrol(id).catch(ignoreIfRefused);
       case 'turn.await':
         return this.whileIn(record, 'pending', (signal) => this.#awaitTurn(record, signal));
@@ -136,7 +136,7 @@ export class Conductor {
     }
   };
 
-  /** As long as the task is in that state; not at all when it no longer is. Throws CANCELLED when the book is closed: it is not done. */
+  /** Works as long as the task is in that state, and not at all when it no longer is. Throws CANCELLED when the book is closed, so that the effect stays pending. */
   async whileIn(
     record: TaskRecord,
     state: string,
@@ -150,11 +150,11 @@ export class Conductor {
         while (!over.signal.aborted && stateOf(current) === state)
           current = await this.#changed(record.id, current.revision, over.signal);
       } finally {
-        // What was asked of others stays asked: the next process wants the answer.
+        // Requests that were sent stay valid: the next process takes the answer.
         over.abort(book.isClosed ? handedOver : undefined);
       }
     })();
-    // Heard below, once the work has ended.
+    // Awaited below, once the work has ended.
     watched.catch(() => undefined);
     try {
       if (stateOf(await book.get(record.id)) === state) await work(over.signal);
@@ -195,10 +195,11 @@ export class Conductor {
     if (signal.aborted) return;
     const wish = workerRequestOf(record);
     if (!this.#pool.isPossible(wish)) {
-      const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
+      const detail =
+        wish.to === '' ? `no worker runs ${wish.runner}` : `${wish.to} is not connected`;
       await book.amend(id, { progress: new BusError('NO_WORKER', { task: id, detail }).message });
     }
-    // What may be risky is judged first, whether somebody is free or not.
+    // Risk is judged first, whether a worker is free or not.
     const isJudgedFirst = !record.snapshot.context.isAttended && task.runner !== 'answer';
     if (!isJudgedFirst) await this.#pool.take(wish, signal);
     await this.send(record, 'pending', { type: 'task.ready' }, { progress: '' });
@@ -209,9 +210,9 @@ export class Conductor {
     if (ended !== undefined) await withdrawSession(this.attachedBook(), ended);
     const { queues, deliver, enrol, dismiss } = this.#ports;
     await queues.taskEnded(record);
-    // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
+    // An earlier process may have dismissed the agent already: the broker must know it to recognise the message.
     if (hasAgent(record)) await enrol(record.id).catch(ignoreIfRefused);
-    // The attempt that pushed it may be over alone: the next one has not heard of it.
+    // A new attempt of the parent does not know the tasks that an earlier attempt pushed.
     const isWanted = !queues.isOver(record.parent) && record.error?.code !== 'PARENT_OVER';
     if (isWanted) await deliver(record).catch(ignoreIfGone);
     if (hasAgent(record)) await dismiss(record.id).catch(ignoreIfRefused);
@@ -220,8 +221,8 @@ export class Conductor {
   async #attend(record: TaskRecord): Promise<void> {
     if (stateOf(record) !== 'attending') return;
     const { attention, clock } = this.#ports;
-    const told = await attend(record, attention, clock.nowMs());
-    if (told !== undefined) await this.send(record, 'attending', told.event, told.patch);
+    const next = await attend(record, attention, clock.nowMs());
+    if (next !== undefined) await this.send(record, 'attending', next.event, next.patch);
   }
 
   async #choose(record: TaskRecord): Promise<void> {
@@ -240,7 +241,7 @@ export class Conductor {
     if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active') return;
     const { manager, assign } = this.#ports;
     const { worker, isCapable } = assignment.snapshot.context;
-    // Later than at first, where a person was asked meanwhile.
+    // The deadline moved if a person was asked meanwhile.
     const until_ms = timers.whole ?? created_ms + task.limits.timeout_ms;
     const leave = grants.filter(({ used_ms }) => used_ms === 0);
     const { depth, parent } = record;
@@ -268,7 +269,7 @@ export class Conductor {
   async #review(record: TaskRecord): Promise<void> {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
-    // One that cites more is refused for that; nobody has to read them all.
+    // A response with more citations is refused; the rest need not be verified.
     const citations = (response.grounding_evidence?.citations ?? []).slice(
       0,
       evidenceLimits.citations,
@@ -287,7 +288,7 @@ export class Conductor {
       patch.failed_workers = [...new Set([...record.failed_workers, worker])];
       patch.error = refusalOf(review, reason);
     }
-    // What was wrong with an earlier attempt is told by its review.
+    // The error of an earlier attempt stays in its review.
     else patch.error = null;
     if (review.verdict === 'undecided') patch.asks = questionAfter(review);
     await this.send(
@@ -308,14 +309,14 @@ export class Conductor {
     });
     if (said === undefined || signal.aborted) return;
     const nowMs = clock.nowMs();
-    const told =
+    const next =
       said instanceof BusError
         ? transitionWithoutCritic(record, said, nowMs)
         : transitionAfterCritique(record, said, nowMs, gate);
-    await this.send(record, 'critiquing', told.event, { ...told.patch, progress: '' });
+    await this.send(record, 'critiquing', next.event, { ...next.patch, progress: '' });
   }
 
-  /** What was wrong goes with it, so that the next attempt can do better. */
+  /** Adds the findings as feedback for the next attempt. */
   async #revise(record: TaskRecord): Promise<void> {
     const { task, reviews } = record;
     const findings = reviews.at(-1)?.findings ?? [];
@@ -352,14 +353,14 @@ export class Conductor {
         );
         return;
       case 'regenerate': {
-        await book.amend(id, { reactions: tried, progress: 'missing overlays are being made' });
+        await book.amend(id, { reactions: tried, progress: 'missing overlays are being built' });
         const overlays = task.grounding?.overlay_hints ?? [];
         const made = await this.#ports.generate(overlays, signal).then(
           () => true,
           () => false,
         );
         if (signal.aborted) return;
-        // Without them the next reaction has its turn.
+        // Without them the next reaction is tried.
         if (!made) return this.#react(await book.get(id), reason, signal);
         await book.send(id, { type: 'block.resolved' }, { progress: '' });
         return;
@@ -376,7 +377,7 @@ export class Conductor {
     }
   }
 
-  /** Only if it is still in that state: what is performed a second time comes too late. */
+  /** Sends an event only if the task is still in that state: an effect performed a second time comes too late. */
   async send(
     record: TaskRecord,
     state: string,
@@ -389,14 +390,13 @@ export class Conductor {
   }
 
   attachedBook(): TaskBook {
-    if (this.#book === undefined) throw new Error('bug: nothing is conducted yet');
+    if (this.#book === undefined) throw new Error('bug: no book is attached');
     return this.#book;
   }
 }
 
 /**
- * What had an effect is not done again because its evidence is refused: then a person decides. Criteria in words need a
- * reader: where a critic follows that is the critic, and a person only where it does not read them.
+ * Work that had effects is not repeated because its evidence was refused: a person decides. Criteria in words are left to the critic where one follows.
  */
 function adjustedReview(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
   const isRepeated = review.verdict === 'refused' && hasEffects(task);
@@ -437,18 +437,18 @@ function failureOf(error: BusError): TaskFailure {
   return { code, text, retryable };
 }
 
-/** Nobody is there to hear it, and nobody ever will. */
+/** The recipient does not exist any more. */
 function ignoreIfGone(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'UNKNOWN_AGENT' && code !== 'NO_MAILBOX') throw error;
 }
 
-/** What is refused for good is not tried for ever. */
+/** A permanent refusal is not tried again. */
 function ignoreIfRefused(error: unknown): void {
   if (asBusError(error).retryable) throw error;
 }
 
-/** Somebody else was faster. */
+/** Another event came first. */
 function ignoreIfStale(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'TASK_STATE' && code !== 'STALE_ATTEMPT' && code !== 'NO_SUCH_TASK') throw error;

@@ -24,12 +24,12 @@ export const reviewFromNames = ['off', 'C2', 'C3', 'C4'] as const;
 export type ReviewFrom = (typeof reviewFromNames)[number];
 
 export const critiqueLimits = {
-  /** For a critic that is not there, or has no room. */
+  /** Time to wait for a critic that is absent or full. */
   waitMs: 60_000,
   pauseMs: 2_000,
   /** All modes of one review. */
   reviewMs: 15 * 60_000,
-  /** Told to the next attempt, worst first. */
+  /** Findings in the feedback for the next attempt, worst first. */
   feedback: 8,
   feedbackChars: 700,
   findings: 10,
@@ -42,10 +42,10 @@ export const critiqueLimits = {
   idChars: 80,
 } as const;
 
-/** By which the next attempt is told what a critic found; what an earlier critic found is not told any more. */
+/** Prefix of feedback that comes from a critic: a newer critique replaces it. */
 const feedbackMark = 'critique: ';
 
-/** A task may ask for a critic, and never goes without one where the policy wants it. */
+/** A task may ask for a critic; it cannot avoid one that the policy requires. */
 export function isCritiqued(
   { critique, criticality }: Pick<DelegatedTask, 'critique' | 'criticality'>,
   from: ReviewFrom,
@@ -53,13 +53,13 @@ export function isCritiqued(
   return critique === true || (from !== 'off' && criticality >= from);
 }
 
-/** The gate as the settings have it; what they do not say is as the product has it. */
+/** Settings of the quality gate; absent ones have their defaults. */
 export interface GateSettings {
   threshold?: number;
   iterationsMax?: number;
 }
 
-/** What a critic is asked about the result of this attempt: always the same for the same attempt. */
+/** The request to a critic about the result of this attempt; the same attempt always gives the same request. */
 export function critiqueRequestOf(
   record: TaskRecord,
   root: string,
@@ -70,7 +70,7 @@ export function critiqueRequestOf(
   const iteration = (iterations.at(-1)?.iteration ?? 1) + 1;
   return {
     id: `${shortId(id)}-c${iteration}-a${attempt}`,
-    // Whichever tree it speaks of, it is the same task.
+    // The history of a task does not depend on a tree.
     artifact: { path: artifactOf(id), text: textOf(record), tree: '' },
     root,
     modes: [],
@@ -99,7 +99,7 @@ export function critiqueRequestOf(
   };
 }
 
-/** By this name a critic knows the result of a task. */
+/** The name of a task's result in the critic's history. */
 export function artifactOf(id: string): string {
   return `task/${id}`;
 }
@@ -118,7 +118,7 @@ function targetOf({ kind, runner }: DelegatedTask): string {
 function textOf({ response }: TaskRecord): string {
   const files = (response?.files_modified ?? []).slice(0, critiqueLimits.files);
   const listed = files.length === 0 ? '' : `\n\nFiles modified:\n${lines(files)}`;
-  return `${response?.result.trim() || '(The worker said nothing.)'}${listed}\n`;
+  return `${response?.result.trim() || '(The worker returned no text.)'}${listed}\n`;
 }
 
 function criteriaOf({ task, acceptance_criteria }: DelegatedTask): string {
@@ -129,7 +129,7 @@ function criteriaOf({ task, acceptance_criteria }: DelegatedTask): string {
 
 const lines = (texts: readonly string[]): string => texts.map((each) => `- ${each}`).join('\n');
 
-/** What follows from a critique of the last attempt. */
+/** The transition that follows from a critique of the last attempt. */
 export function transitionAfterCritique(
   record: TaskRecord,
   critique: Critique,
@@ -164,15 +164,15 @@ export function transitionAfterCritique(
   };
 }
 
-/** Criteria in words are read by a model, or by a person where there was none. Empty: they were, or there are none. */
+/** Criteria in words need a model, else a person: says which were not read. Empty: all were read. */
 function unreadCriteriaIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
   const isUnchecked = reviews.at(-1)?.findings.some(({ code }) => code === 'CRITERIA_UNCHECKED');
   const judges = reports.filter(({ score }) => score !== null);
   if (isUnchecked !== true || judges.some(({ engine }) => engine === 'model')) return '';
-  return `nobody has read the ${task.acceptance_criteria.length} criteria in words`;
+  return `no model has checked the ${task.acceptance_criteria.length} criteria in words`;
 }
 
-/** There was no critic: what is critical waits for a person, the rest goes on with a note. */
+/** Without a critic a critical task (C3, C4) waits for a person; others are accepted with a note. */
 export function transitionWithoutCritic(
   record: TaskRecord,
   { code, message }: { code: string; message: string },
@@ -198,7 +198,7 @@ export function transitionWithoutCritic(
   };
 }
 
-/** What the next attempt is told, worst first, in place of what earlier critiques found. */
+/** The feedback for the next attempt: findings of the last critique, worst first, replace those of earlier ones. */
 export function feedbackWithCritique(feedback: readonly string[], last: TaskIteration): string[] {
   const others = feedback.filter((each) => !each.startsWith(feedbackMark));
   const said = last.findings
@@ -211,13 +211,13 @@ export function feedbackWithCritique(feedback: readonly string[], last: TaskIter
   return [...others, `${feedbackMark}${score} (${last.why}): ${how}`, ...said];
 }
 
-/** Whether the last critique is of the attempt whose result lies there. */
+/** The critique of the current attempt; undefined: there is none. */
 export function lastCritique({ iterations, attempt }: TaskRecord): TaskIteration | undefined {
   const last = iterations.at(-1);
   return last?.attempt === attempt ? last : undefined;
 }
 
-/** With what a person said about the last critique. */
+/** The critiques with the judgement of a person on the last one. */
 export function withPersonJudgement(
   record: TaskRecord,
   judged: PersonJudgement,
@@ -228,7 +228,7 @@ export function withPersonJudgement(
   return { iterations: [...record.iterations.slice(0, -1), { ...last, judged, judged_by: by }] };
 }
 
-/** What a person has just said about a critique, for the critic that keeps its history; undefined: nothing. */
+/** The judgement that a person has just given, for the critic's history; undefined: none. */
 export function ratificationIn(
   before: TaskRecord,
   after: TaskRecord,
@@ -247,7 +247,7 @@ function standingAfterCritique(
 ): { standing: Standing; iteration: TaskIteration } {
   const round = roundOf(critique, disputed);
   const earlier = iterations.map((each) => ({ ...each, findings: each.open }));
-  // Never below what the task says, whatever the critic made of it.
+  // The critic may raise the criticality of the task, never lower it.
   const criticality = [task.criticality, critique.selection.criticality]
     .sort()
     .at(-1) as Criticality;
@@ -255,7 +255,7 @@ function standingAfterCritique(
     criticality,
     isAdversarial: true,
     iterationsMax: gate.iterationsMax ?? qualityGate.iterationsMax,
-    // The one that the critic has judged by; C1 is told, unless somebody has set a gate.
+    // The critic's threshold; for C1 only where the settings name one.
     ...((criticality !== 'C1' || gate.threshold !== undefined) && {
       threshold: critique.threshold,
     }),
@@ -289,7 +289,7 @@ function taskFindingOf({ id, mode, severity, rule, text, remedy, is_hard }: Find
   };
 }
 
-/** What had effects is not done again unasked: then a person decides. */
+/** Work with effects is not repeated without a person. */
 function outcomeOf({ state }: Standing, task: DelegatedTask): CritiqueOutcome {
   if (state === 'accepted' || state === 'reported') return 'accepted';
   return state === 'revising' && !hasEffects(task) ? 'revise' : 'person';
