@@ -2,10 +2,10 @@ import { parseJson } from '../task/json.js';
 import { unique, type Insight, type Pgc } from './gathered.js';
 import type { AnalysisHint } from '../task/shapes.js';
 
-/** Of each list of an analysis, in what is handed on. */
+/** Limit of entries from each list of an analysis. */
 const listedMax = 20;
 
-/** What an analysis says: in one sentence, and place by place. */
+/** The result of an analysis: one sentence, and a line for each place. */
 export interface AnalysisResult {
   insights: Insight[];
   overlays: string[];
@@ -13,7 +13,7 @@ export interface AnalysisResult {
   said: string;
 }
 
-/** Throws what the analysis throws: NO_SUCH_SYMBOL, ALGEBRA_SYNTAX and the like, or that nobody answers. */
+/** Throws what the analysis throws, such as NO_SUCH_SYMBOL, ALGEBRA_SYNTAX or NO_RESPONDER. */
 export function analyse(
   pgc: Pgc,
   { type, target, options }: AnalysisHint,

@@ -126,7 +126,7 @@ test('criteria in words that no model has read are for a person', () => {
   });
   const told = transitionAfterCritique(record, by('rules'), 5);
   expect(told.event).toMatchObject({ outcome: 'person', reason: 'CRITIQUE_CONDITIONAL' });
-  expect(told.patch.asks).toMatch(/^accept it\? nobody has read the 1 criteria in words/);
+  expect(told.patch.asks).toMatch(/^accept it\? no model has checked the 1 criteria in words/);
 });
 
 /** A critique of a result that lies there, told. */
