@@ -7,10 +7,10 @@ import { questionCharsMax } from '../../pgc/question.js';
 import type { Citation } from '../../pgc/shapes.js';
 import type { ModelUse } from './model-use.js';
 
-/** The most similar of the sources are shown, under the numbers that they have. */
+/** Limit of sources in the prompt: the most similar ones, under their own numbers. */
 const sourcesShownMax = 40;
 const itemCharsMax = 300;
-/** What is longer is no answer: MODEL_ANSWER_TOO_LARGE. */
+/** Beyond it MODEL_ANSWER_TOO_LARGE. */
 const answerCharsMax = 12_000;
 
 export interface WrittenAnswer {

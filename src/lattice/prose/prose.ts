@@ -17,7 +17,7 @@ import type { Extractive, Prose } from './port.js';
 import { hintsBy, readQuestion } from './question-reading.js';
 import { writeAnswer, type WrittenAnswer } from './answer-writing.js';
 
-/** After one of these the model is not asked a second time for the same question. */
+/** After one of these errors the model is not asked again for the same question. */
 const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);
 
 /** A search for what the model adds may take this share of the time that is left, and does not begin with less than that. */
@@ -26,19 +26,17 @@ const searchMsMin = 250;
 
 type Attempt<T> = { value: T } | { error: BusError };
 
-/** What the model had to do with an answer. */
+/** The model's part in an answer. */
 interface Account {
   read: QueryIntent | undefined;
   written: WrittenAnswer | undefined;
   dropped: number;
-  /** What went without it, and why. */
+  /** The steps that went without the model, and why. */
   failures: { what: string; error: BusError }[];
 }
 
 /**
- * Answers in the words of a language model, where the request does not decline it: it reads the question
- * before the search, and tells afterwards what the sources say. Sources are what the index gives; without the model, or when
- * it fails, the answer is the extractive one.
+ * Answers in the words of a language model, unless the request declines it: the model reads the question before the search, and words the answer from the sources afterwards. Sources always come from the index. Without a model, or when it fails, the answer is the extractive one.
  */
 export class ModelProse implements Prose {
   readonly #model: QuestionModel;
@@ -114,7 +112,7 @@ interface Kind<Request, Answer> extends Extractive<Request, Answer> {
   sourcesOf: (answer: Answer) => readonly Citation[];
 }
 
-/** The question is searched for as it was put, too, while the model reads it: that can only add. Throws CANCELLED, and as `by` does. */
+/** The original question is searched while the model reads it, so that the model can only add. Throws CANCELLED, and what `answer` throws. */
 async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   request: Request,
@@ -137,7 +135,7 @@ async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
   return { ...account, found };
 }
 
-/** With what the search finds by what the model read out of the question; one that fails, or has no time, adds nothing. */
+/** Adds the results of a search with the model's hints; without time, or when it fails, nothing is added. */
 async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   read: QueryIntent,
@@ -192,7 +190,7 @@ function metadataOf(
   return { engine, dropped, tokens: use.tokens, texts: use.texts };
 }
 
-/** Never fails: nobody may be there yet to hear of it. */
+/** Turns a rejection into a value: it may occur before it is awaited. */
 function attempt<T>(work: Promise<T>): Promise<Attempt<T>> {
   return work.then(
     (value) => ({ value }),

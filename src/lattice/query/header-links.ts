@@ -6,12 +6,12 @@ import { linksOf, placeOf, type Link, type Linker } from './links.js';
 import { relevanceFloor } from './hop-choice.js';
 import { inherited } from './query.machine.js';
 
-/** Inline functions that are looked through at once, the most relevant first. */
+/** Limit of inline functions that are followed at once, the most relevant first. */
 const inlinesMax = 8;
-/** Headers of other headers. */
+/** Levels of headers behind headers. */
 const layersMax = 2;
 const referencesOfInlines = 8;
-/** What is left of a link to an inline function, when what it calls is known to lie elsewhere. */
+/** Share that a link to an inline function keeps when its calls are linked themselves. */
 const inlineShare = 0.5;
 
 export interface HeaderLinks {
@@ -21,10 +21,7 @@ export interface HeaderLinks {
 }
 
 /**
- * With the links that lead on through inline functions and macros of headers. These stand in shards of their
- * own, and to visit each of them would spend the hops of a question on files that only pass it on: what they call
- * is reached in the same hop, each call on the way checked like any other. A header that cannot be asked is not
- * looked through, and named.
+ * Adds the links behind inline functions and macros of headers. Headers are in shards of their own, and a visit to each would use up the hops of a question; their calls are reached in the same hop and checked like any other. A header that cannot be asked is in `errors`.
  */
 export async function linksThroughHeaders(
   linker: Linker,
@@ -78,7 +75,7 @@ async function linksBeyond(
     const carried = inherited(links, through);
     return { links: carried.flatMap((link) => joined(link, through)), asked, errors };
   } catch (error) {
-    // The link to the header itself stays; but what lies behind it may be what the question needs.
+    // The link to the header stays; the links behind it are missing.
     return { links: [], asked: [], errors: [failureOf(header, error)] };
   }
 }

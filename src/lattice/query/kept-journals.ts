@@ -3,20 +3,19 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import type { Store } from '../../store/port.js';
 import { Journals, noJournal, type Journal, type QueryOf } from './journal.js';
 
-/** How often a store that cannot be used is tried again. */
+/** Pause before an unusable store is tried again. */
 const lookEveryMs = 15_000;
 
 export interface KeptJournalsParts {
   /** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
   openStore: () => Promise<Store>;
   clock: Clock;
-  /** Of a store that has become usable, or no longer is. */
+  /** Called when the store becomes usable or unusable. */
   onChange: (trouble: BusError | undefined) => void;
 }
 
 /**
- * The journals of queries, as far as the disk allows: they make a query survive its manager, and it is no reason to answer
- * nothing that they cannot be kept. A store that cannot be used is tried again from time to time.
+ * Journals of queries that do without a store when it is unusable: a query then answers, but does not survive its manager. An unusable store is tried again from time to time.
  */
 export class KeptJournals implements AsyncDisposable {
   readonly #parts: KeptJournalsParts;
@@ -83,7 +82,7 @@ export class KeptJournals implements AsyncDisposable {
     });
   }
 
-  /** A store that is open mends itself. */
+  /** An open store recovers by itself. */
   async retry(): Promise<void> {
     if (this.#journals === undefined) await this.#open();
     this.reportChange();

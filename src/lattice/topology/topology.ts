@@ -15,7 +15,7 @@ export const edgesMax = 20_000;
 type Edge = TopologyAnswer['edges'][number];
 type Targets = { agents: readonly string[]; name: string };
 
-/** What is worked out of one card; it holds while the card and the owners of the names that it leaves open stay. */
+/** The edges of one card; valid while the card and the owners of its open names stay the same. */
 interface Row {
   version: string;
   edges: Edge[];
@@ -32,10 +32,10 @@ export class TopologyKeeper {
   #cards = new Map<string, Card>();
   #rows = new Map<string, Row>();
   #answer: TopologyAnswer | undefined;
-  /** Rows that were worked out so far. */
+  /** Rows computed so far. */
   worked = 0;
 
-  /** `directoryOf`: of these cards, where there is one already; a hundred shards take seconds to be looked through. */
+  /** `directoryOf`: a directory of these cards; to make one of a hundred shards takes seconds. */
   of(cards: readonly Card[], directoryOf?: () => Directory): TopologyAnswer {
     const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
     const version = versionOf(sorted);
@@ -74,7 +74,7 @@ export class TopologyKeeper {
   }
 }
 
-/** What shards leave open and others may define under that name. */
+/** Open names of shards that another shard may define. */
 function* namesOpenIn(cards: readonly Card[]): Iterable<string> {
   for (const { unresolved } of cards)
     for (const { term, modules } of unresolved) if (modules.length === 0) yield term;
@@ -107,7 +107,7 @@ function changesBetween(before: readonly Card[], now: readonly Card[]): Changes 
   return { names, modules };
 }
 
-/** How a card owns a name, if it does: C is told from other languages, the real thing from a stand-in. */
+/** How a card owns each name: in C or another language, as a real definition or a stand-in. */
 function ownedBy(card: Card | undefined): Map<string, string> {
   const language = card?.languages.includes('c') === true ? 'c' : '-';
   const standIns = new Set(card?.stand_ins);
