@@ -1,20 +1,19 @@
 import type { Failure } from '../errors/bus-error.js';
 import { catalogue, isErrorCode } from '../errors/catalogue.js';
 
-/** What passes by itself is tried again so often, after these pauses. Source: the supervisor persona of prompt processing. */
+/** Pauses before the retries of a transient failure. Source: the supervisor persona of prompt processing. */
 const pausesMs = [1_000, 4_000, 15_000] as const;
 export const retriesMax = pausesMs.length;
 
 /**
- * What a supervised queue does about a failure: transient is what the catalogue calls worth trying again, whatever a
- * worker says of it; the rest is fatal, as is what failed so often. `triesSoFar`: failures before this one.
+ * Whether a supervised queue retries after a failure: the catalogue decides which codes are transient, not the worker. Other failures abort, and so does the last retry. `triesSoFar`: failures before this one.
  */
 export function retryOrAbort({ code }: { code: string }, triesSoFar: number): 'retry' | 'abort' {
   const isTransient = isErrorCode(code) && catalogue[code].retryable;
   return isTransient && triesSoFar < retriesMax ? 'retry' : 'abort';
 }
 
-/** Before the retry that follows so many failures, this one not counted. */
+/** Milliseconds before the next retry. `triesSoFar`: failures before this one. */
 export function retryPauseMs(triesSoFar: number): number {
   return pausesMs[Math.min(triesSoFar, retriesMax - 1)] ?? 0;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Who does something, and where in its conversation: the same place is the same action, however often it is done. */
+/** A place in the conversation of a task: an action repeated at the same place is the same action. */
 export interface ActionPlace {
   task: string;
   attempt: number;
@@ -12,7 +12,7 @@ export interface ActionPlace {
 
 const digestChars = 20;
 
-/** The id of what is done there: a name, then what follows from the place. Two places never share one. */
+/** The id of an action: a name and a digest of the place. */
 export function actionId(name: string, { task, attempt, step, at }: ActionPlace): string {
   const digest = createHash('sha256').update(JSON.stringify([task, attempt, step, at]));
   return `${name}-${digest.digest('hex').slice(0, digestChars)}`;
