@@ -23,7 +23,7 @@ export function mergedAnswer(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
   };
 }
 
-/** The way that begins where the question is more surely at home, unless somebody is missing on it alone. */
+/** The answer with the more similar entry; a partial hinted answer never replaces a complete one. */
 export function surerAnswer(plain: LatticeAnswer, hinted: LatticeAnswer): LatticeAnswer {
   if (hinted.partial && !plain.partial) return plain;
   return entryOf(hinted) > entryOf(plain) ? hinted : plain;

@@ -136,7 +136,7 @@ export interface TaskRates {
 }
 
 export function ratesOf(numbers: TaskNumbers): TaskRates {
-  const { finished, outcomes, told_usage: told } = numbers;
+  const { finished, outcomes, told_usage: reported } = numbers;
   const completed = outcomes.completed ?? 0;
   const each = (
     parts: Record<string, number>,
@@ -152,8 +152,8 @@ export function ratesOf(numbers: TaskNumbers): TaskRates {
     responses_without_grounding: share(numbers.responses_groundless, numbers.responses_required),
     adoption: share(numbers.grounded, finished),
     grounding_overhead: share(numbers.grounding_ms, numbers.working_ms),
-    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, told)),
-    tokens_per_task: Math.round(share(numbers.tokens, told)),
+    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, reported)),
+    tokens_per_task: Math.round(share(numbers.tokens, reported)),
     rejection_by_confidence: each(
       { high: 0, medium: 0, low: 0, ...numbers.refused },
       (level) => numbers.reviewed[level] ?? 0,
