@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { isBelow } from '../../src/pgc/confined-reader.js';
-import { placeOf } from '../../src/pgc/manifest.js';
+import { isBelow } from '../../src/pgc/source/confined-reader.js';
+import { placeOf } from '../../src/pgc/plan/manifest.js';
 
 /** Whether a folder, absolute and without links, is the root of a tree that can be asked about. */
 export type IsKnown = (folder: string) => boolean;

@@ -3,25 +3,25 @@ import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
-import type { LocateAnswer, LocateRequest } from '../../src/pgc/locate/locate.js';
+import type { LocateAnswer, LocateRequest } from '../../src/pgc/search/locate/locate.js';
 import {
   latticeMessages,
   latticeService,
   queryProgress,
   shardMessages,
   type MessageType,
-} from '../../src/pgc/messages.js';
-import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
+} from '../../src/pgc/serve/messages.js';
+import type { AlgebraAnswer } from '../../src/pgc/analyse/algebra/evaluate.js';
 import type {
   AlgebraRequest,
   Analyses,
   BlastRequest,
   PatternsRequest,
   SecurityRequest,
-} from '../../src/pgc/analysis/analyses.js';
-import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
+} from '../../src/pgc/analyse/analyses.js';
+import type { BlastRadius } from '../../src/pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../../src/pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../src/pgc/analyse/security-blast-radius.js';
 import type {
   AskAnswer,
   AskRequest,

@@ -1,4 +1,4 @@
-import type { FolderPlan } from '../../src/pgc/plan-folder.js';
+import type { FolderPlan } from '../../src/pgc/plan/plan-folder.js';
 import { table } from './output.js';
 
 /** Paths of a shard in the table; --tree and --json have them all. */

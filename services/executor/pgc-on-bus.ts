@@ -3,24 +3,24 @@ import { pause } from '../../src/base/pause.js';
 import type { Client } from '../../src/client/client.js';
 import type { MissingOverlays, Pgc } from '../../src/delegation/grounding/gathered.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
-import type { BlastRequest } from '../../src/pgc/analysis/analyses.js';
-import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
+import type { AlgebraAnswer } from '../../src/pgc/analyse/algebra/evaluate.js';
+import type { BlastRequest } from '../../src/pgc/analyse/analyses.js';
+import type { BlastRadius } from '../../src/pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../../src/pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../src/pgc/analyse/security-blast-radius.js';
 import {
   latticeMessages,
   latticeService,
   shardMessages,
   type MessageType,
-} from '../../src/pgc/messages.js';
+} from '../../src/pgc/serve/messages.js';
 import {
   citationsMax,
   engineName,
   type AskAnswer,
   type CallersAnswer,
 } from '../../src/pgc/shapes.js';
-import { plainName } from '../../src/pgc/verify.js';
+import { plainName } from '../../src/pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../../src/wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
 

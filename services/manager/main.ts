@@ -9,19 +9,19 @@ import { LatticeQuestions, verifyAll, type AskingOptions } from '../../src/latti
 import type { Prose } from '../../src/lattice/prose/port.js';
 import { ProseQuestions } from '../../src/lattice/prose/prose-questions.js';
 import type { Lattice } from '../../src/lattice/lattice.js';
-import type { Analyses } from '../../src/pgc/analysis/analyses.js';
+import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import type { Trace } from '../../src/base/trace.js';
 import { HealthServer, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import type { LocateRequest } from '../../src/pgc/locate/locate.js';
+import type { LocateRequest } from '../../src/pgc/search/locate/locate.js';
 import {
   latticeMessages,
   latticeService,
   queryProgress,
   troublePrefix,
   type MessageType,
-} from '../../src/pgc/messages.js';
-import { analyse, questionCharsMax } from '../../src/pgc/question.js';
+} from '../../src/pgc/serve/messages.js';
+import { analyse, questionCharsMax } from '../../src/pgc/search/question/question.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { optionsOf } from '../asking-options.js';

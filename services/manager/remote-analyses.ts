@@ -1,6 +1,6 @@
 import type { Client } from '../../src/client/client.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import type { AlgebraAnswer } from '../../src/pgc/algebra/evaluate.js';
+import type { AlgebraAnswer } from '../../src/pgc/analyse/algebra/evaluate.js';
 import type {
   AlgebraRequest,
   Analyses,
@@ -8,12 +8,12 @@ import type {
   BlastRequest,
   PatternsRequest,
   SecurityRequest,
-} from '../../src/pgc/analysis/analyses.js';
-import type { BlastRadius } from '../../src/pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../../src/pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../../src/pgc/analysis/security-blast-radius.js';
-import { treeMessages, type MessageType } from '../../src/pgc/messages.js';
-import { treeServiceOf } from '../../src/pgc/tree-service.js';
+} from '../../src/pgc/analyse/analyses.js';
+import type { BlastRadius } from '../../src/pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../../src/pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../src/pgc/analyse/security-blast-radius.js';
+import { treeMessages, type MessageType } from '../../src/pgc/serve/messages.js';
+import { treeServiceOf } from '../../src/pgc/serve/tree-service.js';
 
 /** Hosts that one request is tried with: the first may be lost while it works. */
 const triesMax = 3;

@@ -1,15 +1,15 @@
 import type { Client } from '../../src/client/client.js';
 import { Semaphore } from '../../src/base/semaphore.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Vocabulary } from '../../src/pgc/locate/vocabulary.js';
+import type { Vocabulary } from '../../src/pgc/search/locate/vocabulary.js';
 import type {
   RankAnswer,
   RankRequest,
   ReadAnswer,
   ReadRequest,
   WordsPort,
-} from '../../src/pgc/locate/words-port.js';
-import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
+} from '../../src/pgc/search/locate/words-port.js';
+import { shardMessages, type MessageType } from '../../src/pgc/serve/messages.js';
 import { citationsMax } from '../../src/pgc/shapes.js';
 import type {
   AskAnswer,

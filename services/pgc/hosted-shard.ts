@@ -5,9 +5,9 @@ import type { Client } from '../../src/client/client.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { noProse } from '../../src/lattice/prose/port.js';
 import { wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
-import { shardMessages, type MessageType } from '../../src/pgc/messages.js';
-import type { Shard } from '../../src/pgc/shard.js';
-import type { ServedShard } from '../../src/pgc/shard-source.js';
+import { shardMessages, type MessageType } from '../../src/pgc/serve/messages.js';
+import type { Shard } from '../../src/pgc/serve/shard.js';
+import type { ServedShard } from '../../src/pgc/serve/shard-source.js';
 import type { AgentRecord } from '../../src/wire/messages.js';
 import { optionsOf } from '../asking-options.js';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Config } from '../../src/config/config.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
-import { placeOf } from '../../src/pgc/manifest.js';
-import { realRoot } from '../../src/pgc/source-tree.js';
+import { placeOf } from '../../src/pgc/plan/manifest.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openClient, untilAccepted } from '../process.js';
 import { TreeDesk, type TreeMemory } from './tree-desk.js';
 

@@ -5,9 +5,9 @@ import type { Client } from '../../src/client/client.js';
 import type { Incoming } from '../../src/client/responder.js';
 import { asBusError, BusError, type ErrorData } from '../../src/errors/bus-error.js';
 import type { ErrorCode } from '../../src/errors/catalogue.js';
-import type { AnalysisName } from '../../src/pgc/analysis/analyses.js';
-import { treeMessages } from '../../src/pgc/messages.js';
-import { treeServiceOf } from '../../src/pgc/tree-service.js';
+import type { AnalysisName } from '../../src/pgc/analyse/analyses.js';
+import { treeMessages } from '../../src/pgc/serve/messages.js';
+import { treeServiceOf } from '../../src/pgc/serve/tree-service.js';
 
 /** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
 export const jobsMax = 16;

@@ -6,9 +6,9 @@ import {
   TreeAnalyses,
   type AnalysisName,
   type AnalysisOptions,
-} from '../../src/pgc/analysis/analyses.js';
-import { treeMessages, type MessageType } from '../../src/pgc/messages.js';
-import { openIndex, type OpenedTree } from '../../src/pgc/open-index.js';
+} from '../../src/pgc/analyse/analyses.js';
+import { treeMessages, type MessageType } from '../../src/pgc/serve/messages.js';
+import { openIndex, type OpenedTree } from '../../src/pgc/search/open-index.js';
 import type { TreeJob, TreeReply, TreeWorkerData } from './tree-desk.js';
 
 assert(parentPort, 'this module runs as a thread that analyses a tree');

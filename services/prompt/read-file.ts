@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { ErrorCode } from '../../src/errors/catalogue.js';
-import { ConfinedReader, isBelow, type ReadRefusal } from '../../src/pgc/confined-reader.js';
+import { ConfinedReader, isBelow, type ReadRefusal } from '../../src/pgc/source/confined-reader.js';
 import type { FilePort } from '../../src/prompt/grammar/read-result.js';
 
 /** Of a file that `/read` puts into a conversation. */

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
-import { indexFolder } from '../../src/pgc/index-folder.js';
+import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { Host } from '../../services/pgc/host.js';
 import { handOverType, recordOf } from '../../services/pgc/hosted-shard.js';

@@ -5,9 +5,9 @@ import {
   locateIn,
   type LocateAnswer,
   type LocateRequest,
-} from '../../pgc/locate/locate.js';
-import { reportOf } from '../../pgc/locate/report.js';
-import type { WordsPort } from '../../pgc/locate/words-port.js';
+} from '../../pgc/search/locate/locate.js';
+import { reportOf } from '../../pgc/search/locate/report.js';
+import type { WordsPort } from '../../pgc/search/locate/words-port.js';
 import type { CodedError, ShardPort } from '../../pgc/shapes.js';
 import { failureOf, fanOut } from '../fan-out.js';
 import type { Lattice } from '../lattice.js';

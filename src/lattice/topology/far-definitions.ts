@@ -4,7 +4,7 @@ import {
   isConstructor,
   visibleDefinitions,
   type Use,
-} from '../../pgc/visibility.js';
+} from '../../pgc/bind/visibility.js';
 import { fanOut } from '../fan-out.js';
 import type { Directory } from './directory.js';
 

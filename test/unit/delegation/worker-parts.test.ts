@@ -24,7 +24,7 @@ import {
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
+import type { AlgebraAnswer } from '../../../src/pgc/analyse/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
 
 const insight = (n: number): Insight => ({
