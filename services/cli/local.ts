@@ -51,7 +51,7 @@ export async function askShard(
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
   return await proseOf(config).ask(request, options, {
-    by: (its) => shard.ask(its),
+    answer: (its) => shard.ask(its),
     known: wordsOfShard(shard.index),
   });
 }

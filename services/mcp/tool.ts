@@ -1,11 +1,11 @@
-import type {
-  CallToolResult,
-  InputRequiredResult,
-  McpServer,
-  ServerContext,
-  StandardSchemaWithJSON,
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+  inputRequired,
 } from '@modelcontextprotocol/server';
-import { inputRequired } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';

@@ -52,7 +52,7 @@ function askShardOf(config: Config): AskShard {
   const prose = proseOf(config);
   return (request, incoming, use) =>
     prose.ask(request, optionsOf(incoming), {
-      by: (wanted) => use((shard) => shard.ask(wanted)),
+      answer: (wanted) => use((shard) => shard.ask(wanted)),
       known: (words) => use(async ({ index }) => wordsOfShard(index)(words)),
     });
 }

@@ -1,3 +1,4 @@
+import { type Outcome, outcome } from '../delegation/worker/runner-outcome.js';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { classify } from '../attention/classify/classify.js';
@@ -12,7 +13,6 @@ import type {
   Grant,
 } from '../attention/shapes.js';
 import { actionOf } from '../delegation/task/action.js';
-import { outcome, type Outcome } from '../delegation/outcome.js';
 import type { Assignment, DelegatedTask } from '../delegation/task/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { FolderInspector } from '../attention/folder-inspector.js';

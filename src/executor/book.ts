@@ -1,6 +1,6 @@
+import type { Outcome } from '../delegation/worker/runner-outcome.js';
 import type { Conflict } from '../delegation/worker/proposal-check.js';
 import type { Gathered } from '../delegation/grounding/gathered.js';
-import type { Outcome } from '../delegation/outcome.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
 import type { Assignment, TaskResponse } from '../delegation/task/shapes.js';
 import { workerMachine } from '../delegation/worker/worker.machine.js';

@@ -1,10 +1,10 @@
+import { type Outcome, outcome } from '../delegation/worker/runner-outcome.js';
+import { checkProposal, citeResult } from '../delegation/worker/proposal-check.js';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
-import { checkClaims, citeClaims } from '../delegation/worker/proposal-check.js';
 import type { Pgc } from '../delegation/grounding/gathered.js';
 import { ground } from '../delegation/grounding/grounding.js';
-import { outcome, type Outcome } from '../delegation/outcome.js';
 import { respond, strategyInForce, withoutConflicts } from '../delegation/worker/task-response.js';
 import type { Assignment, RunnerName } from '../delegation/task/shapes.js';
 import {
@@ -321,7 +321,7 @@ export class Conversation {
     const { task } = this.assignment;
     const { outcome: proposed } = this.#kept;
     if (proposed === null) return { type: 'verification.done', conflicts: 0 };
-    const check = strategyInForce(task) === 'pgc_cite' ? citeClaims : checkClaims;
+    const check = strategyInForce(task) === 'pgc_cite' ? citeResult : checkProposal;
     try {
       const { gathered, conflicts, names } = await check(task, proposed.result, this.#pgc());
       // What the turn before was verified by is no evidence of this one; it took its time all the same.

@@ -1,7 +1,7 @@
+import type { MissingOverlays, Pgc } from '../delegation/grounding/gathered.js';
 import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
-import type { Lack, Pgc } from '../delegation/grounding/gathered.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
 import type { BlastRequest } from '../pgc/analyse/analyses.js';
@@ -106,7 +106,10 @@ export class PgcOnBus implements Pgc {
     return this.#analysed(latticeMessages.algebra, { expression, limit });
   }
 
-  async generate({ overlays, agents }: Lack, isThere: () => Promise<boolean>): Promise<string[]> {
+  async generate(
+    { overlays, agents }: MissingOverlays,
+    isThere: () => Promise<boolean>,
+  ): Promise<string[]> {
     const roots = await this.#roots(agents);
     const forMs = this.#leftMs() * shareOfLeft;
     return this.#works.make({ roots, overlays, isThere, signal: this.#signal, forMs });

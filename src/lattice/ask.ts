@@ -32,7 +32,7 @@ export async function ask(
   );
   const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
   const { answers, errors: failed } = await fanOut(ports, signal, (port) =>
-    // A model tells what all of them found together, once.
+    // A model words the merged answer once, not that of each shard.
     port.ask({ ...request, engine: engineName }, signal),
   );
   const errors = [...failed, ...lattice.unknownShards()];
@@ -70,10 +70,10 @@ function warningsOf(answers: readonly AskAnswer[]): string[] {
   return [...new Set(answers.flatMap((answer) => answer.overlay_warnings))];
 }
 
-/** What the others could not consult; that one shard of several knows nothing is no error of the answer. */
-function gapsOf(answers: readonly AskAnswer[], told: readonly AskAnswer[]): CodedError[] {
+/** Errors of the other shards; that one of several shards finds nothing is no error. */
+function gapsOf(answers: readonly AskAnswer[], used: readonly AskAnswer[]): CodedError[] {
   return answers
-    .filter((answer) => !told.includes(answer))
+    .filter((answer) => !used.includes(answer))
     .flatMap(({ errors }) => errors.filter(({ code }) => code !== 'NOT_FOUND'));
 }
 
@@ -89,13 +89,13 @@ interface Cited {
 
 /** The sentences whose sources are the best, as far as there is room for all that each of them cites. */
 export function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
-  const told = new Set<Citation>();
+  const cited = new Set<Citation>();
   const all = answers.flatMap((answer) => {
-    // Of sources that another answer has told of there is nothing more to say.
+    // Sentences whose sources another answer has cited already are left out.
     const its = citedSentences(answer).filter(
-      ({ numbers }) => ![...numbers.values()].every((source) => told.has(source)),
+      ({ numbers }) => ![...numbers.values()].every((source) => cited.has(source)),
     );
-    for (const source of answer.sources) told.add(source);
+    for (const source of answer.sources) cited.add(source);
     return its;
   });
   const chosen = new Set<Cited>();
@@ -125,7 +125,7 @@ function citedSentences({ answer, sources }: AskAnswer): Cited[] {
     const numbers = new Map<string, Citation>();
     for (const [, number = ''] of text.matchAll(/\[(\d+)\]/g)) {
       const source = sources[Number(number) - 1];
-      // A number of no source is no sentence of ours.
+      // A sentence that cites an unknown number is left out.
       if (source === undefined) return [];
       numbers.set(number, source);
     }

@@ -10,8 +10,7 @@ import { TopologyKeeper } from './topology/topology.js';
 import { Vocabularies } from './route/vocabularies.js';
 
 /**
- * What a query needs. The lattice is prepared once per set of cards and serves many queries; each part when it
- * is first needed, for the cards of a hundred shards take longer to make than most answers.
+ * The shards of a tree with what their cards say. One lattice serves many queries over the same cards. Each part is made when it is first needed, because the cards of a hundred shards take longer to make than most answers.
  */
 export class Lattice {
   readonly ports: ReadonlyMap<string, ShardPort>;
@@ -25,7 +24,7 @@ export class Lattice {
   constructor(
     ports: readonly ShardPort[],
     cards: readonly Card[] | (() => readonly Card[]),
-    /** Of the lattice before this one, of the same tree: most shards are the same. */
+    /** Reused from the previous lattice of the same tree, in which most shards are the same. */
     readonly kept = { topologies: new TopologyKeeper(), vocabularies: new Vocabularies() },
   ) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
@@ -37,14 +36,14 @@ export class Lattice {
     return this.#cards;
   }
 
-  /** Shards that exist, but never sent a card: what they hold is not known, and no answer is complete without them. */
+  /** Shards that sent no card: their content is unknown, and no answer is complete without them. */
   unknownShards(): CodedError[] {
     return [...this.ports.keys()]
       .filter((agent) => !this.cards.has(agent))
       .map((agent) => failureOf(agent, new BusError('AGENT_OFFLINE', { agent })));
   }
 
-  /** Changes with everything that its answers come from. */
+  /** Changes with the index version of any shard. */
   get versions(): string {
     return (this.#versions ??= versionOf([...this.cards.values()]));
   }

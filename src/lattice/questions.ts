@@ -39,20 +39,20 @@ import { trace } from './trace/trace.js';
 export const citationsPerVerifyMax = 1_000;
 
 export interface AskingOptions {
-  /** For the whole answer. What is known by then is the answer where that makes sense. */
+  /** For the whole answer. A query answers with what it knows by then. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /** Told after every step of a query. */
+  /** Called after every step of a query. */
   onProgress?: (progress: QueryProgress) => void;
 }
 
-/** Everything that can be asked of a code base, whoever answers: indexes in this process or agents on the bus. */
+/** All questions about a code base, whether indexes in this process or agents on the bus answer. */
 export interface Questions extends Analyses {
   query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
   ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
-  /** Which files a report concerns. */
+  /** Ranks the files that a report concerns. */
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
-  /** `cite`: so many call sites are cited, at most 10. */
+  /** `cite`: number of call sites that are cited, at most 10. */
   callers(symbol: string, options: AskingOptions, cite?: number): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
@@ -61,17 +61,17 @@ export interface Questions extends Analyses {
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]>;
 }
 
-/** Which agent answers for which tree. */
+/** A shard and the root of its tree. */
 export type ShardTree = Pick<Card, 'agent' | 'alias' | 'root'>;
 
-/** Answers from a lattice. Citations are verified here, from the tree: whoever made one is not asked. */
+/** Answers from a lattice. Citations are verified in this process, from the files. */
 export class LatticeQuestions implements Questions {
-  /** `trees`: of the shards, where they are known without their cards. */
+  /** `trees`: the roots of the shards, when they are known without cards. */
   constructor(
     readonly lattice: Lattice,
     readonly clock: Clock,
     readonly trees?: readonly ShardTree[],
-    /** Who has the whole tree; without anyone it cannot be analysed. */
+    /** Analyses need a host of the whole tree; absent: NO_SHARDS. */
     readonly analyses?: Analyses,
   ) {}
 
@@ -145,8 +145,7 @@ export class LatticeQuestions implements Questions {
 }
 
 /**
- * Each in the tree of the agent it names; without a known agent, in every tree until one confirms it.
- * Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],
@@ -174,7 +173,7 @@ async function verifyOne(trees: readonly ShardTree[], citation: object): Promise
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Verdict | undefined;
-  // The named tree first, but not only: the name may be one of another tree's shards by now.
+  // The named tree first, then the others: the shard may belong to another tree by now.
   for (const root of new Set([...named, ...trees].map((tree) => tree.root))) {
     const verdict = await verify(citation, root);
     if (verdict.status === 'valid') return verdict;

@@ -6,7 +6,7 @@ import { isAside } from '../pgc/search/prior.js';
 import type { ShardIndex, SymbolRow } from '../pgc/format/shard-index.js';
 import { Directory } from './topology/directory.js';
 
-/** Functions of a shard that are weighed, spread over all of it: the most used ones are among any such sample. */
+/** Size of the sample of functions that are weighed in each shard. */
 const symbolsWeighedMax = 10_000;
 /** A sentence of fewer words repeats the name. */
 const docWordsMin = 4;
@@ -14,7 +14,7 @@ const docWordsMin = 4;
 const phraseCharsMax = 90;
 /** Functions that are called from everywhere are tools, not what a code base is about. */
 const filesCountedMax = 12;
-/** The best of each shard; among them is one whose documentation makes a sentence. */
+/** Candidates kept of each shard. */
 const candidatesPerShard = 20;
 const determiners = new Set(
   'a an the its their one all any each every this that what which whether where who how both some no'.split(
@@ -93,7 +93,7 @@ function wellKnown(index: ShardIndex, indexes: readonly ShardIndex[]): Known[] {
   return found.sort((one, other) => other.worth - one.worth).slice(0, candidatesPerShard);
 }
 
-/** What is used in some places is what the code is about; what is used everywhere is a tool. */
+/** A function used in some places is characteristic; one used everywhere is a utility. */
 function useOf(places: number): number {
   return places <= filesCountedMax ? places : filesCountedMax / 4;
 }
@@ -148,9 +148,9 @@ function tellingEdge(
       const target = indexes.find((index) => index.info.agent === agent);
       if (target === undefined || isRest(card.scope)) continue;
       const rows = target.symbolsNamed(lookup.name).map((each) => target.symbol(each));
-      const told = rows.find((row) => isTelling(target, row));
-      if (told === undefined) continue;
-      const clarity = clarityOf(told.name, firstSentence(told.doc, told.name));
+      const row = rows.find((each) => isTelling(target, each));
+      if (row === undefined) continue;
+      const clarity = clarityOf(row.name, firstSentence(row.doc, row.name));
       const worth = useOf(documents) * clarity;
       if (worth <= (best?.worth ?? 0)) continue;
       best = { from: card.alias, to: target.info.alias, name: lookup.name, worth };
@@ -159,7 +159,7 @@ function tellingEdge(
   return best;
 }
 
-/** The shard that holds tests and what was left over says little about the others. */
+/** A shard of tests or leftovers says little about the code base. */
 function isRest(scope: readonly string[]): boolean {
   return scope.some((each) => each === '.' || each === '' || isAside(`${each}/`));
 }

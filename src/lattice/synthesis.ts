@@ -3,10 +3,10 @@ import { confidenceOf } from '../base/confidence.js';
 
 const scopeShown = 3;
 
-/** A sentence begins with what it is about, and ends with its sources; what it quotes may have full stops. */
+/** The end of a sentence in an answer: sentences begin with a quoted name and end with sources; quotes may hold full stops. */
 export const sentenceEnd = /(?<=\[\d+\]\.|\bat \d+ further sites\.|\bthis is nearest\.)\s+(?=`)/;
 
-/** The hops as one text, in order; sources are numbered through over all hops. */
+/** The hops as one text, in order; sources are numbered across all hops. */
 export function synthesise(hops: readonly Hop[]): Pick<LatticeAnswer, 'answer' | 'confidence'> {
   const similarities = hops.flatMap((hop) => hop.citations.map((each) => each.similarity));
   if (hops.length === 0) {

@@ -1,4 +1,4 @@
-import { attendCapability } from '../attention/shapes.js';
+import { attendCapability, type Classification } from '../attention/shapes.js';
 import type { Approval } from '../attention/approvals.js';
 import { isGated } from '../attention/gates.js';
 import { materialised } from '../attention/session/materialise.js';
@@ -12,7 +12,6 @@ import {
 } from '../attention/session/shapes.js';
 import { membersOf } from '../attention/session/team.js';
 import { scanned, type UpstreamRules } from '../attention/session/upstream.js';
-import type { Classification } from '../attention/shapes.js';
 import type { Client } from '../client/client.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { withStrategy } from '../delegation/manager/strategy.js';
@@ -21,13 +20,13 @@ import {
   assessed,
   checkpointOf,
   draftOf,
-  endIn,
+  endStep,
   entryOf,
-  forgottenIn,
+  stepAfterTaskLoss,
   isOpenEntry,
-  noticedIn,
-  rowOf,
-  rowsNow,
+  stepAfterTaskChange,
+  newRow,
+  currentRows,
   taskFor,
   taskIdOf,
   unclassified,
@@ -104,7 +103,7 @@ export class AttendEffects {
       }
       return [...entries.values()];
     });
-    const rows = list.filter(({ id }) => named.includes(id)).map(rowOf);
+    const rows = list.filter(({ id }) => named.includes(id)).map(newRow);
     const isEmpty = rows.length === 0;
     return {
       event: { type: 'tasks.adopted', isEmpty, hasTeam: asked.team !== null },
@@ -199,10 +198,10 @@ export class AttendEffects {
       if (task === '') continue;
       const found = await unlessUnknown(tasks.get(task));
       await looping((now) =>
-        found === undefined ? forgottenIn(now, task) : noticedIn(now, found),
+        found === undefined ? stepAfterTaskLoss(now, task) : stepAfterTaskChange(now, found),
       );
     }
-    await looping(endIn);
+    await looping(endStep);
   }
 
   /** Ends what it has begun, and asks its team to end. */
@@ -227,7 +226,7 @@ export class AttendEffects {
     }
     return {
       event: { type: 'withdrawal.done' },
-      patch: { rows: rowsNow({ ...record, rows }, now) },
+      patch: { rows: currentRows({ ...record, rows }, now) },
     };
   }
 

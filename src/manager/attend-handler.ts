@@ -1,3 +1,5 @@
+import { isDecider } from '../task/requests/permissions.js';
+import { stepAfterTaskChange, assertTask } from '../task/station/session-tasks.js';
 import { answered, escapedFrom } from '../attention/session/answers.js';
 import {
   attendMessages,
@@ -29,10 +31,8 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import type { Logger } from '../observe/log.js';
 import type { Store } from '../store/port.js';
 import { withdrawSession } from '../task/station/attention-station.js';
-import { assertTask, noticedIn } from '../task/station/session-tasks.js';
 import type { TaskBook } from '../task/book/book.js';
 import type { TaskRecord } from '../task/life/record.js';
-import { isDecider } from '../task/rights.js';
 import { SessionBook } from '../task/book/session-book.js';
 import type { TodoLists } from '../task/todo/todo-lists.js';
 import { loadPolicy } from '../attention/policy-file.js';
@@ -117,7 +117,9 @@ export class AttendHandler implements AsyncDisposable {
     const session = context === undefined ? undefined : this.#sessions?.peek(context);
     if (context === undefined || !isFollowing(session)) return;
     this.#of()
-      .sessions.decide(context, (now) => (isFollowing(now) ? noticedIn(now, task) : undefined))
+      .sessions.decide(context, (now) =>
+        isFollowing(now) ? stepAfterTaskChange(now, task) : undefined,
+      )
       // Seen again when all of them are looked at.
       .catch((error: unknown) => this.#trouble(context, error));
   }

@@ -1,9 +1,9 @@
+import type { GateSettings } from '../task/station/critique-station.js';
 import type { Client } from '../client/client.js';
 import type { Config } from '../config/config.js';
 import { delegationMessages, legacyType } from '../delegation/task/messages.js';
 import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
-import type { Gate } from '../task/station/critique-station.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
 import { verdictsOn, type CitationParts } from './citations.js';
@@ -74,7 +74,7 @@ export function portsTo(
   };
 }
 
-function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): Gate {
+function gateOf({ critic: { threshold, iterationsMax } = {} }: Config): GateSettings {
   return {
     ...(threshold !== undefined && { threshold }),
     ...(iterationsMax !== undefined && { iterationsMax }),

@@ -1,11 +1,14 @@
+import {
+  type GateSettings,
+  critiqueLimits,
+  critiqueRequestOf,
+} from '../task/station/critique-station.js';
 import type { Client } from '../client/client.js';
 import { criticMessages, criticService } from '../critic/messages.js';
 import { digestOf } from '../critic/read-request.js';
-import type { PersonJudgement } from '../critic/shapes.js';
-import type { Critique } from '../critic/shapes.js';
+import type { PersonJudgement, Critique } from '../critic/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { handedOver } from '../task/station/conductor.js';
-import { critiqueRequestOf, stationLimits, type Gate } from '../task/station/critique-station.js';
 import type { TaskRecord } from '../task/life/record.js';
 import type { Shards } from '../remote/shards.js';
 
@@ -17,10 +20,10 @@ const digestChars = 5;
 export function critiqueBy(
   client: Client,
   shards: Shards,
-  gate: Gate,
+  gate: GateSettings,
 ): (record: TaskRecord, signal: AbortSignal) => Promise<Critique> {
   const { critique } = criticMessages;
-  const { reviewMs: deadlineMs } = stationLimits;
+  const { reviewMs: deadlineMs } = critiqueLimits;
   return async (record, signal) => {
     const root = await rootOf(record, shards);
     const request = critiqueRequestOf(record, root, gate);

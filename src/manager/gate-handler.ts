@@ -1,3 +1,5 @@
+import { gatesOf, sessionOf } from '../task/life/gates.js';
+import { isDecider } from '../task/requests/permissions.js';
 import type { Client } from '../client/client.js';
 import { taskOfGate } from '../attention/gates.js';
 import { Approvals } from '../attention/approvals.js';
@@ -18,19 +20,16 @@ import type { Logger } from '../observe/log.js';
 import type { Store } from '../store/port.js';
 import {
   gateIn,
-  gatesOf,
-  isRepeated,
-  judgedBy,
+  isSameJudgement,
+  transitionByJudgement,
   recordOfGate,
-  sessionOf,
-  used,
+  withGrantUsed,
   type AttentionPorts,
 } from '../task/station/attention-station.js';
 import { withNote } from '../task/life/advance.js';
 import type { TaskBook } from '../task/book/book.js';
 import { withMissed } from '../task/numbers/attention-numbers.js';
 import type { TaskRecord } from '../task/life/record.js';
-import { isDecider } from '../task/rights.js';
 import { Waiters } from '../task/book/waiters.js';
 
 /** Announced twice, a gate is still one. */
@@ -114,7 +113,7 @@ export class GateHandler {
         const record = await book.amend(said.task, (now) => ({
           notes: withNote(now, note, systemClock.nowMs()),
         }));
-        await book.tally((numbers) => ({
+        await book.updateNumbers((numbers) => ({
           ...numbers,
           attention: withMissed(numbers.attention, said.signal, sessionOf(record)),
         }));
@@ -124,7 +123,7 @@ export class GateHandler {
         const said = use.request.decode(body);
         // Looked at and marked in one step of the task: two at once use it once.
         await book.amend(said.task_id, (now) => ({
-          grants: used(now, said, from, systemClock.nowMs()),
+          grants: withGrantUsed(now, said, from, systemClock.nowMs()),
         }));
         return use.answer.encode({});
       },
@@ -139,10 +138,12 @@ export class GateHandler {
       throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
     await this.#assertPerson(by, `gate ${said.id}`);
     const after = await book
-      .decide(id, said.judgement, (record) => judgedBy(record, said, by, systemClock.nowMs()))
+      .decide(id, said.judgement, (record) =>
+        transitionByJudgement(record, said, by, systemClock.nowMs()),
+      )
       .catch(async (error: unknown) => {
         const now = await book.get(id);
-        if (asBusError(error).code === 'GATE_JUDGED' && isRepeated(now, said, by)) return now;
+        if (asBusError(error).code === 'GATE_JUDGED' && isSameJudgement(now, said, by)) return now;
         throw error;
       });
     const { log } = this.#parts;

@@ -1,3 +1,4 @@
+import { assertMayQueue, assertMayUseSession, isOwnSession } from '../task/requests/permissions.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { newId } from '../base/ids.js';
@@ -9,7 +10,6 @@ import { parsePrompt } from '../prompt/grammar/parse.js';
 import type { TaskBook } from '../task/book/book.js';
 import { taskMessages, type Push, type TaskView } from '../task/requests/messages.js';
 import type { Queues } from '../task/queue/queues.js';
-import { assertMayJoin, assertMayQueue, isOwnSession } from '../task/rights.js';
 import { viewOf } from '../task/requests/view.js';
 
 interface QueueHandlerParts {
@@ -52,7 +52,7 @@ export class QueueHandler {
     const task = withStrategy(readWireTask({ ...asked, id, runner: runner || 'prompt' }));
     assertPrompt(task);
     if (!isOwnSession(task.session, owner))
-      assertMayJoin(task.session, { agent: from, role: await this.#client.roleOf(from) });
+      assertMayUseSession(task.session, { agent: from, role: await this.#client.roleOf(from) });
     const pushed = { task, owner, to_parent };
     return viewOf(await this.#queues.push(pushed, (its) => enrolTask(this.#client, its)));
   }
@@ -84,7 +84,7 @@ export async function enrolTask(client: Client, id: string): Promise<void> {
 /** What an earlier process enrolled for a task that it did not come to keep. */
 export async function dismissOrphans(client: Client, book: TaskBook): Promise<void> {
   for (const { record } of await client.agents({ role: 'task' })) {
-    const isOpen = book.lines.openOne(record.id) !== undefined;
+    const isOpen = book.index.openOne(record.id) !== undefined;
     if (!isOpen && !book.isDelivering(record.id)) await client.mail.dismiss(record.id);
   }
 }

@@ -1,3 +1,11 @@
+import {
+  assertMayChange,
+  assertMayUseSession,
+  isOwnSession,
+  mayView,
+} from '../task/requests/permissions.js';
+import { responsePatch } from '../task/life/patches.js';
+import { transitionOf } from '../task/requests/changes.js';
 import { systemClock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
 import { Later, type Message } from '../client/inbox.js';
@@ -20,8 +28,7 @@ import { stateName } from '../machine/step.js';
 import type { Logger } from '../observe/log.js';
 import type { Store } from '../store/port.js';
 import { TaskBook } from '../task/book/book.js';
-import { changeOf } from '../task/requests/changes.js';
-import { Conductor, respondedWith } from '../task/station/conductor.js';
+import { Conductor } from '../task/station/conductor.js';
 import { isCritiqued, ratificationIn } from '../task/station/critique-station.js';
 import {
   taskMessages,
@@ -32,7 +39,6 @@ import {
 import { Queues } from '../task/queue/queues.js';
 import { ratesOf } from '../task/numbers/numbers.js';
 import { recordLimits, type TaskRecord } from '../task/life/record.js';
-import { assertMayJoin, assertMayChange, isConcerned, isOwnSession } from '../task/rights.js';
 import { TodoLists } from '../task/todo/todo-lists.js';
 import { hasSecrets, publicViewOf, viewOf } from '../task/requests/view.js';
 import { portsTo } from './conductor-ports.js';
@@ -130,8 +136,8 @@ export class TaskHandler implements AsyncDisposable {
       clock: systemClock,
       random: Math.random,
       perform: conductor.perform,
-      onKept: (record) => {
-        conductor.noticed(record);
+      onChanged: (record) => {
+        conductor.taskChanged(record);
         gates.noticed(record);
         attend.noticed(record);
       },
@@ -139,8 +145,8 @@ export class TaskHandler implements AsyncDisposable {
       isCritiqued: (task) => isCritiqued(task, config.critic?.reviewFrom ?? 'off'),
       onTrouble: (task, error) => log.warn({ task, code: asBusError(error).code }, 'task waits'),
     });
-    queues.conduct(book);
-    conductor.conduct(book);
+    queues.attach(book);
+    conductor.attach(book);
     await attend.conduct(book);
     return new TaskHandler(parts, { book, queues, pool, overlays, gates, attend });
   }
@@ -236,7 +242,10 @@ export class TaskHandler implements AsyncDisposable {
     const named = asked.id === '' ? { ...asked, id: newId('task') } : asked;
     const task = withStrategy(readWireTask(named));
     if (!isOwnSession(task.session, parent))
-      assertMayJoin(task.session, { agent: parent, role: await this.#parts.client.roleOf(parent) });
+      assertMayUseSession(task.session, {
+        agent: parent,
+        role: await this.#parts.client.roleOf(parent),
+      });
     assertPrompt(task);
     return viewOf(
       await this.#queues.delegate(task, parent, (id) => enrolTask(this.#parts.client, id)),
@@ -272,9 +281,9 @@ export class TaskHandler implements AsyncDisposable {
   #viewsFor(agent: string): (record: TaskRecord) => Promise<TaskView> {
     let known: Promise<string> | undefined;
     return async (record) => {
-      if (!hasSecrets(record) || isConcerned(record, { agent, role: '' })) return viewOf(record);
+      if (!hasSecrets(record) || mayView(record, { agent, role: '' })) return viewOf(record);
       const role = await (known ??= this.#parts.client.roleOf(agent));
-      return isConcerned(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
+      return mayView(record, { agent, role }) ? viewOf(record) : publicViewOf(record);
     };
   }
 
@@ -286,7 +295,7 @@ export class TaskHandler implements AsyncDisposable {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
     assertMayChange(record, request.what, { agent, role });
-    const { event, patch } = changeOf(record, request, agent);
+    const { event, patch } = transitionOf(record, request, agent);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
@@ -322,7 +331,7 @@ export class TaskHandler implements AsyncDisposable {
       // A legacy worker knows no fencing token; it has one assignment at a time.
       const attempt = response.attempt === 0 ? record.attempt : response.attempt;
       await this.#ofWorker(task_id, attempt, message.from);
-      const patch = respondedWith({ ...response, attempt });
+      const patch = responsePatch({ ...response, attempt });
       await this.#book.sendAssignment(task_id, attempt, { type: 'worker.answered' }, patch);
     } catch (error) {
       const { code, retryable } = asBusError(error);

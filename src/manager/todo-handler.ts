@@ -1,12 +1,12 @@
+import { assertMayUpdateList } from '../task/requests/permissions.js';
 import type { Client } from '../client/client.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
-import { assertMayKeep } from '../task/rights.js';
 import { taskMessages, type TaskView } from '../task/requests/messages.js';
 import {
-  merged,
+  mergeUpdate,
   readTodoUpdate,
-  settled,
+  withTaskOutcome,
   taskOf,
   warningsOf,
   type Todo,
@@ -37,7 +37,8 @@ export class TodoHandler {
     client.serve({
       [type]: async ({ body, from }) => {
         const { list, json } = request.decode(body);
-        if (from !== list) assertMayKeep(list, { agent: from, role: await client.roleOf(from) });
+        if (from !== list)
+          assertMayUpdateList(list, { agent: from, role: await client.roleOf(from) });
         const view = await this.update(list, json, from);
         return answer.encode({ json: Buffer.from(JSON.stringify(view)) });
       },
@@ -53,7 +54,7 @@ export class TodoHandler {
     const update = json.byteLength === 0 ? undefined : readTodoUpdate(json);
     await this.#lists.change(list, async (before) => {
       const now = await Promise.all(before.map((todo) => this.#settled(todo)));
-      return update === undefined ? now : merged({ list, parent }, now, update);
+      return update === undefined ? now : mergeUpdate({ list, parent }, now, update);
     });
     const todos = await this.#lists.change(list, async (all) => {
       const handed: Todo[] = [];
@@ -77,7 +78,7 @@ export class TodoHandler {
   async #settled(todo: Todo): Promise<Todo> {
     if (todo.status !== 'delegated' || !todo.is_handed_over) return todo;
     const task = await this.#taskOf(todo);
-    if (task !== undefined) return settled(todo, task);
+    if (task !== undefined) return withTaskOutcome(todo, task);
     // Finished so long ago that the manager knows it no more.
     const result_summary = `Task ${todo.task_id} is not known any more`;
     return { ...todo, status: 'pending', result_summary };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { BusError } from '../errors/bus-error.js';
-import type { FilePort } from './grammar/read-result.js';
+import { BusError } from '../../src/errors/bus-error.js';
+import type { FilePort } from '../../src/prompt/grammar/read-result.js';
 
 const prefix = 'sigma:';
 

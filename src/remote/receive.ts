@@ -1,9 +1,9 @@
+import { expectedAnswers, resolveName } from '../task/queue/queue.js';
 import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
 import type { QueueAnswer } from '../task/requests/messages.js';
-import { leftFor, resolved } from '../task/queue.js';
 import type { MessageAnswer } from '../wire/messages.js';
 
 /** Between two looks at who could still answer. A message that comes ends the wait at once. */
@@ -43,7 +43,7 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
   let sender = name;
   // Found once, it is the same to the end: another one may be called so meanwhile.
   const find = (): void => {
-    if (queue !== undefined && sender === name) sender = resolved(queue, name);
+    if (queue !== undefined && sender === name) sender = resolveName(queue, name);
   };
   for (;;) {
     find();
@@ -53,8 +53,8 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
     // A manager that is away for a moment takes back nothing of what it said.
     queue = (await known(receiving)) ?? queue;
     find();
-    const left = queue === undefined ? undefined : leftFor(queue, sender);
-    if (left?.isSomebody === false) {
+    const left = queue === undefined ? undefined : expectedAnswers(queue, sender);
+    if (left?.isAnswerPossible === false) {
       // A result is stored before its task counts as delivered: one that came meanwhile is there now.
       const last = await unlessEmpty(take(sender, 0));
       if (last !== undefined) return last;

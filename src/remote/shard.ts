@@ -10,18 +10,18 @@ import type {
   WordsPort,
 } from '../pgc/search/locate/words-port.js';
 import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
-import { citationsMax } from '../pgc/shapes.js';
-import type {
-  AskAnswer,
-  AskRequest,
-  CallSite,
-  Citation,
-  Card,
-  Definition,
-  Expansion,
-  HopAnswer,
-  HopRequest,
-  ShardPort,
+import {
+  citationsMax,
+  type AskAnswer,
+  type AskRequest,
+  type CallSite,
+  type Citation,
+  type Card,
+  type Definition,
+  type Expansion,
+  type HopAnswer,
+  type HopRequest,
+  type ShardPort,
 } from '../pgc/shapes.js';
 import { ask } from './request.js';
 

@@ -1,10 +1,10 @@
+import { type SideEffect, isOver, stateOf } from '../../src/task/life/advance.js';
 import { afterAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { deedPrefix, taskKey, taskNumbersKey } from '../../src/store/keys.js';
 import { tasksLayout } from '../../src/store/layouts.js';
 import type { Operation } from '../../src/store/port.js';
-import { isOver, stateOf, type Deed } from '../../src/task/life/advance.js';
 import { decisionMs, type TaskBook } from '../../src/task/book/book.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
 import type { TaskEvent } from '../../src/task/life/task.machine.js';
@@ -56,7 +56,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     () => '',
     (error: unknown) => (error instanceof BusError ? error.code : String(error)),
   );
-const kinds = ({ performed }: OpenBook): string[] => performed.map(({ deed }) => deed.type);
+const kinds = ({ performed }: OpenBook): string[] => performed.map(({ effect }) => effect.type);
 const all = { states: [], parent: '', after: '', limit: 1_000 };
 const ready: TaskEvent = { type: 'task.ready' };
 const cancelled: TaskEvent = { type: 'task.cancelled', reason: 'CANCELLED' };
@@ -167,7 +167,7 @@ test('what a worker answered is kept, and it has the task no longer', async () =
   });
 });
 
-// ---------------------------------------------------------------- deeds
+// ---------------------------------------------------------------- sideEffects
 
 test('what follows is done in the order in which it followed', async () => {
   const its = await open();
@@ -288,19 +288,23 @@ test('what is damaged on disk is told by its code, and costs nothing else', asyn
   expect(again.book.open().map(({ id }) => id)).toEqual(['a', 'c']);
 });
 
-/** Does what a manager does, as one whose deeds may be done twice. */
-async function managed(record: TaskRecord, deed: Deed, later: Promise<TaskBook>): Promise<void> {
+/** Does what a manager does, as one whose sideEffects may be done twice. */
+async function managed(
+  record: TaskRecord,
+  effect: SideEffect,
+  later: Promise<TaskBook>,
+): Promise<void> {
   const book = await later;
   const { id } = record;
   const say = (event: TaskEvent): Promise<unknown> => book.send(id, event);
   try {
-    if (deed.type === 'turn.await') await say(ready);
-    if (deed.type === 'task.attend') await say({ type: 'attention.passed' });
-    if (deed.type === 'worker.choose') await say(chosen);
-    if (deed.type === 'response.review')
+    if (effect.type === 'turn.await') await say(ready);
+    if (effect.type === 'task.attend') await say({ type: 'attention.passed' });
+    if (effect.type === 'worker.choose') await say(chosen);
+    if (effect.type === 'response.review')
       await say({ type: 'review.done', verdict: 'accepted', reason: '' });
-    if (deed.type === 'assignment.send') {
-      const { attempt } = deed;
+    if (effect.type === 'assignment.send') {
+      const { attempt } = effect;
       await book.sendAssignment(id, attempt, { type: 'worker.claimed' });
       const response = responseOf({ attempt });
       await book.sendAssignment(id, attempt, { type: 'worker.answered' }, { response });

@@ -1,8 +1,8 @@
+import type { SideEffect } from '../../src/task/life/advance.js';
 import type { Clock } from '../../src/base/clock.js';
 import { tasksLayout } from '../../src/store/layouts.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import type { Operation, Store } from '../../src/store/port.js';
-import type { Deed } from '../../src/task/life/advance.js';
 import { TaskBook, type BookParts } from '../../src/task/book/book.js';
 import type { TaskRecord } from '../../src/task/life/record.js';
 import { openTestStore } from './store.js';
@@ -11,7 +11,7 @@ import { VirtualClock } from './virtual-clock.js';
 /** A book on a real store, and what it did and could not do. */
 export interface OpenBook extends AsyncDisposable {
   book: TaskBook;
-  performed: { id: string; deed: Deed }[];
+  performed: { id: string; effect: SideEffect }[];
   troubles: unknown[];
   /** The process ends here: nothing is finished, nothing is closed but the files. */
   drop: () => Promise<void>;
@@ -19,8 +19,8 @@ export interface OpenBook extends AsyncDisposable {
 
 export interface BookOptions extends Partial<Pick<BookParts, 'limits' | 'random'>> {
   clock?: Clock;
-  /** What is done of a deed; it counts as performed when this resolves. */
-  perform?: (record: TaskRecord, deed: Deed, book: Promise<TaskBook>) => Promise<void>;
+  /** What is done of a effect; it counts as performed when this resolves. */
+  perform?: (record: TaskRecord, effect: SideEffect, book: Promise<TaskBook>) => Promise<void>;
   wrap?: (store: LevelStore) => Store;
 }
 
@@ -36,11 +36,11 @@ export async function openBook(folder: string, options: BookOptions = {}): Promi
     clock,
     random,
     ...(limits && { limits }),
-    perform: async (record, deed) => {
-      await perform?.(record, deed, book);
-      performed.push({ id: record.id, deed });
+    perform: async (record, effect) => {
+      await perform?.(record, effect, book);
+      performed.push({ id: record.id, effect });
     },
-    onKept: () => undefined,
+    onChanged: () => undefined,
     onTrouble: (_, error) => void troubles.push(error),
   });
   ready(opened);

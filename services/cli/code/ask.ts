@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { analyse, questionCharsMax } from '../../../src/pgc/search/question/question.js';
-import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
-import { overlayNames } from '../../../src/pgc/shapes.js';
+import { type AskAnswer, type AskRequest, overlayNames } from '../../../src/pgc/shapes.js';
 import { beginningOf } from '../input.js';
 import { askAgent } from '../../../src/remote/questions.js';
 import { withClient, withQuestions } from '../connect.js';

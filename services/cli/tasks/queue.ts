@@ -1,3 +1,4 @@
+import { resolveName } from '../../../src/task/queue/queue.js';
 import type { Command } from 'commander';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
@@ -5,7 +6,6 @@ import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
-import { resolved } from '../../../src/task/queue.js';
 import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import {
@@ -117,7 +117,7 @@ export function addQueueCommands(sigma: Command): void {
     .option('--why <text>', 'why', '')
     .action(async (name: string, options: AsOptions & { why: string }) => {
       await withQueue(options, async (tasks, owner) => {
-        const id = resolved(await tasks.queue(owner), name);
+        const id = resolveName(await tasks.queue(owner), name);
         const text = options.why === '' ? 'KILLED' : `KILLED: ${options.why}`;
         const view = await tasks.change({ id, what: 'cancel', text });
         print(options, view, () => `${printable(id)}: ${printable(view.state)}`);

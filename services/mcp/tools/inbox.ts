@@ -1,9 +1,9 @@
+import { resolveName } from '../../../src/task/queue/queue.js';
 import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { QueueAnswer } from '../../../src/task/requests/messages.js';
-import { resolved } from '../../../src/task/queue.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
 import { Tasks } from '../../../src/remote/tasks.js';
@@ -61,7 +61,7 @@ export const send: Tool<typeof sendInput> = {
 /** Whom a name means in the queue; without a manager, or there, what it says. */
 async function called(client: Client, name: string, signal: AbortSignal): Promise<string> {
   try {
-    return resolved(await new Tasks(client).queue('', { signal }), name);
+    return resolveName(await new Tasks(client).queue('', { signal }), name);
   } catch (error) {
     if (error instanceof BusError && error.code === 'CANCELLED') throw error;
     return name;

@@ -1,3 +1,4 @@
+import { resolveName } from '../../../src/task/queue/queue.js';
 import { z } from 'zod';
 import { newId } from '../../../src/base/ids.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
@@ -5,7 +6,6 @@ import { taskLimits, type DelegatedTask } from '../../../src/delegation/task/sha
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/requests/messages.js';
-import { resolved } from '../../../src/task/queue.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
@@ -248,7 +248,7 @@ export const kill: Tool<typeof killInput> = {
   doing: 'ending the task',
   async run({ task, why }, { bus, signal }) {
     const tasks = new Tasks(await bus.client());
-    const id = resolved(await tasks.queue('', { signal }), task);
+    const id = resolveName(await tasks.queue('', { signal }), task);
     const { state } = await tasks.change({
       ...{ id, what: 'cancel' },
       text: why === '' ? 'KILLED' : `KILLED: ${why}`,

@@ -1,5 +1,4 @@
-import type { Examination, Spot } from './examination.js';
-import { cut, word } from './examination.js';
+import { type Examination, type Spot, cut, word } from './examination.js';
 import { removesOwn } from './script-own.js';
 import { removesTemporary } from './script-temporary.js';
 import { bareScript, callTexts, type Literal } from './script-text.js';

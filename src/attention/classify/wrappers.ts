@@ -1,5 +1,4 @@
-import { programName } from './command-pattern.js';
-import type { CommandPattern } from './command-pattern.js';
+import { programName, type CommandPattern } from './command-pattern.js';
 import { tableEffects } from './effects.js';
 import { cut, inputOf, textOf, unreadInput, word, type Spot } from './examination.js';
 import type { Wrapper } from './policy.js';

@@ -1,6 +1,5 @@
 import type { Evidence } from '../shapes.js';
-import type { Claim, Verified } from './claim.js';
-import { claimLimits } from './claim.js';
+import { type Claim, type Verified, claimLimits } from './claim.js';
 import type { ReadDocument } from './document.js';
 import type { KnownTree } from './known-tree.js';
 

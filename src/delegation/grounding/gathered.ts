@@ -15,33 +15,32 @@ import {
   type TaskFailure,
 } from '../task/shapes.js';
 
-/** What a worker can ask of the PGC. Each throws what whoever answers says; `bytes` of all answers are counted. */
+/** The queries that a worker can send to the PGC. Each throws the error of the answering agent. */
 export interface Pgc {
   ask(question: string, overlays: readonly string[]): Promise<AskAnswer>;
-  /** With its definitions; so many of its call sites are cited. */
+  /** Definitions and call sites of a symbol; `cite` of the call sites are cited. */
   callers(symbol: string, cite: number): Promise<CallersAnswer>;
   blastRadius(request: BlastRequest): Promise<BlastRadius>;
   securityBlastRadius(symbol: string): Promise<SecurityBlastRadius>;
-  /** `target`: what it is about, a symbol or a path; empty: the whole tree. */
+  /** `target`: a symbol or a path; empty: the whole tree. */
   patterns(limit: number, target: string): Promise<DependencyPatterns>;
   algebra(expression: string, limit: number): Promise<AlgebraAnswer>;
   /**
-   * Has overlays made where they lack, and waits until `isThere` says so, as long as is sensible; it is asked a few times
-   * when they have been made. Says what hindered it.
+   * Has missing overlays built, and waits within limits until `isThere` is true, which is called a few times after the build. Returns the obstacles.
    */
-  generate(lack: Lack, isThere: () => Promise<boolean>): Promise<string[]>;
-  /** Of all answers so far. */
+  generate(lack: MissingOverlays, isThere: () => Promise<boolean>): Promise<string[]>;
+  /** Size of all answers so far. */
   readonly bytes: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Overlays that could not be consulted, and the agents that said so. */
-export interface Lack {
+/** Overlays that could not be consulted, and the agents that lack them. */
+export interface MissingOverlays {
   overlays: string[];
   agents: string[];
 }
 
-/** One thing that the PGC says, short enough for whoever does the work. */
+/** One short statement of the PGC for the context of a runner. */
 export interface Insight {
   overlay: string;
   /** `path:line`, or empty. */
@@ -49,14 +48,14 @@ export interface Insight {
   text: string;
 }
 
-/** What was asked of the PGC for a task, and what came of it. */
+/** The queries of a task to the PGC, and their results. */
 export interface Gathered {
   queries: string[];
   overlays: string[];
   insights: Insight[];
-  /** In the order of their finding. */
+  /** In the order in which they were found. */
   citations: EvidenceCitation[];
-  /** What was answered, in words. */
+  /** The answers in words. */
   answers: string[];
   warnings: string[];
   errors: TaskFailure[];
@@ -90,7 +89,7 @@ export function merged(...all: readonly Gathered[]): Gathered {
   };
 }
 
-/** The best of the citations, as many as the protocol allows; the confidence is that of what is cited. */
+/** The most similar citations, as many as the protocol allows, with their confidence. */
 export function evidenceOf(gathered: Gathered): GroundingEvidence {
   const citations = distinct(gathered.citations)
     .sort((one, other) => (other.similarity ?? 0) - (one.similarity ?? 0))
@@ -113,7 +112,7 @@ export function evidenceCitation(citation: Citation, relevance: string): Evidenc
   };
 }
 
-/** Where one was found several times, as what it is most like. */
+/** Each place once, with its highest similarity. */
 function distinct(citations: readonly EvidenceCitation[]): EvidenceCitation[] {
   const keyOf = (each: EvidenceCitation): string =>
     `${each.overlay} ${each.file_path}:${each.line_start}-${each.line_end} ${each.blob}`;
@@ -125,7 +124,7 @@ function distinct(citations: readonly EvidenceCitation[]): EvidenceCitation[] {
   return [...found.values()];
 }
 
-/** What several questions met with is told once. */
+/** Each failure once. */
 function distinctFailures(failures: readonly TaskFailure[]): TaskFailure[] {
   return [...new Map(failures.map((each) => [`${each.code} ${each.text}`, each])).values()];
 }
@@ -134,14 +133,14 @@ export function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)];
 }
 
-/** What could not be asked of one shard would be missing without a word. Throws PGC_FAILED. */
+/** An answer without one of the shards would be incomplete without notice. Throws PGC_FAILED. */
 export function assertAllAsked({ errors }: CallersAnswer): void {
   const failed = errors.find(({ code }) => code !== 'NO_SUCH_SYMBOL');
   if (failed !== undefined)
     throw new BusError('PGC_FAILED', { detail: `${failed.agent}: ${failed.text}` });
 }
 
-/** A name that nobody knows who was asked. */
-export function isNowhere({ definitions, callers }: CallersAnswer): boolean {
+/** Whether no shard defines or calls the symbol. */
+export function isUnknown({ definitions, callers }: CallersAnswer): boolean {
   return definitions.length + callers.length === 0;
 }

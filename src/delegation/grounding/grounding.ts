@@ -1,11 +1,11 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { analysis } from './hinted-analyses.js';
+import { analyse } from './hinted-analyses.js';
 import { consult } from './overlay-queries.js';
 import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
-import { nowhereIn } from './names.js';
+import { unknownNameIn } from './names.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from '../task/shapes.js';
 
-/** What the PGC says of a question is an answer to it, even that there is none; the rest is a failure of asking. */
+/** Errors that answer a query (nothing found, bad query); any other error is a failure of the PGC. */
 const answersInThemselves = new Set([
   'NO_SUCH_SYMBOL',
   'NOT_FOUND',
@@ -17,8 +17,7 @@ const answersInThemselves = new Set([
 ]);
 
 /**
- * Everything that a task wants to be known before, or after: its hinted queries, or its own text where it hints at none,
- * its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
+ * The grounding of a task: its hinted queries, or its own text where it hints at none, its analyses and its expression. Throws PGC_FAILED when the PGC cannot be asked, OVERLAYS_MISSING.
  */
 export async function ground(
   task: DelegatedTask,
@@ -27,11 +26,11 @@ export async function ground(
 ): Promise<Gathered> {
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
-  return guarded(async () => {
+  return measured(async () => {
     const queries = unique(queriesOf(task, hints.query_hints));
     const required = { isEvidenceRequired: isEvidenceRequired(hints) };
     const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
-    // One after the other, as they are worked on: each has its own time.
+    // One after the other: each has a time limit of its own.
     const analysed: Gathered[] = [];
     for (const hint of analysesOf(task)) {
       onProgress(`asking the PGC: ${titleOf(hint)}`);
@@ -42,18 +41,17 @@ export async function ground(
 }
 
 /**
- * Its hints, or its text. What somebody answered to a question about it is asked as well; where that is a name in place of one
- * that is nowhere, the text with the right name says it all.
+ * The hinted queries, or the text of the task, and the answers to its clarifications. An answer that names the right symbol for an unknown one replaces it in the queries.
  */
 function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly string[]): string[] {
   const queries = hints.length > 0 ? [...hints] : [task];
   return clarifications.reduce((asked, { question, answer }) => {
     const meant = answer.trim();
-    const wrong = nowhereIn(question);
+    const wrong = unknownNameIn(question);
     const isNamed = wrong !== undefined && asked.some((each) => wholeName(wrong).test(each));
     if (isNamed && bareName.test(meant))
       return asked.map((each) => each.replace(wholeName(wrong), () => meant));
-    // A nod asks for nothing.
+    // An answer without letters or digits is no query.
     return !/[\p{L}\p{N}]/u.test(meant) || asked.includes(meant) ? asked : [...asked, meant];
   }, queries);
 }
@@ -65,8 +63,8 @@ function wholeName(name: string): RegExp {
   return new RegExp(`(?<![\\w$])${name.replace(/[.$]/g, '\\$&')}(?![\\w$])`, 'g');
 }
 
-/** Times it, counts what it read, and says PGC_FAILED for whatever kept the PGC from answering. */
-export async function guarded(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
+/** Adds time and bytes to a result. Throws PGC_FAILED for any failure of the PGC, OVERLAYS_MISSING. */
+export async function measured(work: () => Promise<Gathered>, pgc: Pgc): Promise<Gathered> {
   const startedMs = pgc.clock.monotonicMs();
   const bytesBefore = pgc.bytes;
   try {
@@ -94,17 +92,17 @@ function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {
   return algebra_expression === '' ? analysis_hints : [...analysis_hints, expression];
 }
 
-/** How an analysis is called among the queries that were executed. */
+/** The name of an analysis among the executed queries. */
 const titleOf = ({ type, target }: AnalysisHint): string => `${type} ${target}`.trim();
 
 async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
   const queries = [titleOf(hint)];
   try {
-    const { insights, overlays, warnings, said } = await analysis(pgc, hint);
+    const { insights, overlays, warnings, said } = await analyse(pgc, hint);
     return { ...nothingGathered, queries, insights, overlays, warnings, answers: [said] };
   } catch (error) {
     const { code, message, retryable } = asBusError(error);
-    // There is no part of a set that could be told: it is done without, and said.
+    // A set has no partial result: it is left out with a warning.
     if (code === 'DEADLINE_EXCEEDED')
       return { ...nothingGathered, warnings: [`${titleOf(hint)} was left out: ${message}.`] };
     if (!answersInThemselves.has(code)) throw error;

@@ -2,19 +2,22 @@ import { parseJson } from '../task/json.js';
 import { unique, type Insight, type Pgc } from './gathered.js';
 import type { AnalysisHint } from '../task/shapes.js';
 
-/** Of each list of an analysis, in what is handed on. */
+/** Limit of entries from each list of an analysis. */
 const listedMax = 20;
 
-/** What an analysis says: in one sentence, and place by place. */
-export interface Analysed {
+/** The result of an analysis: one sentence, and a line for each place. */
+export interface AnalysisResult {
   insights: Insight[];
   overlays: string[];
   warnings: string[];
   said: string;
 }
 
-/** Throws what the analysis throws: NO_SUCH_SYMBOL, ALGEBRA_SYNTAX and the like, or that nobody answers. */
-export function analysis(pgc: Pgc, { type, target, options }: AnalysisHint): Promise<Analysed> {
+/** Throws what the analysis throws, such as NO_SUCH_SYMBOL, ALGEBRA_SYNTAX or NO_RESPONDER. */
+export function analyse(
+  pgc: Pgc,
+  { type, target, options }: AnalysisHint,
+): Promise<AnalysisResult> {
   const given = parseJson(options);
   switch (type) {
     case 'blast_radius':
@@ -35,7 +38,7 @@ function number(given: Options, name: string): number {
   return typeof given[name] === 'number' ? given[name] : 0;
 }
 
-async function blastRadius(pgc: Pgc, target: string, given: Options): Promise<Analysed> {
+async function blastRadius(pgc: Pgc, target: string, given: Options): Promise<AnalysisResult> {
   const direction = ['up', 'down', 'both'].find((each) => each === given.direction) ?? 'both';
   const found = await pgc.blastRadius({
     symbol: target,
@@ -63,7 +66,7 @@ async function blastRadius(pgc: Pgc, target: string, given: Options): Promise<An
   };
 }
 
-async function securityImpact(pgc: Pgc, target: string): Promise<Analysed> {
+async function securityImpact(pgc: Pgc, target: string): Promise<AnalysisResult> {
   const found = await pgc.securityBlastRadius(target);
   const { severity, reason } = found.risk_assessment;
   const { threats, count } = found.security_threats;
@@ -83,7 +86,7 @@ async function securityImpact(pgc: Pgc, target: string): Promise<Analysed> {
   };
 }
 
-async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promise<Analysed> {
+async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promise<AnalysisResult> {
   const found = await pgc.patterns(number(given, 'limit') || listedMax, target);
   const said = `Layers: ${found.violations_total} uses go against them, ${found.cycles.length} cycles.`;
   return {
@@ -101,7 +104,7 @@ async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promis
   };
 }
 
-async function algebraQuery(pgc: Pgc, target: string, given: Options): Promise<Analysed> {
+async function algebraQuery(pgc: Pgc, target: string, given: Options): Promise<AnalysisResult> {
   const found = await pgc.algebra(target, number(given, 'limit') || listedMax);
   const said = `${target}: ${found.count} found.`;
   return {

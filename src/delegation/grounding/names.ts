@@ -1,9 +1,9 @@
-/** Names that are looked up of one text, at most. */
+/** Limit of names that are looked up for one text. */
 export const namesMax = 24;
 
 export interface Names {
   symbols: string[];
-  /** Files, without the line behind them. */
+  /** Files, without line numbers. */
   paths: string[];
   /** There were more than `namesMax`. */
   isCut: boolean;
@@ -16,12 +16,12 @@ const pathEnding =
 const symbol =
   /`([A-Za-z_$][\w$]*(?:\.[\w$]+)*)(?:\(\))?`|\b([A-Za-z_$][\w$]*)\(\)|\b([A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*)\b/g;
 
-/** What of a text reads like the name of a symbol or of a file, in order, once each. */
+/** Words of a text that look like names of symbols or files, in order, each once. */
 export function namesIn(text: string): Names {
   const paths = [...text.matchAll(path)]
     .map(([found]) => found)
     .filter((each) => pathEnding.test(each));
-  // What stands in a path is no symbol.
+  // Parts of a path are not symbols.
   const rest = paths.reduce((left, each) => left.replaceAll(each, ' '), text);
   const symbols = [...rest.matchAll(symbol)].map(
     ([, quoted, called, plain]) => quoted ?? called ?? plain ?? '',
@@ -37,14 +37,14 @@ export function namesIn(text: string): Names {
   };
 }
 
-const nowhere = /^No symbol ([\w$.]+) is defined or called in the indexed code\./;
+const unknownNameForm = /^No symbol ([\w$.]+) is defined or called in the indexed code\./;
 
-/** What is asked about a name that is nowhere. */
-export function askedForName(name: string): string {
+/** The question about a name that the index does not know. */
+export function unknownNameQuestion(name: string): string {
   return `No symbol ${name} is defined or called in the indexed code. Which one is meant?`;
 }
 
-/** The name that such a question is about; undefined: it is about something else. */
-export function nowhereIn(question: string): string | undefined {
-  return nowhere.exec(question)?.[1];
+/** The name in such a question; undefined: it is another question. */
+export function unknownNameIn(question: string): string | undefined {
+  return unknownNameForm.exec(question)?.[1];
 }

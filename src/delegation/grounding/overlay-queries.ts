@@ -6,39 +6,37 @@ import {
   unique,
   type Gathered,
   type Insight,
-  type Lack,
+  type MissingOverlays,
   type Pgc,
 } from './gathered.js';
 
-/** Why a shard could not consult an overlay that was named, where making it anew may help. */
-const mendable = new Set([
+/** Errors of a shard about an overlay that a new build may correct. */
+const rebuildable = new Set([
   'OVERLAY_MISSING',
   'OVERLAY_FAILED',
   'OVERLAY_BUILDING',
-  // Its file is damaged, or somebody has taken it away.
+  // Its file is damaged or missing.
   'INDEX_CORRUPT',
 ]);
 
-interface Asked {
+interface QueryResult {
   query: string;
-  /** What was named; none: all that are ready. */
+  /** The overlays named in the query; none: all that are ready. */
   overlays: readonly string[];
   answer: AskAnswer;
 }
 
-/** One query, as evidence. Throws what asking throws. */
+/** One query as evidence. Throws what `pgc.ask` throws. */
 export async function askOne(
   pgc: Pgc,
   query: string,
   overlays: readonly string[],
 ): Promise<Gathered> {
-  return gatheredFrom(await asked(pgc, query, overlays));
+  return gatheredFrom(await ask(pgc, query, overlays));
 }
 
 /**
- * Queries over the overlays that a task hints at. Whether one is there is what the shards say that were asked, whatever the
- * registry has of it: what they could not consult is made for them, and they are asked again; what cannot be made, O1
- * stands in for. Throws what asking throws; OVERLAYS_MISSING where none of them is there and evidence is required.
+ * Queries over the overlays that a task hints at. The answers of the shards decide whether an overlay is there, not the registry. Missing overlays are built and their queries asked again; O1 replaces those that cannot be built. Throws what `pgc.ask` throws, and OVERLAYS_MISSING when none of them is there and evidence is required.
  */
 export async function consult(
   queries: readonly string[],
@@ -46,60 +44,60 @@ export async function consult(
   { isEvidenceRequired }: { isEvidenceRequired: boolean },
   pgc: Pgc,
 ): Promise<Gathered[]> {
-  let all = await Promise.all(queries.map((query) => asked(pgc, query, hinted)));
-  const lack = lackOf(all);
+  let all = await Promise.all(queries.map((query) => ask(pgc, query, hinted)));
+  const lack = missingIn(all);
   if (lack.overlays.length === 0) return all.map(gatheredFrom);
   const hindrances = await pgc.generate(lack, async () => {
-    all = await askedAgain(all, hinted, pgc);
+    all = await askAgain(all, hinted, pgc);
     return all.every(isWhole);
   });
-  const still = lackOf(all).overlays;
+  const still = missingIn(all).overlays;
   if (still.length === 0) return all.map(gatheredFrom);
   if (isEvidenceRequired && hinted.every((each) => !isAnywhere(each, all)))
     throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
-  all = await askedAgain(all, unique([...hinted, 'O1']), pgc);
+  all = await askAgain(all, unique([...hinted, 'O1']), pgc);
   const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
   return all.map((each) => withFallback(gatheredFrom(each), still, why));
 }
 
-async function asked(pgc: Pgc, query: string, overlays: readonly string[]): Promise<Asked> {
+async function ask(pgc: Pgc, query: string, overlays: readonly string[]): Promise<QueryResult> {
   return { query, overlays, answer: await pgc.ask(query, overlays) };
 }
 
-/** Those only that lacked something. */
-function askedAgain(
-  all: readonly Asked[],
+/** Repeats the queries that lacked an overlay. */
+function askAgain(
+  all: readonly QueryResult[],
   overlays: readonly string[],
   pgc: Pgc,
-): Promise<Asked[]> {
+): Promise<QueryResult[]> {
   return Promise.all(
-    all.map(async (each) => (isWhole(each) ? each : asked(pgc, each.query, overlays))),
+    all.map(async (each) => (isWhole(each) ? each : ask(pgc, each.query, overlays))),
   );
 }
 
-/** What was named and could not be consulted, and where. */
-function lackOf(all: readonly Asked[]): Lack {
+/** Overlays that could not be consulted, and the agents that lack them. */
+function missingIn(all: readonly QueryResult[]): MissingOverlays {
   return {
     overlays: unique(all.flatMap(leftOut)),
     agents: unique(all.flatMap((each) => gapsOf(each).map(({ agent }) => agent))),
   };
 }
 
-function isWhole(each: Asked): boolean {
+function isWhole(each: QueryResult): boolean {
   return leftOut(each).length === 0;
 }
 
-function leftOut(each: Asked): string[] {
+function leftOut(each: QueryResult): string[] {
   if (gapsOf(each).length === 0) return [];
   return each.overlays.filter((name) => isLeftOut(each.answer, name));
 }
 
-function gapsOf({ answer }: Asked): CodedError[] {
-  return answer.errors.filter(({ code }) => mendable.has(code));
+function gapsOf({ answer }: QueryResult): CodedError[] {
+  return answer.errors.filter(({ code }) => rebuildable.has(code));
 }
 
-/** Whether any of the shards that were asked has it: more of them were asked than lack something, or it is cited. */
-function isAnywhere(name: string, all: readonly Asked[]): boolean {
+/** Whether any shard has the overlay: fewer shards lack one than were asked, or it is cited. */
+function isAnywhere(name: string, all: readonly QueryResult[]): boolean {
   return all.some((each) => {
     const { answer } = each;
     const lacking = new Set(gapsOf(each).map(({ agent }) => agent));
@@ -115,7 +113,7 @@ function isLeftOut({ overlay_warnings }: AskAnswer, name: string): boolean {
   return overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
 }
 
-/** Said once for all shards that lack it; what ails each of them stands among the errors. */
+/** One warning for all shards that lack an overlay; the errors name each shard. */
 function withFallback(gathered: Gathered, missing: readonly string[], why: string): Gathered {
   const isSaid = (warning: string): boolean =>
     missing.some((name) => warning.startsWith(`${name} was not consulted`));
@@ -128,7 +126,7 @@ function withFallback(gathered: Gathered, missing: readonly string[], why: strin
   };
 }
 
-function gatheredFrom({ query, overlays, answer }: Asked): Gathered {
+function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
   return {
     ...nothingGathered,
     queries: [query],
@@ -145,10 +143,10 @@ function gatheredFrom({ query, overlays, answer }: Asked): Gathered {
   };
 }
 
-/** What the answer came from: what was named, without what it says was left out. */
+/** The overlays behind an answer: the named ones without those left out, and the cited ones. */
 function consulted(answer: AskAnswer, named: readonly string[]): string[] {
   const cited = answer.sources.map(({ overlay }) => overlay);
-  // Without names all are asked; O1 always is.
+  // Without names all overlays are asked, O1 always.
   const wanted = named.length === 0 ? ['O1'] : named;
   return unique([...cited, ...wanted.filter((name) => !isLeftOut(answer, name))]);
 }

@@ -3,8 +3,7 @@ import type { CitationVerdict, CriterionVerdict } from './review.js';
 import { errorOverlay, type Criterion, type TaskResponse } from '../task/shapes.js';
 
 /**
- * Each criterion on its own. What carries a check is met or not; what is only a sentence is `unchecked`: that its words
- * stand in the result says nothing.
+ * Checks each criterion on its own. A criterion with a check is met or unmet. One that is only a sentence is `unchecked`: its words in the result prove nothing.
  */
 export function checkCriteria(
   criteria: readonly Criterion[],

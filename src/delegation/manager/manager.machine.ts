@@ -1,15 +1,15 @@
 import { assertEvent, assign, setup } from 'xstate';
 
-/** A worker that was sent a task says within this that it begins. */
+/** Time in which a worker must claim a task. */
 export const claimMs = 20_000;
-/** And gives a sign of life at least so often. */
+/** Lease: the worker must report progress within this time. */
 export const leaseMs = 20_000;
 
 export interface AssignmentInput {
   worker: string;
   /** The fencing token. */
   attempt: number;
-  /** It knows the protocol: it claims what it begins, and gives signs of life. */
+  /** It speaks the protocol: it claims its task and renews its lease. */
   isCapable: boolean;
 }
 
@@ -26,9 +26,9 @@ export type AssignmentEffect =
   | { type: 'lease.arm'; delayMs: number }
   | { type: 'lease.clear' }
   | { type: 'withdrawal.send'; worker: string; attempt: number; reason: string }
-  /** What became of it, for the task. */
-  | { type: 'task.tell'; what: 'accepted' | 'answered' }
-  | { type: 'task.tell'; what: 'lost'; reason: string };
+  /** The outcome, for the task. */
+  | { type: 'task.notify'; what: 'accepted' | 'answered' }
+  | { type: 'task.notify'; what: 'lost'; reason: string };
 
 interface AssignmentContext extends AssignmentInput {
   reason: string;
@@ -67,17 +67,16 @@ const withdraw = assignment.emit(({ context: { worker, attempt, reason } }) => (
   attempt,
   reason,
 }));
-const tellAccepted = assignment.emit({ type: 'task.tell', what: 'accepted' });
-const tellAnswered = assignment.emit({ type: 'task.tell', what: 'answered' });
-const tellLost = assignment.emit(({ context }) => ({
-  type: 'task.tell',
+const notifyAccepted = assignment.emit({ type: 'task.notify', what: 'accepted' });
+const notifyAnswered = assignment.emit({ type: 'task.notify', what: 'answered' });
+const notifyLost = assignment.emit(({ context }) => ({
+  type: 'task.notify',
   what: 'lost',
   reason: context.reason,
 }));
 
 /**
- * One worker and one attempt at a task: sent, claimed, kept by signs of life, answered, lost or withdrawn. A worker that
- * knows nothing of leases has the time of the whole task, and its answer counts without a claim.
+ * One attempt of one worker at a task: sent, claimed, kept by lease, then answered, lost or withdrawn. A legacy worker has no lease: its time is that of the task, and its answer counts without a claim.
  */
 export const assignmentMachine = assignment.createMachine({
   id: 'delegation.manager',
@@ -92,7 +91,7 @@ export const assignmentMachine = assignment.createMachine({
     choosing: {
       always: [{ guard: 'isCapable', target: 'offered' }, { target: 'entrusted' }],
     },
-    /** To a worker that says when it begins. */
+    /** Sent to a worker that claims its tasks. */
     offered: {
       entry: [send, waitForClaim],
       on: {
@@ -101,18 +100,18 @@ export const assignmentMachine = assignment.createMachine({
       },
     },
     working: {
-      entry: [extend, tellAccepted],
+      entry: [extend, notifyAccepted],
       on: {
-        // Asked again by a worker that was started anew.
+        // A restarted worker claims again.
         'worker.claimed': { actions: extend },
         'worker.progressed': { actions: extend },
         'lease.expired': { target: 'lost', actions: 'rememberSilence' },
       },
     },
-    /** To a legacy worker. */
-    entrusted: { entry: [send, tellAccepted] },
-    answered: { entry: [clear, tellAnswered], type: 'final' },
-    lost: { entry: [clear, withdraw, tellLost], type: 'final' },
+    /** Sent to a legacy worker. */
+    entrusted: { entry: [send, notifyAccepted] },
+    answered: { entry: [clear, notifyAnswered], type: 'final' },
+    lost: { entry: [clear, withdraw, notifyLost], type: 'final' },
     withdrawn: { entry: [clear, withdraw], type: 'final' },
   },
 });

@@ -12,14 +12,12 @@ import {
   type TaskResponse,
 } from '../task/shapes.js';
 
-/** A finding quotes what somebody else wrote; it is kept, and goes to the next worker as feedback. */
+/** A finding quotes untrusted text, is stored, and goes to the next worker as feedback. */
 const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Whether a response may be accepted as it is. Pure: `verdicts` are what the caller found out about its citations, in
- * their order. An error refuses it. A warning lets it pass, unless much hangs on the task: then a person decides. Low
- * confidence is a warning, and for C3 and C4 a decision.
+ * Reviews a response. `verdicts`: those of its citations, in their order. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
@@ -57,7 +55,7 @@ export function reviewResponse(
   return { attempt, worker, verdict, findings, criteria, citations, confidence, similarity };
 }
 
-/** Why it was refused, as one code: a worker that does not speak the protocol is another matter than one that errs. */
+/** The reason of a verdict as one code; a worker without the protocol is PROTOCOL_MISMATCH. */
 export function reasonOf({ findings, verdict }: Pick<Review, 'findings' | 'verdict'>): string {
   if (verdict === 'accepted') return '';
   if (verdict !== 'refused') return findings[0]?.code ?? '';
@@ -105,7 +103,7 @@ function evidenceFindings(
       error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${confidence}`),
     );
   if (isRequired && confidence === 'low')
-    findings.push(warning('CONFIDENCE_LOW', 'the evidence is hardly about the question'));
+    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little similarity to the question'));
   return findings;
 }
 
@@ -141,11 +139,14 @@ function citationFindings(
   });
 }
 
-const unverified: CitationVerdict = { status: 'unverified', reason: 'nobody looked', now_at: '' };
+const unverified: CitationVerdict = {
+  status: 'unverified',
+  reason: 'it was not checked',
+  now_at: '',
+};
 
 /**
- * A hinted overlay that was not consulted: with a word about it the manager decides, without one it is an error. Where all
- * were consulted, at least one should be cited.
+ * A hinted overlay that was not consulted is a warning if the response says why, else an error. If all were consulted, at least one should be cited.
  */
 function overlayFindings(hints: readonly string[], evidence: GroundingEvidence): Finding[] {
   const { overlays_consulted, overlay_warnings, citations } = evidence;
@@ -168,7 +169,7 @@ function names(text: string, overlay: string): boolean {
   return text.split(/\W+/).includes(overlay);
 }
 
-/** Of the citations that are valid; one that states none says nothing. */
+/** Similarities of the valid citations; one without similarity counts as 0. */
 function similaritiesOf(response: TaskResponse, verdicts: readonly CitationVerdict[]): number[] {
   const citations = response.grounding_evidence?.citations ?? [];
   return citations.flatMap(({ similarity, overlay }, at) =>

@@ -19,7 +19,7 @@ export interface CitationVerdict {
   now_at: string;
 }
 
-/** What a manager found out about one response. */
+/** The review of one response by the manager. */
 export interface Review {
   attempt: number;
   worker: string;
@@ -28,7 +28,7 @@ export interface Review {
   criteria: CriterionVerdict[];
   /** In the order of the citations. */
   citations: CitationVerdict[];
-  /** As the manager computes it, of the citations that are valid. */
+  /** Computed by the manager from the valid citations. */
   confidence: ConfidenceLevel;
   similarity: number;
 }

@@ -7,7 +7,7 @@ import {
   type TaskKind,
 } from '../task/shapes.js';
 
-/** How heavily a kind of task is grounded, when whoever delegates it does not say. */
+/** The strategy for a kind of task, when the task names none. */
 export const strategyOf: Readonly<Record<TaskKind, Strategy>> = {
   simple_refactor: 'none',
   bug_fix: 'pgc_verify',
@@ -17,14 +17,13 @@ export const strategyOf: Readonly<Record<TaskKind, Strategy>> = {
   question: 'pgc_cite',
 };
 
-/** Symbols of a task's text that are analysed when its kind asks for it. */
+/** Limit of symbols in a task's text that are analysed when its kind requires it. */
 const targetsMax = 4;
-/** What reads like the name of a symbol rather than a word. */
+/** A word that looks like the name of a symbol. */
 const name = /\b(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b|`([A-Za-z_]\w*)`/g;
 
 /**
- * The task with a strategy, and with the analyses that its kind wants. A task with neither grounding nor a kind stays a
- * legacy one: who does not ask for evidence gets none.
+ * The task with a strategy, and with the analyses that its kind requires. A task with neither grounding nor a kind stays a legacy task without evidence.
  */
 export function withStrategy(task: DelegatedTask): DelegatedTask {
   const { grounding, kind } = task;
@@ -45,7 +44,7 @@ const noGrounding: Grounding = {
   query_hints: [],
 };
 
-/** A change of the architecture: what depends on what is named, and whether layers are kept. */
+/** Analyses for a change of the architecture: blast radii of the named symbols, and the layers. */
 function hintsFor(text: string): AnalysisHint[] {
   const targets = [...text.matchAll(name)]
     .map(([whole, quoted]) => quoted ?? whole)

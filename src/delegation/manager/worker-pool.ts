@@ -3,20 +3,20 @@ import { BusError } from '../../errors/bus-error.js';
 import type { AgentView } from '../../wire/messages.js';
 import { delegationCapability, runnerCapability, type RunnerName } from '../task/shapes.js';
 
-/** Tasks that a worker has at once when it does not say. */
+/** Concurrent tasks of a worker that does not state a number. */
 const slotsDefault = 1;
 const slotsMax = 64;
 const slotsPrefix = 'slots:';
 export const slotsCapability = (slots: number): string => `${slotsPrefix}${slots}`;
-/** Prompts that a worker runs at once, for each depth, when it does not say. */
+/** Concurrent prompts of each depth, for a worker that does not state a number. */
 export const promptSlotsDefault = 16;
 const promptSlotsPrefix = 'slots:prompt=';
 export const promptSlotsCapability = (slots: number): string => `${promptSlotsPrefix}${slots}`;
 
-/** What competes for the same slots of a worker: `work`, or `prompt/<depth>`. */
+/** Tasks of one class compete for the same slots of a worker: `work`, or `prompt/<depth>`. */
 export type WorkClass = 'work' | `prompt/${number}`;
 
-/** A prompt waits for those that it pushed: each depth has slots of its own, so that no parent starves its children. */
+/** A prompt waits for the prompts that it pushed: each depth has slots of its own, so that no parent starves its children. */
 export function workClassOf(runner: RunnerName, depth: number): WorkClass {
   return runner === 'prompt' ? `prompt/${depth}` : 'work';
 }
@@ -24,34 +24,34 @@ export function workClassOf(runner: RunnerName, depth: number): WorkClass {
 export interface Worker {
   id: string;
   alias: string;
-  /** It knows grounding, claims and leases. */
+  /** It speaks the protocol: grounding, claims and leases. */
   isCapable: boolean;
   capabilities: ReadonlySet<string>;
   slots: number;
-  /** Of prompts, for each depth. */
+  /** Slots for prompts, for each depth. */
   promptSlots: number;
 }
 
-/** Who is wanted for a task. */
-export interface Wish {
+/** The worker that a task needs. */
+export interface WorkerRequest {
   task: string;
   runner: RunnerName;
   /** Tasks above it. */
   depth?: number;
-  /** Agent or alias; empty: whoever can. */
+  /** Agent or alias; empty: any suitable worker. */
   to: string;
-  /** Who failed at it: only where nobody else could do it, and never again by name. */
+  /** Workers that failed at it: chosen only when there is no other, and never by name. */
   failed: readonly string[];
-  /** It has leave for something risky: only who keeps to that may have it. */
-  hasLeave?: boolean;
+  /** It has a grant for a risky action: only workers that enforce grants may have it. */
+  hasGrant?: boolean;
 }
 
 interface Waiting {
-  wish: Wish;
+  wish: WorkerRequest;
   take: (worker: Worker) => void;
 }
 
-/** Of the agents that are online; others may come back, but nothing new is given to them. */
+/** The workers among the agents that are online. */
 export function workersOf(views: readonly AgentView[]): Worker[] {
   return views
     .filter(({ state }) => state === 'online')
@@ -74,12 +74,11 @@ function stated(capabilities: readonly string[], form: RegExp): number | undefin
 }
 
 /**
- * Who is free for what. A slot is taken for one task until it is released; who waits is served in the order of coming,
- * as far as somebody suitable is free.
+ * The free slots of all workers. A task keeps a slot until it is released. Waiting tasks are served in order, as far as a suitable worker is free.
  */
 export class WorkerPool {
   #workers: Worker[] = [];
-  /** Worker by task, and for what. */
+  /** Worker and class by task. */
   readonly #taken = new Map<string, { worker: string; work: WorkClass }>();
   readonly #waiting = new Set<Waiting>();
 
@@ -92,8 +91,8 @@ export class WorkerPool {
     this.#serve();
   }
 
-  /** A slot that an earlier process had given away. */
-  retake(task: string, worker: string, work: WorkClass = 'work'): void {
+  /** Takes a slot that an earlier process had assigned. */
+  restore(task: string, worker: string, work: WorkClass = 'work'): void {
     this.#taken.set(task, { worker, work });
   }
 
@@ -101,24 +100,24 @@ export class WorkerPool {
     if (this.#taken.delete(task)) this.#serve();
   }
 
-  /** Whoever has a slot for it already, or is free now; takes the slot. */
-  now(wish: Wish): Worker | undefined {
+  /** Takes a slot for a task, or returns the worker that has one; undefined: no suitable worker is free. */
+  tryTake(wish: WorkerRequest): Worker | undefined {
     const before = this.#taken.get(wish.task)?.worker;
-    const held = this.#workers.find(({ id }) => id === before);
-    if (held !== undefined && this.#suits(held, wish) && !wish.failed.includes(held.id))
-      return held;
+    const current = this.#workers.find(({ id }) => id === before);
+    if (current !== undefined && this.#suits(current, wish) && !wish.failed.includes(current.id))
+      return current;
     const isFreed = this.#taken.delete(wish.task);
     const free = this.#best(wish);
     if (free !== undefined) this.#taken.set(wish.task, { worker: free.id, work: workOf(wish) });
-    // What it held before may be what another waits for.
+    // Another task may wait for the slot that it gave up.
     if (isFreed && free?.id !== before) this.#serve();
     return free;
   }
 
-  /** The same, waiting for it. Throws CANCELLED when the signal is given. */
-  async turn(wish: Wish, signal: AbortSignal): Promise<Worker> {
+  /** Waits for a slot and takes it. Throws CANCELLED when the signal aborts. */
+  async take(wish: WorkerRequest, signal: AbortSignal): Promise<Worker> {
     if (signal.aborted) throw new BusError('CANCELLED');
-    const free = this.now(wish);
+    const free = this.tryTake(wish);
     if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -141,13 +140,13 @@ export class WorkerPool {
     });
   }
 
-  /** Whether anybody who is there could ever do it. */
-  isPossible(wish: Wish): boolean {
+  /** Whether any connected worker is suitable, busy or not. */
+  isPossible(wish: WorkerRequest): boolean {
     return this.#workers.some((worker) => this.#suits(worker, wish));
   }
 
-  /** The same, of those that did not fail at it. */
-  hasFresh(wish: Wish): boolean {
+  /** Whether any suitable worker has not failed at it. */
+  hasUntried(wish: WorkerRequest): boolean {
     return this.#workers.some(
       (worker) => this.#suits(worker, wish) && !wish.failed.includes(worker.id),
     );
@@ -162,29 +161,29 @@ export class WorkerPool {
         full.add(work);
         continue;
       }
-      const free = this.now(waiting.wish);
+      const free = this.tryTake(waiting.wish);
       if (free !== undefined) waiting.take(free);
     }
   }
 
-  #best(wish: Wish): Worker | undefined {
+  #best(wish: WorkerRequest): Worker | undefined {
     const suited = this.#workers.filter((each) => this.#suits(each, wish));
     const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
-    // One that failed gets it again only where there is nobody else, busy or not.
+    // A worker that failed gets it again only when no other is suitable, busy ones included.
     return (fresh.length > 0 ? fresh : suited)
       .map((worker) => ({ worker, free: this.#free(worker, workOf(wish)) }))
       .filter(({ free }) => free > 0)
       .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
   }
 
-  #suits({ id, alias, isCapable, capabilities }: Worker, wish: Wish): boolean {
-    const { to, failed, runner, hasLeave } = wish;
-    if (hasLeave === true && !capabilities.has(attendCapability)) return false;
+  #suits({ id, alias, isCapable, capabilities }: Worker, wish: WorkerRequest): boolean {
+    const { to, failed, runner, hasGrant } = wish;
+    if (hasGrant === true && !capabilities.has(attendCapability)) return false;
     const isNamed =
       to !== '' &&
       !failed.includes(to) &&
       !this.#workers.some((each) => isCalled(each, to) && failed.includes(each.id));
-    // By name also one that knows nothing of the protocol: whoever names it knows that.
+    // A task may name a legacy worker.
     if (isNamed) return id === to || alias === to;
     return isCapable && capabilities.has(runnerCapability(runner));
   }
@@ -197,7 +196,7 @@ export class WorkerPool {
   }
 }
 
-function workOf({ runner, depth = 0 }: Wish): WorkClass {
+function workOf({ runner, depth = 0 }: WorkerRequest): WorkClass {
   return workClassOf(runner, depth);
 }
 

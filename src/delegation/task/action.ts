@@ -2,8 +2,7 @@ import type { ActionInQuestion } from '../../attention/shapes.js';
 import type { DelegatedTask } from './shapes.js';
 
 /**
- * What a task would do, as its risk is judged; undefined: it can do nothing but answer. What an agent of somebody else will
- * do is not known beforehand: only what it is told is judged, and it stops by itself.
+ * The action of a task for its risk classification; undefined: the runner only answers. What an external agent will do is not known beforehand: its instructions are classified, and it stops by itself at a risky step.
  */
 export function actionOf(task: DelegatedTask): ActionInQuestion | undefined {
   const { runner, action, context, clarifications, feedback, scope } = task;

@@ -1,13 +1,13 @@
 import { runners, taskLimits, type Assignment } from './shapes.js';
 
-/** Whose assignment it is, as far as that can be read: enough to say that the rest cannot. */
+/** Task and attempt of an assignment, so that a malformed one can be refused; undefined: even these are missing. */
 export function idsOf(assignment: Assignment): { task: string; attempt: number } | undefined {
   const task = (assignment.task as Assignment['task'] | null)?.id ?? '';
   const { attempt } = assignment;
   return isId(task) && attempt > 0 ? { task, attempt } : undefined;
 }
 
-/** Why nobody could do this; empty: it is well formed. What comes from the wire may lack what its type says. */
+/** Why the assignment is malformed; empty: it is well formed. A decoded message may lack fields that its type has. */
 export function objectionTo({ task, until_ms }: Assignment): string {
   const { action, runner, grounding, limits } = task;
   if (task.task.trim() === '') return 'task.task is empty';

@@ -1,4 +1,4 @@
-/** A JSON object out of a text that somebody else wrote; an empty one where it is none. */
+/** The JSON object in an untrusted text; an empty object when it is none. */
 export function parseJson(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -15,8 +15,7 @@ export interface Withdrawal extends Claim {
 }
 
 /**
- * What a manager and a worker say. Durable: `assign` and `withdraw` to the worker, `response` to the manager. Asked of
- * the manager: `claim`, before anything is begun, and `progress`; both answer with the lease, or STALE_ATTEMPT.
+ * Messages between a manager and a worker. Durable: `assign` and `withdraw` to the worker, `response` to the manager. Requests to the manager: `claim`, before the work begins, and `progress`; both answer with the lease, or STALE_ATTEMPT.
  */
 export const delegationMessages = {
   assign: { type: 'task.assign', codec: codec<Assignment>(delegation.Assignment) },
@@ -27,5 +26,5 @@ export const delegationMessages = {
   lease: codec<{ lease_ms: number }>(delegation.Lease),
 } as const;
 
-/** To and from a worker that knows nothing of this protocol: a task as JSON, and its answer as JSON. */
+/** Type of messages to and from a legacy worker: the task and the answer as JSON. */
 export const legacyType = 'text';

@@ -32,7 +32,7 @@ const citation = z.object({
   similarity: z.number().optional().describe('0 to 1, calibrated.'),
 });
 
-/** What an answer rests on, as a worker writes it. */
+/** The evidence of a response. */
 export const evidenceSchema = z.object({
   queries_executed: z
     .array(text(limits.textChars))
@@ -48,44 +48,43 @@ export const evidenceSchema = z.object({
     .array(citation)
     .max(limits.citations)
     .default([])
-    .describe(`What it rests on, at most ${evidenceLimits.citations}.`),
+    .describe(`Citations, at most ${evidenceLimits.citations}.`),
   grounding_confidence: z
     .enum(['high', 'medium', 'low'])
     .default('low')
     .describe(
-      'Mean similarity above .85 is high, from .7 on medium. The manager computes it anew.',
+      'Mean similarity above .85 is high, from .7 on medium. The manager computes it itself.',
     ),
   overlay_warnings: z
     .array(text(limits.textChars))
     .max(limits.warnings)
     .default([])
-    .describe('Overlays that were not there, and what was done instead.'),
+    .describe('Overlays that were missing, and what was used instead.'),
 });
 
 const usage = z.object({
   grounding_ms: uint32.default(0).describe('Spent on asking the PGC.'),
   elapsed_ms: uint32.default(0).describe('Spent on everything.'),
   grounding_bytes: uint32.default(0).describe('Read from the PGC.'),
-  context_bytes: uint32.default(0).describe('Handed to whoever did the work.'),
-  tokens: uint32.default(0).describe('Of a language model; 0: none was asked.'),
+  context_bytes: uint32.default(0).describe('Bytes of context given to the runner.'),
+  tokens: uint32.default(0).describe('Tokens of a language model; 0: no model was used.'),
 });
 
 /**
- * What a worker answers. Beyond the limits of the protocol (citations, characters) it is still understood: the review
- * names what breaks them. Beyond ours it is refused. Fields of a later version are left out.
+ * The response of a worker. Citations beyond the limits of the protocol are still read, so that the review can name them; beyond `responseLimits` the response is refused. Unknown fields are dropped.
  */
 export const taskResponseSchema = z.object({
-  task_id: text(taskLimits.idChars).min(1).describe('Of the task that it answers.'),
+  task_id: text(taskLimits.idChars).min(1).describe('Id of the task.'),
   status: z.enum(responseStatuses).describe('How it went.'),
-  result: text(taskLimits.resultChars).default('').describe('What was found out or done.'),
+  result: text(taskLimits.resultChars).default('').describe('The result in words.'),
   grounding_evidence: evidenceSchema
     .nullish()
-    .describe('What it rests on; needed where evidence is required.'),
-  reason: text(limits.textChars).default('').describe('Of a failure or a block: a code.'),
+    .describe('The evidence; needed where the task requires it.'),
+  reason: text(limits.textChars).default('').describe('Code of a failure or a block.'),
   errors: z
     .array(
       z.object({
-        code: words.describe('Of `sigma error`.'),
+        code: words.describe('A code that `sigma error` explains.'),
         text: text(limits.textChars).describe('In words.'),
         retryable: z.boolean().default(false).describe('Whether it may work another time.'),
       }),
@@ -95,21 +94,21 @@ export const taskResponseSchema = z.object({
     .describe('What went wrong; never among the citations.'),
   protocol_version: words
     .default(legacyVersion)
-    .describe('2.0; of a worker that knows no grounding 1.0-legacy.'),
+    .describe('2.0; for a worker without grounding 1.0-legacy.'),
   clarification_request: text(taskLimits.clarificationChars)
     .default('')
     .describe('The question, where the status is needs_clarification.'),
-  attempt: uint32.default(0).describe('Of the assignment that it answers.'),
-  partial: z.boolean().default(false).describe('It was stopped; this is what was done till then.'),
+  attempt: uint32.default(0).describe('Attempt of the assignment.'),
+  partial: z.boolean().default(false).describe('The work was stopped; this is the result so far.'),
   files_modified: z
     .array(text(limits.pathChars))
     .max(limits.files)
     .default([])
-    .describe('Files that were changed.'),
-  usage: usage.nullish().describe('What it cost.'),
+    .describe('Files that the work changed.'),
+  usage: usage.nullish().describe('Time, bytes and tokens.'),
   classification: classificationSchema
     .nullish()
-    .describe('What stopped it, where the reason is GATE_DETECTED.'),
+    .describe('The classification of the action, when the reason is GATE_DETECTED.'),
   steps: z
     .array(
       z.object({
@@ -120,10 +119,10 @@ export const taskResponseSchema = z.object({
     )
     .max(limits.steps)
     .default([])
-    .describe('Of the runner prompt: what was done, in order.'),
+    .describe('Steps of the runner prompt, in order.'),
 });
 
-/** Of a worker that writes JSON. Throws MALFORMED_PAYLOAD, which names the field. */
+/** Reads a response in JSON. Throws MALFORMED_PAYLOAD, which names the field. */
 export function readResponse(value: unknown): TaskResponse {
   const parsed = taskResponseSchema.safeParse(value);
   if (!parsed.success) throw new BusError('MALFORMED_PAYLOAD', { detail: detailOf(parsed.error) });
@@ -141,7 +140,7 @@ export function readResponse(value: unknown): TaskResponse {
   };
 }
 
-/** One that came as protobuf, by the rules of one that is JSON: there, what is left out is an empty text. Throws MALFORMED_PAYLOAD. */
+/** Reads a response in protobuf, where an absent field is an empty text. Throws MALFORMED_PAYLOAD. */
 export function readWireResponse(decoded: TaskResponse): TaskResponse {
   const { protocol_version } = decoded;
   const evidence = decoded.grounding_evidence as Partial<GroundingEvidence> | null;
@@ -157,7 +156,7 @@ export function readWireResponse(decoded: TaskResponse): TaskResponse {
 
 const addressed = taskResponseSchema.pick({ task_id: true, attempt: true });
 
-/** What is known of a task whose response cannot be read: it failed. Undefined: it does not even say which task. */
+/** A failed response in place of an unreadable one. Undefined: the unreadable one names no task. */
 export function unreadable(value: unknown, why: BusError): TaskResponse | undefined {
   const parsed = addressed.safeParse(value);
   if (!parsed.success) return undefined;

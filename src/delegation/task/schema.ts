@@ -32,7 +32,7 @@ const analysisHint = z.strictObject({
     ),
 });
 
-/** How a task is grounded, as whoever delegates writes it. */
+/** How a task is grounded, as the delegating agent writes it. */
 export const groundingSchema = z.strictObject({
   strategy: z
     .enum(strategies)
@@ -44,7 +44,7 @@ export const groundingSchema = z.strictObject({
     .array(analysisHint)
     .max(limits.hints)
     .default([])
-    .describe('Analyses that the worker shall run.'),
+    .describe('Analyses that the worker runs.'),
   algebra_expression: text(limits.expressionChars)
     .default('')
     .describe('Overlays combined: `O1 & O4`; see `sigma algebra --help`.'),
@@ -84,7 +84,7 @@ const check = z.strictObject({
 
 const criterion = z
   .union([
-    text(limits.criterionChars).min(1).describe('A sentence: only a reader can tell.'),
+    text(limits.criterionChars).min(1).describe('A sentence that a reader judges.'),
     z
       .strictObject({
         text: text(limits.criterionChars).min(1).describe('The criterion in words.'),
@@ -120,33 +120,33 @@ const action = z.strictObject({
     .describe('It may be run again under this key, which it finds in its environment.'),
 });
 
-/** What may be delegated, as whoever delegates writes it: most of it may be left out. */
+/** A task as the delegating agent writes it: most fields are optional. */
 export const delegatedTaskSchema = z.strictObject({
   id: name.max(limits.idChars).optional().describe('Absent: made by the manager.'),
   task: text(limits.promptChars)
     .min(1)
-    .describe('What is to be done, in words; of the runner prompt a prompt with its commands.'),
+    .describe('The work in words; for the runner prompt, a prompt with its commands.'),
   acceptance_criteria: z
     .array(criterion)
     .max(limits.criteria)
     .default([])
-    .describe('When it counts as done; each is judged on its own.'),
-  context: text(limits.contextChars).default('').describe('What the worker should know besides.'),
+    .describe('Criteria of completion; each is judged on its own.'),
+  context: text(limits.contextChars).default('').describe('Further information for the worker.'),
   grounding: groundingSchema
     .nullish()
-    .describe('How the PGC is used. Without it and without a kind, no evidence is asked for.'),
+    .describe('How the PGC is used. Without it and without a kind, no evidence is required.'),
   kind: z
     .enum(taskKinds)
     .optional()
-    .describe('What kind of work it is: says which strategy suits it when none is given.'),
+    .describe('Kind of work: chooses the strategy when none is given.'),
   criticality: z
     .enum(criticalities)
     .default('C2')
-    .describe('How much hangs on it. Of C3 and C4 a person decides whatever is doubtful.'),
+    .describe('Criticality. For C3 and C4 a person decides doubtful results.'),
   runner: z
     .enum(runners)
     .optional()
-    .describe('Who does the work at the worker. Absent: command with an action, else answer.'),
+    .describe('What runs the work at the worker. Absent: command with an action, else answer.'),
   action: action.optional().describe('A program to run.'),
   depends_on: z
     .array(name.max(limits.idChars))
@@ -172,17 +172,17 @@ export const delegatedTaskSchema = z.strictObject({
         .min(0)
         .max(limits.tokensMax)
         .default(0)
-        .describe('Of a language model, for all of it; 0: the usual.'),
+        .describe('Tokens of a language model for the whole task; 0: the default.'),
     })
     .default({
       timeout_ms: limits.timeoutMs.default,
       attempts_max: limits.attempts.default,
       tokens: 0,
     })
-    .describe('When it is given up.'),
+    .describe('Limits of time, attempts and tokens.'),
   to: text(limits.idChars)
     .default('')
-    .describe('Agent or alias that shall do it; empty: whoever can.'),
+    .describe('Agent or alias of the worker; empty: any suitable worker.'),
   pgc: text(limits.idChars)
     .default('')
     .describe('PGC agent that is asked; empty: the whole lattice.'),
@@ -190,18 +190,18 @@ export const delegatedTaskSchema = z.strictObject({
     .union([z.literal(''), name.max(limits.idChars)])
     .default('')
     .describe(
-      'Approvals of risky actions are remembered for it; empty: the one of whoever delegates.',
+      'Session whose approvals of risky actions count; empty: that of the delegating agent.',
     ),
   scope: z
     .array(text(limits.hintChars).min(1))
     .max(limits.scope)
     .default([])
-    .describe('Files and folders that it is meant to change; none: all below the root.'),
+    .describe('Files and folders that the task may change; none: all below the root.'),
   name: name
     .max(limits.nameChars)
     .or(z.literal(''))
     .default('')
-    .describe('What others call it, in the queue that it stands in; absent: by its id.'),
+    .describe('Name in its queue; absent: its id.'),
   model: text(limits.modelChars)
     .default('')
     .describe('Language model, of the runner prompt; absent: the one that is configured.'),
@@ -213,14 +213,14 @@ export const delegatedTaskSchema = z.strictObject({
     ),
 });
 
-/** A task as somebody wrote it, with all that was left out. Throws TASK_INVALID, which names the field. */
+/** A task with the defaults of all absent fields. Throws TASK_INVALID, which names the field. */
 export function readTask(value: unknown, id: string): DelegatedTask {
   const parsed = delegatedTaskSchema.safeParse(value);
   if (!parsed.success) throw invalid(parsed.error);
   const { acceptance_criteria, grounding: given, critique, ...rest } = parsed.data;
   const task: DelegatedTask = {
     ...rest,
-    // A no is no word: it switches off nothing that the policy wants.
+    // `critique: false` cannot switch off a review that the policy requires.
     ...(critique === true && { critique }),
     id: rest.id ?? id,
     acceptance_criteria: acceptance_criteria.map(criterionOf),
@@ -250,7 +250,7 @@ export function readTask(value: unknown, id: string): DelegatedTask {
   return checked(task);
 }
 
-/** Another action in place of one; what is left out stays. Throws TASK_INVALID. */
+/** Another action in place of one; absent fields stay. Throws TASK_INVALID. */
 export function readAction(value: object, before: Action | null): Action {
   const parsed = action.safeParse({ ...before, ...value });
   if (!parsed.success) throw wrong(`action.${detailOf(parsed.error)}`);
@@ -267,8 +267,7 @@ const story = z.object({
 });
 
 /**
- * A task that came over the bus, by the rules of one that somebody wrote: a peer may send anything. What a peer leaves out
- * (an empty text, a 0) is what it is when left out there, but for the id. Throws TASK_INVALID, which names the field.
+ * A task that came over the bus, checked by the same rules, for a peer may send any bytes. An empty text or a 0 counts as absent, except for the id. Throws TASK_INVALID, which names the field.
  */
 export function readWireTask(decoded: DelegatedTask): DelegatedTask {
   const { clarifications, feedback, grounding: given, kind, ...rest } = decoded;
@@ -316,7 +315,7 @@ function jsonOf(options: object): string {
   try {
     return JSON.stringify(options);
   } catch (error) {
-    // In a circle, or too deep.
+    // Circular, or nested too deep.
     throw wrong(`grounding.analysis_hints: options: ${error instanceof Error ? error.name : ''}`);
   }
 }
@@ -325,7 +324,7 @@ function tooLong(options: string): BusError {
   return wrong(`grounding.analysis_hints: options of ${options.length} characters`);
 }
 
-/** What one field alone cannot say. */
+/** Rules that span several fields. */
 function checked(task: DelegatedTask): DelegatedTask {
   const { action: its, runner, depends_on, id, grounding: given } = task;
   if (runner !== 'prompt' && task.task.length > taskLimits.taskChars)
@@ -365,7 +364,7 @@ function wrong(detail: string): BusError {
   return new BusError('TASK_INVALID', { detail });
 }
 
-/** What is wrong, with the field. */
+/** The first problem, with its field. */
 export function detailOf(error: z.ZodError): string {
   const [issue] = error.issues;
   const where = issue?.path.join('.') ?? '';

@@ -1,6 +1,5 @@
 /**
- * The task that a manager hands to a worker, and what the worker answers. They mirror `proto/delegation.proto` and are the
- * JSON that agents write, hence snake case: a field is added, never renamed.
+ * The task that a manager gives to a worker, and the response. They mirror `proto/delegation.proto` and are the JSON that agents write, hence snake case: a field may be added, never renamed.
  */
 
 import type { Classification, Grant } from '../../attention/shapes.js';
@@ -19,7 +18,7 @@ export type AnalysisType = (typeof analysisTypes)[number];
 export const overlayHints = ['O1', 'O2', 'O3', 'O4', 'O5', 'O6', 'O7'] as const;
 export type OverlayHint = (typeof overlayHints)[number];
 
-/** What kind of work it is: says which strategy suits it when none is given. */
+/** Kind of work: chooses the strategy when none is given. */
 export const taskKinds = [
   'simple_refactor',
   'bug_fix',
@@ -30,7 +29,7 @@ export const taskKinds = [
 ] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
-/** How much hangs on it; critical are C3 and C4. */
+/** Criticality; C3 and C4 are critical. */
 export const criticalities = ['C1', 'C2', 'C3', 'C4'] as const;
 export type Criticality = (typeof criticalities)[number];
 
@@ -42,20 +41,20 @@ export type ResponseStatus = (typeof responseStatuses)[number];
 
 export const protocolVersion = '2.0';
 export const legacyVersion = '1.0-legacy';
-/** A worker that says so when it registers knows grounding. */
+/** Capability of workers that speak this protocol. */
 export const delegationCapability = 'delegation:2.0';
 export const runnerCapability = (runner: RunnerName): string => `runner:${runner}`;
 
-/** An error that a legacy worker puts among its citations: it is no evidence. */
+/** Overlay name of an error that a legacy worker puts among its citations: no evidence. */
 export const errorOverlay = 'error';
 
 /** Limits of the delegation protocol. */
 export const evidenceLimits = { citations: 10, contentChars: 500 } as const;
-/** Ours. Lists and texts beyond are refused, not cut. */
+/** Limits of a task. Beyond them it is refused, not cut. */
 export const taskLimits = {
   idChars: 96,
   taskChars: 16_000,
-  /** The same, where it is a prompt with commands. */
+  /** Of a task for the runner `prompt`. */
   promptChars: 262_144,
   nameChars: 64,
   modelChars: 200,
@@ -80,13 +79,13 @@ export const taskLimits = {
   resultChars: 65_536,
   timeoutMs: { min: 100, default: 10 * 60_000, max: 24 * 3_600_000 },
   attempts: { default: 3, max: 10 },
-  /** All of it, as JSON: with the story of its attempts it still fits into one frame. */
+  /** The whole task as JSON: with the history of its attempts it still fits into one frame. */
   bytes: 1024 * 1024,
 } as const;
 
-/** Of a response that is still read. `citations` and `contentChars` are above those of the protocol: the review names these. */
+/** Limits of a response that is still read. `citations` and `contentChars` exceed those of the protocol, so that the review can name a violation. */
 export const responseLimits = {
-  /** All of it, as JSON. */
+  /** The whole response as JSON. */
   bytes: 512 * 1024,
   citations: 64,
   contentChars: 8_000,
@@ -121,7 +120,7 @@ export interface Grounding {
   evidence_required?: boolean;
 }
 
-/** What a program can check of an acceptance criterion; all empty: only a reader can tell. */
+/** The part of an acceptance criterion that a program checks; all empty: a reader judges it. */
 export interface Check {
   cites_symbol: string;
   cites_file: string;
@@ -164,22 +163,22 @@ export interface DelegatedTask {
   runner: RunnerName;
   action: Action | null;
   depends_on: string[];
-  /** `tokens`: of a language model, for all of it; 0: the usual. */
+  /** `tokens`: of a language model, for the whole task; 0: the default. */
   limits: { timeout_ms: number; attempts_max: number; tokens: number };
-  /** Agent or alias that shall do it; empty: whoever can. */
+  /** Agent or alias of the worker; empty: any suitable one. */
   to: string;
   /** PGC agent that is asked; empty: the whole lattice. */
   pgc: string;
   clarifications: Clarification[];
-  /** What has to be put right, of an earlier attempt. */
+  /** What an earlier attempt has to correct. */
   feedback: string[];
-  /** Approvals of risky actions are remembered for it; empty: the one of whoever delegates. */
+  /** Session whose approvals of risky actions count; empty: that of the delegating agent. */
   session: string;
-  /** Files and folders that it is meant to change, from the root; none: all below the root. */
+  /** Files and folders that the task may change, from the root; none: all below the root. */
   scope: string[];
-  /** What others call it, in the queue that it stands in; empty: by its id. */
+  /** Name in its queue; empty: its id. */
   name: string;
-  /** Language model, of the runner `prompt`; empty: the one that is configured. */
+  /** Language model for the runner `prompt`; empty: the configured one. */
   model: string;
   /** Its result is reviewed by a critic before it counts. Absent: where the policy wants it. */
   critique?: boolean;
@@ -217,17 +216,16 @@ export interface TaskFailure {
   retryable: boolean;
 }
 
-/** What a task cost its worker. */
+/** Cost of a task at its worker. */
 export interface Usage {
   grounding_ms: number;
   elapsed_ms: number;
   /**
-   * Read from the PGC, and what of it was handed to whoever did the work: 0 where nobody was handed anything, as with the
-   * runner `answer`, which says itself what the PGC says.
+   * Bytes read from the PGC, and bytes of it given to the runner: 0 for the runner `answer`, which is given none.
    */
   grounding_bytes: number;
   context_bytes: number;
-  /** Of a language model; 0: none was asked. */
+  /** Tokens of a language model; 0: none was used. */
   tokens: number;
 }
 
@@ -236,20 +234,20 @@ export interface TaskResponse {
   status: ResponseStatus;
   result: string;
   grounding_evidence: GroundingEvidence | null;
-  /** Of a failure or a block: a code. */
+  /** Code of a failure or a block. */
   reason: string;
   errors: TaskFailure[];
   protocol_version: string;
   clarification_request: string;
   /** The fencing token of the assignment. */
   attempt: number;
-  /** What was done before it failed or was stopped. */
+  /** The result is what was done before the work failed or was stopped. */
   partial: boolean;
   files_modified: string[];
   usage: Usage | null;
-  /** What stopped it, where the reason is GATE_DETECTED. */
+  /** The classification of the action, when the reason is GATE_DETECTED. */
   classification: Classification | null;
-  /** Of the runner `prompt`: what was done, in order; of a long story the beginning and the end. */
+  /** Steps of the runner `prompt`, in order; of a long history the beginning and the end. */
   steps: Step[];
 }
 
@@ -264,27 +262,27 @@ export interface Assignment {
   task: DelegatedTask;
   attempt: number;
   lease_ms: number;
-  /** Unix time at which nobody waits for it any more. */
+  /** Unix time of the deadline. */
   until_ms: number;
   /** The agent that manages it. */
   manager: string;
-  /** Leave to run what is risky, each once. */
+  /** Permissions for risky actions, each valid once. */
   grants: Grant[];
-  /** Tasks above it: 0 where no other task pushed it. */
+  /** Number of tasks above it: 0 when no task pushed it. */
   depth: number;
   /** Who gets the result. */
   parent: string;
 }
 
-/** Whether it may change something that outlives it, and must not be done a second time unasked. */
+/** Whether the task may have lasting effects, so that it must not be repeated without a decision. */
 export function hasEffects({ runner, action }: Pick<DelegatedTask, 'runner' | 'action'>): boolean {
-  // What it pushed and sent is out: begun anew by another executor, it would be pushed and sent again.
+  // A prompt pushes tasks and sends messages: another executor would push and send them again.
   if (runner === 'prompt') return true;
   if (runner !== 'command' && runner !== 'agent') return false;
   return action === null || (!action.read_only && action.idempotency_key === '');
 }
 
-/** Absent means required, unless nothing is grounded at all. */
+/** Absent means required, unless the strategy is `none` or there is no grounding. */
 export function isEvidenceRequired(grounding: Grounding | null): boolean {
   if (grounding === null) return false;
   return grounding.evidence_required ?? grounding.strategy !== 'none';

@@ -4,21 +4,21 @@ import { evidenceLimits, taskLimits, type DelegatedTask } from '../task/shapes.j
 import {
   assertAllAsked,
   evidenceCitation,
-  isNowhere,
+  isUnknown,
   merged,
   nothingGathered,
   type Gathered,
   type Pgc,
 } from '../grounding/gathered.js';
-import { ground, guarded } from '../grounding/grounding.js';
-import { askedForName, namesIn } from '../grounding/names.js';
-import { outcome, type Outcome } from '../outcome.js';
+import { ground, measured } from '../grounding/grounding.js';
+import { unknownNameQuestion, namesIn } from '../grounding/names.js';
+import { outcome, type Outcome } from './runner-outcome.js';
 
-/** Names of a task's text that must be clear before it is answered. */
+/** Limit of names in a task that are checked before it is answered. */
 const clearNamesMax = 4;
-/** Definitions that a question names. */
+/** Limit of definitions in a question or a result. */
 const placesNamed = 8;
-/** Of the call sites that a result lists; the rest is counted, and `sigma callers` has them. */
+/** Limit of the listed call sites; the rest is counted, and `sigma callers` lists all. */
 const listCharsMax = taskLimits.resultChars - 4_000;
 
 const ofCallers =
@@ -27,9 +27,7 @@ const named =
   /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?((?:[\w./-]+#)?[A-Za-z_$][\w$.]*)/i;
 
 /**
- * Answers the text of a task from the PGC alone, without a model: every sentence is what the PGC says, with its place.
- * Who asks for the callers of a symbol gets every call site, and whether its result is looked at. `given`: what was
- * gathered before. Throws PGC_FAILED, OVERLAYS_MISSING.
+ * Answers a task from the PGC alone, without a model: every sentence comes from the PGC, with its place. A question about the callers of a symbol gets every call site, and whether it ignores the result. `given`: gathered before. Throws PGC_FAILED, OVERLAYS_MISSING.
  */
 export async function answer(
   task: DelegatedTask,
@@ -37,34 +35,34 @@ export async function answer(
   pgc: Pgc | null,
 ): Promise<Outcome> {
   if (pgc === null) return fromContext(task);
-  const wanted = calledIn(task.task);
+  const wanted = calleeIn(task.task);
   const known = new Map<string, CallersAnswer>();
-  const looked = await guarded(async () => {
+  const looked = await measured(async () => {
     for (const name of wanted === undefined ? clearNames(task) : [wanted]) {
       const found = await pgc.callers(name, 0);
-      // Nobody is asked what a name means because the shard that knows it was away.
-      if (isNowhere(found)) assertAllAsked(found);
+      // A shard that did not answer may know the name: then it is no question to a person.
+      if (isUnknown(found)) assertAllAsked(found);
       known.set(name, found);
     }
     return nothingGathered;
   }, pgc);
   for (const [name, found] of known) {
-    const question = unclear(task, name, found, wanted !== undefined);
+    const question = questionAbout(task, name, found, wanted !== undefined);
     if (question !== '') return outcome('asked', { question, gathered: merged(looked) });
   }
   if (wanted !== undefined) {
-    const subject = meant(task, wanted, known.get(wanted));
+    const subject = symbolMeant(task, wanted, known.get(wanted));
     const said = await callersOf(task, subject, known.get(subject), given, pgc);
     return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
   }
-  // What was given is in the response already, and so is what it cost.
+  // `given` and its cost are in the response already.
   if (given !== null) return outcome('finished', { result: composed(given), gathered: looked });
   const gathered = await ground(task, pgc);
   return outcome('finished', { result: composed(gathered), gathered: merged(looked, gathered) });
 }
 
-/** The symbol whose callers are wanted; undefined where the text asks for something else. */
-export function calledIn(text: string): string | undefined {
+/** The symbol whose callers a text asks for; undefined: it asks for something else. */
+export function calleeIn(text: string): string | undefined {
   if (!ofCallers.test(text)) return undefined;
   const found = named.exec(text)?.[1];
   return found?.replace(/[.]$/, '') ?? namesIn(text).symbols[0];
@@ -80,7 +78,7 @@ async function callersOf(
   const chosen = known === undefined ? name : chosenName(task, name, known.definitions);
   const queries = [`callers of ${chosen}`];
   let result = '';
-  const gathered = await guarded(async () => {
+  const gathered = await measured(async () => {
     const found = await pgc.callers(chosen, evidenceLimits.citations);
     assertAllAsked(found);
     result = listed(chosen, found);
@@ -91,7 +89,7 @@ async function callersOf(
       citations: found.citations.map((each) => evidenceCitation(each, each.text)),
     };
   }, pgc);
-  // What the task hints at besides is asked as well; of its own text the list is the answer.
+  // Hints are grounded as well; the list answers the text itself.
   const hinted = hasHints(task) ? (given ?? (await ground(task, pgc))) : (given ?? nothingGathered);
   const besides = hasHints(task) && hinted.answers.length > 0 ? `\n\n${composed(hinted)}` : '';
   return outcome('finished', {
@@ -106,7 +104,7 @@ function hasHints({ grounding }: DelegatedTask): boolean {
   return query_hints.length + analysis_hints.length > 0 || algebra_expression !== '';
 }
 
-/** Every site on a line of its own: those that ignore the result first. */
+/** One line for each call site; those that ignore the result first. */
 function listed(name: string, { definitions, callers }: CallersAnswer): string {
   const calls = callers.filter(({ kind }) => kind !== 'slot');
   const slots = callers.filter(({ kind }) => kind === 'slot');
@@ -154,7 +152,7 @@ function composed({ answers }: Gathered): string {
   return within(answers.filter((each) => each.trim() !== ''));
 }
 
-/** Without the PGC there is only what the task brings along. */
+/** Without a PGC the answer comes from the context of the task. */
 function fromContext({ task, context, clarifications }: DelegatedTask): Outcome {
   const words = new Set((task.toLowerCase().match(/[\w$]{4,}/g) ?? []).map(String));
   const paragraphs = [...context.split(/\n\s*\n/), ...clarifications.map((each) => each.answer)];
@@ -171,8 +169,8 @@ function clearNames({ task }: DelegatedTask): string[] {
   return namesIn(task).symbols.slice(0, clearNamesMax);
 }
 
-/** A name that is defined nowhere, or in several files, is asked about; unless somebody has answered already. */
-function unclear(
+/** The question about a name that is unknown or defined in several files; empty: it is clear, or was clarified. */
+function questionAbout(
   task: DelegatedTask,
   name: string,
   found: CallersAnswer,
@@ -180,7 +178,7 @@ function unclear(
 ): string {
   if (task.clarifications.length > 0 || name.includes('#')) return '';
   const { definitions } = found;
-  if (isNowhere(found)) return askedForName(name);
+  if (isUnknown(found)) return unknownNameQuestion(name);
   if (!isSubject) return '';
   const places = realPlaces(definitions);
   if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
@@ -189,19 +187,19 @@ function unclear(
   return `${name} is defined in ${places.length} files: ${shown.join(', ')}${more}. Which one is meant? Answer with one of them, or "all".`;
 }
 
-/** Of a name that is nowhere, what somebody answered instead. */
-function meant(
+/** The name in the last clarification, for a name that is unknown. */
+function symbolMeant(
   { clarifications }: DelegatedTask,
   name: string,
   found: CallersAnswer | undefined,
 ): string {
-  const isKnown = found !== undefined && !isNowhere(found);
+  const isKnown = found !== undefined && !isUnknown(found);
   const answered = clarifications.at(-1)?.answer.trim() ?? '';
   if (isKnown || answered === '') return name;
   return namesIn(answered).symbols[0] ?? (/^[\w$.#/-]+$/.test(answered) ? answered : name);
 }
 
-/** One of each file, declarations left out. */
+/** One definition of each file, without declarations. */
 function realPlaces(definitions: readonly Definition[]): Definition[] {
   const real = definitions.filter(({ declaration }) => !declaration);
   return [...new Map(real.map((each) => [each.file_path, each])).values()];

@@ -1,15 +1,14 @@
 import type { Insight } from '../grounding/gathered.js';
 
-/** Of the context that is handed to whoever does the work. */
+/** Limit of the digest in the context of a runner. */
 export const contextCharsMax = 6_000;
-/** Of one insight. */
+/** Limit of one line. */
 export const insightCharsMax = 240;
 
 /**
- * The key findings, a line each: overlay, place, first line. Never more than `charsMax`; what found no room is counted.
- * A place is named once for each overlay: what is said of it first counts.
+ * The insights as lines of overlay, place and first line, at most `charsMax` characters; the rest is counted. Each place stands once for each overlay, with its first insight.
  */
-export function distil(insights: readonly Insight[], charsMax = contextCharsMax): string {
+export function digestOf(insights: readonly Insight[], charsMax = contextCharsMax): string {
   const seen = new Set<string>();
   const lines: string[] = [];
   let chars = 0;
@@ -19,7 +18,7 @@ export function distil(insights: readonly Insight[], charsMax = contextCharsMax)
     if (seen.has(key)) continue;
     seen.add(key);
     const line = lineOf(insight);
-    // Room for the last line, which says how many there are besides.
+    // Leaves room for the last line with the number of the rest.
     if (left > 0 || chars + line.length + 1 > charsMax - reservedChars) {
       left += 1;
       continue;

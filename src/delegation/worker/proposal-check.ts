@@ -2,7 +2,7 @@ import { Semaphore } from '../../base/semaphore.js';
 import {
   assertAllAsked,
   evidenceCitation,
-  isNowhere,
+  isUnknown,
   merged,
   nothingGathered,
   type Gathered,
@@ -10,43 +10,42 @@ import {
 } from '../grounding/gathered.js';
 import { BusError } from '../../errors/bus-error.js';
 import { askOne } from '../grounding/overlay-queries.js';
-import { ground, guarded } from '../grounding/grounding.js';
+import { ground, measured } from '../grounding/grounding.js';
 import { namesIn, namesMax } from '../grounding/names.js';
 import type { DelegatedTask } from '../task/shapes.js';
 
-/** Something that a proposal names and that the PGC does not know. */
+/** A name in a proposal that the index does not know. */
 export interface Conflict {
   name: string;
   why: string;
 }
 
-export interface Checked {
+export interface CheckedProposal {
   gathered: Gathered;
   conflicts: Conflict[];
-  /** Names that were looked up. */
+  /** Number of names that were looked up. */
   names: number;
 }
 
-/** Call sites cited of one name: a proposal names many. */
+/** Call sites cited for one name. */
 const citedPerName = 2;
-/** Each name is asked of every shard, and each path of the whole tree: not all of them at once. */
+/** Concurrent lookups: each name is sent to every shard. */
 const lookedUpAtOnce = 4;
-/** Sentences of a result that are looked up, to be cited. */
+/** Sentences of a result that are searched for citations. */
 const sentencesMax = 4;
 const sentenceChars = { min: 20, max: 400 } as const;
 
 /**
- * Is what a proposal names there? Every symbol and path of it is looked up, and what the task hints at is asked. What the
- * task itself names is no claim of the proposal. Throws PGC_FAILED.
+ * Looks up every symbol and path that a proposal names, and runs the grounding of the task. Names from the task itself are not conflicts of the proposal. Throws PGC_FAILED.
  */
-export async function checkClaims(
+export async function checkProposal(
   task: DelegatedTask,
   proposal: string,
   pgc: Pgc,
-): Promise<Checked> {
+): Promise<CheckedProposal> {
   const conflicts: Conflict[] = [];
   const { symbols, paths, isCut } = namesIn(proposal);
-  const gathered = await guarded(async () => {
+  const gathered = await measured(async () => {
     const turns = new Semaphore({
       atOnce: lookedUpAtOnce,
       waitingMax: 2 * namesMax,
@@ -62,9 +61,9 @@ export async function checkClaims(
     return merged(...looked, ...cut);
   }, pgc);
   const hinted = await ground(task, pgc);
-  const told = namesIn(task.task);
+  const given = namesIn(task.task);
   const isClaim = ({ name }: Conflict): boolean =>
-    !told.symbols.includes(name) && !told.paths.includes(name);
+    !given.symbols.includes(name) && !given.paths.includes(name);
   const order = (each: Conflict): number => [...symbols, ...paths].indexOf(each.name);
   return {
     gathered: merged(gathered, hinted),
@@ -73,10 +72,14 @@ export async function checkClaims(
   };
 }
 
-/** What a result states, looked up afterwards: its names, its first sentences, what the task hints at. */
-export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc): Promise<Checked> {
-  const checked = await checkClaims(task, result, pgc);
-  const stated = await guarded(
+/** Finds citations for a finished result: its names, its first sentences, and the grounding of the task. */
+export async function citeResult(
+  task: DelegatedTask,
+  result: string,
+  pgc: Pgc,
+): Promise<CheckedProposal> {
+  const checked = await checkProposal(task, result, pgc);
+  const stated = await measured(
     async () =>
       merged(...(await Promise.all(sentencesOf(result).map((each) => askOne(pgc, each, []))))),
     pgc,
@@ -87,8 +90,8 @@ export async function citeClaims(task: DelegatedTask, result: string, pgc: Pgc):
 async function lookUpSymbol(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {
   const found = await pgc.callers(name, citedPerName);
   const { definitions, callers, citations } = found;
-  if (isNowhere(found)) {
-    // A shard that could not be asked may be the one that has it.
+  if (isUnknown(found)) {
+    // A shard that did not answer may define it.
     assertAllAsked(found);
     conflicts.push({ name, why: 'no such symbol is defined or called' });
   }
@@ -116,7 +119,7 @@ async function lookUpPath(name: string, pgc: Pgc, conflicts: Conflict[]): Promis
   return { ...nothingGathered, queries: [`file ${bare}`], overlays: ['O1'] };
 }
 
-/** As they would be asked: without marks of a list, long enough to say something. */
+/** Sentences as queries: without list marks, and long enough. */
 function sentencesOf(result: string): string[] {
   return result
     .split(/\n+|(?<=[.!?])\s+(?=[A-Z`])/)

@@ -1,11 +1,11 @@
 import type { Conflict } from './proposal-check.js';
-import { distil } from './insight-digest.js';
+import { digestOf } from './insight-digest.js';
 import { fenced } from '../../model/fenced.js';
 import { filled, textOf } from '../../model/texts.js';
 import type { Gathered } from '../grounding/gathered.js';
 import { evidenceLimits, type DelegatedTask, type EvidenceCitation } from '../task/shapes.js';
 
-/** What whoever does the work is told, and what it may cite. */
+/** The prompt for a runner, and the sources that it may cite. */
 export interface Prompt {
   text: string;
   /** Numbered from 1 in the prompt. */
@@ -14,8 +14,7 @@ export interface Prompt {
 }
 
 /**
- * A task in words. What comes from the PGC is fenced as data under a mark that nobody can know beforehand: text of a code
- * base gives no orders. `mark`: random, of this prompt alone.
+ * A task in words. Text from the PGC is fenced as data, so that text of a code base gives no instructions. `mark`: the random mark of the fence, of this prompt alone.
  */
 export function promptOf(
   task: DelegatedTask,
@@ -32,7 +31,7 @@ export function promptOf(
   },
 ): Prompt {
   const sources = (gathered?.citations ?? []).slice(0, evidenceLimits.citations);
-  const insights = gathered === null ? '' : distil(gathered.insights);
+  const insights = gathered === null ? '' : digestOf(gathered.insights);
   const numbered = sources.map(
     ({ overlay, file_path, line_start, line_end, content }, at) =>
       `[${at + 1}] ${overlay} ${file_path}:${line_start}-${line_end}\n${content}`,
@@ -49,7 +48,7 @@ export function promptOf(
       'Answered before:',
       task.clarifications.map(({ question, answer }) => `${question} ${answer}`),
     ),
-    listed('To be put right, of an earlier attempt:', task.feedback),
+    listed('To be corrected, from an earlier attempt:', task.feedback),
     earlier === '' ? '' : `What you proposed before:\n${earlier}`,
     listed(
       'The code base contradicts what you proposed; correct it:',
@@ -61,7 +60,7 @@ export function promptOf(
   return { text, sources, contextBytes: Buffer.byteLength(data) };
 }
 
-/** What every answerer must keep to. */
+/** The rules for every runner with a language model. */
 export function rulesFor(sources: number): string {
   const cite =
     sources === 0
@@ -70,7 +69,7 @@ export function rulesFor(sources: number): string {
   return filled('task-rules', { cite });
 }
 
-/** The question of one that cannot go on; empty: it does. */
+/** The question of a runner that needs clarification; empty: it does not. */
 export function questionIn(text: string): string {
   const trimmed = text.trim().replace(/^```(?:json)?\s*|\s*```$/g, '');
   if (!trimmed.startsWith('{')) return '';

@@ -2,7 +2,7 @@ import { isErrorCode } from '../../errors/catalogue.js';
 import { BusError, type ErrorData } from '../../errors/bus-error.js';
 import type { Conflict } from './proposal-check.js';
 import { evidenceOf, merged, nothingGathered, type Gathered } from '../grounding/gathered.js';
-import type { Outcome } from '../outcome.js';
+import type { Outcome } from './runner-outcome.js';
 import {
   legacyVersion,
   protocolVersion,
@@ -16,12 +16,12 @@ import {
 } from '../task/shapes.js';
 import { strategyOf } from '../manager/strategy.js';
 
-/** What is known of a task when it ends, however it ends. */
+/** All that a worker knows of a task at its end. */
 export interface Work {
   task: DelegatedTask;
   attempt: number;
   outcome: Outcome | null;
-  /** Gathered before it was begun, and after. */
+  /** Gathered before the runner began, and after it ended. */
   before: Gathered | null;
   after: Gathered | null;
   conflicts: Conflict[];
@@ -38,7 +38,7 @@ export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
   return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
 }
 
-/** The answer of a worker: what was done, on what grounds, and what speaks against it. */
+/** The response of a worker: result, evidence and conflicts. */
 export function respond(
   work: Work,
   { status, reason, isPartial }: { status: ResponseStatus; reason: string; isPartial: boolean },
@@ -51,7 +51,7 @@ export function respond(
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
   const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
     0,
-    // Room for the reason.
+    // Leaves room for the reason.
     responseLimits.errors - 1,
   );
   return {
@@ -70,7 +70,7 @@ export function respond(
     partial: isPartial && result !== '',
     files_modified: outcome?.files ?? [],
     classification: outcome?.classification ?? null,
-    // Of a record of an earlier release there are none.
+    // Absent in a record of an earlier release.
     steps: (outcome as Partial<Outcome> | null)?.steps ?? [],
     usage: {
       grounding_ms: gathered.ms,
@@ -82,7 +82,7 @@ export function respond(
   };
 }
 
-/** Of an assignment that could not be read further than to its ids. */
+/** The response to an assignment of which only the ids could be read. */
 export function malformed(task_id: string, attempt: number, detail: string): TaskResponse {
   const { code, message, retryable } = new BusError('MALFORMED_PAYLOAD', { detail });
   return {
@@ -96,7 +96,7 @@ export function malformed(task_id: string, attempt: number, detail: string): Tas
 export function failureOf(code: string, data: ErrorData = {}): TaskFailure {
   if (!isErrorCode(code)) return { code, text: code, retryable: false };
   const { message, retryable } = new BusError(code, data);
-  // What is not known leaves a gap: then the code says more.
+  // A text with an unfilled placeholder says less than the code.
   return { code, text: /\{\w+\}/.test(message) ? code : message, retryable };
 }
 
@@ -119,7 +119,7 @@ function cut(text: string, reserved = 0): string {
   return text.length <= max ? text : `${text.slice(0, max - cutMark.length)}${cutMark}`;
 }
 
-/** An extractive answer cannot try again: the sentences that name what is not there are left out, and said. */
+/** Removes the lines that name unknown symbols or files: an extractive answer cannot be corrected. */
 export function withoutConflicts(
   result: string,
   conflicts: readonly Conflict[],

@@ -1,14 +1,14 @@
 import { assertEvent, assign, setup } from 'xstate';
 import type { ResponseStatus, Strategy } from '../task/shapes.js';
 
-/** Turns of a runner at one task: the proposal, and one more that knows what contradicts it. */
+/** Turns of a runner at one task: the proposal, and one correction. */
 export const turnsMax = 2;
 
 export interface WorkInput {
   strategy: Strategy;
-  /** What it does cannot be begun a second time without asking: it changes something, and has no key. */
+  /** The work has effects and no idempotency key: it cannot begin a second time without a decision. */
   isOnce: boolean;
-  /** It can be told what was wrong, and try once more. */
+  /** The runner takes feedback, so that a second turn makes sense. */
   isTeachable: boolean;
 }
 
@@ -19,7 +19,7 @@ export type WorkEvent =
   | { type: 'claim.refused' }
   | { type: 'grounding.done' }
   | { type: 'grounding.failed'; reason: string }
-  /** It stands on disk that the runner begins. */
+  /** The begin mark is on disk. */
   | { type: 'begin.stored' }
   | { type: 'runner.finished' }
   | { type: 'runner.failed'; reason: string }
@@ -30,10 +30,10 @@ export type WorkEvent =
   | { type: 'verification.failed'; reason: string }
   | { type: 'response.accepted' }
   | { type: 'assignment.withdrawn' }
-  /** Another attempt has it, or nobody waits any more. */
+  /** A newer attempt exists, or the task is over. */
   | { type: 'attempt.over' }
   | { type: 'time.over' }
-  /** This is a new process, and the work is read from disk. */
+  /** A new process has read the work from disk. */
   | { type: 'executor.restarted' };
 
 export type WorkEffect =
@@ -49,7 +49,7 @@ export type WorkEffect =
 export interface WorkContext extends WorkInput {
   turn: number;
   hasBegun: boolean;
-  /** Nobody wants its answer. */
+  /** The response is no longer wanted. */
   isStale: boolean;
   reason: string;
 }
@@ -110,7 +110,7 @@ const nobodyWaits = {
   'attempt.over': 'dropped',
   'time.over': 'dropped',
 } as const;
-/** While the runner works: it is stopped first. Out of time, what it did so far is told; else nobody listens. */
+/** While the runner works it is stopped first. After a timeout the partial result is sent; otherwise nothing is. */
 const interruptible = {
   'assignment.withdrawn': { target: 'stopping', actions: 'goStale' },
   'attempt.over': { target: 'stopping', actions: 'goStale' },
@@ -124,8 +124,7 @@ const answered = {
 } as const;
 
 /**
- * One assignment in the hands of an executor. What has begun and cannot be repeated is never begun again: after a restart
- * it ends `blocked`, for whoever knows what became of it.
+ * One assignment at an executor. Work that has begun and cannot be repeated never begins again: after a restart it ends `blocked`, and a person resolves it.
  */
 export const workerMachine = work.createMachine({
   id: 'delegation.worker',
@@ -163,7 +162,7 @@ export const workerMachine = work.createMachine({
       entry: ['begin', storeBegin],
       on: {
         'begin.stored': 'acting',
-        // The mark stands on disk: whether the runner was started is not known.
+        // The begin mark is on disk: whether the runner was started is unknown.
         'executor.restarted': { target: 'received', actions: ['forgetBegin', 'firstTurn'] },
         ...interruptible,
       },
@@ -183,7 +182,7 @@ export const workerMachine = work.createMachine({
       entry: stop,
       on: {
         'runner.stopped': [{ guard: 'isStale', target: 'dropped' }, { target: 'stopped' }],
-        // Whatever it was about to say.
+        // Its outcome no longer matters.
         'runner.finished': [{ guard: 'isStale', target: 'dropped' }, { target: 'stopped' }],
         'attempt.over': { actions: 'goStale' },
         'assignment.withdrawn': { actions: 'goStale' },
@@ -199,7 +198,7 @@ export const workerMachine = work.createMachine({
           { target: 'completed' },
         ],
         'verification.failed': { target: 'unverified', actions: 'rememberReason' },
-        // What the runner gave is on disk.
+        // The outcome of the runner is on disk.
         'executor.restarted': { target: 'verifying', reenter: true },
         'assignment.withdrawn': 'dropped',
         'attempt.over': 'dropped',
@@ -214,7 +213,7 @@ export const workerMachine = work.createMachine({
       entry: send('failed', true),
       on: { 'executor.restarted': { target: 'failed', reenter: true }, ...answered },
     },
-    /** Out of time. */
+    /** Timed out. */
     stopped: {
       entry: send('failed', true),
       on: { 'executor.restarted': { target: 'stopped', reenter: true }, ...answered },
@@ -223,7 +222,7 @@ export const workerMachine = work.createMachine({
       entry: send('blocked', false),
       on: { 'executor.restarted': { target: 'blocked', reenter: true }, ...answered },
     },
-    /** Done, and the PGC that had to confirm it was not there. */
+    /** Done, but the PGC could not verify it. */
     unverified: {
       entry: send('blocked', true),
       on: { 'executor.restarted': { target: 'unverified', reenter: true }, ...answered },

@@ -1,8 +1,10 @@
+import { type ActionPlace, actionId } from '../../prompt/agent/action-ids.js';
+import type { ModelCall, TakenMessage } from '../../prompt/agent/transcript.js';
+import { resolveName } from '../../task/queue/queue.js';
 import { newId } from '../../base/ids.js';
 import { readTask } from '../../delegation/task/schema.js';
 import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
 import { fencedData } from '../../model/fenced.js';
-import { deedId, type DeedPlace } from '../../prompt/agent/action-ids.js';
 import { shortCall } from '../../prompt/agent/agent-steps.js';
 import {
   agentTools,
@@ -18,9 +20,7 @@ import {
   type AgentToolName,
 } from '../../prompt/agent/agent-tools.js';
 import { readEntries, type FilePort, type ToolResult } from '../../prompt/grammar/read-result.js';
-import type { SaidCall, TakenMessage } from '../../prompt/agent/transcript.js';
 import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/requests/messages.js';
-import { resolved } from '../../task/queue.js';
 import type { MessageAnswer } from '../../wire/messages.js';
 import { bodyOf } from '../../remote/message-body.js';
 import { receiveOne } from '../../remote/receive.js';
@@ -68,7 +68,7 @@ export class AgentCalls {
   }
 
   /** Throws only when nobody waits any more. */
-  async call(call: SaidCall, place: DeedPlace): Promise<Called> {
+  async call(call: ModelCall, place: ActionPlace): Promise<Called> {
     this.#parts.progress(`${call.name} ${shortCall(call.arguments)}`.slice(0, 200));
     try {
       if (call.invalid !== '')
@@ -91,7 +91,7 @@ export class AgentCalls {
     return { text: failureText(new BusError(result.code, { path })), result };
   }
 
-  async #said({ name, arguments: given }: SaidCall, place: DeedPlace): Promise<Said> {
+  async #said({ name, arguments: given }: ModelCall, place: ActionPlace): Promise<Said> {
     const { bus, signal, progress } = this.#parts;
     if (isAgentTool(name)) return this.#own(name, given, place);
     const told = await askIndex(name, given, { bus, signal, tell: progress });
@@ -99,19 +99,19 @@ export class AgentCalls {
     throw new BusError('MODEL_CALL_INVALID', { tool: name, detail: 'there is no such tool' });
   }
 
-  #own(name: AgentToolName, given: unknown, place: DeedPlace): Promise<Said> {
+  #own(name: AgentToolName, given: unknown, place: ActionPlace): Promise<Said> {
     const { bus } = this.#parts;
     switch (name) {
       case 'push': {
         const its = argumentsFor(name, pushInput, given);
         const { name: called = '', prompt, model = this.#parts.model } = its;
         const timeoutMs = (its.timeout_seconds ?? 0) * 1_000;
-        const id = deedId(called || 'task', place);
+        const id = actionId(called || 'task', place);
         return pushParsed(bus, { name: called, prompt, model, timeoutMs, id, toParent: false });
       }
       case 'run': {
         const { count = 0, concurrency = 0 } = argumentsFor(name, runInput, given);
-        return run(bus, deedId('run', place), { count, concurrency, timeoutMs: 0 });
+        return run(bus, actionId('run', place), { count, concurrency, timeoutMs: 0 });
       }
       case 'check': {
         const { from = '', lifo } = argumentsFor(name, checkInput, given);
@@ -123,7 +123,7 @@ export class AgentCalls {
       }
       case 'send': {
         const { to, message } = argumentsFor(name, sendInput, given);
-        return this.#send(to, message, deedId('message', place));
+        return this.#send(to, message, actionId('message', place));
       }
       case 'queue':
         argumentsFor(name, agentTools.queue.input, given);
@@ -134,7 +134,7 @@ export class AgentCalls {
       case 'read':
         return this.#read(argumentsFor(name, readInput, given).path);
       case 'delegate':
-        return this.#delegate(argumentsFor(name, delegateInput, given), deedId('work', place));
+        return this.#delegate(argumentsFor(name, delegateInput, given), actionId('work', place));
     }
   }
 
@@ -175,7 +175,7 @@ export class AgentCalls {
   async #send(to: string, message: string, id: string): Promise<string> {
     const { bus } = this.#parts;
     // Waited for, too: under a name that nobody resolves it could be stored for a stranger.
-    const agent = resolved(await bus.queue(), to);
+    const agent = resolveName(await bus.queue(), to);
     await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
     return `Stored for ${agent}.`;
   }

@@ -1,8 +1,25 @@
+import { type ActionPlace, actionId } from '../../prompt/agent/action-ids.js';
+import {
+  type AgentProgress,
+  type ModelCall,
+  afterEntry,
+  afterPause,
+  assertRoom,
+  callsIn,
+  lastTextIn,
+  messagesOf,
+  progressAfter,
+  spentIn,
+  takenIn,
+  turnsIn,
+  type Entry,
+} from '../../prompt/agent/transcript.js';
+import { type Outcome, outcome } from '../../delegation/worker/runner-outcome.js';
+import { pauseAfter } from '../../prompt/retry-policy.js';
 import { systemClock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { answer } from '../../delegation/worker/extractive-answer.js';
 import type { Gathered, Pgc } from '../../delegation/grounding/gathered.js';
-import { outcome, type Outcome } from '../../delegation/outcome.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
 import {
   evidenceLimits,
@@ -17,26 +34,9 @@ import type { Chat } from '../../model/chat.js';
 import type { ToolCall } from '../../model/conversation.js';
 import { filled, textOf } from '../../model/texts.js';
 import type { AgentEffect } from '../../prompt/agent/agent.machine.js';
-import { deedId, type DeedPlace } from '../../prompt/agent/action-ids.js';
 import { doneLines, shortCall, stepsOf } from '../../prompt/agent/agent-steps.js';
 import { toolsAt } from '../../prompt/agent/agent-tools.js';
-import { pauseAfter } from '../../prompt/model-retry.js';
 import type { Command, Prompt } from '../../prompt/grammar/shapes.js';
-import {
-  afterEntry,
-  afterPause,
-  assertRoom,
-  callsIn,
-  lastTextIn,
-  messagesOf,
-  nowAfter,
-  spentIn,
-  takenIn,
-  turnsIn,
-  type Entry,
-  type Now,
-  type SaidCall,
-} from '../../prompt/agent/transcript.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
 import type { History } from './history.js';
@@ -111,12 +111,12 @@ export class AgentLoop {
     return this.#failed(new BusError('CANCELLED').toFailure(), this.#streamed);
   }
 
-  #begin(): Now {
+  #begin(): AgentProgress {
     const { prompt, history, task, attempt } = this.#parts;
     const { setup, teardown, content } = prompt;
     const input = { commands: setup.length, teardown: teardown.length, hasContent: content !== '' };
     try {
-      return nowAfter(input, history.entries);
+      return progressAfter(input, history.entries);
     } catch (cause) {
       const detail = 'its entries do not follow from one another';
       throw new BusError(
@@ -172,13 +172,13 @@ export class AgentLoop {
     }
   }
 
-  #queue(command: Exclude<Command, { command: 'read' }>, place: DeedPlace): Promise<string> {
+  #queue(command: Exclude<Command, { command: 'read' }>, place: ActionPlace): Promise<string> {
     const { bus, task } = this.#parts;
-    if (command.command === 'run') return run(bus, deedId('run', place), command);
+    if (command.command === 'run') return run(bus, actionId('run', place), command);
     const { name, prompt, model, timeoutMs } = command;
     return push(bus, {
       ...{ name, prompt, timeoutMs, model: model || task.model },
-      ...{ id: deedId(name || 'task', place), toParent: place.step === 'teardown' },
+      ...{ id: actionId(name || 'task', place), toParent: place.step === 'teardown' },
     });
   }
 
@@ -308,7 +308,7 @@ export class AgentLoop {
     return stepsOf(prompt.content, history.entries, last);
   }
 
-  #place(step: DeedPlace['step'], at: number): DeedPlace {
+  #place(step: ActionPlace['step'], at: number): ActionPlace {
     const { task, attempt } = this.#parts;
     return { task: task.id, attempt, step, at };
   }
@@ -346,7 +346,7 @@ function sourceLines(gathered: Gathered | null): string {
 }
 
 /** As it is said again in the conversation: endpoints refuse names that are none. */
-function saidCall({ id, name, arguments: its, error }: ToolCall): SaidCall {
+function saidCall({ id, name, arguments: its, error }: ToolCall): ModelCall {
   const plain = name.slice(0, callNameChars).replace(/[^\w-]/g, '_') || 'unnamed';
   const detail = error?.data.detail;
   return { id, name: plain, arguments: its, invalid: error === undefined ? '' : String(detail) };

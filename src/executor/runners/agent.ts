@@ -1,3 +1,4 @@
+import { type Outcome, outcome } from '../../delegation/worker/runner-outcome.js';
 import {
   gateIn,
   lostGate,
@@ -10,7 +11,6 @@ import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
 import { nothingGathered, type Gathered } from '../../delegation/grounding/gathered.js';
-import { outcome, type Outcome } from '../../delegation/outcome.js';
 import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { readResponse } from '../../delegation/task/response.js';
 import type { EvidenceCitation } from '../../delegation/task/shapes.js';

@@ -1,5 +1,5 @@
-import { distil } from '../../delegation/worker/insight-digest.js';
-import { outcome, type Outcome } from '../../delegation/outcome.js';
+import { digestOf } from '../../delegation/worker/insight-digest.js';
+import { type Outcome, outcome } from '../../delegation/worker/runner-outcome.js';
 import { BusError } from '../../errors/bus-error.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { wallsIn, type Sandbox } from '../sandbox.js';
@@ -26,7 +26,7 @@ export function commandRunner({ root, environment, env, sandbox }: CommandSettin
     const walls = wallsIn(sandbox);
     const given = checkedEnvironment(action.env);
     const cwd = await folderBelow(root, action.cwd);
-    const context = gathered === null ? '' : distil(gathered.insights);
+    const context = gathered === null ? '' : digestOf(gathered.insights);
     progress(`running ${action.argv[0] ?? ''}`);
     const end = await runGuarded(
       {

@@ -1,6 +1,6 @@
+import { outcome } from '../../delegation/worker/runner-outcome.js';
 import { newId } from '../../base/ids.js';
 import { nothingGathered } from '../../delegation/grounding/gathered.js';
-import { outcome } from '../../delegation/outcome.js';
 import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Chat } from '../../model/chat.js';

@@ -1,6 +1,6 @@
+import { type Outcome, outcome } from '../../delegation/worker/runner-outcome.js';
 import { newId } from '../../base/ids.js';
 import type { Config } from '../../config/config.js';
-import { outcome, type Outcome } from '../../delegation/outcome.js';
 import { promptOf } from '../../delegation/worker/task-prompt.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
 import { asBusError } from '../../errors/bus-error.js';

@@ -1,7 +1,7 @@
+import type { Outcome } from '../../delegation/worker/runner-outcome.js';
 import type { Finding } from '../../attention/shapes.js';
 import type { Gathered, Pgc } from '../../delegation/grounding/gathered.js';
 import type { Conflict } from '../../delegation/worker/proposal-check.js';
-import type { Outcome } from '../../delegation/outcome.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
 
 /** One turn of a runner. */

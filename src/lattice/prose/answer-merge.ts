@@ -2,7 +2,7 @@ import type { AskAnswer, Citation, LatticeAnswer } from '../../pgc/shapes.js';
 import { merge } from '../ask.js';
 
 /** What a question found as it was put, and what it found with more hints, as one answer: the likeliest of both. */
-export function joined(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
+export function mergedAnswer(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
   const known = new Map(plain.sources.map((source) => [placeOf(source), source]));
   const sources = hinted.sources.map((source) => known.get(placeOf(source)) ?? source);
   if (sources.every((source) => plain.sources.includes(source))) return plain;
@@ -23,8 +23,8 @@ export function joined(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
   };
 }
 
-/** The way that begins where the question is more surely at home, unless somebody is missing on it alone. */
-export function better(plain: LatticeAnswer, hinted: LatticeAnswer): LatticeAnswer {
+/** The answer with the more similar entry; a partial hinted answer never replaces a complete one. */
+export function surerAnswer(plain: LatticeAnswer, hinted: LatticeAnswer): LatticeAnswer {
   if (hinted.partial && !plain.partial) return plain;
   return entryOf(hinted) > entryOf(plain) ? hinted : plain;
 }

@@ -14,7 +14,7 @@ const callsWaitingMax = 64;
 const tokensPerQuestion = 60_000;
 /** With less time than this nothing is asked: MODEL_NO_TIME. */
 const askingMsMin = 500;
-/** Whoever waits has to be reached in time. */
+/** Reserved for the reply to the caller. */
 const replyMs = 100;
 
 export interface ModelParts {
@@ -23,7 +23,7 @@ export interface ModelParts {
   /** Opened when it is asked first. */
   chat: () => Promise<Pick<Chat, 'converse'>>;
   clock: Clock;
-  /** Random: nobody who writes a file knows it. */
+  /** A random mark that no author of a file can know. */
   newMark: () => string;
 }
 
@@ -68,7 +68,7 @@ export class ModelUse implements Disposable {
     return this.#options.deadlineMs - this.elapsedMs;
   }
 
-  /** For what else is done for the question. */
+  /** The caller's signal, for other work on the question. */
   get cancelled(): { signal?: AbortSignal } {
     const { signal } = this.#options;
     return signal === undefined ? {} : { signal };
@@ -78,7 +78,7 @@ export class ModelUse implements Disposable {
     return this.#budget.spent;
   }
 
-  /** What the model was told by, so far. */
+  /** Ids of the prompt texts used so far. */
   get texts(): string[] {
     return [...this.#texts];
   }
@@ -93,7 +93,7 @@ export class ModelUse implements Disposable {
 
   /** `msMax`: of the time that is left at most. Throws MODEL_*, CANCELLED. */
   async converse<T>(
-    { messages, told, schema }: Asked<T>,
+    { messages, texts, schema }: ModelRequest<T>,
     msMax = Number.POSITIVE_INFINITY,
   ): Promise<Answer<T>> {
     const { clock, chat, name } = this.#model.parts;
@@ -108,7 +108,7 @@ export class ModelUse implements Disposable {
       const port = await chat();
       const wanted = { signal, budget: this.#budget, ...(schema !== undefined && { schema }) };
       return await this.#model.turns.run(() => {
-        for (const each of told) this.#texts.add(textOf(each).id);
+        for (const each of texts) this.#texts.add(textOf(each).id);
         return port.converse(messages, wanted);
       }, signal);
     } catch (error) {
@@ -119,9 +119,9 @@ export class ModelUse implements Disposable {
   }
 }
 
-export interface Asked<T> {
+export interface ModelRequest<T> {
   messages: readonly Message[];
   /** The texts that the messages are made of. */
-  told: readonly TextName[];
+  texts: readonly TextName[];
   schema?: AnswerSchema<T>;
 }

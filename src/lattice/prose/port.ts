@@ -1,18 +1,18 @@
 import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
 
-/** Those of some words that stand anywhere in what is searched. */
+/** Returns those of the words that occur in the searched index. */
 export type KnownWords = (
   words: readonly string[],
 ) => readonly string[] | Promise<readonly string[]>;
 
-/** Who answers without a model. */
+/** The answer without a model. */
 export interface Extractive<Request, Answer> {
-  by: (request: Request, options: AskingOptions) => Promise<Answer>;
+  answer: (request: Request, options: AskingOptions) => Promise<Answer>;
   known: KnownWords;
 }
 
-/** Tells in its words what others find. Throws as they do, and CANCELLED. */
+/** Words the findings of the extractive answer. Throws what that throws, and CANCELLED. */
 export interface Prose {
   ask(
     request: AskRequest,
@@ -26,8 +26,8 @@ export interface Prose {
   ): Promise<LatticeAnswer>;
 }
 
-/** What they find is the answer. */
+/** Without a model the extractive answer is the answer. */
 export const noProse: Prose = {
-  ask: (request, options, { by }) => by(request, options),
-  query: (request, options, { by }) => by(request, options),
+  ask: (request, options, { answer }) => answer(request, options),
+  query: (request, options, { answer }) => answer(request, options),
 };

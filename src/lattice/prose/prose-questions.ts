@@ -6,7 +6,7 @@ import type { Lattice } from '../lattice.js';
 import { LatticeQuestions, type AskingOptions } from '../questions.js';
 import type { KnownWords, Prose } from './port.js';
 
-/** Answers from a lattice, told by a language model where there is one. */
+/** Answers from a lattice, worded by a language model where there is one. */
 export class ProseQuestions extends LatticeQuestions {
   readonly #prose: Prose;
 
@@ -17,7 +17,7 @@ export class ProseQuestions extends LatticeQuestions {
 
   override ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
     return this.#prose.ask(request, options, {
-      by: (its, within) => super.ask(its, within),
+      answer: (its, within) => super.ask(its, within),
       known: wordsIn(this.lattice),
     });
   }
@@ -27,15 +27,15 @@ export class ProseQuestions extends LatticeQuestions {
     { journal, ...options }: AskingOptions & { journal?: Journal },
   ): Promise<LatticeAnswer> {
     return this.#prose.query(request, options, {
-      // What a model adds is not the same the next time: only what was asked is gone on with.
-      by: (its, within) =>
+      // A model's hints differ each time: only the original request has a journal.
+      answer: (its, within) =>
         super.query(its, { ...within, ...(its === request && journal && { journal }) }),
       known: wordsIn(this.lattice),
     });
   }
 }
 
-/** The tables of a lattice are made when a word is looked up, and not before. */
+/** The tables of a lattice are made at the first lookup. */
 function wordsIn(lattice: Lattice): KnownWords {
   return (words) => {
     const { names, directory } = lattice;

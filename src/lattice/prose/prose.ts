@@ -11,13 +11,13 @@ import {
   type QueryIntent,
 } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
-import { better, joined } from './answer-merge.js';
+import { surerAnswer, mergedAnswer } from './answer-merge.js';
 import { ModelUse, type QuestionModel } from './model-use.js';
 import type { Extractive, Prose } from './port.js';
 import { hintsBy, readQuestion } from './question-reading.js';
-import { tell, type Told } from './answer-writing.js';
+import { writeAnswer, type WrittenAnswer } from './answer-writing.js';
 
-/** After one of these the model is not asked a second time for the same question. */
+/** After one of these errors the model is not asked again for the same question. */
 const passing = new Set(['MODEL_UNAVAILABLE', 'MODEL_NO_TIME', 'MODEL_BUSY']);
 
 /** A search for what the model adds may take this share of the time that is left, and does not begin with less than that. */
@@ -26,19 +26,17 @@ const searchMsMin = 250;
 
 type Attempt<T> = { value: T } | { error: BusError };
 
-/** What the model had to do with an answer. */
+/** The model's part in an answer. */
 interface Account {
   read: QueryIntent | undefined;
-  told: Told | undefined;
+  written: WrittenAnswer | undefined;
   dropped: number;
-  /** What went without it, and why. */
+  /** The steps that went without the model, and why. */
   failures: { what: string; error: BusError }[];
 }
 
 /**
- * Answers in the words of a language model, where the request does not decline it: it reads the question
- * before the search, and tells afterwards what the sources say. Sources are what the index gives; without the model, or when
- * it fails, the answer is the extractive one.
+ * Answers in the words of a language model, unless the request declines it: the model reads the question before the search, and words the answer from the sources afterwards. Sources always come from the index. Without a model, or when it fails, the answer is the extractive one.
  */
 export class ModelProse implements Prose {
   readonly #model: QuestionModel;
@@ -50,21 +48,21 @@ export class ModelProse implements Prose {
   async ask(
     request: AskRequest,
     options: AskingOptions,
-    { by, known }: Extractive<AskRequest, AskAnswer>,
+    { answer, known }: Extractive<AskRequest, AskAnswer>,
   ): Promise<AskAnswer> {
-    if (declines(request)) return by(request, options);
+    if (declines(request)) return answer(request, options);
     using use = new ModelUse(this.#model, options);
-    const its = await spoken(use, request, options, {
-      by,
+    const its = await answerInProse(use, request, options, {
+      answer,
       known,
-      join: joined,
+      join: mergedAnswer,
       sourcesOf: ({ sources }) => sources,
     });
-    const { found, read, told } = its;
+    const { found, read, written } = its;
     const { metadata, sources } = found;
     return {
       ...found,
-      answer: told === undefined ? found.answer : hedged(told.text, sources),
+      answer: written === undefined ? found.answer : hedged(written.text, sources),
       query_intent: read ?? found.query_intent,
       overlay_warnings: [...found.overlay_warnings, ...warningsOf(its)],
       metadata: {
@@ -78,20 +76,20 @@ export class ModelProse implements Prose {
   async query(
     request: LatticeQuery,
     options: AskingOptions,
-    { by, known }: Extractive<LatticeQuery, LatticeAnswer>,
+    { answer, known }: Extractive<LatticeQuery, LatticeAnswer>,
   ): Promise<LatticeAnswer> {
-    if (declines(request)) return by(request, options);
+    if (declines(request)) return answer(request, options);
     using use = new ModelUse(this.#model, options);
-    const its = await spoken(use, request, options, {
-      by,
+    const its = await answerInProse(use, request, options, {
+      answer,
       known,
-      join: better,
+      join: surerAnswer,
       sourcesOf: ({ hops }) => hops.flatMap(({ citations }) => citations),
     });
-    const { found, read, told, failures } = its;
+    const { found, read, written, failures } = its;
     return {
       ...found,
-      answer: told === undefined ? found.answer : told.text,
+      answer: written === undefined ? found.answer : written.text,
       errors: [
         ...found.errors,
         ...failures.map(({ error }) => ({ ...error.toFailure(), agent: '' })),
@@ -114,36 +112,36 @@ interface Kind<Request, Answer> extends Extractive<Request, Answer> {
   sourcesOf: (answer: Answer) => readonly Citation[];
 }
 
-/** The question is searched for as it was put, too, while the model reads it: that can only add. Throws CANCELLED, and as `by` does. */
-async function spoken<Request extends AskRequest | LatticeQuery, Answer>(
+/** The original question is searched while the model reads it, so that the model can only add. Throws CANCELLED, and what `answer` throws. */
+async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   request: Request,
   options: AskingOptions,
   kind: Kind<Request, Answer>,
 ): Promise<Account & { found: Answer }> {
   const reading = attempt(readQuestion(use, request.question));
-  const plain = await kind.by(request, options);
+  const plain = await kind.answer(request, options);
   const read = await reading;
   const found = 'error' in read ? plain : await widened(use, read.value, plain, request, kind);
   const isOver = 'error' in read && passing.has(read.error.code);
   const sources = kind.sourcesOf(found);
-  const told =
+  const written =
     isOver || sources.length === 0
       ? undefined
-      : await attempt(tell(use, request.question, sources));
-  const account = accountOf(read, told);
+      : await attempt(writeAnswer(use, request.question, sources));
+  const account = accountOf(read, written);
   if (account.failures.some(({ error }) => error.code === 'CANCELLED'))
     throw new BusError('CANCELLED');
   return { ...account, found };
 }
 
-/** With what the search finds by what the model read out of the question; one that fails, or has no time, adds nothing. */
+/** Adds the results of a search with the model's hints; without time, or when it fails, nothing is added. */
 async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   use: ModelUse,
   read: QueryIntent,
   plain: Answer,
   request: Request,
-  { by, known, join }: Kind<Request, Answer>,
+  { answer, known, join }: Kind<Request, Answer>,
 ): Promise<Answer> {
   const given = request.query_hints ?? [];
   const deadlineMs = use.leftMs * searchShare;
@@ -151,23 +149,26 @@ async function widened<Request extends AskRequest | LatticeQuery, Answer>(
   const search = async (): Promise<Answer> => {
     const query_hints = await hintsBy(read, given, known);
     if (query_hints.length === given.length) return plain;
-    const hinted = await by({ ...request, query_hints }, { deadlineMs, ...use.cancelled });
+    const hinted = await answer({ ...request, query_hints }, { deadlineMs, ...use.cancelled });
     return join(plain, hinted);
   };
   const found = await attempt(search());
   return 'error' in found ? plain : found.value;
 }
 
-function accountOf(read: Attempt<QueryIntent>, told: Attempt<Told> | undefined): Account {
+function accountOf(
+  read: Attempt<QueryIntent>,
+  written: Attempt<WrittenAnswer> | undefined,
+): Account {
   const failures: Account['failures'] = [];
   if ('error' in read) failures.push({ what: 'The question was read', error: read.error });
-  if (told !== undefined && 'error' in told)
-    failures.push({ what: 'The answer is made', error: told.error });
-  const its = told !== undefined && 'value' in told ? told.value : undefined;
+  if (written !== undefined && 'error' in written)
+    failures.push({ what: 'The answer is made', error: written.error });
+  const its = written !== undefined && 'value' in written ? written.value : undefined;
   const ungrounded = failures.find(({ error }) => error.code === 'MODEL_UNGROUNDED');
   return {
     read: 'value' in read ? read.value : undefined,
-    told: its,
+    written: its,
     dropped: its?.dropped ?? Number(ungrounded?.error.data.dropped ?? 0),
     failures,
   };
@@ -181,15 +182,15 @@ function warningsOf({ failures }: Account): string[] {
 
 function metadataOf(
   use: ModelUse,
-  { read, told, dropped }: Account,
+  { read, written, dropped }: Account,
   before: string,
 ): ModelMetadata {
-  const isUsed = read !== undefined || told !== undefined;
+  const isUsed = read !== undefined || written !== undefined;
   const engine = isUsed ? `${before}+model:${use.name}` : before;
   return { engine, dropped, tokens: use.tokens, texts: use.texts };
 }
 
-/** Never fails: nobody may be there yet to hear of it. */
+/** Turns a rejection into a value: it may occur before it is awaited. */
 function attempt<T>(work: Promise<T>): Promise<Attempt<T>> {
   return work.then(
     (value) => ({ value }),

@@ -14,7 +14,7 @@ import type { KnownWords } from './port.js';
 
 /** Of the time that a question has: most of it belongs to its answer. */
 const readingShare = 1 / 3;
-/** What the model names beyond is not told. */
+/** Limit of entities that are kept. */
 const entitiesMax = 16;
 const scopeCharsMax = 200;
 const refinedCharsMax = 1_000;
@@ -35,7 +35,7 @@ export async function readQuestion(use: ModelUse, question: string): Promise<Que
         { role: 'system', text: filled('read-question', { intents: intentNames.join(', ') }) },
         { role: 'user', text: question.slice(0, questionCharsMax) },
       ],
-      told: ['read-question'],
+      texts: ['read-question'],
       schema,
     },
     use.leftMs * readingShare,
@@ -52,8 +52,7 @@ export async function readQuestion(use: ModelUse, question: string): Promise<Que
 }
 
 /**
- * What it adds to the hints of a request, at most `hintsMax` in all. A word that is nowhere is left out: it could only make what is
- * found look less likely.
+ * The hints of a request with those of the model, at most `hintsMax` in all. Words that do not occur in the index are left out, because they only lower the similarity.
  */
 export async function hintsBy(
   { entities, refined_query }: QueryIntent,

@@ -11,7 +11,7 @@ export interface Finding {
   elapsedMs: number;
 }
 
-/** What a query has learned so far; the machine holds only what decides the next step. */
+/** The results of a query so far; the machine holds only what decides the next step. */
 export class Findings {
   readonly links = new Map<string, Link>();
   readonly answers = new Map<string, Finding>();
@@ -25,7 +25,7 @@ export class Findings {
     this.#keptErrors = errors.length;
   }
 
-  /** What an event brought, to be kept: errors and agents asked since the last one ride along. */
+  /** The journal step of an event, with the errors and requests since the previous one. */
   stepOf(event: QueryEvent): QueryStep {
     const errors = this.errors.slice(this.#keptErrors);
     const asked = [...this.asked].slice(this.#keptAsked);
@@ -49,7 +49,7 @@ export class Findings {
     };
   }
 
-  /** Learns what an earlier process had learned. */
+  /** Restores the results of a step of an earlier process. */
   take({ answered, links, errors, asked }: QueryStep): void {
     for (const link of links) this.links.set(link.id, link);
     for (const agent of asked) this.asked.add(agent);

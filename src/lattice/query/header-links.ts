@@ -6,32 +6,29 @@ import { linksOf, placeOf, type Link, type Linker } from './links.js';
 import { relevanceFloor } from './hop-choice.js';
 import { inherited } from './query.machine.js';
 
-/** Inline functions that are looked through at once, the most relevant first. */
+/** Limit of inline functions that are followed at once, the most relevant first. */
 const inlinesMax = 8;
-/** Headers of other headers. */
+/** Levels of headers behind headers. */
 const layersMax = 2;
 const referencesOfInlines = 8;
-/** What is left of a link to an inline function, when what it calls is known to lie elsewhere. */
+/** Share that a link to an inline function keeps when its calls are linked themselves. */
 const inlineShare = 0.5;
 
-export interface LookedThrough {
+export interface HeaderLinks {
   links: Link[];
   asked: string[];
   errors: CodedError[];
 }
 
 /**
- * With the links that lead on through inline functions and macros of headers. These stand in shards of their
- * own, and to visit each of them would spend the hops of a question on files that only pass it on: what they call
- * is reached in the same hop, each call on the way checked like any other. A header that cannot be asked is not
- * looked through, and named.
+ * Adds the links behind inline functions and macros of headers. Headers are in shards of their own, and a visit to each would use up the hops of a question; their calls are reached in the same hop and checked like any other. A header that cannot be asked is in `errors`.
  */
-export async function lookThrough(
+export async function linksThroughHeaders(
   linker: Linker,
   question: string,
   agent: string,
   found: readonly Link[],
-): Promise<LookedThrough> {
+): Promise<HeaderLinks> {
   const links = new Map(found.map((link) => [link.id, link]));
   const asked = new Set<string>();
   const errors: CodedError[] = [];
@@ -41,7 +38,7 @@ export async function lookThrough(
     const byAgent = new Map<string, Link[]>();
     for (const link of inlines) byAgent.set(link.agent, [...(byAgent.get(link.agent) ?? []), link]);
     const further = await Promise.all(
-      [...byAgent].map(([header, through]) => beyond(linker, question, header, through)),
+      [...byAgent].map(([header, through]) => linksBeyond(linker, question, header, through)),
     );
     for (const header of byAgent.keys()) asked.add(header);
     for (const each of further.flatMap((one) => one.asked)) asked.add(each);
@@ -62,12 +59,12 @@ export async function lookThrough(
 }
 
 /** What the targets of some links call outside their header's shard. */
-async function beyond(
+async function linksBeyond(
   linker: Linker,
   question: string,
   header: string,
   through: readonly Link[],
-): Promise<LookedThrough> {
+): Promise<HeaderLinks> {
   const symbols = [...new Set(through.map(({ definition }) => placeOf(definition)))];
   const request = { question, symbols, top_k: 1, references_max: referencesOfInlines };
   try {
@@ -78,7 +75,7 @@ async function beyond(
     const carried = inherited(links, through);
     return { links: carried.flatMap((link) => joined(link, through)), asked, errors };
   } catch (error) {
-    // The link to the header itself stays; but what lies behind it may be what the question needs.
+    // The link to the header stays; the links behind it are missing.
     return { links: [], asked: [], errors: [failureOf(header, error)] };
   }
 }

@@ -1,20 +1,20 @@
-/** Below this nothing that the question needs leaves a shard any more. */
+/** Links of lower relevance are not followed. */
 export const relevanceFloor = 0.06;
-/** Nor below this share of the best link that was followed: what was asked is told by then. */
+/** Nor are links below this share of the best link that was followed. */
 const storyShare = 0.35;
 /** Symbols that one hop enters a shard at. */
 export const symbolsPerHop = 4;
 /** Links weaker than this share of a hop's best one are left out of it. */
 const companionShare = 0.5;
-/** What a link loses when those that were followed deal with all that its name speaks of. */
-const toldDiscount = 0.5;
-/** A line of calls may well go on with what it is about; but a branch to something new tells more. */
+/** What a link loses when the followed links cover all concepts of its name. */
+const coveredDiscount = 0.5;
+/** The same within one line of calls, which may stay with its subject. */
 const lineDiscount = 0.25;
 /** Another agent is asked at the same time when its best link is nearly as relevant as the first's. */
 const branchShare = 0.95;
 const branchesMax = 2;
 
-/** A reference with both ends checked, as the machine sees it: the shell keeps the rest under `id`. */
+/** A checked link, as the machine sees it; `Findings` keeps the rest under `id`. */
 export interface LinkOffer {
   id: string;
   agent: string;
@@ -32,7 +32,7 @@ export interface LinkOffer {
 }
 
 /** How far a query has come. */
-export interface Situation {
+export interface QuerySituation {
   /** Agents that may be visited. */
   maxHops: number;
   /** In the order in which they were asked, the entry first; those still asked included. */
@@ -49,8 +49,8 @@ export interface NextHop {
   links: LinkOffer[];
 }
 
-/** One after the other: what one link deals with, the next one need not deal with again. */
-export function nextHops(context: Situation): NextHop[] {
+/** The next agents to ask. Concepts that one hop covers count less for the next. */
+export function nextHops(context: QuerySituation): NextHop[] {
   const budget = Math.min(
     branchesMax - context.asking.length,
     context.maxHops - context.visited.length,
@@ -69,7 +69,7 @@ export function nextHops(context: Situation): NextHop[] {
   return chosen;
 }
 
-function bestHop(context: Situation, taken: readonly string[]): NextHop | undefined {
+function bestHop(context: QuerySituation, taken: readonly string[]): NextHop | undefined {
   const byAgent = new Map<string, LinkOffer[]>();
   const best = Math.max(
     0,
@@ -84,22 +84,22 @@ function bestHop(context: Situation, taken: readonly string[]): NextHop | undefi
   return [...byAgent].map(([agent, links]) => hopTo(context, agent, links)).sort(byRelevance)[0];
 }
 
-/** What is left of a link when those that were followed deal with some of its concepts already. */
-function freshness(link: LinkOffer, followed: Situation['followed']): number {
+/** The share of a link's concepts that the followed links do not cover. */
+function freshness(link: LinkOffer, followed: QuerySituation['followed']): number {
   const line = new Set(lineOf(link, followed));
   const mains = Object.values(followed).flatMap((links) => links.slice(0, 1));
-  const told = new Set(mains.filter(({ id }) => !line.has(id)).flatMap((each) => each.covers));
+  const covered = new Set(mains.filter(({ id }) => !line.has(id)).flatMap((each) => each.covers));
   const onLine = new Set(mains.filter(({ id }) => line.has(id)).flatMap((each) => each.covers));
   let lost = 0;
   for (const each of link.covers) {
     if (onLine.has(each)) lost += lineDiscount;
-    else if (told.has(each)) lost += toldDiscount;
+    else if (covered.has(each)) lost += coveredDiscount;
   }
   return 1 - lost / Math.max(1, link.covers.length);
 }
 
 /** The links whose line of calls a link carries on, the last one first. */
-function lineOf(link: LinkOffer, followed: Situation['followed']): string[] {
+function lineOf(link: LinkOffer, followed: QuerySituation['followed']): string[] {
   const last = (followed[link.from] ?? []).find((each) => each.id === link.continues);
   return last === undefined ? [] : [last.id, ...lineOf(last, followed)];
 }
@@ -107,7 +107,7 @@ function lineOf(link: LinkOffer, followed: Situation['followed']): string[] {
 /** From the entry itself, or carrying on a line of main links that began there. */
 function isMainLine(
   link: LinkOffer,
-  { visited, followed }: Pick<Situation, 'visited' | 'followed'>,
+  { visited, followed }: Pick<QuerySituation, 'visited' | 'followed'>,
 ): boolean {
   if (link.from === visited[0]) return true;
   const [before] = followed[link.from] ?? [];
@@ -118,7 +118,7 @@ function isMainLine(
   );
 }
 
-function hopTo(context: Situation, agent: string, links: LinkOffer[]): NextHop {
+function hopTo(context: QuerySituation, agent: string, links: LinkOffer[]): NextHop {
   const weighed = links
     .map((link) => ({ link, worth: link.relevance * freshness(link, context.followed) }))
     .sort((one, other) => other.worth - one.worth || (one.link.id < other.link.id ? -1 : 1));
@@ -127,7 +127,7 @@ function hopTo(context: Situation, agent: string, links: LinkOffer[]): NextHop {
     .filter(({ worth }) => worth >= companionShare * best)
     .slice(0, symbolsPerHop)
     .map(({ link }) => link);
-  // Of links that are worth following together, those that carry on from the entry tell the story.
+  // Links on the main line from the entry come first.
   const main = chosen.filter((link) => isMainLine(link, context));
   const side = chosen.filter((link) => !main.includes(link));
   return { agent, relevance: best, links: [...main, ...side] };

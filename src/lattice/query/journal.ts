@@ -6,14 +6,14 @@ import type { Store } from '../../store/port.js';
 import type { Link } from './links.js';
 import type { QueryEvent } from './query.machine.js';
 
-/** Queries whose steps are kept at once; those beyond begin anew when their manager does. */
+/** Limit of queries with a journal; others begin anew after a restart of the manager. */
 const journalsMax = 1_000;
-/** No question waits longer, whatever its journal says. */
+/** Upper limit of the remaining time of a stored query. */
 const leftMsMax = 15 * 60_000;
-/** A step that is larger is not kept, nor what follows it. */
+/** Limit of one step; a larger one is not stored, nor are later ones. */
 const stepBytesMax = 4 * 1024 * 1024;
 
-/** What one event of a query brought. */
+/** One event of a query with its results. */
 export interface QueryStep {
   event: QueryEvent;
   /** `via`: the id of the link that led there; empty: found by search. */
@@ -23,7 +23,7 @@ export interface QueryStep {
   asked: string[];
 }
 
-/** The steps of one query, for whoever goes on with it. */
+/** The stored steps of one query. */
 export interface Journal {
   readonly past: readonly QueryStep[];
   add(step: QueryStep): Promise<void>;
@@ -37,17 +37,15 @@ export interface QueryOf {
 
 export const noJournal: Journal = { past: [], add: () => Promise.resolve() };
 
-/** A query that an earlier process left. Its steps stay on disk until it is asked again. */
+/** A query of an earlier process. Its steps stay on disk until it is asked again or expires. */
 interface Left {
   versions: string;
-  /** Unix time at which nobody waits any more. */
+  /** Unix time of its deadline. */
   untilMs: number;
 }
 
 /**
- * Steps of queries under way, on disk before their effects are performed. They are not synced: what a power cut takes is
- * found again by asking. A manager that starts anew hands the steps of its predecessor to whoever asks the same again,
- * and deletes them when nobody can ask any more.
+ * Steps of running queries, written before their effects are performed. They are not synced: after a power cut lost steps are asked again. After a restart the same question of the same caller continues from the stored steps; they are deleted at their deadline.
  */
 export class Journals implements Disposable {
   readonly #store: Store;
@@ -63,7 +61,7 @@ export class Journals implements Disposable {
     this.#left = left;
   }
 
-  /** Looks what an earlier process left. Throws STORE_UNAVAILABLE. */
+  /** Reads the queries of an earlier process. Throws STORE_UNAVAILABLE. */
   static async open(store: Store, clock: Clock): Promise<Journals> {
     const ids = new Set<string>();
     for await (const key of store.keys({ prefix: queryPrefix }))
@@ -86,8 +84,7 @@ export class Journals implements Disposable {
   }
 
   /**
-   * Runs a query with its journal, which is gone when it ends. `key`: who asks what. `versions`: of the cards; steps
-   * over other ones are of no use. `untilMs`: Unix time at which nobody waits any more.
+   * Runs a query with a journal that is deleted at its end. `key`: caller and question. `versions`: of the cards; steps over other versions are dropped. `untilMs`: Unix time of the deadline.
    */
   async run<T>(
     { key, versions, untilMs }: QueryOf,
@@ -111,7 +108,7 @@ export class Journals implements Disposable {
     }
   }
 
-  /** What is damaged costs this query its resumption, and nobody else anything. */
+  /** Damaged steps cost only the resumption of this query. */
   async #stepsOf(id: string): Promise<QueryStep[]> {
     const steps: QueryStep[] = [];
     try {
@@ -123,7 +120,7 @@ export class Journals implements Disposable {
     }
   }
 
-  /** Deletes what is out of time, and comes back for the next. */
+  /** Deletes expired queries, and sets a timer for the next one. */
   async #expire(): Promise<void> {
     const nowMs = this.#clock.nowMs();
     for (const [id, { untilMs }] of this.#left) if (untilMs <= nowMs) await this.#forget(id);
@@ -158,16 +155,16 @@ export class Journals implements Disposable {
       for await (const key of this.#store.keys({ prefix: `${queryPrefix}${id}/` })) keys.push(key);
       await this.#store.write(keys.map((key) => ({ type: 'del', key })));
     } catch {
-      // The next start deletes what is out of time.
+      // The next start deletes expired queries.
     }
   }
 }
 
-/** Without a head that can be read, a query begins anew: its time is over. */
+/** A query with an unreadable head counts as expired. */
 function leftBy(head: Buffer | undefined, nowMs: number): Left {
   try {
     const { versions, untilMs } = JSON.parse(head?.toString() ?? '') as Partial<Left>;
-    // A clock that was wrong when this was written shall not keep it for ever.
+    // A wrong clock at the time of writing must not keep it for ever.
     return { versions: versions ?? '', untilMs: Math.min(untilMs ?? 0, nowMs + leftMsMax) };
   } catch {
     return { versions: '', untilMs: 0 };

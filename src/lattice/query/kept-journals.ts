@@ -3,29 +3,28 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import type { Store } from '../../store/port.js';
 import { Journals, noJournal, type Journal, type QueryOf } from './journal.js';
 
-/** How often a store that cannot be used is tried again. */
+/** Pause before an unusable store is tried again. */
 const lookEveryMs = 15_000;
 
 export interface KeptJournalsParts {
   /** Throws STORE_LOCKED, STORE_SCHEMA, STORE_UNAVAILABLE. */
   openStore: () => Promise<Store>;
   clock: Clock;
-  /** Of a store that has become usable, or no longer is. */
+  /** Called when the store becomes usable or unusable. */
   onChange: (trouble: BusError | undefined) => void;
 }
 
 /**
- * The journals of queries, as far as the disk allows: they make a query survive its manager, and it is no reason to answer
- * nothing that they cannot be kept. A store that cannot be used is tried again from time to time.
+ * Journals of queries that do without a store when it is unusable: a query then answers, but does not survive its manager. An unusable store is tried again from time to time.
  */
 export class KeptJournals implements AsyncDisposable {
   readonly #parts: KeptJournalsParts;
   #store: Store | undefined;
   #journals: Journals | undefined;
   #why: BusError | undefined;
-  #told: string | undefined;
+  reported: string | undefined;
   #next: Disposable | undefined;
-  #looking: Promise<void> | undefined;
+  retrying: Promise<void> | undefined;
   #isClosed = false;
 
   private constructor(parts: KeptJournalsParts) {
@@ -37,7 +36,7 @@ export class KeptJournals implements AsyncDisposable {
     const kept = new KeptJournals(parts);
     await kept.#open();
     if (kept.#why?.code === 'STORE_LOCKED') throw kept.#why;
-    kept.#tell();
+    kept.reportChange();
     kept.#wait();
     return kept;
   }
@@ -57,7 +56,7 @@ export class KeptJournals implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#next?.[Symbol.dispose]();
-    await this.#looking;
+    await this.retrying;
     this.#journals?.[Symbol.dispose]();
     await this.#store?.[Symbol.asyncDispose]();
   }
@@ -79,21 +78,21 @@ export class KeptJournals implements AsyncDisposable {
   #wait(): void {
     if (this.#isClosed) return;
     this.#next = this.#parts.clock.after(lookEveryMs, () => {
-      this.#looking = this.#look();
+      this.retrying = this.retry();
     });
   }
 
-  /** A store that is open mends itself. */
-  async #look(): Promise<void> {
+  /** An open store recovers by itself. */
+  async retry(): Promise<void> {
     if (this.#journals === undefined) await this.#open();
-    this.#tell();
+    this.reportChange();
     this.#wait();
   }
 
-  #tell(): void {
+  reportChange(): void {
     const { trouble } = this;
-    if (trouble?.code === this.#told) return;
-    this.#told = trouble?.code;
+    if (trouble?.code === this.reported) return;
+    this.reported = trouble?.code;
     this.#parts.onChange(trouble);
   }
 }

@@ -41,8 +41,7 @@ export interface LinkWeight {
 }
 
 /**
- * How much a question needs what a link leads to. The shard that makes the call knows no more than a name;
- * here the definition is known too: its documentation, and the path that says what its shard is about.
+ * Weighs how relevant the target of a link is for a question: by its name, its documentation and its path. The calling shard knows only the name.
  */
 export class LinkWeigher {
   readonly #worth: number[];
@@ -89,9 +88,9 @@ export class LinkWeigher {
     const match = Math.min(1, own * (1 + contextGain * context));
     const byName = this.#match((at) => named.get(at) ?? 0);
     const share = unnamedShare + (1 - unnamedShare) * match;
-    const told = (at: number): number =>
+    const trustOfText = (at: number): number =>
       Math.max(named.get(at) ?? 0, docTrust * (said.get(at) ?? 0));
-    const covers = [...this.#worth.keys()].filter((at) => told(at) >= coveringTrust);
+    const covers = [...this.#worth.keys()].filter((at) => trustOfText(at) >= coveringTrust);
     const real = this.directory.isStandIn(target.symbol) ? standInShare : 1;
     const doing = sideShare(symbol);
     const specific = this.#specificity(symbol) ** (1 - byName);

@@ -18,8 +18,7 @@ export interface Linker {
 }
 
 /**
- * Checks the far end of references of an agent that was entered by the followed links: the shard that should define the name is asked, and the definition
- * must be visible to the calling file. What nobody defines is dropped: it lies outside the lattice.
+ * Checks the far end of an agent's references: asks the shards that should define each name; the definition must be visible to the calling file. Names without an owner are dropped: they lie outside the lattice. `followed`: the links that led to the agent.
  */
 export async function linksOf(
   linker: Linker,
@@ -55,8 +54,7 @@ export async function linksOf(
 }
 
 /**
- * How many definitions may be meant: what every architecture or back end defines for itself is one of as many. Those in
- * another top folder are copies of the code, for tools and tests.
+ * The number of definitions that may be meant, for example one of each architecture. Definitions in another top folder are copies for tools and tests, and do not count.
  */
 function alike(target: Definition, targets: readonly Definition[]): number {
   const topOf = ({ file_path }: Definition): string =>

@@ -3,19 +3,19 @@ import type { ErrorCode } from '../../errors/catalogue.js';
 import { stateName } from '../../machine/step.js';
 import { nextHops, type LinkOffer } from './hop-choice.js';
 
-/** Agents that one query may visit. */
+/** Default limit of agents that one query visits. */
 export const maxHopsDefault = 6;
 /** What a link keeps of its relevance when the shard that it leaves was itself reached by a weak link. */
 const inheritedShare = 0.6;
 /** What a link gains over side branches when its chain begins where the last hop was led to. */
 const continuationGain = 1.15;
 
-/** Further beginnings of one query, and how sure they have to be next to the first. */
+/** Limit of further entries of one query, and the strength that they need relative to the first. */
 const furtherMax = 3;
 const furtherShare = 0.4;
 
 export interface Probe {
-  /** How surely the agent's shard is where the question enters; 0: nothing there. */
+  /** How likely the question enters in this shard; 0: nothing found. */
   strength: number;
   /** Definitions that the agent would answer with, `path:line`. */
   entries: string[];
@@ -28,7 +28,7 @@ export interface QueryContext {
   candidates: string[];
   probes: Record<string, Probe>;
   probesFailed: string[];
-  /** In the order in which they were asked; those still asked included. */
+  /** In the order in which they were asked, pending ones included. */
   visited: string[];
   asking: string[];
   /** How relevant the link was that led to an agent; 1 for the entry. */
@@ -36,7 +36,7 @@ export interface QueryContext {
   /** The links that were followed to an agent, the most relevant first. */
   followed: Record<string, LinkOffer[]>;
   frontier: LinkOffer[];
-  /** Agents where the question may enter as well, best first: told when no link led there. */
+  /** Further possible entries, best first: used when no link led there. */
   further: string[];
   /** The deadline cut the query, or an agent on its way failed. */
   isPartial: boolean;
@@ -242,7 +242,7 @@ export const queryMachine = query.createMachine({
   },
 });
 
-/** What a query waits for in a state: to be performed by whoever takes it over. */
+/** The pending effects of a state, for the process that resumes the query. */
 export function outstanding(snapshot: SnapshotFrom<typeof queryMachine>): QueryEffect[] {
   const { candidates, probes, probesFailed, asking, followed, visited, isPartial } =
     snapshot.context;
@@ -289,7 +289,7 @@ function entered(context: QueryContext): Partial<QueryContext> {
   };
 }
 
-/** Where no link led to, though the question may well begin there: a second beginning, less sure than the first. */
+/** Enters at the next likely agent that no link has led to. */
 function enteredFurther(context: QueryContext): Partial<QueryContext> {
   const further = context.further.filter((agent) => !context.visited.includes(agent));
   const [agent, ...rest] = further;
@@ -308,14 +308,14 @@ function enteredFurther(context: QueryContext): Partial<QueryContext> {
   };
 }
 
-/** Nobody is waited for any more; other beginnings have answered already. */
+/** Ends waiting at the deadline; further entries have answered their probes already. */
 function cutShort({ visited, further, maxHops }: QueryContext): Partial<QueryContext> {
   const known = further.filter((agent) => !visited.includes(agent));
-  const told = [...visited, ...known.slice(0, maxHops - visited.length)];
-  return { isPartial: true, asking: [], visited: told, further: [] };
+  const shown = [...visited, ...known.slice(0, maxHops - visited.length)];
+  return { isPartial: true, asking: [], visited: shown, further: [] };
 }
 
-/** Who calls what another one would answer with explains both: from there the question leads on to the other. */
+/** The strength of an entry: a probe whose links lead to the entries of another probe gains. */
 function upstream(probe: Probe, { probes }: QueryContext): number {
   const ledTo = probe.links.map((link) => {
     const other = probes[link.agent];
@@ -324,7 +324,7 @@ function upstream(probe: Probe, { probes }: QueryContext): number {
   return probe.strength + Math.max(0, ...ledTo);
 }
 
-/** A link is as good as the one that led to the beginning of its chain, in part; the main line gains. */
+/** A link inherits part of the relevance of the link that led to its chain; the main line gains. */
 export function inherited<Link extends LinkOffer>(
   links: readonly Link[],
   followed: readonly LinkOffer[],

@@ -19,7 +19,7 @@ import { failureOf, merged, orAborted } from '../fan-out.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
-import { lookThrough } from './header-links.js';
+import { linksThroughHeaders } from './header-links.js';
 import { linkTrust } from './link-trust.js';
 import { LinkWeigher } from './link-weight.js';
 import {
@@ -34,27 +34,27 @@ import type { Lattice } from '../lattice.js';
 import type { Ranked } from '../route/routing.js';
 import { synthesise } from '../synthesis.js';
 
-/** Agents that one query may visit at most, whatever is asked for. */
+/** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
-/** Agents that are asked where the question enters: those whose cards promise as much as the best one's, nearly. */
+/** Number of agents that are probed: those with nearly the score of the best. */
 const probesMin = 2;
 const probesMax = 5;
 const probeShare = 0.65;
 const apartPrior = 0.5;
 const headerPrior = 0.7;
-/** Of a query's time: what one agent may take to answer, and what the far ends of its references may take. */
+/** Shares of a query's time: for the answer of one agent, and for the far ends of its references. */
 const agentShare = 0.4;
 const linkShare = 0.25;
-/** What a word that is at home in one shard alone speaks for it, next to an identifier that it defines. */
+/** Weight of a word that belongs to one shard, relative to an identifier that it defines. */
 const wordEvidence = 0.5;
 
 export interface QueryLimits {
   clock: Clock;
-  /** For the whole query: at its end what is known is the answer. */
+  /** For the whole query; at its end the answer is what is known. */
   deadlineMs: number;
   signal?: AbortSignal | undefined;
-  /** Where its steps are kept; absent: nowhere. */
+  /** Journal of its steps; absent: none. */
   journal?: Journal | undefined;
   onProgress?: ((progress: QueryProgress) => void) | undefined;
 }
@@ -116,7 +116,7 @@ class QueryRun {
     }
   }
 
-  /** Feeds the machine until it ends. What comes too late for its state is dropped: nobody waits for it. */
+  /** Feeds the machine until it ends. Events that are late for its state are dropped. */
   async #converse(): Promise<QueryContext> {
     const { journal = noJournal } = this.#limits;
     let { snapshot, effects } = this.#begin(journal.past);
@@ -132,12 +132,12 @@ class QueryRun {
       else if (event.type !== 'cancelled') await journal.add(this.#findings.stepOf(event));
       ({ snapshot, effects } = step(queryMachine, snapshot, event));
       for (const effect of effects) this.#perform(effect);
-      this.#tell(snapshot.context);
+      this.reportProgress(snapshot.context);
     }
     return snapshot.context;
   }
 
-  /** From the start, or from where an earlier process was: then what it had asked and not heard is asked again. */
+  /** Begins anew, or continues from the steps of an earlier process and repeats its pending requests. */
   #begin(past: readonly QueryStep[]): Step<typeof queryMachine> {
     const first = start(queryMachine, { maxHops: this.#maxHops });
     if (past.length === 0) return first;
@@ -150,7 +150,7 @@ class QueryRun {
     return { snapshot, effects: outstanding(snapshot) };
   }
 
-  #tell({ visited }: QueryContext): void {
+  reportProgress({ visited }: QueryContext): void {
     this.#limits.onProgress?.({ visited, agents_asked: this.#findings.asked.size });
   }
 
@@ -216,7 +216,7 @@ class QueryRun {
     }
   }
 
-  /** What the shard itself found, as far as the cards say that the question is at home there, and what surely is. */
+  /** The similarity that the shard found, scaled by its routing score, plus evidence of names and words. */
   #strengthOf(agent: string, similarity: number): number {
     const ranked = this.#ranked.find((each) => each.agent === agent);
     const top = this.#ranked[0]?.score ?? 0;
@@ -253,15 +253,20 @@ class QueryRun {
       references_max: referencesPerHop,
       query_hints,
     };
-    using patience = this.#patience(agentShare);
+    using patience = this.timeLimit(agentShare);
     const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);
     this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
     const { ports, directory } = this.#lattice;
-    using linking = this.#patience(linkShare);
+    using linking = this.timeLimit(linkShare);
     const { signal } = linking;
     const linker = { ports, directory, weigher: this.#weigher, signal };
     const direct = await linksOf(linker, agent, answer.references, followed);
-    const { links, asked, errors } = await lookThrough(linker, question, agent, direct.links);
+    const { links, asked, errors } = await linksThroughHeaders(
+      linker,
+      question,
+      agent,
+      direct.links,
+    );
     for (const each of [...direct.asked, ...asked]) this.#findings.asked.add(each);
     for (const link of links) this.#findings.links.set(link.id, link);
     this.#findings.errors.push(...direct.errors, ...errors);
@@ -273,8 +278,8 @@ class QueryRun {
     return { answer, links };
   }
 
-  /** Ends with the query, and after a share of its time: one agent that does not answer shall not cost the answer. */
-  #patience(share: number): { signal: AbortSignal } & Disposable {
+  /** Aborts with the query, or after a share of its time, so that one silent agent does not cost the answer. */
+  timeLimit(share: number): { signal: AbortSignal } & Disposable {
     const { clock, deadlineMs } = this.#limits;
     const late = new AbortController();
     const ms = Math.ceil(deadlineMs * share);
@@ -310,8 +315,7 @@ class QueryRun {
   }
 
   /**
-   * Further along a chain of calls the words of the question no longer stand in the code. What was reached
-   * by checked links is as relevant as the entry, times the trust that such a link has earned.
+   * Further along a chain of calls the code no longer contains the words of the question. A shard reached by checked links has the similarity of the entry, times the trust in such a link.
    */
   #entrySimilarity(context: QueryContext): number {
     const entry = this.#findings.answers.get(context.visited[0] ?? '');
@@ -342,8 +346,7 @@ class QueryRun {
 }
 
 /**
- * How likely a question enters at a place, whatever its words: what is done begins in source files, not in headers, and
- * not in tools and tests, unless it speaks of them.
+ * The prior that a question enters at a path: source files rather than headers, tools or tests, unless the question names those.
  */
 function entryPrior(path: string, question: Question): number {
   const isAsideWanted = wantsAsides(question);
@@ -353,7 +356,7 @@ function entryPrior(path: string, question: Question): number {
   return placePrior(path, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
 }
 
-/** Those that may well know, and a second one in any case: a card tells only so much. */
+/** The agents to probe: those near the best score, and always a second one. */
 function toProbe(ranked: readonly Ranked[]): Ranked[] {
   const floor = probeShare * (ranked[0]?.score ?? 0);
   return ranked.filter(({ score }, at) => at < probesMin || score >= floor).slice(0, probesMax);
@@ -368,7 +371,7 @@ function viaOf({ reference, definition, from }: Link, relevance: number): Via {
     symbol: reference.symbol,
     from: `${reference.from_path}:${reference.from_line}`,
     to: placeOf(definition),
-    // An inline function that was looked through makes the call in its own shard.
+    // The last inline function on the way makes the call, in its own shard.
     from_agent: reference.chain.at(-1)?.agent ?? from,
     chain: reference.chain,
     relevance,

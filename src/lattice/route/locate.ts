@@ -31,7 +31,7 @@ export interface LocateLimits {
 /**
  * Finds the files that a report concerns: asks the shards that most likely hold them, and puts their files in the order
  * that an index of all shards would give them. Throws REPORT_EMPTY, REPORT_UNREADABLE, NO_SHARDS, CANCELLED, AGENT_FAILED
- * when nobody answers; who else does not is in `errors[]`, and its files are missing.
+ * when no shard answers; any other failed shard is in `errors[]`, and its files are missing.
  */
 export async function locate(
   lattice: Lattice,
@@ -42,7 +42,7 @@ export async function locate(
   const startedMs = limits.clock.monotonicMs();
   const run = new LocateRun(lattice, limits);
   const first = await run.locate(request);
-  // Once: an index that changes all the time is one that somebody writes to all the time.
+  // Once: an index that is written to all the time would change at every try.
   const answer = run.hasChanged ? await new LocateRun(lattice, limits).locate(request) : first;
   const elapsed_ms = Math.round((limits.clock.monotonicMs() - startedMs) * 10) / 10;
   return { ...answer, elapsed_ms };
@@ -70,7 +70,7 @@ class LocateRun {
       this.#lattice.kept.vocabularies.tree(shards, clock, until),
     );
     this.#note(errors);
-    if (tree.ports.length === 0) throw this.#nobody();
+    if (tree.ports.length === 0) throw this.#noAnswer();
     const options = { limit: Math.max(1, Math.min(filesMax, limit)), isBrief, signal };
     const answer = await locateIn(tree, report, options, {
       choose: (seeking) => rankedShards(tree.index, seeking).slice(0, askedMax),
@@ -106,11 +106,11 @@ class LocateRun {
       ),
     );
     this.#note(errors);
-    if (answers.length === 0 && wanted.length > 0) throw this.#nobody();
+    if (answers.length === 0 && wanted.length > 0) throw this.#noAnswer();
     return new Map(answers);
   }
 
-  /** One round of questions, for part of the time that is left. Throws CANCELLED when nobody waits any more. */
+  /** One round of questions, for part of the time that is left. Throws CANCELLED when the caller has gone. */
   async #stage<T>(work: (until: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, signal, deadlineMs } = this.#limits;
     const leftMs = Math.max(1, this.#endMs - clock.monotonicMs());
@@ -138,7 +138,7 @@ class LocateRun {
     }
   }
 
-  #nobody(): BusError {
+  #noAnswer(): BusError {
     const detail = this.#errors[0]?.text ?? '';
     return new BusError('AGENT_FAILED', { agent: 'every shard', detail });
   }

@@ -3,7 +3,7 @@ import type { Question } from '../../pgc/search/question/question.js';
 import type { Card } from '../../pgc/shapes.js';
 import { CardNames } from '../topology/card-names.js';
 
-/** Shards that are asked in order to find out where a question enters. */
+/** Number of shards that are asked by default. */
 export const probesDefault = 3;
 
 /**
@@ -18,25 +18,25 @@ const identifierEvidence = 2;
 const pathEvidence = 1.5;
 const scopeEvidence = 0.35;
 const wordEvidence = 0.35;
-/** A word is at home where this share of the documents that have it are, if they are enough to tell. */
+/** A word belongs to a shard with this share of its documents, if there are enough of them. */
 const homeShare = 0.9;
 const homeDocumentsMin = 20;
 
-/** A word that more shards have a folder or a file for is at home in none of them. */
+/** A word that is a file or folder name in more shards belongs to none of them. */
 const placeHoldersMax = 3;
-/** And this share of the documents that have it must be there. */
+/** Share of the documents with the word that must be in those shards. */
 const placeShare = 0.6;
-/** A word of which more of all documents speak is an everyday one. */
+/** A word in a larger share of all documents is too common. */
 const rareShare = 2e-4;
-/** Numbers of a question that are looked for among them. */
+/** Limit of numbers in a question that are looked up as names. */
 const numbersMax = 16;
 
 export interface Ranked {
   agent: string;
   score: number;
-  /** Names and paths of the question that this shard surely holds; empty when only words speak for it. */
+  /** Names and paths of the question that this shard holds; empty: only words match. */
   evidence: string[];
-  /** Words of the question that are at home in this shard and nearly nowhere else. */
+  /** Words of the question that belong to this shard and hardly occur elsewhere. */
   words: string[];
 }
 
@@ -57,7 +57,7 @@ export class Router {
 
   /** Best first; ties in the order of the agents' names. */
   rank(question: Question): Ranked[] {
-    // By concept and card: documents that have it, as far as its variants are to be trusted.
+    // By concept and card: documents with it, weighted by the trust in each variant.
     const having = question.concepts.map(({ variants }) => {
       const found = variants.map(({ term, trust }) =>
         this.names.documentsWith(term).map((documents) => trust * documents),
@@ -72,7 +72,7 @@ export class Router {
       .sort((one, other) => other.score - one.score || (one.agent < other.agent ? -1 : 1));
   }
 
-  /** The only card whose shard a word belongs to, by position; -1: it belongs to several, or to nobody. */
+  /** Position of the only card whose shard a word belongs to; -1: several or none. */
   #home({ isName, weight }: Question['concepts'][number], having: readonly number[]): number {
     if (isName || weight < 1) return -1;
     const density = having.map((each, at) => each / Math.max(1, this.cards[at]?.documents ?? 0));
@@ -83,13 +83,13 @@ export class Router {
     );
   }
 
-  /** Positions of the cards that define a name; who only has a stand-in does not, as long as another one does. */
+  /** Positions of the cards that define a name; those with a stand-in only when no card has a real definition. */
   #holders(name: string): ReadonlySet<number> {
     const { real, standIns } = this.names.holdersOf(name);
     return new Set(real.length > 0 ? real : standIns);
   }
 
-  /** Words of the question that a few shards have a folder or a file for, by the position of the card. */
+  /** Words of the question that are file or folder names in a few shards, by position of the card. */
   #places({ text, concepts }: Question): ReadonlyMap<number, string[]> {
     const found = new Map<number, string[]>();
     const said = concepts.filter(
@@ -106,7 +106,7 @@ export class Router {
     return found;
   }
 
-  /** Whether a word is spoken of there and hardly elsewhere: `light` names a file, and is said of everything. */
+  /** Whether a word occurs mostly in these shards: `light` may name a file and still be a common word. */
   #isOf(word: string, places: readonly number[]): boolean {
     const [term = word] = this.wordsOf(word);
     const documents = this.names.documentsWith(term);
@@ -153,7 +153,7 @@ export class Router {
   }
 }
 
-/** A question, and what the cards say of its parts. */
+/** A question with the matches of its parts in the cards. */
 interface Asked {
   question: Question;
   having: readonly (readonly number[])[];

@@ -8,32 +8,32 @@ import type { WordsPort } from '../../pgc/search/locate/words-port.js';
 import type { CodedError } from '../../pgc/shapes.js';
 import { failureOf, orAborted } from '../fan-out.js';
 
-/** Vocabularies that are fetched at once: each is some hundred kilobytes. */
+/** Concurrent fetches of vocabularies, each of some hundred kilobytes. */
 const fetchesMax = 8;
-/** A shard that gave none is not asked again before. */
+/** Pause before a shard that failed is asked again. */
 const retryMs = 10_000;
 
-export interface Versioned {
+export interface VersionedPort {
   port: WordsPort;
-  /** Of its index, as its card says: while it is the same, so are its words. */
+  /** Index version of its card; its vocabulary changes only with it. */
   version: string;
 }
 
 interface Kept {
   version: string;
   words: Promise<KnownWords>;
-  /** Set when it could not be had. */
+  /** Set when the fetch failed. */
   failed?: { code: ErrorCode; atMs: number };
 }
 
-/** What the shards of one tree have said of their words: fetched when the first report comes, and once per version. */
+/** Vocabularies of the shards of one tree: fetched at the first report, once per version. */
 export class Vocabularies {
   readonly #kept = new Map<string, Kept>();
   #tree: { key: string; tree: KnownTree } | undefined;
 
-  /** Those that are known by the time of the signal, as one tree; the others are named. */
+  /** The vocabularies that arrive before the signal aborts, as one tree; the others are in `errors`. */
   async tree(
-    shards: readonly Versioned[],
+    shards: readonly VersionedPort[],
     clock: Clock,
     signal: AbortSignal,
   ): Promise<{ tree: KnownTree; errors: CodedError[] }> {
@@ -48,9 +48,9 @@ export class Vocabularies {
         try {
           known.push({ port, words: await orAborted(this.#words(next, clock), signal) });
         } catch (error) {
-          const told = failureOf(port.agent, error);
-          errors.push(told);
-          this.#blame(port.agent, told, clock);
+          const failure = failureOf(port.agent, error);
+          errors.push(failure);
+          this.markFailed(port.agent, failure, clock);
         }
       }
     };
@@ -65,19 +65,19 @@ export class Vocabularies {
     return { tree, errors };
   }
 
-  /** What has changed is asked for anew. */
+  /** Fetches the vocabulary again next time. */
   forget(agent: string): void {
     this.#kept.delete(agent);
   }
 
-  /** Who was too late, too: not every report shall wait for it. */
-  #blame(agent: string, { code }: CodedError, clock: Clock): void {
+  /** Also for a late shard: the next reports do not wait for it. */
+  markFailed(agent: string, { code }: CodedError, clock: Clock): void {
     const kept = this.#kept.get(agent);
     if (kept === undefined || kept.failed !== undefined) return;
     kept.failed = { code: code as ErrorCode, atMs: clock.monotonicMs() };
   }
 
-  async #words({ port, version }: Versioned, clock: Clock): Promise<KnownWords> {
+  async #words({ port, version }: VersionedPort, clock: Clock): Promise<KnownWords> {
     const nowMs = clock.monotonicMs();
     const kept = this.#kept.get(port.agent);
     if (kept?.version === version) {
@@ -88,7 +88,7 @@ export class Vocabularies {
     const words = port.vocabulary().then((its) => new VocabularyWords(its));
     const fresh: Kept = { version, words };
     this.#kept.set(port.agent, fresh);
-    // Late is not lost: the next report has it.
+    // A late vocabulary serves the next report.
     words.then(
       () => delete fresh.failed,
       () => undefined,

@@ -2,28 +2,27 @@ import { Wanted, WantedNames, type NameList } from '../../pgc/search/card/name-l
 import { PackedCard, type CardLists } from '../../pgc/search/card/packed-card.js';
 import type { Card } from '../../pgc/shapes.js';
 
-/** Names whose owners are remembered; at the limit the memory starts anew. */
+/** Limit of names whose holders are cached; at the limit the cache is cleared. */
 const rememberedMax = 500_000;
 
-/** Of one card. `open`: only where it costs nothing to know. */
+/** The names of one card. `open`: only for packed cards, where it is free. */
 type Names = Omit<CardLists, 'open'> & Partial<Pick<CardLists, 'open'>>;
 
-/** Positions of the cards that define a name: those with the real thing, and those with a stand-in for it alone. */
+/** Positions of the cards that define a name: with a real definition, and with a stand-in only. */
 export interface Holders {
   real: readonly number[];
   standIns: readonly number[];
 }
 
-const nobody: Holders = { real: [], standIns: [] };
+const noHolders: Holders = { real: [], standIns: [] };
 
 /**
- * The names and terms of cards, looked up in the cards as they are: tables of a hundred of them would take more room
- * than the cards, and seconds to make.
+ * Looks up names and terms in the packed cards themselves: decoded tables of a hundred cards would take more memory and seconds to make.
  */
 export class CardNames {
   readonly #names: readonly Names[];
   readonly #holders = new Map<string, Holders>();
-  /** By position: nearly every name has one holder, and that is the same object for all of them. */
+  /** By position, shared: nearly every name has a single holder. */
   readonly #soles: readonly Holders[];
 
   constructor(cards: readonly Card[]) {
@@ -31,13 +30,13 @@ export class CardNames {
     this.#soles = cards.map((_, at) => ({ real: [at], standIns: [] }));
   }
 
-  /** By position of the card: documents that have the term. */
+  /** Documents with the term, by position of the card. */
   documentsWith(term: string): number[] {
     const wanted = new Wanted(term);
     return this.#names.map(({ terms }) => terms.numberOf(wanted));
   }
 
-  /** Positions of the cards of shards where a file or a folder is called so, in lower case. */
+  /** Positions of the cards of shards with a file or folder of this name, in lower case. */
   placesOf(name: string): number[] {
     const wanted = new Wanted(name);
     return this.#names.flatMap(({ places }, at) => (places.has(wanted) ? [at] : []));
@@ -77,14 +76,14 @@ export class CardNames {
     const real = having.filter((at) => !isStandIn(at));
     const standIns = having.filter((at) => isStandIn(at));
     const sole = having.length === 1 ? this.#soles[real[0] ?? -1] : undefined;
-    const holders = having.length === 0 ? nobody : (sole ?? { real, standIns });
+    const holders = having.length === 0 ? noHolders : (sole ?? { real, standIns });
     if (this.#holders.size >= rememberedMax) this.#holders.clear();
     this.#holders.set(name.text, holders);
     return holders;
   }
 }
 
-/** Of a card that is made here, read when they are wanted: who follows calls needs no terms, and they may have to be made first. */
+/** For a card made in this process, each list is made when it is first needed. */
 function namesOf(card: Card): Names {
   if (card instanceof PackedCard) return card.lists;
   let terms: NameList | undefined;
@@ -119,7 +118,7 @@ function namesIn(names: readonly string[]): NameList {
   );
 }
 
-/** Names as they are in a card that was made in this process. */
+/** The names of a card that was made in this process. */
 class ListedNames<T> implements NameList {
   readonly #sorted: readonly T[];
   readonly #nameOf: (each: T) => string;
@@ -128,7 +127,7 @@ class ListedNames<T> implements NameList {
   constructor(list: readonly T[], nameOf: (each: T) => string, numberOf: (each: T) => number) {
     this.#nameOf = nameOf;
     this.#numberOf = numberOf;
-    // Cards are sorted when they are made; those of a test may not be.
+    // Cards are sorted when they are made; cards of tests may not be.
     const isSorted = list.every((each, at) => {
       const before = list[at - 1];
       return before === undefined || nameOf(before) <= nameOf(each);

@@ -5,31 +5,31 @@ import { forwarded } from '../../pgc/bind/scope.js';
 import { BoundedMap } from '../../base/bounded-map.js';
 import type { Card, CardModule, Definition, Lookup } from '../../pgc/shapes.js';
 
-/** Shards that are asked for one name; a name that more of them define says nothing. */
+/** Limit of owners of a name; a name with more owners is ignored. */
 const ownersMax = 6;
-/** Re-exports that are followed. */
+/** Limit of re-exports that are followed. */
 const forwardsMax = 4;
 
 /** Names of which definitions are remembered; the oldest go first. */
-const toldMax = 50_000;
+const definitionsMax = 50_000;
 
-export interface Whereabouts {
-  /** Agents that define it; empty when nobody does, or too many. */
+export interface NameOwners {
+  /** Agents that define it; empty when none does, or too many. */
   agents: string[];
   /** With the modules and the name that re-exports lead to. */
   lookup: Lookup;
 }
 
-/** Which shard defines what, as the cards say. */
+/** Finds the shards that define a name, from the cards. */
 export class Directory {
   #sites: Map<string, number> | undefined;
   #hasAllSites: boolean | undefined;
   #renames: Map<string, string[]> | undefined;
-  /** What shards have told of names, by agent and name: it holds as long as their cards do. */
-  readonly told = new BoundedMap<string, readonly Definition[]>(toldMax);
-  readonly #speakC = new Set<string>();
+  /** Definitions that shards have returned, by agent and name; valid as long as the cards. */
+  readonly definitions = new BoundedMap<string, readonly Definition[]>(definitionsMax);
+  readonly cAgents = new Set<string>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
-  /** The same by the last part of the path, for modules of which only the end is known. */
+  /** Paths by their last part, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
 
   constructor(
@@ -37,7 +37,7 @@ export class Directory {
     readonly names = new CardNames(cards),
   ) {
     for (const card of cards) {
-      if (card.languages.includes('c')) this.#speakC.add(card.agent);
+      if (card.languages.includes('c')) this.cAgents.add(card.agent);
       for (const module of card.modules) {
         this.#modules.set(module.path, { agent: card.agent, module });
         add(this.#byTail, tailOf(module.path), module.path);
@@ -45,13 +45,13 @@ export class Directory {
     }
   }
 
-  /** Whether nobody has more than a stand-in for a name. */
+  /** Whether a name has stand-ins only, and no real definition. */
   isStandIn(name: string): boolean {
     const { real, standIns } = this.names.holdersOf(name);
     return real.length === 0 && standIns.length > 0;
   }
 
-  /** Agents that define a name for others; those with a stand-in only where nobody has the real one. */
+  /** Agents that define a name for other shards; those with a stand-in only when no agent has a real definition. */
   ownersOf(name: string): string[] {
     const { real, standIns } = this.names.holdersOf(name);
     return (real.length > 0 ? real : standIns).flatMap((at) => this.cards[at]?.agent ?? []);
@@ -63,7 +63,7 @@ export class Directory {
     return this.#sites.get(name) ?? 0;
   }
 
-  /** The same, where all cards have said what they leave open; undefined: it would have to be worked out. */
+  /** As `sitesOf`; undefined: some cards do not list their open names, so that it is not known without work. */
   knownSitesOf(name: string): number | undefined {
     this.#hasAllSites ??= this.cards.every(
       ({ truncated }) => truncated?.includes('unresolved') === false,
@@ -72,8 +72,7 @@ export class Directory {
   }
 
   /**
-   * By agent, those of these names by which its shard may call what others define: its card says what it leaves open. Names that
-   * re-exports give count as well. Undefined: only the shard knows.
+   * For an agent, those of these names that its shard may call in other shards, by the open names of its card and with re-exports. Undefined: only the shard knows.
    */
   whoCalls(names: Iterable<string>): (agent: string) => ReadonlySet<string> | undefined {
     const meant = new Map<string, string[]>();
@@ -87,7 +86,7 @@ export class Directory {
     };
   }
 
-  /** The name, and all others under which re-exports pass it on. */
+  /** The name, and all names under which it is re-exported. */
   #passedOnAs(name: string): Set<string> {
     this.#renames ??= renamesIn(this.#modules.values());
     const all = new Set([name]);
@@ -95,18 +94,18 @@ export class Directory {
     return all;
   }
 
-  /** Who defines what a call looks for. In C the asking shard has looked at home already. */
-  find(lookup: Lookup, except: string): Whereabouts {
+  /** The agents that define the target of a call. In C the calling shard has searched itself already. */
+  find(lookup: Lookup, except: string): NameOwners {
     if (lookup.modules.length === 0) {
       const agents = this.ownersOf(lookup.name).filter(
-        (agent) => agent !== except && this.#speakC.has(agent),
+        (agent) => agent !== except && this.cAgents.has(agent),
       );
       return { agents: agents.length > ownersMax ? [] : agents, lookup };
     }
     return this.#follow(lookup, 0, new ForwardWalk()) ?? { agents: [], lookup };
   }
 
-  #follow(lookup: Lookup, depth: number, walk: ForwardWalk): Whereabouts | undefined {
+  #follow(lookup: Lookup, depth: number, walk: ForwardWalk): NameOwners | undefined {
     const holders = lookup.modules.flatMap((each) => this.#holders(each));
     const agents = holders
       .filter(({ module }) => module.defines.includes(lookup.name))
@@ -152,7 +151,7 @@ function renamesIn(modules: Iterable<{ module: CardModule }>): Map<string, strin
   return renames;
 }
 
-/** Only who weighs links asks for this, and what a shard leaves open is the dearest part of its card. */
+/** Computed on demand: only links are weighed by it, and open names are the largest part of a card. */
 function sitesIn(cards: readonly Card[]): Map<string, number> {
   const sites = new Map<string, number>();
   for (const { unresolved } of cards) {

@@ -16,14 +16,14 @@ export interface FarUse extends Use {
   agent: string;
 }
 
-/** What a call site that its own shard does not explain looks for; undefined when nobody can know. */
+/** The lookup of a call site whose target is not in its shard; undefined: the target is known or cannot be found. */
 export function farUseOf(site: CallSite, includes: readonly string[]): FarUse | undefined {
   const { lookup, file_path, agent } = site;
   if (lookup === null || site.definition !== '') return undefined;
   return { agent, path: file_path, includes, lookup };
 }
 
-/** Definitions in other shards than the one that uses them, asked for once per name. */
+/** Definitions in other shards than the calling one; each name is requested once. */
 export class FarDefinitions {
   readonly errors: CodedError[] = [];
   readonly #known = new Map<string, Definition[]>();
@@ -32,11 +32,11 @@ export class FarDefinitions {
     readonly ports: ReadonlyMap<string, ShardPort>,
     readonly directory: Directory,
     readonly signal?: AbortSignal,
-    /** Agents that were asked. */
+    /** Agents that got a request. */
     readonly asked = new Set<string>(),
   ) {}
 
-  /** Asks the shards that define what these uses look for; what nobody defines lies outside the lattice. */
+  /** Requests the definitions for these uses. A name without an owner lies outside the lattice. */
   async learn(uses: readonly FarUse[]): Promise<void> {
     const wanted = new Map<string, Set<string>>();
     for (const { agent, lookup } of uses) {
@@ -45,9 +45,9 @@ export class FarDefinitions {
         for (const name of namesOf(found.lookup)) {
           const key = `${owner} ${name}`;
           if (this.#known.has(key)) continue;
-          const told = this.directory.told.get(key);
-          this.#known.set(key, told === undefined ? [] : [...told]);
-          if (told !== undefined) continue;
+          const known = this.directory.definitions.get(key);
+          this.#known.set(key, known === undefined ? [] : [...known]);
+          if (known !== undefined) continue;
           wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
         }
       }
@@ -66,7 +66,7 @@ export class FarDefinitions {
       for (const each of found) this.#add(owner, each);
       for (const name of names) {
         const key = `${owner} ${name}`;
-        this.directory.told.set(key, [...(this.#known.get(key) ?? [])]);
+        this.directory.definitions.set(key, [...(this.#known.get(key) ?? [])]);
       }
     }
   }

@@ -15,35 +15,27 @@ export const edgesMax = 20_000;
 type Edge = TopologyAnswer['edges'][number];
 type Targets = { agents: readonly string[]; name: string };
 
-/**
- * A depends on B with the number of A's call sites of names that A lacks and B defines for others; in
- * languages with modules in a file that A imports. A name that several shards define belongs to those of them
- * that A needs anyway, in proportion to the names that only they define: who builds against `include` and never
- * against `tools` means the former. Where A needs none of them for sure, each of n owners gets 1/n² of the sites.
- */
-export function topologyOf(cards: readonly Card[]): TopologyAnswer {
-  return new TopologyKeeper().of(cards);
-}
-
-/** What is worked out of one card; it holds while the card and the owners of the names that it leaves open stay. */
+/** The edges of one card; valid while the card and the owners of its open names stay the same. */
 interface Row {
   version: string;
   edges: Edge[];
 }
 
 /**
- * The topology of a tree whose shards change one by one: only those rows are worked out anew whose shard has
- * changed, or for whose open names another shard has become, or is no longer, an owner. Nothing changed: the
- * same object.
+ * Which shard depends on which. A depends on B with the number of A's call sites of names that A lacks and B defines for
+ * others; in languages with modules, of names in a file that A imports. A name that several shards define counts for those
+ * that A needs anyway, in proportion to the names that only they define. Where A needs none of them for sure, each of n
+ * owners gets 1/n² of the sites. Only the rows of shards that changed, or whose open names got or lost an owner, are
+ * computed again; with no change the answer is the same object.
  */
 export class TopologyKeeper {
   #cards = new Map<string, Card>();
   #rows = new Map<string, Row>();
   #answer: TopologyAnswer | undefined;
-  /** Rows that were worked out so far. */
+  /** Rows computed so far. */
   worked = 0;
 
-  /** `directoryOf`: of these cards, where there is one already; a hundred shards take seconds to be looked through. */
+  /** `directoryOf`: a directory of these cards; to make one of a hundred shards takes seconds. */
   of(cards: readonly Card[], directoryOf?: () => Directory): TopologyAnswer {
     const sorted = [...cards].sort((one, other) => (one.agent < other.agent ? -1 : 1));
     const version = versionOf(sorted);
@@ -82,7 +74,7 @@ export class TopologyKeeper {
   }
 }
 
-/** What shards leave open and others may define under that name. */
+/** Open names of shards that another shard may define. */
 function* namesOpenIn(cards: readonly Card[]): Iterable<string> {
   for (const { unresolved } of cards)
     for (const { term, modules } of unresolved) if (modules.length === 0) yield term;
@@ -115,7 +107,7 @@ function changesBetween(before: readonly Card[], now: readonly Card[]): Changes 
   return { names, modules };
 }
 
-/** How a card owns a name, if it does: C is told from other languages, the real thing from a stand-in. */
+/** How a card owns each name: in C or another language, as a real definition or a stand-in. */
 function ownedBy(card: Card | undefined): Map<string, string> {
   const language = card?.languages.includes('c') === true ? 'c' : '-';
   const standIns = new Set(card?.stand_ins);

@@ -15,8 +15,7 @@ import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitio
 import type { Lattice } from '../lattice.js';
 
 /**
- * Every call site of a symbol, over all shards. Complete unless `errors` names a shard that failed. `cite`: so many of
- * them are cited.
+ * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call sites that are cited.
  */
 export async function callersOf(
   lattice: Lattice,
@@ -41,7 +40,7 @@ export async function callersOf(
   };
 }
 
-/** Sites whose result is ignored are what somebody looks at first. */
+/** Sites that ignore the result are cited first. */
 async function citationsOf(
   lattice: Lattice,
   symbol: string,

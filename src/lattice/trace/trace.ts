@@ -15,8 +15,7 @@ const batchMax = 2_000;
 /** Calls away from the start. */
 const depthMax = 24;
 /**
- * What a step costs, in calls that are read: a function calls some eight others, but may be called from ten thousand
- * places. How many nobody has said, or those of its own shard, are taken to be as many as these.
+ * Estimated cost of a step in calls that are read: a function calls some eight others, but may have ten thousand callers. These values stand for unknown numbers, and for callers in the same shard.
  */
 const usualCallees = 8;
 const usualCallers = 128;
@@ -178,8 +177,7 @@ class TraceSearch {
   }
 
   /**
-   * By agent, the names to ask for callers of: in its own shard a function may be called by anybody, in another one only where
-   * the card says that the name is left open.
+   * By agent, the names whose callers it is asked for: all names of its own shard, and those of other shards that its card lists as open.
    */
   #callersWanted(level: readonly Reached[]): Map<string, string[]> {
     const all = new Set(level.map((each) => each.node.calledAs));

@@ -1,8 +1,7 @@
 import { stem } from '../format/stem.js';
 import type { Question } from './question/question.js';
 import type { ShardIndex } from '../format/shard-index.js';
-import type { Field } from '../format/fields.js';
-import { fields } from '../format/fields.js';
+import { type Field, fields } from '../format/fields.js';
 import { isStandInOf } from '../bind/symbol-candidate.js';
 
 /** What explains is preferred over what merely names, at equal match. */

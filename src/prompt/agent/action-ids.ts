@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** Who does something, and where in its conversation: the same place is the same deed, however often it is done. */
-export interface DeedPlace {
+/** A place in the conversation of a task: an action repeated at the same place is the same action. */
+export interface ActionPlace {
   task: string;
   attempt: number;
   /** `setup`, `teardown`, or the number of the answer. */
@@ -12,8 +12,8 @@ export interface DeedPlace {
 
 const digestChars = 20;
 
-/** The id of what is done there: a name, then what follows from the place. Two places never share one. */
-export function deedId(name: string, { task, attempt, step, at }: DeedPlace): string {
+/** The id of an action: a name and a digest of the place. */
+export function actionId(name: string, { task, attempt, step, at }: ActionPlace): string {
   const digest = createHash('sha256').update(JSON.stringify([task, attempt, step, at]));
   return `${name}-${digest.digest('hex').slice(0, digestChars)}`;
 }

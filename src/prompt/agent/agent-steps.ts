@@ -5,13 +5,13 @@ import type { Entry } from './transcript.js';
 const { steps: stepsMax, stepChars } = responseLimits;
 /** Of a value of an argument. */
 const valueChars = 80;
-/** What may be long, or is for somebody else's eyes: its length says enough. */
+/** Arguments that are shown by their length only, because they are long or private. */
 const bodies: ReadonlySet<string> = new Set(['prompt', 'message', 'stdin', 'env', 'context']);
 
-/** The first of them is when the content is looked at. */
+/** The first of these entries marks the begin of the content. */
 const asking: ReadonlySet<Entry['kind']> = new Set(['answer', 'mishap', 'index']);
 
-/** What was done, in order, for whoever reads the response: of a long story the beginning and the end. */
+/** The steps for a response, in order; of a long transcript the beginning and the end. */
 export function stepsOf(content: string, entries: readonly Entry[], end?: Step): Step[] {
   const asked = entries.findIndex(({ kind }) => asking.has(kind));
   const steps = entries.flatMap((entry, at) => [
@@ -27,7 +27,7 @@ export function stepsOf(content: string, entries: readonly Entry[], end?: Step):
   return [...steps.slice(0, half), gap, ...steps.slice(steps.length - half + 1)];
 }
 
-/** The same as lines, of one that ended before it had anything to say. */
+/** The steps as lines, for a task that ended without a text. */
 export function doneLines(steps: readonly Step[]): string {
   return steps
     .filter(({ what }) => what !== 'end')
@@ -77,7 +77,7 @@ function shortValue(key: string, value: unknown): string {
   return plain.length <= valueChars ? plain : `${plain.slice(0, valueChars - 1)}…`;
 }
 
-/** Wherever it stands: what a program is given is part of an action. */
+/** Also for nested values: the input of a program is part of an action. */
 function plainValue(key: string, value: unknown): unknown {
   if (isSecret(key, value)) return censored;
   if (!bodies.has(key)) return value;

@@ -6,7 +6,7 @@ import type { BudgetLevel } from '../../model/budget.js';
 import type { Tool } from '../../model/conversation.js';
 import { promptLimits } from '../grammar/shapes.js';
 
-/** What an agent can do on the bus; what it can ask of the index are tools of the MCP server, the same for everybody. */
+/** Tools of an agent on the bus. Its tools for the index are those of the MCP server. */
 
 const waitSeconds = { default: 60, max: 3_600 } as const;
 const messageCharsMax = 64 * 1024;
@@ -32,7 +32,7 @@ export const pushInput = z.strictObject({
     .min(1)
     .max(promptLimits.pushedChars)
     .describe(
-      'All that it is told. It knows nothing of this conversation. It may begin with lines like `/read path`, which are carried out before anything else.',
+      'The whole prompt of the task. The task knows nothing of this conversation. It may begin with lines like `/read path`, which are executed first.',
     ),
   model: z
     .string()
@@ -66,7 +66,7 @@ export const receiveInput = checkInput.extend({
     .min(0)
     .max(waitSeconds.max)
     .default(waitSeconds.default)
-    .describe('Longest wait; it ends earlier when nobody is left who could answer.'),
+    .describe('Longest wait; it ends earlier when no agent is left that could answer.'),
 });
 
 export const sendInput = z.strictObject({
@@ -82,7 +82,7 @@ export const readInput = z.strictObject({
   path: z.string().min(1).max(promptLimits.pathChars).describe('From the root of the tree.'),
 });
 
-/** Its id follows from the call, its session is that of whoever began it all. */
+/** Without the id, which follows from the call, and the session, which is that of the first task. */
 export const delegateInput = delegatedTaskSchema.omit({ id: true, session: true });
 
 const nothing = z.strictObject({});
@@ -112,7 +112,7 @@ export const agentTools = {
   read: { description: 'The text of a file.', input: readInput },
   delegate: {
     description:
-      'Hand work to a worker that is checked: a question to the index, or a program to run. What is risky waits for a person first. Its result comes into your inbox.',
+      'Delegate checked work to a worker: a question to the index, or a program to run. A risky action waits for a person first. The result arrives in your inbox.',
     input: delegateInput,
   },
 } as const satisfies Record<string, AgentTool>;
@@ -123,10 +123,10 @@ export function isAgentTool(name: string): name is AgentToolName {
   return Object.hasOwn(agentTools, name);
 }
 
-/** What begins something new: not where the tokens run low. */
+/** Tools that begin new work: not available when tokens run low. */
 const beginnings: ReadonlySet<string> = new Set(['push', 'run', 'delegate']);
 
-/** Those that a model may call with so much left; `others`: beside the agent's own. */
+/** The tools that a model may call at this budget level; `others`: tools beside the agent's own. */
 export function toolsAt(level: BudgetLevel, others: readonly Tool[]): Tool[] {
   if (level === 'EXHAUST') return [];
   const own = Object.entries(agentTools).map(([name, { description, input }]) =>

@@ -1,6 +1,6 @@
 import { assertEvent, assign, setup } from 'xstate';
 
-/** Answers in a row with nothing but calls that cannot be run. */
+/** Limit of successive answers with invalid calls only. */
 export const invalidAnswersMax = 3;
 
 export interface AgentInput {
@@ -15,12 +15,12 @@ export type AgentEvent =
   | { type: 'begun'; hasModel: boolean }
   | { type: 'command.done' }
   | { type: 'command.refused'; code: string }
-  /** `isLast`: there are no tokens for more, whatever it calls. */
+  /** `isLast`: no tokens are left, so that its calls are not run. */
   | { type: 'model.answered'; calls: number; isLast: boolean }
   | { type: 'model.delayed'; pauseMs: number }
   | { type: 'model.failed'; code: string }
   | { type: 'pause.over' }
-  /** `isInvalid`: it was not run, because of what the model said. */
+  /** `isInvalid`: the call of the model was invalid and was not run. */
   | { type: 'call.done'; isInvalid: boolean }
   | { type: 'index.answered' }
   | { type: 'index.failed'; code: string };
@@ -124,8 +124,7 @@ const end = (isWell: boolean) =>
   agent.emit(({ context }) => ({ type: 'end', isWell, code: context.code }));
 
 /**
- * One prompt, from its first command to its last. Every event but `pause.over` stands on disk before it happens here: the
- * story of a conversation, told to a new machine, leads to the same place.
+ * One prompt, from its first command to its last. Every event except `pause.over` is on disk before the machine gets it: the stored entries bring a new machine to the same state.
  */
 export const agentMachine = agent.createMachine({
   id: 'prompt.agent',

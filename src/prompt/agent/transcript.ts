@@ -1,6 +1,5 @@
 import type { Gathered } from '../../delegation/grounding/gathered.js';
-import type { Failure } from '../../errors/bus-error.js';
-import { BusError } from '../../errors/bus-error.js';
+import { type Failure, BusError } from '../../errors/bus-error.js';
 import { chatLimits, type Message } from '../../model/conversation.js';
 import { start, stateName, step, type Snapshot } from '../../machine/step.js';
 import {
@@ -10,8 +9,8 @@ import {
   type AgentInput,
 } from './agent.machine.js';
 
-/** Limits of one conversation; beyond them HISTORY_FULL, looked at before a model is asked. */
-export const storyLimits = {
+/** Limits of one conversation, checked before a model is asked; beyond them HISTORY_FULL. */
+export const transcriptLimits = {
   /** Answers of the model. */
   turns: 200,
   /** Entries; a command of the prompt is two messages. */
@@ -20,7 +19,7 @@ export const storyLimits = {
   bytes: 6 * 1024 * 1024,
 } as const;
 
-export interface SaidCall {
+export interface ModelCall {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
@@ -28,7 +27,7 @@ export interface SaidCall {
   invalid: string;
 }
 
-/** A message that was taken: it is settled once its entry is on disk. */
+/** A message that was taken from the inbox; it is settled once its entry is on disk. */
 export interface TakenMessage {
   seq: number;
   id: string;
@@ -36,28 +35,27 @@ export interface TakenMessage {
 }
 
 /**
- * What happened in the conversation of an agent, in order: each stands on disk before what follows from it is done. Together
- * they say where it is, what its model sees, what was spent and what is told of it.
+ * One event in the conversation of an agent. Each is on disk before its consequences are performed. From all of them follow the state of the agent, the messages for its model, the tokens spent and the steps of its response.
  */
 export type Entry = { at_ms: number } & (
   | { kind: 'begin'; hasModel: boolean }
-  /** A command of the prompt. `text`: what came of it, as a tool would say it. */
+  /** A command of the prompt. `text`: its result, as that of a tool. */
   | {
       kind: 'setup' | 'teardown';
       name: 'read' | 'push' | 'run';
       arguments: Record<string, unknown>;
       text: string;
-      /** Of a file that is not there the model learns; whatever else is refused ends the task. */
+      /** A file that cannot be read is shown to the model; any other failure ends the task. */
       failure: Failure | null;
     }
-  | { kind: 'answer'; text: string; calls: SaidCall[]; tokens: number; isLast: boolean }
-  /** No answer. `pauseMs`: it is asked again after that; null: never. */
+  | { kind: 'answer'; text: string; calls: ModelCall[]; tokens: number; isLast: boolean }
+  /** A request to the model that failed. `pauseMs` until the next try; null: none. */
   | { kind: 'mishap'; text: string; tokens: number; failure: Failure; pauseMs: number | null }
   | {
       kind: 'result';
       callId: string;
       name: string;
-      /** In short, for whoever reads the story. */
+      /** A short text for the steps of the response. */
       told: string;
       text: string;
       /** Empty: it went well. */
@@ -65,36 +63,39 @@ export type Entry = { at_ms: number } & (
       isInvalid: boolean;
       message: TakenMessage | null;
     }
-  /** What the index said. */
+  /** The answer of the index. */
   | { kind: 'index'; text: string; gathered: Gathered | null; failure: Failure | null }
 );
 
-export interface Now {
+export interface AgentProgress {
   snapshot: Snapshot<typeof agentMachine>;
   effect: AgentEffect;
 }
 
-/** Where a conversation is after all that happened, and what is to be done next. Throws PROTOCOL_UNEXPECTED_EVENT. */
-export function nowAfter(input: AgentInput, entries: readonly Entry[]): Now {
+/** The state of the agent after these entries, and its next effect. Throws PROTOCOL_UNEXPECTED_EVENT. */
+export function progressAfter(input: AgentInput, entries: readonly Entry[]): AgentProgress {
   const first = start(agentMachine, input);
-  let now = nowOf(first.snapshot, first.effects);
+  let now = progressOf(first.snapshot, first.effects);
   for (const entry of entries) now = afterEntry(now, entry);
   return now;
 }
 
-export function afterEntry(now: Now, entry: Entry): Now {
-  // Nothing stands on disk of a pause.
+export function afterEntry(now: AgentProgress, entry: Entry): AgentProgress {
+  // Pauses have no entry.
   const awake = stateName(now.snapshot) === 'waiting' ? afterPause(now) : now;
   const next = step(agentMachine, awake.snapshot, eventOf(entry));
-  return nowOf(next.snapshot, next.effects);
+  return progressOf(next.snapshot, next.effects);
 }
 
-export function afterPause({ snapshot }: Now): Now {
+export function afterPause({ snapshot }: AgentProgress): AgentProgress {
   const next = step(agentMachine, snapshot, { type: 'pause.over' });
-  return nowOf(next.snapshot, next.effects);
+  return progressOf(next.snapshot, next.effects);
 }
 
-function nowOf(snapshot: Now['snapshot'], effects: readonly AgentEffect[]): Now {
+function progressOf(
+  snapshot: AgentProgress['snapshot'],
+  effects: readonly AgentEffect[],
+): AgentProgress {
   const [effect] = effects;
   if (effect === undefined)
     throw new BusError('INTERNAL', { detail: 'an agent has nothing to do' });
@@ -126,7 +127,7 @@ function eventOf(entry: Entry): AgentEvent {
   }
 }
 
-/** What a model sees. Whoever wrote what, each text keeps the role of its kind: what a tool gave is of a tool. */
+/** The messages for the model. Each text has the role of its kind: the result of a tool is always a tool message. */
 export function messagesOf(system: string, content: string, entries: readonly Entry[]): Message[] {
   const before: Message[] = [];
   const after: Message[] = [];
@@ -157,7 +158,7 @@ export function messagesOf(system: string, content: string, entries: readonly En
 export function assertRoom(task: string, entries: readonly Entry[], bytes: number): void {
   const full = (what: string, limit: number): BusError =>
     new BusError('HISTORY_FULL', { task, what, limit });
-  const { turns, entries: entriesMax, bytes: bytesMax } = storyLimits;
+  const { turns, entries: entriesMax, bytes: bytesMax } = transcriptLimits;
   const answers = turnsIn(entries);
   if (answers >= turns) throw full(`${answers} answers of the model`, turns);
   if (entries.length >= entriesMax) throw full(`${entries.length} entries`, entriesMax);
@@ -176,12 +177,12 @@ export function spentIn(entries: readonly Entry[]): number {
 }
 
 /** The calls of the last answer. */
-export function callsIn(entries: readonly Entry[]): readonly SaidCall[] {
+export function callsIn(entries: readonly Entry[]): readonly ModelCall[] {
   const last = entries.findLast(({ kind }) => kind === 'answer');
   return last?.kind === 'answer' ? last.calls : [];
 }
 
-/** Numbers of the messages that were taken, with their ids. */
+/** Ids of the messages taken from the inbox, by sequence number. */
 export function takenIn(entries: readonly Entry[]): Map<number, string> {
   const found = new Map<number, string>();
   for (const each of entries)
@@ -190,7 +191,7 @@ export function takenIn(entries: readonly Entry[]): Map<number, string> {
   return found;
 }
 
-/** What was said last, also where it broke off. */
+/** The last text of the agent, also a partial one. */
 export function lastTextIn(entries: readonly Entry[]): string {
   for (const each of entries.toReversed())
     if (

@@ -51,7 +51,7 @@ const runOptions: Readonly<Record<string, Option>> = {
 };
 const count = wholeTo(limits.count);
 
-/** The command of a line, and what is wrong with it: with problems it is not to be used. `line`: its number, from 1. */
+/** Parses the command of a line. With problems the command is not valid. `line`: its number, from 1. */
 export function readCommandLine(
   text: string,
   line: number,
@@ -133,7 +133,7 @@ class CommandLine {
     };
   }
 
-  /** Options in whatever order, each once, up to the first word that is none. */
+  /** Options in any order, each once, up to the first other word. */
   #options(
     known: Readonly<Record<string, Option>>,
     given: Map<string, string> = new Map<string, string>(),

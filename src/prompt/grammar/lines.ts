@@ -5,7 +5,7 @@ const commandWord = /^\/([a-z][a-z-]*)(?=[ \t\r]|$)/;
 /** Two slashes or more, and something at once: `// a comment` is none. */
 const escaped = /^\/{2,}[^ \t\r/]/;
 
-/** Lines end in `\n`; whatever `\r` stand before it belong to the end. */
+/** Lines end in `\n`; `\r` characters before it belong to the line end. */
 export function linesOf(text: string): string[] {
   return text.split('\n').map((line) => {
     let end = line.length;

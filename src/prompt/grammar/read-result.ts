@@ -1,7 +1,7 @@
 import type { BusError } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 
-/** `/read` as a round trip of a tool: the model sees a file as if it had asked for it, and nobody is asked. */
+/** `/read` as a tool call with its result: the model sees the file as if it had called the tool. */
 
 export interface ToolUse {
   type: 'tool_use';
@@ -14,14 +14,13 @@ export type ToolResult =
   | { type: 'tool_result'; is_error: false; text: string }
   | { type: 'tool_result'; is_error: true; code: ErrorCode; text: string };
 
-/** Reads files for whoever may not: `refused` is one of the codes READ_…. */
+/** Access to files; `refused` has one of the codes READ_…. */
 export interface FilePort {
   read(path: string): Promise<{ text: string } | { refused: BusError }>;
 }
 
 /**
- * A call and its result, whatever the file is: one that cannot be read is the result, as it would be for a model that asked.
- * The text is data. It is never parsed for commands, whatever lines it begins or ends with.
+ * The tool call and its result; the error of an unreadable file is a result, too. The text is data: it is never parsed for commands.
  */
 export async function readEntries(
   path: string,

@@ -22,7 +22,7 @@ export const promptLimits = {
   /** Tasks that one `/run` starts, and the standing limit that it may set. */
   count: 1_000,
   concurrency: 1_000,
-  /** Problems that are told of one prompt. */
+  /** Limit of reported problems. */
   problems: 20,
 } as const;
 
@@ -41,7 +41,7 @@ export interface ReadCommand extends Place {
 export interface PushCommand extends Place {
   command: 'push';
   prompt: string;
-  /** Empty: whoever queues it finds one. */
+  /** Empty: the queue makes one. */
   name: string;
   /** Empty: that of the caller. */
   model: string;
@@ -70,7 +70,7 @@ export interface Prompt {
   teardown: PushCommand[];
 }
 
-/** What is wrong at a place, as a sentence about what was expected there. */
+/** An error at a place: what was expected there. */
 export interface Problem extends Place {
   expected: string;
 }

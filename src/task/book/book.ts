@@ -10,64 +10,38 @@ import type { Operation, Store } from '../../store/port.js';
 import {
   advance,
   advanceAssignment,
-  begun,
+  beginTask,
   isOver,
   stateOf,
   type Advanced,
-  type Deed,
+  type SideEffect,
 } from '../life/advance.js';
-import { Alarms } from './task-timers.js';
+import { TaskTimers } from './task-timers.js';
 import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
-import { Doubts } from '../doubts.js';
+import { UncertainWrites } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
 import { TaskIndex, type TaskQuery } from './task-index.js';
 import type { TaskEvent, TimerName } from '../life/task.machine.js';
+import type { Patch, Transition } from '../life/transition.js';
 import { Waiters } from './waiters.js';
 
-/** Tasks that are not finished. */
+/** Limit of open tasks; beyond it TASKS_FULL. */
 export const openTasksMax = 10_000;
-/** Finished ones that are kept, and for how long. */
+/** Limits of finished tasks that are kept; the oldest are deleted. */
 export const finishedTasksMax = 10_000;
 export const finishedMsMax = 7 * 24 * 3_600_000;
-/** How long a person may take over a decision, a question or a block. */
+/** Time that a person has for a decision, a question or a block. */
 export const decisionMs = 24 * 3_600_000;
-/** A worker that had a task when the manager ended has so long to say that it still does. */
+/** Time that a worker has after a restart of the manager to renew its lease. */
 const graceMs = 30_000;
 
-/** What an event changes beside the state. */
-export type Patch = Partial<
-  Pick<
-    TaskRecord,
-    | 'task'
-    | 'failed_workers'
-    | 'response'
-    | 'reviews'
-    | 'iterations'
-    | 'error'
-    | 'asks'
-    | 'progress'
-    | 'reactions'
-    | 'gates'
-    | 'grants'
-    | 'findings'
-    | 'notes'
-    | 'is_supervised'
-  >
->;
-
-/** Where a task stands: in whose queue, and below which others. */
-export interface Place {
+/** Where a task stands: the owner of its queue, and the tasks above it. */
+export interface Placement {
   owner: string;
   parent: string;
   depth: number;
   root: string;
-}
-
-/** What happened to a task, and what it changes beside the state. */
-export interface Told {
-  event: TaskEvent;
-  patch: Patch;
 }
 
 export interface BookParts {
@@ -75,16 +49,15 @@ export interface BookParts {
   clock: Clock;
   random: () => number;
   /**
-   * Does what a record asks for, when that is on disk; at least once, in order for each task. A throw has it tried again:
-   * whatever it does must be such that a second time changes nothing.
+   * Performs an effect once it is on disk: at least once, in order for each task, again when it throws. A second time must change nothing.
    */
-  perform: (record: TaskRecord, deed: Deed) => Promise<void>;
+  perform: (record: TaskRecord, effect: SideEffect) => Promise<void>;
   /** After each change of a record. */
-  onKept: (record: TaskRecord) => void;
-  /** Of these queues some tasks that were over are known no more. */
+  onChanged: (record: TaskRecord) => void;
+  /** Called with the owners of finished tasks that were deleted. */
   onForgotten?: (owners: string[]) => void;
   onTrouble: (id: string, error: unknown) => void;
-  /** Whether its result goes to a critic; kept with the task. Absent: of none. */
+  /** Whether a critic reviews its result; decided once, when it is accepted. Absent: no task is reviewed. */
   isCritiqued?: (task: DelegatedTask) => boolean;
   limits?: Partial<BookLimits>;
 }
@@ -102,37 +75,36 @@ const defaultLimits: BookLimits = {
 };
 
 /**
- * All tasks of a manager, durable: an event is stepped, its outcome and what follows from it are on disk in one batch,
- * and only then anything is done. Events of one task come one after the other.
+ * All tasks of a manager, durable. An event is stepped, its record and effects are written in one batch, and only then the effects are performed. Events of one task are handled one after the other.
  */
 export class TaskBook implements AsyncDisposable {
   readonly #parts: BookParts;
   readonly #index: TaskIndex;
   readonly #turns = new KeyedMutex();
   readonly #outbox: Outbox;
-  readonly #alarms: Alarms;
+  readonly timers: TaskTimers;
   readonly #waiters = new Waiters();
-  readonly #doubts: Doubts;
+  readonly uncertain: UncertainWrites;
   readonly #closing = new AbortController();
   readonly #limits: BookLimits;
   #numbers: TaskNumbers = noNumbers;
-  /** Tasks that were counted as finished, of late. */
+  /** Tasks that were counted as finished lately. */
   readonly #ended = new BoundedMap<string, true>(openTasksMax);
   #isResumed = false;
-  /** Of the last task that was accepted. */
+  /** `order` of the last task that was accepted. */
   #order = 0;
-  /** Tasks that are on their way to the disk. */
+  /** Tasks that are being written for the first time. */
   #beginning = 0;
 
   private constructor(parts: BookParts) {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
     this.#index = new TaskIndex(this.#limits);
-    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
+    this.uncertain = new UncertainWrites({ ...parts, turns: this.#turns });
     const closing = this.#closing.signal;
     this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
     const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
-    this.#alarms = new Alarms({ ...parts, due: this.#due, current, closing });
+    this.timers = new TaskTimers({ ...parts, due: this.#due, current, closing });
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
@@ -142,24 +114,24 @@ export class TaskBook implements AsyncDisposable {
     return book;
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Continues what an earlier process left: timers and pending effects. */
   resume(): void {
     this.#isResumed = true;
-    for (const record of this.#index.open()) this.#alarms.arm(record);
+    for (const record of this.#index.open()) this.timers.arm(record);
     this.#outbox.resume();
   }
 
-  /** All that are not finished. */
+  /** All open tasks. */
   open(): TaskRecord[] {
     return this.#index.open();
   }
 
-  /** Sums over all that were ever finished. */
+  /** Sums over all tasks that ever finished. */
   get numbers(): TaskNumbers {
     return this.#numbers;
   }
 
-  /** Nothing changes any more: who waits for a change gives up. */
+  /** No record changes any more; a caller that waits for a change gives up. */
   get isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -173,12 +145,12 @@ export class TaskBook implements AsyncDisposable {
     return this.#index.counts();
   }
 
-  /** Accepts a task; on disk when this resolves. The same task again is the same task. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK of a dependency. */
-  async begin(task: DelegatedTask, at: string | Place): Promise<TaskRecord> {
+  /** Accepts a task; on disk when this resolves. The same task a second time returns the known record. Throws TASK_EXISTS, TASKS_FULL, NO_SUCH_TASK (a dependency), STORE_UNAVAILABLE. */
+  async begin(task: DelegatedTask, at: string | Placement): Promise<TaskRecord> {
     const place = typeof at === 'string' ? { owner: '', parent: at, depth: 0, root: '' } : at;
     const { owner, parent } = place;
     return this.#turns.run(task.id, async () => {
-      await this.#doubts.settle(task.id);
+      await this.uncertain.settle(task.id);
       const known = await this.#find(task.id);
       if (known !== undefined) {
         const isSame = known.parent === parent && known.owner === owner;
@@ -187,7 +159,7 @@ export class TaskBook implements AsyncDisposable {
         return known;
       }
       const { openTasks, finishedTasks } = this.#limits;
-      // Finished ones are more than their limit while nobody can be told of their end.
+      // Finished tasks exceed their limit while their results cannot be delivered.
       const isCrowded = this.#index.size + this.#beginning >= openTasks + finishedTasks;
       if (isCrowded || this.#index.openSize + this.#beginning >= openTasks)
         throw new BusError('TASKS_FULL', { limit: openTasks });
@@ -200,7 +172,7 @@ export class TaskBook implements AsyncDisposable {
         ? { at_ms: nowMs, state: 'queued', text: 'pushed' }
         : { at_ms: nowMs, state: 'pending', text: 'delegated' };
       this.#order += 1;
-      const first = begun(
+      const first = beginTask(
         {
           kind: 'task',
           version: 1,
@@ -230,7 +202,7 @@ export class TaskBook implements AsyncDisposable {
       );
       this.#beginning += 1;
       try {
-        return await this.#keep(first);
+        return await this.store(first);
       } finally {
         this.#beginning -= 1;
       }
@@ -253,22 +225,22 @@ export class TaskBook implements AsyncDisposable {
     return this.#index.stateOf(id);
   }
 
-  /** What is known of all tasks without a look at the disk. */
-  get lines(): Pick<TaskIndex, 'line' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+  /** Summaries of all tasks, from memory. */
+  get index(): Pick<TaskIndex, 'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
     return this.#index;
   }
 
-  /** It is over, and not all is done about that. */
+  /** The task is over, and its result is not delivered yet. */
   isDelivering(id: string): boolean {
     return this.#outbox.has(id) && this.#index.openOne(id) === undefined;
   }
 
-  /** One event of a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
+  /** Sends an event to a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
   send(id: string, event: TaskEvent, patch: Patch = {}): Promise<TaskRecord> {
     return this.#step(id, event.type, patch, (record, nowMs) => advance(record, event, nowMs));
   }
 
-  /** One event of the assignment with this fencing token. Throws STALE_ATTEMPT as well. */
+  /** Sends an event to the assignment with this fencing token. Throws STALE_ATTEMPT as well. */
   sendAssignment(
     id: string,
     attempt: number,
@@ -280,48 +252,52 @@ export class TaskBook implements AsyncDisposable {
     );
   }
 
-  /** An event and a patch that follow from the record as it is when its turn comes. Throws what `told` throws, too. */
-  decide(id: string, what: string, told: (record: TaskRecord) => Told): Promise<TaskRecord> {
+  /** Sends the transition that `decide` computes from the record as it is when its turn comes. Throws what `decide` throws, too. */
+  decide(
+    id: string,
+    what: string,
+    decide: (record: TaskRecord) => Transition,
+  ): Promise<TaskRecord> {
     return this.#step(id, what, {}, (record, nowMs) => {
-      const { event, patch } = told(record);
+      const { event, patch } = decide(record);
       return advance({ ...record, ...patch }, event, nowMs);
     });
   }
 
-  /** Counts what is no end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
-  async tally(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
+  /** Changes the sums without the end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
+  async updateNumbers(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
     this.#numbers = change(this.#numbers);
     await this.#parts.store.commit([numbersOperation(this.#numbers)]);
   }
 
-  /** What changes nothing about its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
+  /** Changes fields of a record but not its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
   amend(id: string, patch: Patch | ((record: TaskRecord) => Patch)): Promise<TaskRecord> {
     return this.#step(id, 'amend', {}, (record, nowMs) => {
       const changed = typeof patch === 'function' ? patch(record) : patch;
       const { revision } = record;
       return {
         record: { ...record, ...changed, revision: revision + 1, updated_ms: nowMs },
-        deeds: [],
+        sideEffects: [],
       };
     });
   }
 
-  /** Resolves when the revision is above this one, the task is over, the signal is given, or the book is closed: see `isClosed`. */
+  /** Resolves when the revision is above this one, the task is over, the signal aborts, or the book is closed (see `isClosed`). */
   async changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
     for (;;) {
       const record = await this.get(id);
       const isEnough = record.revision > revision || isOver(record);
       if (isEnough || signal.aborted || this.isClosed) return record;
-      // It changed while it was read: nobody would wake this one.
+      // It changed while it was read: no later change would wake this caller.
       if (this.#index.openOne(id) !== record) continue;
       await this.#waiters.wait(id, signal);
     }
   }
 
-  /** What is under way is finished; the rest waits for the next process. */
+  /** Effects being performed are finished; the rest waits for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#doubts[Symbol.dispose]();
+    this.uncertain[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
@@ -333,10 +309,10 @@ export class TaskBook implements AsyncDisposable {
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
     return this.#turns.run(id, async () => {
-      await this.#doubts.settle(id);
+      await this.uncertain.settle(id);
       const record = { ...(await this.get(id)), ...patch };
       try {
-        return await this.#keep(move(record, this.#parts.clock.nowMs()));
+        return await this.store(move(record, this.#parts.clock.nowMs()));
       } catch (error) {
         if (error instanceof BusError && error.code === 'PROTOCOL_UNEXPECTED_EVENT')
           throw new BusError(
@@ -349,15 +325,15 @@ export class TaskBook implements AsyncDisposable {
     });
   }
 
-  /** On disk first; only then it is true. */
-  async #keep({ record, deeds }: Advanced): Promise<TaskRecord> {
+  /** Writes first, then adopts. */
+  async store({ record, sideEffects }: Advanced): Promise<TaskRecord> {
     const { id } = record;
-    const pending = this.#outbox.named(id, deeds);
+    const pending = this.#outbox.named(id, sideEffects);
     const isEnd = isOver(record) && !this.#ended.has(id);
     if (isEnd) this.#count(record);
-    await this.#doubts.commit({
+    await this.uncertain.commit({
       ...{ id, key: taskKey(id), bytes: encodeRecord(record) },
-      // Also when it was counted by a batch that failed.
+      // Also when a batch that failed has counted it.
       more: [
         ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
         ...operationsOf(pending),
@@ -367,7 +343,7 @@ export class TaskBook implements AsyncDisposable {
     return record;
   }
 
-  /** Once, also when its last batch had to be written twice. */
+  /** Counts a task once, also when its last batch had to be written twice. */
   #count(record: TaskRecord): void {
     this.#ended.set(record.id, true);
     this.#numbers = counted(this.#numbers, record);
@@ -376,7 +352,7 @@ export class TaskBook implements AsyncDisposable {
   #adopt(record: TaskRecord, pending: readonly Pending[]): void {
     const { id } = record;
     this.#remember(record);
-    this.#parts.onKept(record);
+    this.#parts.onChanged(record);
     this.#outbox.add(id, pending);
     if (isOver(record)) this.#forgetOld();
     this.#waiters.wake(id);
@@ -384,14 +360,14 @@ export class TaskBook implements AsyncDisposable {
 
   #remember(record: TaskRecord): void {
     this.#index.remember(record);
-    if (this.#isResumed) this.#alarms.arm(record);
+    if (this.#isResumed) this.timers.arm(record);
   }
 
-  /** What fell due, unless it was set anew or cleared while this waited for its turn. */
+  /** Fires a timer, unless it was set anew or cleared while this waited for its turn. */
   readonly #due = async (id: string, timer: TimerName): Promise<void> => {
     await this.#step(id, timer, {}, (record, nowMs) => {
       const atMs = record.timers[timer];
-      if (atMs === undefined || atMs > nowMs) return { record, deeds: [] };
+      if (atMs === undefined || atMs > nowMs) return { record, sideEffects: [] };
       const timers = Object.fromEntries(
         Object.entries(record.timers).filter(([name]) => name !== timer),
       );
@@ -409,15 +385,15 @@ export class TaskBook implements AsyncDisposable {
     return bytes && decodeRecord(bytes);
   }
 
-  readonly #perform = async (id: string, deed: Deed): Promise<void> => {
+  readonly #perform = async (id: string, effect: SideEffect): Promise<void> => {
     const record = await this.#find(id);
-    // Of a record that was damaged, nothing can be done.
-    if (record !== undefined) await this.#parts.perform(record, deed);
+    // A damaged record has no effects.
+    if (record !== undefined) await this.#parts.perform(record, effect);
   };
 
-  /** What is finished, and too old or too many. */
+  /** Deletes finished tasks that are too old or too many. */
   #forgetOld(): void {
-    // Whoever waits for its end has not heard of it.
+    // Its result is not delivered yet.
     const isNeeded = (id: string): boolean => this.#outbox.has(id);
     const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
@@ -434,7 +410,7 @@ export class TaskBook implements AsyncDisposable {
       if (numbers !== undefined)
         this.#numbers = { ...noNumbers, ...(JSON.parse(numbers.toString()) as TaskNumbers) };
     } catch (error) {
-      // Sums over what was; they are counted from nothing again.
+      // Counting begins at zero again.
       onTrouble('', damagedRecord(taskNumbersKey, error));
     }
     for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
@@ -456,7 +432,7 @@ function numbersOperation(numbers: TaskNumbers): Operation {
   return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
 }
 
-/** Nobody could say that it was alive while nobody listened. */
+/** No worker could renew its lease while the manager was down. */
 function withGrace(record: TaskRecord, nowMs: number): TaskRecord {
   const { lease } = record.timers;
   if (lease === undefined) return record;

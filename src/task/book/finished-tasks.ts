@@ -1,5 +1,5 @@
-/** Finished tasks in the order in which they ended: who has to go is found without looking at the others. */
-export class Finished {
+/** Finished tasks in the order in which they ended: the oldest are found without a look at the others. */
+export class FinishedTasks {
   readonly #endedMs = new Map<string, number>();
   readonly #max: number;
   readonly #msMax: number;
@@ -9,7 +9,7 @@ export class Finished {
     this.#msMax = limits.finishedMs;
   }
 
-  /** Of what was read in another order. */
+  /** Takes tasks in any order. */
   load(ended: readonly { id: string; finished_ms: number }[]): void {
     this.#endedMs.clear();
     for (const { id, finished_ms } of [...ended].sort((a, b) => a.finished_ms - b.finished_ms))
@@ -20,7 +20,7 @@ export class Finished {
     if (!this.#endedMs.has(id)) this.#endedMs.set(id, finishedMs);
   }
 
-  /** Takes those that are too old, or too many, but for what is still needed. */
+  /** Removes and returns those that are too old or too many, except those still needed. */
   take(nowMs: number, isNeeded: (id: string) => boolean): string[] {
     let surplus = this.#endedMs.size - this.#max;
     const taken: string[] = [];

@@ -4,32 +4,31 @@ import { pause } from '../../base/pause.js';
 import { deedPrefix, hex64 } from '../../store/keys.js';
 import { damagedRecord } from '../../store/damaged.js';
 import type { Operation, Store } from '../../store/port.js';
-import type { Deed } from '../life/advance.js';
+import type { SideEffect } from '../life/advance.js';
 
 const backoff = { baseMs: 200, capMs: 30_000 };
 
-export interface Pending<D = Deed> {
+export interface Pending<D = SideEffect> {
   key: string;
-  deed: D;
+  effect: D;
 }
 
-export interface OutboxParts<D = Deed> {
+export interface OutboxParts<D = SideEffect> {
   store: Store;
   clock: Clock;
   random: () => number;
-  /** At least once; a throw has it tried again. */
-  perform: (id: string, deed: D) => Promise<void>;
+  /** Called at least once; when it throws, it is called again. */
+  perform: (id: string, effect: D) => Promise<void>;
   onTrouble: (id: string, error: unknown) => void;
   closing: AbortSignal;
-  /** Of its keys; absent: that of tasks. */
+  /** Prefix of its keys; absent: that of tasks. */
   prefix?: string;
 }
 
 /**
- * What is still to be done for each task (or whatever else has an id), in order, kept on disk until it is done: written in the batch of the record that
- * asks for it.
+ * Effects that are still to be performed, by id of the task or session, in order. They are written in the batch of the record that asks for them, and stay on disk until they are done.
  */
-export class Outbox<D = Deed> {
+export class Outbox<D = SideEffect> {
   readonly #parts: OutboxParts<D>;
   readonly #prefix: string;
   readonly #pending = new Map<string, Pending<D>[]>();
@@ -42,28 +41,28 @@ export class Outbox<D = Deed> {
     this.#prefix = parts.prefix ?? deedPrefix;
   }
 
-  /** What an earlier process left. Throws STORE_UNAVAILABLE. */
+  /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
   async read(): Promise<void> {
     for await (const [key, bytes] of this.#parts.store.entries({ prefix: this.#prefix })) {
       const [id = '', n = ''] = key.slice(this.#prefix.length).split('/');
       this.#next = Math.max(this.#next, Number.parseInt(n, 16));
       try {
-        this.#push(id, [{ key, deed: JSON.parse(bytes.toString()) as D }]);
+        this.#push(id, [{ key, effect: JSON.parse(bytes.toString()) as D }]);
       } catch (error) {
         this.#parts.onTrouble(id, damagedRecord(key, error));
       }
     }
   }
 
-  /** Named, and not yet to be done: see `add`. */
-  named(id: string, deeds: readonly D[]): Pending<D>[] {
-    return deeds.map((deed) => {
+  /** Gives effects their keys; they are performed after `add`. */
+  named(id: string, effects: readonly D[]): Pending<D>[] {
+    return effects.map((effect) => {
       this.#next += 1;
-      return { key: `${this.#prefix}${id}/${hex64(this.#next)}`, deed };
+      return { key: `${this.#prefix}${id}/${hex64(this.#next)}`, effect };
     });
   }
 
-  /** Those are on disk: they are done. */
+  /** Call it when the effects are on disk: they are performed from now on. */
   add(id: string, pending: readonly Pending<D>[]): void {
     this.#push(id, pending);
     this.#work(id);
@@ -73,13 +72,13 @@ export class Outbox<D = Deed> {
     return this.#pending.has(id);
   }
 
-  /** Begins to do what there is. */
+  /** Begins to perform. */
   resume(): void {
     this.#isResumed = true;
     for (const id of this.#pending.keys()) this.#work(id);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no effect is being performed. */
   async ended(): Promise<void> {
     await Promise.allSettled(this.#doing.values());
   }
@@ -105,17 +104,17 @@ export class Outbox<D = Deed> {
       const rest = (this.#pending.get(id) ?? []).slice(1);
       if (rest.length === 0) this.#pending.delete(id);
       else this.#pending.set(id, rest);
-      // Not synced: done twice is as good as once.
+      // Not synced: performing it twice is allowed.
       await this.#parts.store.write([{ type: 'del', key: next.key }]).catch(() => undefined);
     }
   }
 
-  /** Until it is done; false: this process ends first. */
-  async #do(id: string, { deed }: Pending<D>): Promise<boolean> {
+  /** Tries until it is done; false: the process ends first. */
+  async #do(id: string, { effect }: Pending<D>): Promise<boolean> {
     const { clock, random, perform, onTrouble, closing } = this.#parts;
     for (let attempt = 0; !closing.aborted; attempt += 1) {
       try {
-        await perform(id, deed);
+        await perform(id, effect);
         return true;
       } catch (error) {
         onTrouble(id, error);
@@ -127,9 +126,9 @@ export class Outbox<D = Deed> {
 }
 
 export function operationsOf<D>(pending: readonly Pending<D>[]): Operation[] {
-  return pending.map(({ key, deed }) => ({
+  return pending.map(({ key, effect }) => ({
     type: 'put',
     key,
-    value: Buffer.from(JSON.stringify(deed)),
+    value: Buffer.from(JSON.stringify(effect)),
   }));
 }

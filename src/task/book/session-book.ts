@@ -16,7 +16,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { attendKey, attendPrefix, errandPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
-import { Doubts } from '../doubts.js';
+import { UncertainWrites } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { Waiters } from './waiters.js';
 
@@ -24,13 +24,13 @@ export interface SessionBookParts {
   store: Store;
   clock: Clock;
   random: () => number;
-  /** At least once, in order for each session, when the record that asks for it is on disk. A throw has it tried again. */
+  /** Performs an effect once it is on disk: at least once, in order for each session, again when it throws. */
   perform: (record: SessionRecord, effect: SessionEffect) => Promise<void>;
   onTrouble: (context: string, error: unknown) => void;
   limits?: Partial<Pick<typeof sessionLimits, 'open' | 'kept'>>;
 }
 
-/** All sessions of a manager, durable as tasks are: see TaskBook. One of each context, the last one. */
+/** All attention sessions of a manager, durable as tasks are (see TaskBook): the last session of each context. */
 export class SessionBook implements AsyncDisposable {
   readonly #parts: SessionBookParts;
   readonly #limits: { open: number; kept: number };
@@ -38,13 +38,13 @@ export class SessionBook implements AsyncDisposable {
   readonly #turns = new KeyedMutex();
   readonly #waiters = new Waiters();
   readonly #outbox: Outbox<SessionEffect>;
-  readonly #doubts: Doubts;
+  readonly uncertain: UncertainWrites;
   readonly #closing = new AbortController();
 
   private constructor(parts: SessionBookParts) {
     this.#parts = parts;
     this.#limits = { ...sessionLimits, ...parts.limits };
-    this.#doubts = new Doubts({ ...parts, turns: this.#turns });
+    this.uncertain = new UncertainWrites({ ...parts, turns: this.#turns });
     this.#outbox = new Outbox<SessionEffect>({
       ...parts,
       prefix: errandPrefix,
@@ -71,7 +71,7 @@ export class SessionBook implements AsyncDisposable {
     return book;
   }
 
-  /** Goes on with what an earlier process left. */
+  /** Continues what an earlier process left. */
   resume(): void {
     this.#outbox.resume();
   }
@@ -80,7 +80,7 @@ export class SessionBook implements AsyncDisposable {
     return this.#closing.signal.aborted;
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: the context has no session. */
   peek(context: string): SessionRecord | undefined {
     return this.#sessions.get(context);
   }
@@ -93,7 +93,7 @@ export class SessionBook implements AsyncDisposable {
     return record;
   }
 
-  /** Those that changed last come first. */
+  /** The one changed last comes first. */
   list(): SessionRecord[] {
     return [...this.#sessions.values()].sort((one, other) => other.updated_ms - one.updated_ms);
   }
@@ -103,15 +103,14 @@ export class SessionBook implements AsyncDisposable {
   }
 
   /**
-   * Begins a session of a context; one that is over makes room. Asked for again while it is open, by the same agent and in the
-   * same words, it is the same session. Throws SESSION_EXISTS, ATTEND_FULL, STORE_UNAVAILABLE.
+   * Begins a session of a context; a finished one makes room. The same request of the same agent returns the open session. Throws SESSION_EXISTS, ATTEND_FULL, STORE_UNAVAILABLE.
    */
   begin(asked: AttendRequest, owner: string): Promise<SessionRecord> {
     const { context } = asked;
-    // Of those that begin at the same time each must see the others.
+    // Sessions that begin at the same time must count each other.
     return this.#turns.run('', () =>
       this.#turns.run(context, async () => {
-        await this.#doubts.settle(context);
+        await this.uncertain.settle(context);
         const before = this.#sessions.get(context);
         if (before !== undefined && !isSessionOver(before)) {
           const isSame = JSON.stringify(before.asked) === JSON.stringify(asked);
@@ -122,29 +121,28 @@ export class SessionBook implements AsyncDisposable {
           throw new BusError('ATTEND_FULL', { limit: this.#limits.open });
         const run = (before?.run ?? 0) + 1;
         const nowMs = this.#parts.clock.nowMs();
-        return this.#keep(begunSession(asked, { owner, run, nowMs }), this.#tooOld(context));
+        return this.store(begunSession(asked, { owner, run, nowMs }), this.#tooOld(context));
       }),
     );
   }
 
   /**
-   * What follows from the session as it is when its turn comes; undefined: nothing. Throws NO_SUCH_SESSION, ATTEND_STATE,
-   * STORE_UNAVAILABLE, and what `told` throws.
+   * Sends the step that `decide` computes from the session as it is when its turn comes; undefined: none. Throws NO_SUCH_SESSION, ATTEND_STATE, STORE_UNAVAILABLE, and what `decide` throws.
    */
   decide(
     context: string,
-    told: (record: SessionRecord) => SessionTold | undefined,
+    decide: (record: SessionRecord) => SessionTold | undefined,
   ): Promise<SessionRecord> {
     return this.#turns.run(context, async () => {
-      await this.#doubts.settle(context);
+      await this.uncertain.settle(context);
       const record = this.get(context);
-      const what = told(record);
+      const what = decide(record);
       if (what === undefined) return record;
-      return this.#keep(advancedSession(record, what, this.#parts.clock.nowMs()), []);
+      return this.store(advancedSession(record, what, this.#parts.clock.nowMs()), []);
     });
   }
 
-  /** Resolves when the revision is another one than this, the session is over, the signal is given, or the book is closed. */
+  /** Resolves when the revision differs from this one, the session is over, the signal aborts, or the book is closed. */
   async changed(context: string, revision: number, signal: AbortSignal): Promise<SessionRecord> {
     for (;;) {
       const record = this.get(context);
@@ -156,18 +154,18 @@ export class SessionBook implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#doubts[Symbol.dispose]();
+    this.uncertain[Symbol.dispose]();
     this.#waiters.wakeAll();
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
 
-  /** On disk first; only then it is true. */
-  async #keep(
+  /** Writes first, then adopts. */
+  async store(
     { record, effects }: SessionStep,
     more: readonly Operation[],
   ): Promise<SessionRecord> {
     const pending = this.#outbox.named(record.id, effects);
-    await this.#doubts.commit({
+    await this.uncertain.commit({
       ...{ id: record.id, key: attendKey(record.id), bytes: encodeSession(record) },
       more: [...operationsOf(pending), ...more],
       adopt: () => {
@@ -184,7 +182,7 @@ export class SessionBook implements AsyncDisposable {
     this.#waiters.wake(record.id);
   }
 
-  /** Sessions that are over and make room for this one. */
+  /** Finished sessions that make room for this one. */
   #tooOld(context: string): Operation[] {
     const over = this.list().filter((each) => isSessionOver(each) && each.id !== context);
     return over

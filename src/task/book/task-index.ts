@@ -1,10 +1,10 @@
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
-import { Finished } from './finished-tasks.js';
+import { FinishedTasks } from './finished-tasks.js';
 
-/** What is known of each task without a look at the disk. */
-export interface Line {
+/** What the manager keeps in memory of each task. */
+export interface TaskSummary {
   id: string;
   name: string;
   state: string;
@@ -22,28 +22,28 @@ export interface Line {
 export interface TaskQuery {
   /** Empty: all. */
   states: readonly string[];
-  /** Empty: of all. */
+  /** Empty: of every parent. */
   parent: string;
-  /** Empty: from the first. */
+  /** Empty: from the first one. */
   after: string;
   limit: number;
 }
 
-/** All tasks in the order in which they were delegated; the open ones whole. */
+/** A summary of each task in the order in which they were accepted, and the whole record of each open one. */
 export class TaskIndex {
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, TaskSummary>();
   readonly #open = new Map<string, TaskRecord>();
-  readonly #finished: Finished;
-  /** Ids by the agent whose queue they stand in, by who gets the result, and by the first task above them. */
-  readonly #byOwner = new Groups();
-  readonly #byParent = new Groups();
-  readonly #byRoot = new Groups();
+  readonly #finished: FinishedTasks;
+  /** Ids by owner of the queue, by parent (who gets the result), and by root (the first task above them). */
+  readonly #byOwner = new IdGroups();
+  readonly #byParent = new IdGroups();
+  readonly #byRoot = new IdGroups();
 
   constructor(limits: { finishedTasks: number; finishedMs: number }) {
-    this.#finished = new Finished(limits);
+    this.#finished = new FinishedTasks(limits);
   }
 
-  /** Of records in any order. */
+  /** Takes records in any order. */
   load(records: readonly TaskRecord[]): void {
     for (const record of [...records].sort(
       (a, b) => a.created_ms - b.created_ms || a.order - b.order,
@@ -68,11 +68,11 @@ export class TaskIndex {
     } else this.#open.set(id, record);
   }
 
-  /** Takes out what is finished and too old or too many, but for what somebody needs. */
-  takeOld(nowMs: number, isNeeded: (id: string) => boolean): Line[] {
+  /** Removes and returns finished tasks that are too old or too many, except those still needed. */
+  takeOld(nowMs: number, isNeeded: (id: string) => boolean): TaskSummary[] {
     const old = this.#finished.take(
       nowMs,
-      // What others still wait for is asked for its state.
+      // A dependant still asks for its state; an open tree still counts it.
       (id) => isNeeded(id) || this.#isAwaited(id) || this.#isCounted(id),
     );
     const lines = this.#linesOf(old);
@@ -85,27 +85,27 @@ export class TaskIndex {
     return lines;
   }
 
-  line(id: string): Line | undefined {
+  summaryOf(id: string): TaskSummary | undefined {
     return this.#lines.get(id);
   }
 
-  /** All that is known of the queue of this agent, in the order in which it was accepted. */
-  queueOf(owner: string): Line[] {
+  /** The queue of this agent, in the order in which its tasks were accepted. */
+  queueOf(owner: string): TaskSummary[] {
     return this.#linesOf(this.#byOwner.of(owner)).sort((a, b) => a.order - b.order);
   }
 
-  /** What an agent pushed or delegated, over or not. */
-  childrenOf(agent: string): Line[] {
+  /** Tasks that an agent pushed or delegated, finished ones included. */
+  childrenOf(agent: string): TaskSummary[] {
     const ids = new Set([...this.#byOwner.of(agent), ...this.#byParent.of(agent)]);
     return this.#linesOf(ids);
   }
 
-  /** Tasks below this one, over or not. */
+  /** Tasks below this one, finished ones included. */
   treeSize(root: string): number {
     return this.#byRoot.of(root).size;
   }
 
-  #linesOf(ids: Iterable<string>): Line[] {
+  #linesOf(ids: Iterable<string>): TaskSummary[] {
     return [...ids].flatMap((id) => this.#lines.get(id) ?? []);
   }
 
@@ -142,7 +142,7 @@ export class TaskIndex {
 
   /** Ids, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
   list({ states, parent, after, limit }: TaskQuery): string[] {
-    // Forgotten by now: an empty page would look like the end.
+    // Deleted meanwhile: an empty page would look like the end.
     if (after !== '' && !this.#lines.has(after))
       throw new BusError('NO_SUCH_TASK', { task: after });
     const ids: string[] = [];
@@ -160,21 +160,21 @@ export class TaskIndex {
     return ids;
   }
 
-  /** As long as the first task above it, or the owner of its queue, is open, it counts there. */
+  /** While its root or the owner of its queue is open, it counts towards their limits. */
   #isCounted(id: string): boolean {
     const { root = '', owner = '' } = this.#lines.get(id) ?? {};
     return this.#open.has(root) || this.#open.has(owner);
   }
 
-  /** Whether it holds up one that is open. */
+  /** Whether an open task depends on it. */
   #isAwaited(id: string): boolean {
     for (const { task } of this.#open.values()) if (task.depends_on.includes(id)) return true;
     return false;
   }
 }
 
-/** Ids by a name; nothing is kept of the empty one. */
-class Groups {
+/** Ids by a name; the empty name has none. */
+class IdGroups {
   readonly #ids = new Map<string, Set<string>>();
 
   of(name: string): ReadonlySet<string> {

@@ -3,25 +3,25 @@ import { pause } from '../../base/pause.js';
 import type { TaskRecord } from '../life/record.js';
 import type { TimerName } from '../life/task.machine.js';
 
-/** What fell due and could not be written is tried again after this. */
+/** A timer whose event could not be written is tried again after this. */
 const retryMs = 1_000;
 
-export interface AlarmParts {
+export interface TaskTimersParts {
   clock: Clock;
-  /** Called when a timer of a task is due; a throw has it tried again. */
+  /** Called when a timer of a task is due. When it throws, it is called again. */
   due: (id: string, timer: TimerName) => Promise<void>;
   onTrouble: (id: string, error: unknown) => void;
-  /** The record as it is now; undefined: it is over. */
+  /** The record as it is now; undefined: the task is over. */
   current: (id: string) => TaskRecord | undefined;
   closing: AbortSignal;
 }
 
-/** One timer of the clock for each task: the earliest of its own. */
-export class Alarms {
-  readonly #parts: AlarmParts;
+/** One timer of the clock for each task: the earliest timer in its record. */
+export class TaskTimers {
+  readonly #parts: TaskTimersParts;
   readonly #set = new Map<string, Disposable>();
 
-  constructor(parts: AlarmParts) {
+  constructor(parts: TaskTimersParts) {
     this.#parts = parts;
     parts.closing.addEventListener('abort', () => {
       for (const alarm of this.#set.values()) alarm[Symbol.dispose]();
@@ -38,17 +38,17 @@ export class Alarms {
     const [name, atMs] = first as [TimerName, number];
     this.#set.set(
       id,
-      clock.after(atMs - clock.nowMs(), () => void this.#ring(id, name)),
+      clock.after(atMs - clock.nowMs(), () => void this.fire(id, name)),
     );
   }
 
-  async #ring(id: string, timer: TimerName): Promise<void> {
+  async fire(id: string, timer: TimerName): Promise<void> {
     const { due, onTrouble, clock, closing, current } = this.#parts;
     try {
       await due(id, timer);
     } catch (error) {
       onTrouble(id, error);
-      // Nothing else would ever wake it.
+      // No other event would wake the task.
       await pause(clock, retryMs, closing);
       const record = current(id);
       if (record !== undefined) this.arm(record);

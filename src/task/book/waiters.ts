@@ -1,8 +1,8 @@
-/** Who waits for a change of something. */
+/** Callers that wait for a change of a record. */
 export class Waiters {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Resolves when it is woken, or the signal is given. */
+  /** Resolves at the next change of this id, or when the signal aborts. */
   wait(id: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

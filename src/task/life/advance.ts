@@ -8,29 +8,29 @@ import { hasEffects, type TaskFailure } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { start, stateName, step } from '../../machine/step.js';
-import { reactionTo, retryPauseMs } from '../../prompt/supervise.js';
+import { retryOrAbort, retryPauseMs } from '../../prompt/retry-policy.js';
 import { recordLimits, type TaskRecord } from './record.js';
 import { taskMachine, type TaskEffect, type TaskEvent, type TimerName } from './task.machine.js';
 
-/** What the shell has still to do, when the record and these are on disk. Timers are part of the record. */
-export type Deed =
+/** What the book performs once the record is on disk. Timers are part of the record. */
+export type SideEffect =
   | Exclude<
       TaskEffect,
       { type: 'timer.arm' | 'timer.clear' | 'assignment.begin' | 'assignment.end' }
     >
   | Extract<AssignmentEffect, { type: 'assignment.send' | 'withdrawal.send' }>
-  /** It has a mailbox of its own. */
+  /** Register the agent of this task on the bus. */
   | { type: 'agent.enrol' };
 
 export interface Advanced {
   record: TaskRecord;
-  deeds: Deed[];
+  sideEffects: SideEffect[];
 }
 
 type TaskData = Omit<TaskRecord, 'snapshot' | 'revision' | 'attempt' | 'assignment' | 'timers'>;
 
 /** A task in its first state. */
-export function begun(
+export function beginTask(
   data: TaskData,
   input: {
     timeoutMs: number;
@@ -49,11 +49,13 @@ export function begun(
     assignment: null,
     timers: {},
   };
-  const first = settled(record, effects, data.created_ms);
-  return hasAgent(record) ? { ...first, deeds: [{ type: 'agent.enrol' }, ...first.deeds] } : first;
+  const first = withEffects(record, effects, data.created_ms);
+  return hasAgent(record)
+    ? { ...first, sideEffects: [{ type: 'agent.enrol' }, ...first.sideEffects] }
+    : first;
 }
 
-/** Whether it is an agent of its own on the bus, called by its id: so is what others receive from by name. */
+/** Whether the task is an agent on the bus, with its id as name. */
 export function hasAgent({
   owner,
   root,
@@ -64,7 +66,7 @@ export function hasAgent({
 
 /** One event of the task itself. Throws PROTOCOL_UNEXPECTED_EVENT. */
 export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Advanced {
-  // The choice of a worker may be made twice, when the first was not noted as done: the first one stands.
+  // After a crash a worker may be chosen twice: the first choice stands.
   const isChoice = event.type === 'worker.chosen' || event.type === 'worker.absent';
   if (isChoice && isActive(record)) {
     const state = `${taskMachine.id}.${stateName(record.snapshot)}`;
@@ -72,12 +74,11 @@ export function advance(record: TaskRecord, event: TaskEvent, nowMs: number): Ad
   }
   const { snapshot, effects } = step(taskMachine, record.snapshot, event);
   const next = { ...record, snapshot, revision: record.revision + 1, updated_ms: nowMs };
-  return settled(noted(next, record, event, nowMs), effects, nowMs);
+  return withEffects(withStateNote(next, record, event, nowMs), effects, nowMs);
 }
 
 /**
- * One event of the assignment with this fencing token. Throws STALE_ATTEMPT when there is a newer one, or when this one is
- * over; PROTOCOL_UNEXPECTED_EVENT.
+ * One event of the assignment with this fencing token. Throws STALE_ATTEMPT when a newer one exists or this one is over, and PROTOCOL_UNEXPECTED_EVENT.
  */
 export function advanceAssignment(
   record: TaskRecord,
@@ -95,14 +96,14 @@ export function advanceAssignment(
     revision: record.revision + 1,
     updated_ms: nowMs,
   };
-  return settledAssignment(next, effects, nowMs);
+  return withAssignmentEffects(next, effects, nowMs);
 }
 
 export function stateOf({ snapshot }: Pick<TaskRecord, 'snapshot'>): string {
   return stateName(snapshot).replace(/^open\./, '');
 }
 
-/** Whether nothing will ever change any more. */
+/** Whether it is in a final state. */
 export function isOver({ snapshot }: Pick<TaskRecord, 'snapshot'>): boolean {
   return snapshot.status !== 'active';
 }
@@ -111,117 +112,129 @@ function isActive({ assignment }: TaskRecord): boolean {
   return assignment?.snapshot.status === 'active';
 }
 
-/** Timers into the record, assignments begun and ended, the rest for the shell. */
-function settled(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
+/** Applies timers and assignments to the record; the other effects are left to the book. */
+function withEffects(record: TaskRecord, effects: readonly TaskEffect[], nowMs: number): Advanced {
   let current = record;
-  const deeds: Deed[] = [];
+  const sideEffects: SideEffect[] = [];
   for (const effect of effects) {
     switch (effect.type) {
       case 'timer.arm':
-        current = timed(current, effect.timer, nowMs + effect.delayMs);
+        current = withTimer(current, effect.timer, nowMs + effect.delayMs);
         break;
       case 'timer.clear':
-        current = timed(current, effect.timer, undefined);
+        current = withTimer(current, effect.timer, undefined);
         break;
       case 'assignment.begin': {
         const { worker, isCapable } = effect;
         const attempt = current.attempt + 1;
         const first = start(assignmentMachine, { worker, attempt, isCapable });
         const assignment = { worker, attempt, snapshot: first.snapshot };
-        const after = settledAssignment({ ...current, attempt, assignment }, first.effects, nowMs);
+        const after = withAssignmentEffects(
+          { ...current, attempt, assignment },
+          first.effects,
+          nowMs,
+        );
         current = after.record;
-        deeds.push(...after.deeds);
+        sideEffects.push(...after.sideEffects);
         break;
       }
       case 'assignment.end': {
-        const after = withdrawn(current, effect.reason, nowMs);
+        const after = withAssignmentWithdrawn(current, effect.reason, nowMs);
         current = after.record;
-        deeds.push(...after.deeds);
+        sideEffects.push(...after.sideEffects);
         break;
       }
       default:
-        deeds.push(effect);
+        sideEffects.push(effect);
     }
   }
-  if (!withWorker.includes(stateOf(current))) {
-    const after = withdrawn(current, 'CANCELLED', nowMs);
+  if (!statesWithWorker.includes(stateOf(current))) {
+    const after = withAssignmentWithdrawn(current, 'CANCELLED', nowMs);
     current = after.record;
-    deeds.push(...after.deeds);
+    sideEffects.push(...after.sideEffects);
   }
-  if (current.started_ms === 0 && !unstarted.includes(stateOf(current)) && !isOver(current))
+  if (current.started_ms === 0 && !statesBeforeWork.includes(stateOf(current)) && !isOver(current))
     current = { ...current, started_ms: nowMs };
   const isEnd = isOver(current) && current.finished_ms === 0;
-  return { record: isEnd ? ended(current, nowMs) : current, deeds };
+  return { record: isEnd ? withEnd(current, nowMs) : current, sideEffects };
 }
 
-/** What ended without a result says why, also where nobody did. */
-function ended(record: TaskRecord, nowMs: number): TaskRecord {
+/** A task that ends without a result has an error, also where no event brought one. */
+function withEnd(record: TaskRecord, nowMs: number): TaskRecord {
   const { reason } = record.snapshot.context;
   const state = stateOf(record);
-  // What was wrong with an attempt is not why its time was over, why it was cancelled, or that nobody decided.
+  // The error of an attempt is not the reason of a timeout, a cancellation or an expired decision.
   const isOther = state === 'timed_out' || state === 'cancelled' || reason === 'DECISION_EXPIRED';
-  const isTold = reason === '' || state === 'completed' || (record.error !== null && !isOther);
-  // Whoever cancelled it may have said more.
+  const hasError = reason === '' || state === 'completed' || (record.error !== null && !isOther);
+  // The caller that cancelled it may have given more detail.
   const isSame = record.error?.code === reason;
-  return { ...record, finished_ms: nowMs, error: isTold || isSame ? record.error : endOf(record) };
+  return {
+    ...record,
+    finished_ms: nowMs,
+    error: hasError || isSame ? record.error : failureAtEnd(record),
+  };
 }
 
-function endOf({ id, snapshot, assignment }: TaskRecord): TaskFailure {
+function failureAtEnd({ id, snapshot, assignment }: TaskRecord): TaskFailure {
   const { reason, timeoutMs: ms } = snapshot.context;
   const agent = assignment?.worker ?? '';
   const known = failureOf(reason, { ms, agent, task: id });
-  // Who cancels it gives a reason in words of their own.
+  // The reason of a cancellation may be free text.
   return stateOf({ snapshot }) === 'cancelled' && !isErrorCode(reason)
     ? { ...failureOf('CANCELLED'), text: reason }
     : known;
 }
 
-/** States in which nobody was looked for yet. */
-const unstarted: readonly string[] = ['queued', 'pending', 'attending'];
+/** States before the first search for a worker. */
+const statesBeforeWork: readonly string[] = ['queued', 'pending', 'attending'];
 
-/** States in which a worker may have it. Whoever has it in another one is told to stop. */
-const withWorker: readonly string[] = ['assigned', 'running'];
+/** States in which a worker may have the task. In any other state its assignment is withdrawn. */
+const statesWithWorker: readonly string[] = ['assigned', 'running'];
 
-/** The worker that has it, if there is one, is told that it has it no longer. */
-function withdrawn(record: TaskRecord, reason: string, nowMs: number): Advanced {
+/** Withdraws the active assignment, if there is one. */
+function withAssignmentWithdrawn(record: TaskRecord, reason: string, nowMs: number): Advanced {
   const { assignment } = record;
-  if (assignment?.snapshot.status !== 'active') return { record, deeds: [] };
+  if (assignment?.snapshot.status !== 'active') return { record, sideEffects: [] };
   const event = { type: 'assignment.withdrawn', reason } as const;
   const { snapshot, effects } = step(assignmentMachine, assignment.snapshot, event);
-  return settledAssignment({ ...record, assignment: { ...assignment, snapshot } }, effects, nowMs);
+  return withAssignmentEffects(
+    { ...record, assignment: { ...assignment, snapshot } },
+    effects,
+    nowMs,
+  );
 }
 
-function settledAssignment(
+function withAssignmentEffects(
   record: TaskRecord,
   effects: readonly AssignmentEffect[],
   nowMs: number,
 ): Advanced {
   let current = record;
-  const deeds: Deed[] = [];
+  const sideEffects: SideEffect[] = [];
   for (const effect of effects) {
     switch (effect.type) {
       case 'lease.arm':
-        current = timed(current, 'lease', nowMs + effect.delayMs);
+        current = withTimer(current, 'lease', nowMs + effect.delayMs);
         break;
       case 'lease.clear':
-        current = timed(current, 'lease', undefined);
+        current = withTimer(current, 'lease', undefined);
         break;
-      case 'task.tell': {
-        const told = toldTo(current, effect);
-        if (told === undefined) break;
-        const after = advance(withFailure(current, told, nowMs), told, nowMs);
+      case 'task.notify': {
+        const event = taskEventAfter(current, effect);
+        if (event === undefined) break;
+        const after = advance(withFailure(current, event, nowMs), event, nowMs);
         current = { ...after.record, revision: current.revision };
-        deeds.push(...after.deeds);
+        sideEffects.push(...after.sideEffects);
         break;
       }
       default:
-        deeds.push(effect);
+        sideEffects.push(effect);
     }
   }
-  return { record: current, deeds };
+  return { record: current, sideEffects };
 }
 
-/** Who failed at it is not the next to try, as long as there are others; unless the task names whom it wants. */
+/** A worker that failed is not the next to try while there are others, unless the task names its worker. */
 function withFailure(record: TaskRecord, event: TaskEvent, nowMs: number): TaskRecord {
   const { type } = event;
   const { assignment, task, failed_workers } = record;
@@ -233,12 +246,11 @@ function withFailure(record: TaskRecord, event: TaskEvent, nowMs: number): TaskR
 }
 
 /**
- * What becomes of the task by what became of an assignment. What may have had an effect is not done a second time by
- * itself: not where a worker was lost that had begun, nor where it failed.
+ * The event of the task that follows from the outcome of an assignment. Work that may have had effects is not repeated by itself: neither after a worker was lost that had begun, nor after a failure.
  */
-function toldTo(
+function taskEventAfter(
   { response, snapshot, task, is_supervised }: TaskRecord,
-  effect: Extract<AssignmentEffect, { type: 'task.tell' }>,
+  effect: Extract<AssignmentEffect, { type: 'task.notify' }>,
 ): TaskEvent | undefined {
   const event = ((): TaskEvent => {
     if (effect.what === 'accepted') return { type: 'worker.accepted' };
@@ -262,30 +274,36 @@ function toldTo(
         if (is_supervised && response !== null) {
           const [first] = response.errors;
           const failure = { code: first?.code ?? reason };
-          const isRetried = reactionTo(failure, snapshot.context.tries) === 'retry';
+          const isRetried = retryOrAbort(failure, snapshot.context.tries) === 'retry';
           return { type: 'worker.failed', reason, isFinal: !isRetried, isRetried };
         }
         return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
     }
   })();
-  // Of a task that is over, or waits for something else by now.
+  // The task may be over, or wait for something else by now.
   return snapshot.can(event) ? event : undefined;
 }
 
-function timed(record: TaskRecord, name: TimerName, atMs: number | undefined): TaskRecord {
+function withTimer(record: TaskRecord, name: TimerName, atMs: number | undefined): TaskRecord {
   const others = Object.entries(record.timers).filter(([each]) => each !== name);
   const mine: [string, number][] = atMs === undefined ? [] : [[name, atMs]];
   return { ...record, timers: Object.fromEntries([...others, ...mine]) };
 }
 
-/** The story of a task, in a line for each change of state; of a long one the beginning and the end are kept. */
-function noted(next: TaskRecord, before: TaskRecord, event: TaskEvent, nowMs: number): TaskRecord {
+/** Adds a note for each change of state. */
+function withStateNote(
+  next: TaskRecord,
+  before: TaskRecord,
+  event: TaskEvent,
+  nowMs: number,
+): TaskRecord {
   const state = stateOf(next);
   if (state === stateOf(before)) return next;
   const reason = 'reason' in event && event.reason !== '' ? `: ${event.reason}` : '';
   return { ...next, notes: withNote(next, `${event.type}${reason}`, nowMs) };
 }
 
+/** The notes with one more; of too many the ones in the middle are dropped. */
 export function withNote(record: TaskRecord, said: string, nowMs: number): TaskRecord['notes'] {
   const text = said.slice(0, recordLimits.noteChars);
   const notes = [...record.notes, { at_ms: nowMs, state: stateOf(record), text }];

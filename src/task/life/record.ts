@@ -6,12 +6,12 @@ import { restored, stored, type Snapshot } from '../../machine/step.js';
 import type { TaskIteration } from './task-iteration.js';
 import { taskMachine, type TimerName } from './task.machine.js';
 
-/** What a person may be asked about one task, and how long the story of it may get. */
+/** Limits of the lists and texts of a record. */
 export const recordLimits = {
   notes: 100,
   noteChars: 300,
   reviews: 10,
-  /** Critiques of its result. */
+  /** Critiques of its results. */
   iterations: 16,
   progressChars: 500,
   asksChars: 4_000,
@@ -23,7 +23,7 @@ export interface Note {
   text: string;
 }
 
-/** One worker at work on it, or the last one. */
+/** The current assignment, or the last one. */
 export interface AssignmentRecord {
   worker: string;
   attempt: number;
@@ -31,8 +31,7 @@ export interface AssignmentRecord {
 }
 
 /**
- * The one durable record of a task, owned by its manager. `version` is of this layout: a release that renames something
- * ships a migration, and a stored record of each earlier version as a test fixture.
+ * The durable record of a task, owned by its manager. `version` is that of this layout: a release that renames a field ships a migration, and a stored record of each earlier version as a test fixture.
  */
 export interface TaskRecord {
   kind: 'task';
@@ -42,53 +41,53 @@ export interface TaskRecord {
   revision: number;
   snapshot: Snapshot<typeof taskMachine>;
   task: DelegatedTask;
-  /** As it was delegated: answers, feedback and what was relaxed change `task`. */
+  /** The task as it was delegated; answers, feedback and relaxed requirements change `task` only. */
   asked: DelegatedTask;
   /** Who gets the result. */
   parent: string;
-  /** The fencing token that was given out last. */
+  /** The fencing token of the last assignment. */
   attempt: number;
   assignment: AssignmentRecord | null;
-  /** Workers that failed at it, and shall not get it again while there are others. */
+  /** Workers that failed at it; they get it again only when there is no other. */
   failed_workers: string[];
   response: TaskResponse | null;
   reviews: Review[];
-  /** What a critic said about each result that it was given, oldest first. */
+  /** Critiques of its results, oldest first. */
   iterations: TaskIteration[];
   error: TaskFailure | null;
-  /** What somebody is asked. */
+  /** The question to a person; empty: none. */
   asks: string;
   progress: string;
-  /** Whose queue it stands in; empty: it was delegated. */
+  /** Owner of the queue that it stands in; empty: it was delegated. */
   owner: string;
-  /** Tasks above it. */
+  /** Number of tasks above it. */
   depth: number;
-  /** The first of them; empty: there is none above it. */
+  /** The topmost of them; empty: none. */
   root: string;
-  /** Counts tasks in the order in which they were accepted. */
+  /** Position in the order in which tasks were accepted. */
   order: number;
-  /** When a worker was looked for at first; 0: not yet. */
+  /** Unix time of the first search for a worker; 0: not yet. */
   started_ms: number;
-  /** What passes by itself is tried again, what does not ends its whole queue. */
+  /** Transient failures are tried again; another failure ends its whole queue. */
   is_supervised: boolean;
-  /** A pause between two tries; 0: none. */
+  /** Unix time of the next try; 0: at once. */
   not_before_ms: number;
-  /** Unix time by name. */
+  /** Unix time at which each is due. */
   timers: Partial<Record<TimerName, number>>;
   notes: Note[];
-  /** What was done about a block, so that nothing is tried twice. */
+  /** Reactions to blocks that were tried, each once. */
   reactions: string[];
-  /** Questions to a person about the risk of an action, and what was given leave by the answers. */
+  /** Questions to a person about risky actions, and the permissions that followed. */
   gates: Gate[];
   grants: Grant[];
-  /** Risks that were noticed in passing. */
+  /** Risks that were noted without a question. */
   findings: RiskFinding[];
   created_ms: number;
   updated_ms: number;
   finished_ms: number;
 }
 
-/** As it lies on disk. */
+/** The record as it is stored. */
 export function encodeRecord(record: TaskRecord): Buffer {
   const { assignment, snapshot } = record;
   const kept = {
@@ -99,27 +98,27 @@ export function encodeRecord(record: TaskRecord): Buffer {
   return Buffer.from(JSON.stringify(kept));
 }
 
-type Later =
+type LaterField =
   | ('gates' | 'grants' | 'findings' | 'iterations')
   | ('owner' | 'depth' | 'root' | 'order' | 'started_ms' | 'is_supervised' | 'not_before_ms');
-type Stored = Omit<TaskRecord, Later> & Partial<Pick<TaskRecord, Later>>;
+type Stored = Omit<TaskRecord, LaterField> & Partial<Pick<TaskRecord, LaterField>>;
 
-/** Fields that an earlier release did not know. */
-function whole(task: Partial<DelegatedTask>): DelegatedTask {
+/** Adds the fields that an earlier release did not have. */
+function withDefaults(task: Partial<DelegatedTask>): DelegatedTask {
   const { limits, session = '', scope = [], name = '', model = '' } = task;
-  // What stands there keeps its place: the same task again is known by its text.
+  // The order of fields stays: whether two tasks are the same is decided by their JSON.
   const { tokens = 0 } = (limits ?? {}) as Partial<DelegatedTask['limits']>;
   return { ...task, session, scope, name, model, limits: { ...limits, tokens } } as DelegatedTask;
 }
 
-/** Throws when it is damaged, or of a version that this one does not know. */
+/** Throws when it is damaged or of an unknown version. */
 export function decodeRecord(bytes: Buffer): TaskRecord {
   const kept = JSON.parse(bytes.toString()) as Stored;
   if ((kept.version as number) !== 1) throw new Error(`a task of version ${kept.version}`);
   const { assignment, snapshot } = kept;
   return {
     ...kept,
-    // Absent in one of an earlier release.
+    // Absent in a record of an earlier release.
     gates: kept.gates ?? [],
     grants: kept.grants ?? [],
     findings: kept.findings ?? [],
@@ -131,8 +130,8 @@ export function decodeRecord(bytes: Buffer): TaskRecord {
     started_ms: kept.started_ms ?? 0,
     is_supervised: kept.is_supervised ?? false,
     not_before_ms: kept.not_before_ms ?? 0,
-    task: whole(kept.task),
-    asked: whole(kept.asked),
+    task: withDefaults(kept.task),
+    asked: withDefaults(kept.asked),
     snapshot: restored(taskMachine, snapshot),
     assignment: assignment && {
       ...assignment,

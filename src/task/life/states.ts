@@ -1,4 +1,4 @@
-/** In which a task is over. Apart from the machine, so that whoever only looks at tasks need not load it. */
+/** States in which a task is over. Apart from the machine, so that readers of tasks need not load it. */
 export const finalStates = ['completed', 'failed', 'halted', 'cancelled', 'timed_out'] as const;
 export type FinalState = (typeof finalStates)[number];
 

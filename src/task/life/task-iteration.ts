@@ -1,14 +1,18 @@
-import type { PersonJudgement } from '../../critic/shapes.js';
-import { qualityGate, type Finding, type Verdict } from '../../critic/shapes.js';
+import {
+  type PersonJudgement,
+  qualityGate,
+  type Finding,
+  type Verdict,
+} from '../../critic/shapes.js';
 import { trendOf } from '../../critic/tracking.js';
 
-/** What is told of one finding. */
+/** The part of a finding that is kept with the task. */
 export type TaskFinding = Pick<
   Finding,
   'id' | 'mode' | 'severity' | 'rule' | 'text' | 'remedy' | 'is_hard'
 >;
 
-/** One critique of the result of a task. */
+/** One critique of a task's result. */
 export interface TaskIteration {
   /** 2: the first critique; see `src/critic/cycle-verdict.ts`. */
   iteration: number;
@@ -22,7 +26,7 @@ export interface TaskIteration {
   modes: string[];
   /** Worst first. */
   findings: TaskFinding[];
-  /** Ids of all that are open. */
+  /** Ids of all open findings. */
   open: string[];
   disputed: string[];
   flags: string[];

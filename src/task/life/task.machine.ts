@@ -1,45 +1,46 @@
 import { assertEvent, assign, setup } from 'xstate';
 import type { FinalState } from './states.js';
-import { retriesMax } from '../../prompt/supervise.js';
+import { retriesMax } from '../../prompt/retry-policy.js';
 
 export type ReviewVerdict = 'accepted' | 'warned' | 'refused' | 'undecided';
 export type Judgement = 'accept' | 'refuse' | 'revise' | 'halt';
-/** Of a gate only what is done about it counts here. */
+/** What was decided about a gate. */
 export type GateOutcome = 'granted' | 'modified' | 'halted' | 'withdrawn';
-/** `person`: somebody has to decide. */
+/** `person`: a person has to decide. */
 export type CritiqueOutcome = 'accepted' | 'revise' | 'person';
+/** `whole`: the time limit of the task. The names are stored in records. */
 export type TimerName = 'lease' | 'whole' | 'decision' | 'block' | 'gate' | 'queue';
 
-/** How long a task may stand in a queue without being started. */
+/** Time that a task may stay in a queue without being started. */
 export const queuedMsMax = 7 * 24 * 3_600_000;
 
 export interface TaskInput {
   timeoutMs: number;
   /** Attempts that may fail before the task does. */
   triesMax: number;
-  /** How long a person may take over a decision or a block. */
+  /** Time that a person has for a decision or a block. */
   decisionMs: number;
-  /** It waits to be started. */
+  /** It begins in a queue and waits to be started. */
   isQueued?: boolean;
-  /** What is accepted goes to a critic first. */
+  /** A critic reviews an accepted result before it counts. */
   isCritiqued?: boolean;
 }
 
 export type TaskEvent =
-  /** `timeoutMs`: 0: as it was pushed. */
+  /** `timeoutMs` 0: the limit with which it was pushed. */
   | { type: 'task.released'; timeoutMs: number }
-  /** All that it depends on is completed, and somebody is free to do it. */
+  /** Its dependencies are completed, and a worker is free. */
   | { type: 'task.ready' }
   | { type: 'dependency.failed'; reason: string }
   | { type: 'attention.passed' }
-  /** A person is asked; whoever is silent so long is answered by the policy. */
+  /** A person is asked; without an answer in this time the policy decides. */
   | { type: 'attention.gated'; reason: string; expiresMs: number }
   | { type: 'gate.judged'; outcome: GateOutcome; reason: string }
   | { type: 'worker.chosen'; worker: string; isCapable: boolean }
   | { type: 'worker.absent'; reason: string }
   | { type: 'worker.accepted' }
   | { type: 'worker.completed' }
-  /** `isFinal`: what it did must not be done again. `isRetried`: it is, whatever became of it before. */
+  /** `isFinal`: it must not be done again. `isRetried`: a supervised queue tries it again, apart from `triesMax`. */
   | { type: 'worker.failed'; reason: string; isFinal?: boolean; isRetried?: boolean }
   | { type: 'worker.blocked'; reason: string }
   | { type: 'worker.gated'; reason: string }
@@ -50,13 +51,13 @@ export type TaskEvent =
   | { type: 'revision.prepared' }
   | { type: 'clarification.given' }
   | { type: 'block.resolved' }
-  | { type: 'outcome.told'; outcome: 'done' | 'failed' }
+  | { type: 'outcome.reported'; outcome: 'done' | 'failed' }
   | { type: 'decision.made'; judgement: Judgement }
   | { type: 'timer.due'; timer: TimerName }
   | { type: 'task.cancelled'; reason: string };
 
 export type TaskEffect =
-  /** Until all that it depends on is completed, and somebody is free to do it. */
+  /** Wait until its dependencies are completed and a worker is free. */
   | { type: 'turn.await' }
   | { type: 'task.attend' }
   | { type: 'worker.choose' }
@@ -71,10 +72,10 @@ export type TaskEffect =
   | { type: 'task.finish'; outcome: FinalState; reason: string };
 
 interface TaskContext extends TaskInput {
-  /** Attempts that failed so far. */
+  /** Failed attempts so far. */
   tries: number;
   isAttended: boolean;
-  /** A person is asked about its risk. */
+  /** A person is being asked about its risk. */
   isGated: boolean;
   reason: string;
 }
@@ -110,7 +111,7 @@ const task = setup({
     isUnasked: ({ context }) => !context.isGated,
     isRefusal: ({ event }) =>
       event.type === 'gate.judged' && ['halted', 'withdrawn'].includes(event.outcome),
-    isDone: ({ event }) => event.type === 'outcome.told' && event.outcome === 'done',
+    isDone: ({ event }) => event.type === 'outcome.reported' && event.outcome === 'done',
     isTimer: ({ event }, { timer }: { timer: TimerName }) =>
       event.type === 'timer.due' && event.timer === timer,
   },
@@ -130,7 +131,7 @@ const task = setup({
     passAttention: assign({ isAttended: true }),
     openGate: assign({ isGated: true }),
     closeGate: assign({ isGated: false }),
-    // What was judged harmless is judged again: the executor has seen more.
+    // The executor has seen more: the action is judged again.
     recallAttention: assign({ isAttended: false }),
   },
 });
@@ -170,13 +171,13 @@ const endAssignment = task.emit(({ context }) => ({
 const finish = (outcome: FinalState): ReturnType<typeof task.emit> =>
   task.emit(({ context }) => ({ type: 'task.finish', outcome, reason: context.reason }));
 
-/** A worker failed or was lost: another one, or the end. */
+/** A worker failed or was lost: another attempt, or the end. */
 const tryAgain = [
   { guard: 'triesLeft', target: 'pending', actions: ['rememberReason', 'countTry'] },
   { target: '#task.failed', actions: ['rememberReason', 'countTry'] },
 ] as const;
 
-/** What a worker says may come before the word that it began. */
+/** An answer may arrive before the claim that the work began. */
 const answers = {
   'worker.completed': 'reviewing',
   'worker.failed': tryAgain,
@@ -187,8 +188,7 @@ const answers = {
 } as const;
 
 /**
- * The life of a task, from `pending`, or `queued` before it, to one of five ends. It knows no worker, no network and no clock: who does the work,
- * for how long and with which leases is the matter of an assignment (delegation.manager), whose outcome arrives as an event.
+ * The life of a task, from `queued` or `pending` to one of five final states. It knows no worker, no network and no clock: workers, leases and retries of messages belong to the assignment (delegation.manager), whose outcome arrives as an event.
  */
 export const taskMachine = task.createMachine({
   id: 'task',
@@ -223,7 +223,7 @@ export const taskMachine = task.createMachine({
         },
       },
       states: {
-        /** For what it depends on, or for a worker. */
+        /** Waits for its dependencies, or for a worker. */
         pending: {
           entry: awaitTurn,
           on: {
@@ -240,7 +240,7 @@ export const taskMachine = task.createMachine({
               target: 'assigned',
               actions: 'passAttention',
             },
-            // The time of the task stands still while a person thinks.
+            // The time limit is paused while a person decides.
             'attention.gated': {
               guard: 'isUnasked',
               actions: ['rememberReason', 'openGate', clear('whole'), armGate],
@@ -251,14 +251,14 @@ export const taskMachine = task.createMachine({
                 target: 'assigned',
                 actions: ['passAttention', 'forgetReason', arm('whole')],
               },
-              // Another action now: what was judged was not this one.
+              // The action was changed, so it is judged again.
               {
                 guard: { type: 'isJudgedAs', params: { outcome: 'modified' } },
                 target: 'attending',
                 reenter: true,
                 actions: arm('whole'),
               },
-              // Also of a task that asked too often: nobody is asked again.
+              // Also when a task asked too often.
               { guard: 'isRefusal', target: '#task.halted', actions: 'rememberReason' },
             ],
             'timer.due': {
@@ -295,11 +295,11 @@ export const taskMachine = task.createMachine({
           exit: clear('block'),
           on: {
             'block.resolved': 'pending',
-            'outcome.told': [
+            'outcome.reported': [
               { guard: 'isDone', target: '#task.completed' },
               { target: '#task.failed' },
             ],
-            // Kept as the reason: what blocked it, not that nobody cared.
+            // The reason stays what blocked it.
             'timer.due': {
               guard: { type: 'isTimer', params: { timer: 'block' } },
               target: '#task.failed',
@@ -318,9 +318,9 @@ export const taskMachine = task.createMachine({
             ],
           },
         },
-        /** Its evidence holds; a critic looks at the result. A revision is no failed attempt: the cycle bounds it. */
+        /** Its evidence holds; a critic reviews the result. A revision is not a failed attempt: the critic's cycle bounds it. */
         critiquing: {
-          // It is bounded by itself, and the work is done: the time of the task stands still.
+          // The work is done and the review has limits of its own: the time limit is paused.
           entry: [clear('whole'), arm('decision'), critique],
           exit: clear('decision'),
           on: {
@@ -344,7 +344,7 @@ export const taskMachine = task.createMachine({
             ],
           },
         },
-        /** Waits for a person, or for whoever may judge; the time of the task stands still meanwhile. */
+        /** Waits for a decision of a person or the parent; the time limit is paused. */
         deciding: {
           entry: [clear('whole'), arm('decision')],
           exit: clear('decision'),

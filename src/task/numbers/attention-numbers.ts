@@ -1,10 +1,10 @@
 import { signals, type Gate, type Signal } from '../../attention/shapes.js';
-import { gatesOf, sessionOf } from '../station/attention-station.js';
+import { gatesOf, sessionOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
 
-/** Sessions in which the same must have been seen before the taxonomy is worth a revision. */
+/** Sessions with the same pattern from which a revision of the taxonomy is suggested. */
 export const revisionSessions = 3;
-/** Sessions that are remembered by name for one pattern, and patterns. */
+/** Limits: sessions kept by name for one pattern, and patterns. */
 const sessionsMax = 8;
 const patternsMax = 200;
 
@@ -17,22 +17,22 @@ export interface SignalNumbers {
   halt: number;
   withdraw: number;
   expired: number;
-  /** From question to judgement, over all that were judged. */
+  /** Milliseconds from question to judgement, summed over all judged gates. */
   judged_ms: number;
   judged_ms_max: number;
-  /** Noted in passing. */
+  /** Noted without a question. */
   advisory: number;
-  /** Not seen, as a person said afterwards. */
+  /** Not detected, as a person reported afterwards. */
   missed: number;
 }
 
-/** Sums over tasks that are over; what a person says was missed, at once. */
+/** Sums over finished tasks; a missed signal is counted when a person reports it. */
 export interface AttentionNumbers {
   signals: Partial<Record<Signal, SignalNumbers>>;
-  /** Tasks with an action, and those of them of which nobody heard. */
+  /** Tasks with an action, and those of them without a gate or finding. */
   actions: number;
   silent: number;
-  /** Sessions by what was seen: a pattern of an emergent risk, a signal that was missed. */
+  /** Sessions by the pattern of an emergent risk, and by missed signal. */
   emergent: Record<string, string[]>;
   missed: Record<string, string[]>;
 }
@@ -50,7 +50,7 @@ const none: SignalNumbers = {
   ...{ judged_ms: 0, judged_ms_max: 0, advisory: 0, missed: 0 },
 };
 
-/** With one more task that is over. */
+/** The sums with one more finished task. */
 export function attentionCounted(before: AttentionNumbers, record: TaskRecord): AttentionNumbers {
   const gates = gatesOf(record);
   const { findings, task } = record;
@@ -73,7 +73,7 @@ export function attentionCounted(before: AttentionNumbers, record: TaskRecord): 
   return after;
 }
 
-/** A risk that passed in silence. */
+/** The sums with one more missed risk. */
 export function withMissed(
   before: AttentionNumbers,
   signal: Signal,
@@ -83,7 +83,7 @@ export function withMissed(
   return { ...counted, missed: withSession(counted.missed, signal, session) };
 }
 
-/** What was seen in so many sessions that the taxonomy deserves a look: a new named signal, or another severity. */
+/** Suggested revisions of the taxonomy: patterns and missed signals of enough sessions. */
 export function revisionsOf({ emergent, missed }: AttentionNumbers): string[] {
   const due = (seen: Record<string, string[]>): string[] =>
     Object.keys(seen).filter((each) => (seen[each]?.length ?? 0) >= revisionSessions);
@@ -130,7 +130,7 @@ function withSession(
   return { ...before, [what]: [...(known ?? []), session] };
 }
 
-/** As a table shows it: shares of the judged ones, and how long a person took. */
+/** Figures for a table: judged gates, the approved share, and the mean time to judge in milliseconds. */
 export function ratesOfSignal({
   approve,
   dismiss,

@@ -7,7 +7,7 @@ import {
 import { stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
 
-/** Findings that say: there is no evidence at all. */
+/** Findings that mean there is no evidence at all. */
 const groundless = new Set([
   'PROTOCOL_MISMATCH',
   'EVIDENCE_MISSING',
@@ -16,22 +16,21 @@ const groundless = new Set([
 ]);
 
 /**
- * Sums over all tasks that were finished, of which the figures of the delegation document are made (sections 7: success
- * metrics and efficiency metrics). Counted once per task, in the batch that finishes it.
+ * Sums over all finished tasks, for the metrics of the delegation document (section 7). Each task is counted once, in the batch that finishes it.
  */
 export interface TaskNumbers {
   finished: number;
   /** By state. */
   outcomes: Record<string, number>;
   completed_at_first: number;
-  /** Completed without anybody having looked at the citations. */
+  /** Completed without the decision of a person. */
   completed_unaided: number;
   grounded: number;
-  /** Responses that had to have evidence, and had none. */
+  /** Reviewed responses; those that needed evidence; those of them without any. */
   responses: number;
   responses_required: number;
   responses_groundless: number;
-  /** Reviews by confidence, and refused ones among them. */
+  /** Reviews by confidence, and the refused ones among them. */
   reviewed: Record<string, number>;
   refused: Record<string, number>;
   grounding_ms: number;
@@ -39,9 +38,9 @@ export interface TaskNumbers {
   grounding_bytes: number;
   context_bytes: number;
   tokens: number;
-  /** Tasks that told what they cost. */
+  /** Tasks that reported their usage. */
   told_usage: number;
-  /** By overlay: tasks that consulted it, and of which verified citations were of it. */
+  /** By overlay: tasks that consulted it, and tasks with a verified citation of it. */
   overlays_consulted: Record<string, number>;
   overlays_cited: Record<string, number>;
   attention: AttentionNumbers;
@@ -69,7 +68,7 @@ export const noNumbers: TaskNumbers = {
   attention: noAttentionNumbers,
 };
 
-/** With one more task that is over. */
+/** The sums with one more finished task. */
 export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
   const { task, reviews, response, notes } = record;
   const state = stateOf(record);
@@ -103,7 +102,7 @@ export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
       before.refused,
       reviews.flatMap(({ confidence, verdict }) => (verdict === 'refused' ? [confidence] : [])),
     ),
-    // Questions that were asked at the same time took no longer than the whole.
+    // Concurrent questions cannot take longer than the whole task.
     grounding_ms: before.grounding_ms + Math.min(usage?.grounding_ms ?? 0, usage?.elapsed_ms ?? 0),
     working_ms: before.working_ms + (usage?.elapsed_ms ?? 0),
     grounding_bytes: before.grounding_bytes + (usage?.grounding_bytes ?? 0),
@@ -116,19 +115,19 @@ export function counted(before: TaskNumbers, record: TaskRecord): TaskNumbers {
   };
 }
 
-/** What the sums say, as shares of 1; of nothing: 0. */
+/** Shares between 0 and 1; 0 where there is nothing to divide by. */
 export interface TaskRates {
-  /** Of the finished ones, completed. */
+  /** Completed, of the finished tasks. */
   completed: number;
-  /** Of the completed ones, at the first attempt. */
+  /** Accepted at the first attempt, of the completed tasks. */
   accepted_without_revision: number;
   accepted_without_manual_review: number;
-  /** Of the responses that had to have evidence. */
+  /** Of the responses that needed evidence. */
   responses_without_grounding: number;
   adoption: number;
-  /** Of the working time, spent on asking the PGC. */
+  /** Time spent on the PGC, of the working time. */
   grounding_overhead: number;
-  /** Read from the PGC, and handed to whoever did the work. */
+  /** Bytes read from the PGC and given to the runner. */
   bytes_per_task: number;
   tokens_per_task: number;
   rejection_by_confidence: Record<string, number>;
@@ -137,7 +136,7 @@ export interface TaskRates {
 }
 
 export function ratesOf(numbers: TaskNumbers): TaskRates {
-  const { finished, outcomes, told_usage: told } = numbers;
+  const { finished, outcomes, told_usage: reported } = numbers;
   const completed = outcomes.completed ?? 0;
   const each = (
     parts: Record<string, number>,
@@ -153,8 +152,8 @@ export function ratesOf(numbers: TaskNumbers): TaskRates {
     responses_without_grounding: share(numbers.responses_groundless, numbers.responses_required),
     adoption: share(numbers.grounded, finished),
     grounding_overhead: share(numbers.grounding_ms, numbers.working_ms),
-    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, told)),
-    tokens_per_task: Math.round(share(numbers.tokens, told)),
+    bytes_per_task: Math.round(share(numbers.grounding_bytes + numbers.context_bytes, reported)),
+    tokens_per_task: Math.round(share(numbers.tokens, reported)),
     rejection_by_confidence: each(
       { high: 0, medium: 0, low: 0, ...numbers.refused },
       (level) => numbers.reviewed[level] ?? 0,

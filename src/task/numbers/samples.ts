@@ -31,7 +31,7 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
     counter('responses', 'Responses that were reviewed.', '', one(numbers.responses)),
     counter(
       'responses_groundless',
-      'Responses that had to have evidence, and had none.',
+      'Responses that needed evidence and had none.',
       '',
       one(numbers.responses_groundless),
     ),
@@ -51,7 +51,7 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
     counter('working_ms', 'Time that workers spent in all.', '', one(numbers.working_ms)),
     counter(
       'context_bytes',
-      'Bytes that were handed to whoever did the work.',
+      'Bytes of context that were given to runners.',
       '',
       one(numbers.context_bytes),
     ),
@@ -76,13 +76,13 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
     ),
     counter(
       'gates_judged_ms',
-      'Time that persons took to judge.',
+      'Time that people took to judge.',
       'signal',
       asked((its) => its.judged_ms),
     ),
     counter(
       'signals_missed',
-      'Risks that passed unseen, as persons said.',
+      'Risks that passed unseen, as reported by people.',
       'signal',
       asked((its) => its.missed),
     ),
@@ -100,7 +100,7 @@ export function samplesOf(answer: TaskNumbersAnswer): TaskSample[] {
     ),
     gauge(
       'responses_without_grounding',
-      'Of those that had to have evidence.',
+      'Of those that needed evidence.',
       '',
       one(rates.responses_without_grounding),
     ),

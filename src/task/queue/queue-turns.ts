@@ -1,6 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 
-/** One that was started, and waits until its queue lets it go on. */
+/** A started task that waits for a free place under the concurrency limit. */
 export interface Waiting {
   id: string;
   owner: string;
@@ -11,25 +11,24 @@ export interface Waiting {
 type Waiter = Waiting & { go: () => void };
 
 /**
- * How many tasks of a queue are under way at once: never more than its limit. Whoever had its turn keeps it until it is over,
- * also while it looks for a worker again.
+ * Keeps the number of running tasks of a queue within its limit. A task keeps its place until it is over, also while it waits for another worker.
  */
 export class QueueTurns {
   readonly #limitOf: (owner: string) => number;
   readonly #taken = new Map<string, Set<string>>();
   readonly #waiting = new Map<string, Set<Waiter>>();
 
-  /** `limitOf`: 0: none. */
+  /** `limitOf` gives the limit of an owner; 0: none. */
   constructor(limitOf: (owner: string) => number) {
     this.#limitOf = limitOf;
   }
 
-  /** Of one that an earlier process had let go. */
-  retake({ owner, id }: Pick<Waiting, 'owner' | 'id'>): void {
+  /** Takes a place for a task that an earlier process had started. */
+  restore({ owner, id }: Pick<Waiting, 'owner' | 'id'>): void {
     this.#taken.set(owner, (this.#taken.get(owner) ?? new Set()).add(id));
   }
 
-  /** Resolves when it may go on. Throws CANCELLED when the signal is given. */
+  /** Resolves when the task may go on. Throws CANCELLED when the signal aborts. */
   async turn(waiting: Waiting, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new BusError('CANCELLED');
     const { owner, id } = waiting;
@@ -47,7 +46,7 @@ export class QueueTurns {
       };
       const go = (): void => {
         end();
-        this.retake(waiting);
+        this.restore(waiting);
         resolve();
       };
       const mine: Waiter = { ...waiting, go };
@@ -57,7 +56,7 @@ export class QueueTurns {
     });
   }
 
-  /** It is over. */
+  /** Frees the place of a task that is over. */
   release({ owner, id }: Pick<Waiting, 'owner' | 'id'>): void {
     const taken = this.#taken.get(owner);
     if (taken?.delete(id) !== true) return;
@@ -65,7 +64,7 @@ export class QueueTurns {
     this.serve(owner);
   }
 
-  /** After its limit changed. */
+  /** Gives free places to waiting tasks. */
   serve(owner: string): void {
     const limit = this.#limitOf(owner) || Infinity;
     const inOrder = [...(this.#waiting.get(owner) ?? [])].sort((a, b) => a.order - b.order);

@@ -7,30 +7,30 @@ import { damagedRecord } from '../../store/damaged.js';
 import { queueKey, queuePrefix } from '../../store/keys.js';
 import type { Store } from '../../store/port.js';
 import { hasAgent, stateOf } from '../life/advance.js';
-import type { Place, TaskBook } from '../book/book.js';
+import type { Placement, TaskBook } from '../book/book.js';
 import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../requests/messages.js';
-import { statusOf } from '../queue.js';
+import { statusOf } from './queue.js';
 import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';
-import type { Line } from '../book/task-index.js';
+import type { TaskSummary } from '../book/task-index.js';
 
-/** How far tasks may push tasks. `queueMax`: open ones of one owner; `treeMax`: below one task, ever. */
+/** Limits of pushing. `depthMax`: levels below the first task; `queueMax`: open tasks of one owner; `treeMax`: tasks below one root, finished ones included. */
 export interface QueueLimits {
   depthMax: number;
   queueMax: number;
   treeMax: number;
 }
 export const queueLimits: QueueLimits = { depthMax: 1, queueMax: 64, treeMax: 256 };
-/** Starts that are remembered of one owner; the oldest is forgotten. */
+/** Starts (`/run`) that are kept of one owner; beyond it the oldest is dropped. */
 const runsMax = 64;
-/** Queues of which something is remembered; of more, one without tasks is forgotten. */
+/** Queues whose settings are kept; beyond it those without tasks are dropped. */
 const queuesMax = 10_000;
-/** Rows of a queue that are over, the latest. */
+/** Finished rows in one answer, the latest. */
 const overRowsMax = 200;
-/** Rows of what was delegated by the owner of a queue and never stood in it, the latest. */
+/** Delegated tasks (never in the queue) in one answer, the latest. */
 const delegatedRowsMax = 200;
 
-/** What was asked for by one start: done again, it is the same. */
+/** One start under its key: the same key again returns the same answer. */
 interface KeptRun {
   key: string;
   timeout_ms: number;
@@ -53,7 +53,7 @@ export interface QueuesParts {
   onTrouble: (owner: string, error: unknown) => void;
 }
 
-/** The queues of agents over the tasks of a book: who may push what where, what is started when, and what ends with what. */
+/** The queues of agents over the tasks of a book: limits of pushing, starts, and tasks that end with their parent. */
 export class Queues {
   readonly #parts: QueuesParts;
   readonly #limits: QueueLimits;
@@ -89,30 +89,29 @@ export class Queues {
     return queues;
   }
 
-  conduct(book: TaskBook): void {
+  attach(book: TaskBook): void {
     this.#book = book;
-    for (const record of book.open()) if (hadTurn(record)) this.#turns.retake(record);
+    for (const record of book.open()) if (hadTurn(record)) this.#turns.restore(record);
   }
 
-  /** Completes what an earlier process had begun: starts that were promised, ends of what is over. */
+  /** Completes what an earlier process had begun: promised starts, and cancellations below finished tasks. */
   async resume(): Promise<void> {
     for (const { runs } of this.#settings.values())
       for (const run of runs) await this.#release(run);
-    for (const { id, owner, parent } of this.#of().open())
+    for (const { id, owner, parent } of this.attachedBook().open())
       if (this.isOver(owner) || this.isOver(parent))
         await this.#cancel(id, 'PARENT_OVER', { parent });
   }
 
   /**
-   * A task into the queue of `owner`, or of whoever gets the owner's result. The same task again is the same task. `enrol`
-   * makes it known on the bus, before it is there. Throws NAME_TAKEN, QUEUE_FULL, TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what
+   * Puts a task into the queue of `owner`, or of the owner's parent. The same task again returns the known record. `enrol` registers its agent on the bus before it is accepted. Throws NAME_TAKEN, QUEUE_FULL, TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what
    * `enrol` throws, and as `TaskBook.begin`.
    */
   push(
     { task, owner, to_parent }: { task: DelegatedTask; owner: string; to_parent: boolean },
     enrol: (id: string) => Promise<void>,
   ): Promise<TaskRecord> {
-    const heir = to_parent ? (this.#lineOfAgent(owner)?.parent ?? owner) : owner;
+    const heir = to_parent ? (this.summaryOfAgent(owner)?.parent ?? owner) : owner;
     return this.#begin(task, { owner: heir, parent: heir }, enrol, () => {
       const place = this.#placeIn(owner, to_parent);
       this.#checkQueue(place.owner, task);
@@ -120,7 +119,7 @@ export class Queues {
     });
   }
 
-  /** A task that is not queued. Throws TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what `enrol` throws, and as `TaskBook.begin`. */
+  /** Accepts a task outside a queue. Throws TREE_FULL, SPAWN_DEPTH, PARENT_OVER, what `enrol` throws, and as `TaskBook.begin`. */
   delegate(
     task: DelegatedTask,
     parent: string,
@@ -130,7 +129,7 @@ export class Queues {
     return this.#begin(task, own, enrol, () => ({ ...this.#placeIn(parent, false), owner: '' }));
   }
 
-  /** Starts what is queued, oldest first; once under its key. On disk before anything is started. Throws STORE_UNAVAILABLE. */
+  /** Starts queued tasks, oldest first, once under its key. On disk before a task is started. Throws STORE_UNAVAILABLE. */
   run(owner: string, run: Omit<Run, 'owner'>): Promise<RunAnswer> {
     return this.#running.run(owner, async () => {
       const before = this.#settings.get(owner) ?? noSettings;
@@ -138,7 +137,7 @@ export class Queues {
       const kept = known ?? this.#planned(owner, run);
       if (known === undefined) {
         const isGoingOn = kept.answer.running > kept.answer.started.length;
-        await this.#keep(owner, {
+        await this.store(owner, {
           concurrency: run.concurrency || before.concurrency,
           supervised: run.supervised || (before.supervised && isGoingOn),
           runs: [...before.runs, kept].slice(-runsMax),
@@ -149,36 +148,36 @@ export class Queues {
     });
   }
 
-  /** Also what the owner delegated: that is waited for as well. */
+  /** The queue of an owner, with the tasks that it delegated: their results are awaited as well. */
   view(owner: string): QueueAnswer {
     const { concurrency, supervised } = this.#settings.get(owner) ?? noSettings;
-    const line = this.#lineOfAgent(owner);
-    const { lines } = this.#of();
+    const line = this.summaryOfAgent(owner);
+    const { index: lines } = this.attachedBook();
     const isQueued = line !== undefined && line.owner !== '';
     const siblings = isQueued ? this.#rows(lines.queueOf(line.owner)) : [];
     return {
       owner,
-      rows: this.#rows(line === undefined ? this.#linesOf(owner) : lines.childrenOf(owner)),
+      rows: this.#rows(line === undefined ? this.summariesOf(owner) : lines.childrenOf(owner)),
       parent: line?.parent ?? '',
       siblings: siblings.filter(({ id }) => id !== owner),
       ...{ concurrency, supervised },
     };
   }
 
-  /** Resolves when one that was started may go on. Throws CANCELLED. */
+  /** Resolves when a started task may go on. Throws CANCELLED. */
   turn({ id, owner, order }: TaskRecord, signal: AbortSignal): Promise<void> {
     return owner === '' ? Promise.resolve() : this.#turns.turn({ id, owner, order }, signal);
   }
 
   /** After each change of a record. */
-  noticed(record: TaskRecord): void {
+  taskChanged(record: TaskRecord): void {
     if (record.owner !== '' && statusOf(stateOf(record)) === 'finished')
       this.#turns.release(record);
   }
 
-  /** What ends with it: all that it pushed or delegated, and where it failed for good in a supervised queue, the others there. */
-  async ended(record: TaskRecord): Promise<void> {
-    const { lines } = this.#of();
+  /** Cancels what ends with a task: all tasks below it, and in a supervised queue its siblings if it failed. */
+  async taskEnded(record: TaskRecord): Promise<void> {
+    const { index: lines } = this.attachedBook();
     const { id, owner, is_supervised } = record;
     await this.#endBelow(record);
     if (!is_supervised || !['failed', 'halted', 'timed_out'].includes(stateOf(record))) return;
@@ -186,12 +185,12 @@ export class Queues {
       await this.#cancel(other.id, 'SIBLING_FAILED', { task: id });
   }
 
-  /** Before one more attempt, which knows nothing of those before: what they began and nobody waits for ends. */
-  async begunAnew(record: TaskRecord): Promise<void> {
+  /** Before another attempt: tasks of earlier attempts are cancelled, for the new attempt does not know them. */
+  async attemptStarting(record: TaskRecord): Promise<void> {
     if (record.attempt > 0) await this.#endBelow(record);
   }
 
-  /** The last tasks of these owners are known no more. */
+  /** Drops the settings of owners without tasks. */
   forget(owners: Iterable<string>): void {
     const gone = [...new Set(owners)].filter(
       (owner) => this.#settings.has(owner) && this.#isUnused(owner),
@@ -203,21 +202,21 @@ export class Queues {
 
   async #begin(
     task: DelegatedTask,
-    { owner, parent }: Pick<Place, 'owner' | 'parent'>,
+    { owner, parent }: Pick<Placement, 'owner' | 'parent'>,
     enrol: (id: string) => Promise<void>,
-    place: () => Place,
+    place: () => Placement,
   ): Promise<TaskRecord> {
-    const book = this.#of();
-    const root = this.#lineOfAgent(parent)?.root || parent;
+    const book = this.attachedBook();
+    const root = this.summaryOfAgent(parent)?.root || parent;
     return this.#pushing.run(root, async () => {
-      const known = book.lines.line(task.id);
-      // Of one that is known, what was decided then holds, whatever has become of those above it.
+      const known = book.index.summaryOf(task.id);
+      // A known task keeps its place, even if its parent is over by now.
       if (known !== undefined)
         return book.begin(task, { owner, parent, depth: known.depth, root: known.root });
       const at = place();
       if (hasAgent({ ...at, task })) await enrol(task.id);
       const record = await book.begin(task, at);
-      // It ended while this one was on its way to the disk: then nobody else cancels it.
+      // The parent ended while this task was being written: no other code cancels it.
       if (!this.isOver(at.parent) && !this.isOver(at.owner)) return record;
       await this.#cancel(task.id, 'PARENT_OVER', { parent: at.parent });
       throw new BusError('PARENT_OVER', { parent: at.parent });
@@ -225,14 +224,14 @@ export class Queues {
   }
 
   /** Throws PARENT_OVER, SPAWN_DEPTH, TREE_FULL. */
-  #placeIn(asker: string, isToParent: boolean): Place {
-    const task = this.#lineOfAgent(asker);
+  #placeIn(asker: string, isToParent: boolean): Placement {
+    const task = this.summaryOfAgent(asker);
     if (task === undefined) return { owner: asker, parent: asker, depth: 0, root: '' };
     if (this.isOver(asker)) throw new BusError('PARENT_OVER', { parent: asker });
     if (isToParent) {
       const { parent, depth, root } = task;
       if (this.isOver(parent)) throw new BusError('PARENT_OVER', { parent });
-      if (this.#lineOfAgent(parent) === undefined)
+      if (this.summaryOfAgent(parent) === undefined)
         return { owner: parent, parent, depth: 0, root: '' };
       this.#checkTree(root);
       return { owner: parent, parent, depth, root };
@@ -247,14 +246,15 @@ export class Queues {
 
   #checkTree(root: string): void {
     const { treeMax: limit } = this.#limits;
-    if (this.#of().lines.treeSize(root) >= limit) throw new BusError('TREE_FULL', { root, limit });
+    if (this.attachedBook().index.treeSize(root) >= limit)
+      throw new BusError('TREE_FULL', { root, limit });
   }
 
   /** Throws NAME_TAKEN, QUEUE_FULL. */
   #checkQueue(owner: string, { name }: DelegatedTask): void {
     const { queueMax: limit } = this.#limits;
-    const open = this.#of()
-      .lines.queueOf(owner)
+    const open = this.attachedBook()
+      .index.queueOf(owner)
       .filter(({ state }) => statusOf(state) !== 'finished');
     const isTaken = open.some((each) => each.name === name || each.id === name);
     if (name !== '' && (isTaken || name === 'parent'))
@@ -263,8 +263,8 @@ export class Queues {
   }
 
   #planned(owner: string, { key, count, timeout_ms, supervised }: Omit<Run, 'owner'>): KeptRun {
-    const open = this.#of()
-      .lines.queueOf(owner)
+    const open = this.attachedBook()
+      .index.queueOf(owner)
       .filter(({ state }) => statusOf(state) !== 'finished');
     const queued = open.filter(({ state }) => state === 'queued');
     const started = queued.slice(0, count || queued.length).map(({ id }) => id);
@@ -274,7 +274,7 @@ export class Queues {
   }
 
   async #release({ timeout_ms, supervised, answer }: KeptRun): Promise<void> {
-    const book = this.#of();
+    const book = this.attachedBook();
     for (const id of answer.started) {
       if (book.stateOf(id) !== 'queued') continue;
       await book
@@ -285,11 +285,11 @@ export class Queues {
             ...(timeout_ms > 0 && { task: { ...task, limits: { ...task.limits, timeout_ms } } }),
           },
         }))
-        .catch(unlessOver);
+        .catch(ignoreIfOver);
     }
   }
 
-  async #keep(owner: string, settings: Settings): Promise<void> {
+  async store(owner: string, settings: Settings): Promise<void> {
     await this.#parts.store.commit([
       { type: 'put', key: queueKey(owner), value: Buffer.from(JSON.stringify(settings)) },
     ]);
@@ -303,43 +303,43 @@ export class Queues {
   async #endBelow(record: TaskRecord): Promise<void> {
     const { id } = record;
     if (!hasAgent(record)) return;
-    for (const child of this.#of().lines.childrenOf(id).filter(isOpen))
+    for (const child of this.attachedBook().index.childrenOf(id).filter(isOpen))
       await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
   }
 
   #isUnused(owner: string): boolean {
-    return this.#of().lines.queueOf(owner).length === 0;
+    return this.attachedBook().index.queueOf(owner).length === 0;
   }
 
-  /** With what was said of it, for whoever gets its result. */
+  /** Cancels a task with this error, for the agent that gets its result. */
   async #cancel(id: string, code: ErrorCode, data: ErrorData): Promise<void> {
     const event = { type: 'task.cancelled', reason: code } as const;
-    await this.#of()
+    await this.attachedBook()
       .send(id, event, { error: failureOf(code, data) })
-      .catch(unlessOver);
+      .catch(ignoreIfOver);
   }
 
-  #rows(lines: readonly Line[]): QueueRow[] {
+  #rows(lines: readonly TaskSummary[]): QueueRow[] {
     const rows = lines.map((line) => this.#rowOf(line));
     const over = rows.filter(({ status }) => status === 'finished');
     const dropped = new Set(over.slice(0, Math.max(0, over.length - overRowsMax)));
     return rows.filter((row) => !dropped.has(row));
   }
 
-  #rowOf({ id, name, state, created_ms, started_ms, finished_ms }: Line): QueueRow {
-    const book = this.#of();
+  #rowOf({ id, name, state, created_ms, started_ms, finished_ms }: TaskSummary): QueueRow {
+    const book = this.attachedBook();
     return {
       ...{ id, name, status: statusOf(state), state, created_ms, started_ms, finished_ms },
-      progress: book.lines.openOne(id)?.progress ?? '',
+      progress: book.index.openOne(id)?.progress ?? '',
       is_delivering: book.isDelivering(id),
     };
   }
 
-  /** Of an agent that is no task: its queue, the latest that it delegated and waits for, and prompts that are over. */
-  #linesOf(owner: string): Line[] {
-    const book = this.#of();
-    const { lines } = book;
-    const isOpen = ({ state }: Line): boolean => statusOf(state) !== 'finished';
+  /** For an agent that is not a task: its queue, the open tasks that it delegated, and finished prompts. */
+  summariesOf(owner: string): TaskSummary[] {
+    const book = this.attachedBook();
+    const { index: lines } = book;
+    const isOpen = ({ state }: TaskSummary): boolean => statusOf(state) !== 'finished';
     const others = lines.childrenOf(owner).filter((line) => line.owner !== owner);
     const open = others.filter(isOpen).slice(-delegatedRowsMax);
     const over = others.filter(
@@ -348,26 +348,26 @@ export class Queues {
     return [...lines.queueOf(owner), ...over, ...open].sort((a, b) => a.order - b.order);
   }
 
-  /** The task whose agent is called so. */
-  #lineOfAgent(agent: string): Line | undefined {
-    const line = this.#of().lines.line(agent);
+  /** The task whose agent has this id; undefined: the agent is not a task. */
+  summaryOfAgent(agent: string): TaskSummary | undefined {
+    const line = this.attachedBook().index.summaryOf(agent);
     const isOne = line?.runner === 'prompt' || Boolean(line?.owner) || Boolean(line?.root);
     return isOne ? line : undefined;
   }
 
-  /** Whether it is a task that is over: nobody hears what it is told. */
+  /** Whether the agent is a task that is over. */
   isOver(agent: string): boolean {
-    const line = this.#lineOfAgent(agent);
+    const line = this.summaryOfAgent(agent);
     return line !== undefined && statusOf(line.state) === 'finished';
   }
 
-  #of(): TaskBook {
-    if (this.#book === undefined) throw new Error('bug: no queue is kept yet');
+  attachedBook(): TaskBook {
+    if (this.#book === undefined) throw new Error('bug: no book is attached');
     return this.#book;
   }
 }
 
-/** Of one that was started by an earlier process: from its first look for a worker on. */
+/** Whether an earlier process had given it a place under the concurrency limit. */
 function hadTurn(record: TaskRecord): boolean {
   const state = stateOf(record);
   if (record.owner === '' || state === 'queued') return false;
@@ -375,12 +375,12 @@ function hadTurn(record: TaskRecord): boolean {
   return state !== 'pending' || isAttended || record.attempt > 0;
 }
 
-function isOpen({ state }: Line): boolean {
+function isOpen({ state }: TaskSummary): boolean {
   return statusOf(state) !== 'finished';
 }
 
-/** It ended by itself meanwhile. */
-function unlessOver(error: unknown): void {
+/** Ignores that the task has ended meanwhile. */
+function ignoreIfOver(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'TASK_STATE' && code !== 'NO_SUCH_TASK') throw error;
 }

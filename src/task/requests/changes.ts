@@ -2,14 +2,14 @@ import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stateOf } from '../life/advance.js';
-import type { Patch } from '../book/book.js';
-import { answered, relaxed } from '../station/conductor.js';
-import { judgedBy } from '../station/critique-station.js';
+import type { Patch } from '../life/transition.js';
+import { clarificationPatch, withoutRequiredEvidence } from '../life/patches.js';
+import { withPersonJudgement } from '../station/critique-station.js';
 import type { TaskChange, TaskChangeName } from './messages.js';
 import type { TaskRecord } from '../life/record.js';
 import type { TaskEvent } from '../life/task.machine.js';
 
-/** What may be said to a task, by its state; `cancel` to every open one. */
+/** Changes that a caller may request, by state; `cancel` in every open state. */
 const possible: Readonly<Record<string, readonly TaskChangeName[]>> = {
   clarifying: ['answer'],
   deciding: ['accept', 'refuse', 'revise', 'halt'],
@@ -22,8 +22,8 @@ export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChang
   return finals.has(state) ? [] : [...(possible[state] ?? []), 'cancel'];
 }
 
-/** The event and the patch of a change. Throws TASK_STATE, USAGE, TOO_LARGE. `regenerate` is done before it is told. */
-export function changeOf(
+/** The transition of a requested change. For `regenerate` the overlays are built before. Throws TASK_STATE, USAGE, TOO_LARGE. */
+export function transitionOf(
   record: TaskRecord,
   { what, text }: Pick<TaskChange, 'what' | 'text'>,
   by: string,
@@ -36,10 +36,10 @@ export function changeOf(
     throw new BusError('TOO_LARGE', { what: 'the text', bytes: text.length, limit });
   switch (what) {
     case 'cancel':
-      return cancelled(text, by);
+      return cancellation(text, by);
     case 'answer':
       if (text.trim() === '') throw new BusError('USAGE', { detail: 'the answer is empty' });
-      return { event: { type: 'clarification.given' }, patch: answered(record, text) };
+      return { event: { type: 'clarification.given' }, patch: clarificationPatch(record, text) };
     case 'accept':
     case 'refuse':
     case 'revise':
@@ -48,47 +48,50 @@ export function changeOf(
         event: { type: 'decision.made', judgement: what },
         patch: {
           asks: '',
-          ...(what === 'halt' ? {} : judgedBy(record, what, by)),
+          ...(what === 'halt' ? {} : withPersonJudgement(record, what, by)),
           ...(what === 'accept' ? { error: null } : {}),
-          ...(what === 'refuse' ? refusedBy(record) : {}),
+          ...(what === 'refuse' ? refusal(record) : {}),
           ...(what === 'revise' && text !== ''
             ? { task: { ...task, feedback: [...task.feedback, text].slice(-taskLimits.feedback) } }
             : {}),
         },
       };
     case 'relax':
-      return { event: { type: 'block.resolved' }, patch: { ...unblocked, task: relaxed(task) } };
+      return {
+        event: { type: 'block.resolved' },
+        patch: { ...unblocked, task: withoutRequiredEvidence(task) },
+      };
     case 'regenerate':
     case 'reassign':
       return { event: { type: 'block.resolved' }, patch: unblocked };
     case 'done':
     case 'failed':
       return {
-        event: { type: 'outcome.told', outcome: what },
+        event: { type: 'outcome.reported', outcome: what },
         patch: what === 'done' ? { ...unblocked } : { asks: '' },
       };
   }
 }
 
-/** `KILLED`, and why behind it: who did that is told with it. Any other text is why, in words. */
-function cancelled(text: string, by: string): { event: TaskEvent; patch: Patch } {
+/** A text `KILLED: why` becomes the error KILLED with the name of the caller. Any other text is the reason itself. */
+function cancellation(text: string, by: string): { event: TaskEvent; patch: Patch } {
   const killed = /^KILLED(?:: *(.*))?$/s.exec(text);
   if (killed === null)
     return { event: { type: 'task.cancelled', reason: text || 'CANCELLED' }, patch: {} };
-  const { code, text: told, retryable } = failureOf('KILLED', { by });
+  const { code, text: killedBy, retryable } = failureOf('KILLED', { by });
   const why = killed[1] ?? '';
-  const said = why === '' ? told : `${told}: ${why}`;
+  const said = why === '' ? killedBy : `${killedBy}: ${why}`;
   return {
     event: { type: 'task.cancelled', reason: code },
     patch: { error: { code, text: said, retryable } },
   };
 }
 
-/** What was to be ratified only is refused now. */
-function refusedBy({ error }: TaskRecord): Patch {
+/** A conditional critique that a person refuses becomes a refused one. */
+function refusal({ error }: TaskRecord): Patch {
   if (error?.code !== 'CRITIQUE_CONDITIONAL') return {};
-  const told = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
-  const detail = error.text.startsWith(told) ? error.text.slice(told.length) : error.text;
+  const prefix = failureOf('CRITIQUE_CONDITIONAL', { detail: '' }).text;
+  const detail = error.text.startsWith(prefix) ? error.text.slice(prefix.length) : error.text;
   return { error: failureOf('CRITIQUE_REFUSED', { detail }) };
 }
 

@@ -10,13 +10,13 @@ export const taskService = 'tasks';
 
 export interface TaskQuery {
   id: string;
-  /** Waits so long for a revision above this one. */
+  /** Waits at most this long for a revision above `revision`. */
   wait_ms: number;
   revision: number;
 }
 
 export interface TasksQuery {
-  /** None: all. */
+  /** Empty: all. */
   states: string[];
   parent: string;
   after: string;
@@ -41,11 +41,11 @@ export type TaskChangeName = (typeof taskChanges)[number];
 export interface TaskChange {
   id: string;
   what: TaskChangeName;
-  /** Of an answer, or why. */
+  /** The answer, or a reason. */
   text: string;
 }
 
-/** A task into a queue: see proto/task.proto. */
+/** Puts a task into a queue: see proto/task.proto. */
 export interface Push {
   owner: string;
   task: DelegatedTask;
@@ -56,9 +56,9 @@ export interface Run {
   owner: string;
   /** 0: all. */
   count: number;
-  /** 0: as it is. */
+  /** 0: unchanged. */
   concurrency: number;
-  /** 0: as it was pushed. */
+  /** 0: the limit with which each was pushed. */
   timeout_ms: number;
   key: string;
   supervised: boolean;
@@ -86,7 +86,7 @@ export interface QueueRow {
 export interface QueueAnswer {
   owner: string;
   rows: QueueRow[];
-  /** Where the owner is a task itself; else empty. */
+  /** Parent of the owner if that is a task; else empty. */
   parent: string;
   siblings: QueueRow[];
   concurrency: number;
@@ -113,11 +113,11 @@ export interface TaskView {
   progress: string;
   gates: Gate[];
   findings: RiskFinding[];
-  /** Whose queue it stands in; empty: it was delegated. */
+  /** Owner of the queue that it stands in; empty: it was delegated. */
   owner: string;
-  /** Tasks above it. */
+  /** Number of tasks above it. */
   depth: number;
-  /** What a critic said about each result that it was given, oldest first. */
+  /** Critiques of its results, oldest first. */
   iterations: TaskIteration[];
 }
 
@@ -126,7 +126,7 @@ export interface TasksAnswer {
   more: boolean;
 }
 
-/** A SigmaTaskUpdate for the list of this name, as JSON; no bytes: the list is only read. */
+/** A SigmaTaskUpdate for a list, as JSON; no bytes: the list is only read. */
 export interface TodoUpdate {
   list: string;
   json: Uint8Array;
@@ -159,7 +159,7 @@ const viewCodec = {
 };
 const tasksCodec = codec<TasksAnswer>(task.TasksAnswer);
 
-/** What anybody asks a manager; `finished` is the durable word to whoever delegated. */
+/** Requests to a manager; `finished` is the durable message to the parent. */
 export const taskMessages = {
   delegate: {
     type: 'task.delegate',

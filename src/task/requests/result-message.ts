@@ -1,17 +1,17 @@
 import type { TaskView } from './messages.js';
 
-/** What a task came to, for whoever reads a message: a model, a person, a program. */
+/** The outcome of a task as a message for its parent: a model, a person or a program. */
 export interface ResultMessage {
   /** The task. */
   from: string;
-  /** What it was called in its queue; empty: nothing. */
+  /** Its name in the queue; empty: none. */
   name: string;
   success: boolean;
-  /** Of one that succeeded. */
+  /** Set when it succeeded. */
   result?: string;
-  /** Of any other. */
+  /** Set otherwise. */
   error?: { code: string; text: string; retryable: boolean };
-  /** Of any other: what it had done by then; empty: nothing is known. */
+  /** Set otherwise: the result so far; may be empty. */
   partial_output?: string;
 }
 

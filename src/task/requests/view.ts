@@ -1,10 +1,10 @@
 import { stateOf } from '../life/advance.js';
-import { gatesOf } from '../station/attention-station.js';
+import { gatesOf } from '../life/gates.js';
 import { possibleChanges } from './changes.js';
 import type { TaskView } from './messages.js';
 import type { TaskRecord } from '../life/record.js';
 
-/** A record as others see it. */
+/** A record as a caller sees it. */
 export function viewOf(record: TaskRecord): TaskView {
   const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
   const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
@@ -35,12 +35,12 @@ export function viewOf(record: TaskRecord): TaskView {
   };
 }
 
-/** Whether its action carries what may be a password: the values of its environment, its standard input. */
+/** Whether its action may hold secrets: environment values or standard input. */
 export function hasSecrets({ task: { action } }: Pick<TaskRecord, 'task'>): boolean {
   return action !== null && (action.stdin !== '' || Object.keys(action.env).length > 0);
 }
 
-/** As those see it whom it does not concern: of the environment the names, of the input its length. */
+/** The view for callers that may not see secrets: names of environment variables, length of the input. */
 export function publicViewOf(record: TaskRecord): TaskView {
   const view = viewOf(record);
   const { action } = view.task;

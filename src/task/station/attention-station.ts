@@ -25,47 +25,43 @@ import { readAction } from '../../delegation/task/schema.js';
 import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stateOf } from '../life/advance.js';
-import type { Patch, TaskBook, Told } from '../book/book.js';
+import type { TaskBook } from '../book/book.js';
+import { currentGateState, sessionOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
+import type { Patch, Transition } from '../life/transition.js';
 
-/** What the station needs of the world. */
+/** What the station needs from outside. */
 export interface AttentionPorts {
-  /** Without a look at files: what scripts do is seen where they can be read. Undefined: it can do nothing. */
+  /** Classifies by the task alone; the executor classifies scripts, which only it can read. Undefined: the task runs no action. */
   classify: (task: DelegatedTask) => Promise<Classification | undefined>;
   approved: (session: string, seen: Classification) => Promise<Approval | undefined>;
-  /** How long a person may take. */
+  /** Time that a person has. */
   gateMs: number;
-  /** Nobody judged it: its task ends, or all that is open of its session. */
+  /** What ends when a gate expires: its task, or all open tasks of its session. */
   onExpiry: 'halt' | 'withdraw';
-  /** This manager, as it is named in what it sees. */
+  /** Name of this manager in classifications. */
   self: string;
 }
 
-/** Whose approvals count for a task. */
-export function sessionOf({ task, parent }: Pick<TaskRecord, 'task' | 'parent'>): string {
-  return task.session || parent;
-}
-
 /**
- * What becomes of a task that is attended to: it passes in silence, or with a note, or by an approval of its session; or a
- * person is asked. Source: the attention protocol, phases 0 to 2.
+ * Whether a task passes the attention station: silently, with a note, by an approval of its session, or after a person is asked. Undefined: a gate is open already. Source: the attention protocol, phases 0 to 2.
  */
-export async function attended(
+export async function attend(
   record: TaskRecord,
   ports: AttentionPorts,
   nowMs: number,
-): Promise<Told | undefined> {
+): Promise<Transition | undefined> {
   const { task, grants, gates, findings } = record;
-  // It was asked already: performed a second time, this changes nothing.
+  // The effect is performed a second time: the question stands already.
   if (openGate(gates) !== undefined) return undefined;
-  const seen = await seenOf(record, ports);
+  const seen = await classificationOf(record, ports);
   if (seen === undefined) return passed({});
   const { classification, by } = seen;
-  if (!isGated(classification)) return passed({ findings: noted(findings, classification) });
+  if (!isGated(classification)) return passed({ findings: withFindings(findings, classification) });
   const leave = leaveFor(grants, classification);
   if (leave !== undefined && by === ports.self) return passed({});
   const session = sessionOf(record);
-  // Whoever had leave and stopped all the same is not sent on by the same leave: a person is asked.
+  // An executor that had a grant and stopped all the same needs a person, not the same approval.
   const approval = leave === undefined ? await ports.approved(session, classification) : undefined;
   if (approval !== undefined) {
     const given = { task: task.id, digest: classification.digest, gate: '', by: approval.by };
@@ -93,8 +89,7 @@ export async function attended(
 }
 
 /**
- * What else ends with a task that is over: the whole session, where a person withdrew it at one of its gates, or by the policy.
- * Asked of its record, so that a manager that dies in between does it when it is back. Undefined: nothing.
+ * The session that ends with a finished task, where a person withdrew it at a gate or the policy does. It is derived from the record, so that a restarted manager repeats it. Undefined: none.
  */
 export function sessionEndedBy(
   record: TaskRecord,
@@ -107,7 +102,7 @@ export function sessionEndedBy(
   return { session: sessionOf(record), reason, untilMs: record.finished_ms };
 }
 
-/** Ends all that is open of a session, and was delegated until then. Throws STORE_UNAVAILABLE. */
+/** Cancels all open tasks of a session that were created up to `untilMs`. Throws STORE_UNAVAILABLE. */
 export async function withdrawSession(
   book: TaskBook,
   { session, reason, untilMs = Infinity }: { session: string; reason: string; untilMs?: number },
@@ -117,29 +112,28 @@ export async function withdrawSession(
     .filter((record) => sessionOf(record) === session && record.created_ms <= untilMs);
   for (const { id } of open)
     await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
-      // It ended by itself meanwhile.
+      // The task has ended meanwhile.
       if (asBusError(error).code !== 'TASK_STATE') throw error;
     });
 }
 
-/** What the executor saw that stopped, else what this process sees. */
-async function seenOf(
+/** The classification of the executor that stopped, else that of this manager. */
+async function classificationOf(
   { response, task, assignment }: TaskRecord,
   { classify, self }: AttentionPorts,
 ): Promise<{ classification: Classification; by: string } | undefined> {
   if (response?.reason === 'GATE_DETECTED' && response.status === 'blocked') {
     const by = assignment?.worker ?? '';
-    return { classification: stopOf(response, task.id, by), by };
+    return { classification: reportedClassification(response, task.id, by), by };
   }
   const classification = await classify(task);
   return classification && { classification, by: self };
 }
 
 /**
- * A stop is a stop, also of a worker that says nothing of what it saw, or nothing risky: sent on without a question it would
- * stop at the same again, for as long as the task has time.
+ * A worker that stopped is believed, even when it reports no risk: sent back without a question it would stop at the same action again.
  */
-function stopOf(
+function reportedClassification(
   { classification, result, errors }: TaskResponse,
   task: string,
   worker: string,
@@ -149,11 +143,11 @@ function stopOf(
   return reportedBy(task, worker, statedGate(texts, { given: [], mark: '' }));
 }
 
-function passed(patch: Patch): Told {
+function passed(patch: Patch): Transition {
   return { event: { type: 'attention.passed' }, patch };
 }
 
-function noted(
+function withFindings(
   before: TaskRecord['findings'],
   { findings }: Classification,
 ): TaskRecord['findings'] {
@@ -162,19 +156,19 @@ function noted(
   return [...before, ...fresh].slice(-attentionLimits.findings);
 }
 
-/** What is said about an open gate, checked. Throws NO_SUCH_GATE, GATE_JUDGED, GATE_CHANGED, USAGE, TOO_LARGE, TASK_INVALID. */
-export function judgedBy(
+/** The transition that a judgement of an open gate causes. Throws NO_SUCH_GATE, GATE_JUDGED, GATE_CHANGED, USAGE, TOO_LARGE, TASK_INVALID. */
+export function transitionByJudgement(
   record: TaskRecord,
   said: GateJudgement,
   by: string,
   nowMs: number,
-): Told & { gate: Gate } {
+): Transition & { gate: Gate } {
   const gate = gateIn(record, said.id);
   const { judgement, direction } = said;
   if (!judgements.includes(judgement))
     throw new BusError('USAGE', { detail: `a gate is judged by ${judgements.join(', ')}` });
   if (gate.state !== 'open' || stateOf(record) !== 'attending')
-    throw new BusError('GATE_JUDGED', { gate: gate.id, state: stateNow(gate, record) });
+    throw new BusError('GATE_JUDGED', { gate: gate.id, state: currentGateState(gate, record) });
   const { digest } = gate.classification;
   if (said.action !== '' && said.action !== digest.action)
     throw new BusError('GATE_CHANGED', { gate: gate.id });
@@ -197,7 +191,7 @@ export function judgedBy(
       return { gate, event: { type: 'gate.judged', outcome: 'granted', reason }, patch };
     }
     case 'modify': {
-      const patch = { ...base, response: null, ...modified(record, direction) };
+      const patch = { ...base, response: null, ...modification(record, direction) };
       return { gate, event: { type: 'gate.judged', outcome: 'modified', reason }, patch };
     }
     case 'halt':
@@ -213,16 +207,16 @@ export function judgedBy(
   }
 }
 
-/** Whether it is the very judgement that counts. */
-export function isRepeated(record: TaskRecord, said: GateJudgement, by: string): boolean {
+/** Whether the gate was judged exactly so before. */
+export function isSameJudgement(record: TaskRecord, said: GateJudgement, by: string): boolean {
   const { state, judgement, judged_by, direction, classification } = gateIn(record, said.id);
   const isShown = said.action === '' || said.action === classification.digest.action;
   const isSame = judgement === said.judgement && direction === said.direction && isShown;
   return state === 'judged' && judged_by === by && isSame;
 }
 
-/** Another action as JSON, or words for whoever does it. A program takes no words. */
-function modified({ task }: TaskRecord, direction: string): Patch {
+/** Another action as JSON for the runner `command`; for other runners a direction in words. */
+function modification({ task }: TaskRecord, direction: string): Patch {
   const usage = (detail: string): BusError => new BusError('USAGE', { detail });
   if (task.runner === 'command') {
     const value = parseJson(direction);
@@ -245,7 +239,7 @@ export function gateIn({ gates }: Pick<TaskRecord, 'gates'>, id: string): Gate {
   return gate;
 }
 
-/** Throws NO_SUCH_GATE of a gate, and of the task that its name says. */
+/** The task of a gate, by the id of the gate. Throws NO_SUCH_GATE. */
 export async function recordOfGate(book: TaskBook, id: string): Promise<TaskRecord> {
   const task = taskOfGate(id);
   if (task === undefined || book.stateOf(task) === undefined)
@@ -253,32 +247,25 @@ export async function recordOfGate(book: TaskBook, id: string): Promise<TaskReco
   return book.get(task);
 }
 
-/** An open gate of a task that has gone on is open no longer. */
-export function stateNow({ state }: Gate, record: TaskRecord): Gate['state'] {
-  if (state !== 'open' || stateOf(record) === 'attending') return state;
-  return record.snapshot.context.reason === 'GATE_EXPIRED' ? 'expired' : 'void';
-}
-
-/** As they are now. */
-export function gatesOf(record: TaskRecord): Gate[] {
-  return record.gates.map((gate) => ({ ...gate, state: stateNow(gate, record) }));
-}
-
 /**
- * The grants of a record with one used by who has the task now. Used by this very attempt before, it is the same use, told
- * twice. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
+ * The grants of a record after the current worker used one. The same use of the same attempt again changes nothing. Throws STALE_ATTEMPT, GRANT_REFUSED, GRANT_USED.
  */
-export function used(record: TaskRecord, use: GrantUse, by: string, nowMs: number): Grant[] {
+export function withGrantUsed(
+  record: TaskRecord,
+  use: GrantUse,
+  by: string,
+  nowMs: number,
+): Grant[] {
   const { assignment, attempt: now } = record;
   const isTheirs = assignment?.attempt === use.attempt && assignment.worker === by;
-  // Of a task that was cancelled the worker may not have heard yet.
+  // The worker may not know yet that the task was cancelled.
   if (!isTheirs || assignment.snapshot.status !== 'active')
     throw new BusError('STALE_ATTEMPT', { task: record.id, attempt: use.attempt, now });
   const grant = record.grants.find(({ id }) => id === use.grant);
   const refused = (detail: string): BusError =>
     new BusError('GRANT_REFUSED', { task: record.id, detail });
   if (grant === undefined) throw refused('there is no such grant for this task');
-  // Whether a script that was not shown is risky, the executor has decided.
+  // The executor has classified scripts; only the action is compared here.
   if (!covers(grant.digest, { digest: use.digest, findings: [] }))
     throw refused('it was given for another action');
   if (grant.used_ms > 0) {

@@ -5,73 +5,80 @@ import { leaseMs } from '../../delegation/manager/manager.machine.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
 import type { CitationVerdict, Review } from '../../delegation/manager/review.js';
-import type {
-  Assignment,
-  DelegatedTask,
-  EvidenceCitation,
-  TaskFailure,
-  TaskResponse,
-} from '../../delegation/task/shapes.js';
-import { evidenceLimits, hasEffects, taskLimits } from '../../delegation/task/shapes.js';
-import { workClassOf, type Wish, type WorkerPool } from '../../delegation/manager/worker-pool.js';
-import { hasAgent, isOver, stateOf, type Deed } from '../life/advance.js';
 import {
-  attended,
+  type Assignment,
+  type DelegatedTask,
+  type EvidenceCitation,
+  type TaskFailure,
+  evidenceLimits,
+  hasEffects,
+  taskLimits,
+} from '../../delegation/task/shapes.js';
+import {
+  workClassOf,
+  type WorkerRequest,
+  type WorkerPool,
+} from '../../delegation/manager/worker-pool.js';
+import { hasAgent, isOver, stateOf, type SideEffect } from '../life/advance.js';
+import {
+  attend,
   sessionEndedBy,
   withdrawSession,
   type AttentionPorts,
 } from './attention-station.js';
-import type { Patch, TaskBook } from '../book/book.js';
+import type { TaskBook } from '../book/book.js';
+import type { Patch } from '../life/transition.js';
 import {
-  absentTold,
-  critiqueTold,
+  transitionWithoutCritic,
+  transitionAfterCritique,
   lastCritique,
-  withCritique,
-  type Gate,
+  feedbackWithCritique,
+  type GateSettings,
 } from './critique-station.js';
+import { withoutRequiredEvidence } from '../life/patches.js';
 import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from '../queue/queues.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
-import { reactionTo } from '../reaction.js';
+import { reactionToBlock } from '../life/block-reaction.js';
 import type { TaskEvent } from '../life/task.machine.js';
 
 export interface AssignedTo {
   worker: string;
-  /** It knows the protocol. */
+  /** It speaks the delegation protocol. */
   isCapable: boolean;
 }
 
-/** What conducting tasks needs of the world. */
+/** What the conductor needs from outside. */
 export interface ConductorPorts {
-  /** Of this manager, as workers address it. */
+  /** Id of this manager, as workers address it. */
   manager: string;
   attention: AttentionPorts;
   clock: Clock;
-  queues: Pick<Queues, 'turn' | 'noticed' | 'begunAnew' | 'ended' | 'isOver'>;
-  /** Makes its agent known on the bus; again, it changes nothing. Throws what the broker refuses. */
+  queues: Pick<Queues, 'turn' | 'taskChanged' | 'attemptStarting' | 'taskEnded' | 'isOver'>;
+  /** Registers the agent of a task on the bus; a second time it changes nothing. Throws what the broker refuses. */
   enrol: (id: string) => Promise<void>;
   dismiss: (id: string) => Promise<void>;
-  /** Durable, and stored once under its id. Throws what the broker refuses. */
+  /** Sends a durable message, stored once under its id. Throws what the broker refuses. */
   assign: (worker: AssignedTo, assignment: Assignment, id: string) => Promise<void>;
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
-  /** To whoever gets the result; in the name of its own agent, where it has one. Stored once, however often it is told. */
+  /** Sends the result to the parent, from the agent of the task where it has one. Stored once, however often it is sent. */
   deliver: (record: TaskRecord) => Promise<void>;
-  /** In their order, each decided in this process. */
+  /** Verdicts in the order of the citations, computed in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
-  /** By a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
+  /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
-  /** How the gate is set; absent: as the product has it. */
-  gate?: Gate;
-  /** Has missing overlays made, in the background; resolves when they are there. Throws OVERLAYS_MISSING. */
+  /** Settings of the quality gate; absent: the defaults. */
+  gate?: GateSettings;
+  /** Has missing overlays built; resolves when they are there. Throws OVERLAYS_MISSING. */
   generate: (overlays: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Why a signal was given: this process ends, and the next one goes on. */
+/** Reason of an abort: this process ends, and the next one continues. */
 export const handedOver = 'handed over';
 
 const openStates = new Set(['pending', 'attending', 'assigned', 'running']);
 
-/** Does what the records of a book ask for. Everything here may happen twice: the second time changes nothing. */
+/** Performs the effects of a book. Each may be performed twice: the second time changes nothing. */
 export class Conductor {
   readonly #pool: WorkerPool;
   readonly #ports: ConductorPorts;
@@ -82,58 +89,62 @@ export class Conductor {
     this.#ports = ports;
   }
 
-  /** The book needs whoever performs before it can be opened. */
-  conduct(book: TaskBook): void {
+  /** Attached after construction, because the book needs `perform` to open. */
+  attach(book: TaskBook): void {
     this.#book = book;
     for (const { id, assignment, task, depth } of book.open())
       if (assignment?.snapshot.status === 'active')
-        this.#pool.retake(id, assignment.worker, workClassOf(task.runner, depth));
+        this.#pool.restore(id, assignment.worker, workClassOf(task.runner, depth));
   }
 
   /** After each change of a record. */
-  noticed(record: TaskRecord): void {
-    // Nobody is kept waiting for a task about which a person is asked.
+  taskChanged(record: TaskRecord): void {
+    // A task that waits for a person gives up its worker.
     const isIdle = !openStates.has(stateOf(record)) || record.snapshot.context.isGated;
     if (isIdle) this.#pool.release(record.id);
-    this.#ports.queues.noticed(record);
+    this.#ports.queues.taskChanged(record);
   }
 
-  readonly perform = async (record: TaskRecord, deed: Deed): Promise<void> => {
+  readonly perform = async (record: TaskRecord, effect: SideEffect): Promise<void> => {
     const { id } = record;
-    switch (deed.type) {
+    switch (effect.type) {
       case 'agent.enrol':
-        // Where it is over already, its end does it once more.
-        return isOver(record) ? undefined : this.#ports.enrol(id).catch(unlessRefused);
+        // If it is over already, `task.finish` registers it again.
+        return isOver(record) ? undefined : this.#ports.enrol(id).catch(ignoreIfRefused);
       case 'turn.await':
-        return this.#while(record, 'pending', (signal) => this.#awaitTurn(record, signal));
+        return this.whileIn(record, 'pending', (signal) => this.#awaitTurn(record, signal));
       case 'task.attend':
         return this.#attend(record);
       case 'worker.choose':
         return this.#choose(record);
       case 'assignment.send':
-        return this.#assign(record, deed.attempt);
+        return this.#assign(record, effect.attempt);
       case 'withdrawal.send':
-        return this.#ports.withdraw(deed.worker, id, deed.attempt, deed.reason).catch(unlessGone);
+        return this.#ports
+          .withdraw(effect.worker, id, effect.attempt, effect.reason)
+          .catch(ignoreIfGone);
       case 'response.review':
         return this.#review(record);
       case 'result.critique':
-        return this.#while(record, 'critiquing', (signal) => this.#critique(record, signal));
+        return this.whileIn(record, 'critiquing', (signal) => this.#critique(record, signal));
       case 'revision.prepare':
         return this.#revise(record);
       case 'block.react':
-        return this.#while(record, 'blocked', (signal) => this.#react(record, deed.reason, signal));
+        return this.whileIn(record, 'blocked', (signal) =>
+          this.#react(record, effect.reason, signal),
+        );
       case 'task.finish':
         return this.#finish(record);
     }
   };
 
-  /** As long as the task is in that state; not at all when it no longer is. Throws CANCELLED when the book is closed: it is not done. */
-  async #while(
+  /** Works as long as the task is in that state, and not at all when it no longer is. Throws CANCELLED when the book is closed, so that the effect stays pending. */
+  async whileIn(
     record: TaskRecord,
     state: string,
     work: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const book = this.#of();
+    const book = this.attachedBook();
     const over = new AbortController();
     const watched = (async () => {
       let current = record;
@@ -141,11 +152,11 @@ export class Conductor {
         while (!over.signal.aborted && stateOf(current) === state)
           current = await this.#changed(record.id, current.revision, over.signal);
       } finally {
-        // What was asked of others stays asked: the next process wants the answer.
+        // Requests that were sent stay valid: the next process takes the answer.
         over.abort(book.isClosed ? handedOver : undefined);
       }
     })();
-    // Heard below, once the work has ended.
+    // Awaited below, once the work has ended.
     watched.catch(() => undefined);
     try {
       if (stateOf(await book.get(record.id)) === state) await work(over.signal);
@@ -159,14 +170,14 @@ export class Conductor {
 
   /** Throws CANCELLED when the book is closed. */
   async #changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
-    const book = this.#of();
+    const book = this.attachedBook();
     const record = await book.changed(id, revision, signal);
     if (book.isClosed) throw new BusError('CANCELLED');
     return record;
   }
 
   async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
-    const book = this.#of();
+    const book = this.attachedBook();
     for (const each of task.depends_on) {
       let other = await book.get(each);
       while (!isOver(other) && !signal.aborted)
@@ -184,46 +195,47 @@ export class Conductor {
     await queues.turn(record, signal);
     await pause(clock, Math.max(0, record.not_before_ms - clock.nowMs()), signal);
     if (signal.aborted) return;
-    const wish = wishOf(record);
+    const wish = workerRequestOf(record);
     if (!this.#pool.isPossible(wish)) {
-      const detail = wish.to === '' ? `nobody runs ${wish.runner}` : `${wish.to} is not there`;
+      const detail =
+        wish.to === '' ? `no worker runs ${wish.runner}` : `${wish.to} is not connected`;
       await book.amend(id, { progress: new BusError('NO_WORKER', { task: id, detail }).message });
     }
-    // What may be risky is judged first, whether somebody is free or not.
+    // Risk is judged first, whether a worker is free or not.
     const isJudgedFirst = !record.snapshot.context.isAttended && task.runner !== 'answer';
-    if (!isJudgedFirst) await this.#pool.turn(wish, signal);
-    await this.#tell(record, 'pending', { type: 'task.ready' }, { progress: '' });
+    if (!isJudgedFirst) await this.#pool.take(wish, signal);
+    await this.send(record, 'pending', { type: 'task.ready' }, { progress: '' });
   }
 
   async #finish(record: TaskRecord): Promise<void> {
     const ended = sessionEndedBy(record, this.#ports.attention);
-    if (ended !== undefined) await withdrawSession(this.#of(), ended);
+    if (ended !== undefined) await withdrawSession(this.attachedBook(), ended);
     const { queues, deliver, enrol, dismiss } = this.#ports;
-    await queues.ended(record);
-    // Known again for a moment, where an earlier process had come so far: what it told is then not told twice.
-    if (hasAgent(record)) await enrol(record.id).catch(unlessRefused);
-    // The attempt that pushed it may be over alone: the next one has not heard of it.
+    await queues.taskEnded(record);
+    // An earlier process may have dismissed the agent already: the broker must know it to recognise the message.
+    if (hasAgent(record)) await enrol(record.id).catch(ignoreIfRefused);
+    // A new attempt of the parent does not know the tasks that an earlier attempt pushed.
     const isWanted = !queues.isOver(record.parent) && record.error?.code !== 'PARENT_OVER';
-    if (isWanted) await deliver(record).catch(unlessGone);
-    if (hasAgent(record)) await dismiss(record.id).catch(unlessRefused);
+    if (isWanted) await deliver(record).catch(ignoreIfGone);
+    if (hasAgent(record)) await dismiss(record.id).catch(ignoreIfRefused);
   }
 
   async #attend(record: TaskRecord): Promise<void> {
     if (stateOf(record) !== 'attending') return;
     const { attention, clock } = this.#ports;
-    const told = await attended(record, attention, clock.nowMs());
-    if (told !== undefined) await this.#tell(record, 'attending', told.event, told.patch);
+    const next = await attend(record, attention, clock.nowMs());
+    if (next !== undefined) await this.send(record, 'attending', next.event, next.patch);
   }
 
   async #choose(record: TaskRecord): Promise<void> {
     if (record.assignment?.snapshot.status === 'active') return;
-    await this.#ports.queues.begunAnew(record);
-    const worker = this.#pool.now(wishOf(record));
+    await this.#ports.queues.attemptStarting(record);
+    const worker = this.#pool.tryTake(workerRequestOf(record));
     const event: TaskEvent =
       worker === undefined
         ? { type: 'worker.absent', reason: 'NO_WORKER' }
         : { type: 'worker.chosen', worker: worker.id, isCapable: worker.isCapable };
-    await this.#tell(record, 'assigned', event, { response: null, progress: '' });
+    await this.send(record, 'assigned', event, { response: null, progress: '' });
   }
 
   async #assign(record: TaskRecord, attempt: number): Promise<void> {
@@ -231,7 +243,7 @@ export class Conductor {
     if (assignment?.attempt !== attempt || assignment.snapshot.status !== 'active') return;
     const { manager, assign } = this.#ports;
     const { worker, isCapable } = assignment.snapshot.context;
-    // Later than at first, where a person was asked meanwhile.
+    // The deadline moved if a person was asked meanwhile.
     const until_ms = timers.whole ?? created_ms + task.limits.timeout_ms;
     const leave = grants.filter(({ used_ms }) => used_ms === 0);
     const { depth, parent } = record;
@@ -250,16 +262,16 @@ export class Conductor {
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable) throw error;
-      await this.#of()
+      await this.attachedBook()
         .sendAssignment(id, attempt, { type: 'worker.lost', reason: code })
-        .catch(unlessStale);
+        .catch(ignoreIfStale);
     }
   }
 
   async #review(record: TaskRecord): Promise<void> {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
-    // One that cites more is refused for that; nobody has to read them all.
+    // A response with more citations is refused; the rest need not be verified.
     const citations = (response.grounding_evidence?.citations ?? []).slice(
       0,
       evidenceLimits.citations,
@@ -267,17 +279,21 @@ export class Conductor {
     const verdicts = await this.#ports.verify(citations);
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const review = judged(task, reviewResponse(task, response, worker, verdicts), isCritiqued);
+    const review = adjustedReview(
+      task,
+      reviewResponse(task, response, worker, verdicts),
+      isCritiqued,
+    );
     const reason = reasonOf(review);
     const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
     if (review.verdict === 'refused') {
       patch.failed_workers = [...new Set([...record.failed_workers, worker])];
       patch.error = refusalOf(review, reason);
     }
-    // What was wrong with an earlier attempt is told by its review.
+    // The error of an earlier attempt stays in its review.
     else patch.error = null;
-    if (review.verdict === 'undecided') patch.asks = asksOf(review);
-    await this.#tell(
+    if (review.verdict === 'undecided') patch.asks = questionAfter(review);
+    await this.send(
       record,
       'reviewing',
       { type: 'review.done', verdict: review.verdict, reason },
@@ -290,27 +306,28 @@ export class Conductor {
     const { id } = record;
     const said = await critiqueWithin(() => critique(record, signal), {
       ...{ clock, signal },
-      onWaiting: (code) => this.#of().amend(id, { progress: `waits for a critic: ${code}` }),
+      onWaiting: (code) =>
+        this.attachedBook().amend(id, { progress: `waits for a critic: ${code}` }),
     });
     if (said === undefined || signal.aborted) return;
     const nowMs = clock.nowMs();
-    const told =
+    const next =
       said instanceof BusError
-        ? absentTold(record, said, nowMs)
-        : critiqueTold(record, said, nowMs, gate);
-    await this.#tell(record, 'critiquing', told.event, { ...told.patch, progress: '' });
+        ? transitionWithoutCritic(record, said, nowMs)
+        : transitionAfterCritique(record, said, nowMs, gate);
+    await this.send(record, 'critiquing', next.event, { ...next.patch, progress: '' });
   }
 
-  /** What was wrong goes with it, so that the next attempt can do better. */
+  /** Adds the findings as feedback for the next attempt. */
   async #revise(record: TaskRecord): Promise<void> {
     const { task, reviews } = record;
     const findings = reviews.at(-1)?.findings ?? [];
     const said = findings.map(({ code, text }) => `${code}: ${text}`);
     const last = lastCritique(record);
     const all =
-      last === undefined ? [...task.feedback, ...said] : withCritique(task.feedback, last);
+      last === undefined ? [...task.feedback, ...said] : feedbackWithCritique(task.feedback, last);
     const feedback = all.slice(-taskLimits.feedback);
-    await this.#tell(
+    await this.send(
       record,
       'revising',
       { type: 'revision.prepared' },
@@ -321,13 +338,13 @@ export class Conductor {
   async #react(record: TaskRecord, reason: string, signal: AbortSignal): Promise<void> {
     const { id, task, assignment, failed_workers, reactions } = record;
     const worker = assignment?.worker ?? '';
-    const others = { ...wishOf(record), to: '', failed: [...failed_workers, worker] };
-    const reaction = reactionTo(reason, {
+    const others = { ...workerRequestOf(record), to: '', failed: [...failed_workers, worker] };
+    const reaction = reactionToBlock(reason, {
       task,
       tried: reactions,
-      hasOthers: this.#pool.hasFresh(others),
+      hasOthers: this.#pool.hasUntried(others),
     });
-    const book = this.#of();
+    const book = this.attachedBook();
     const tried = [...reactions, reaction];
     switch (reaction) {
       case 'reassign':
@@ -338,14 +355,14 @@ export class Conductor {
         );
         return;
       case 'regenerate': {
-        await book.amend(id, { reactions: tried, progress: 'missing overlays are being made' });
+        await book.amend(id, { reactions: tried, progress: 'missing overlays are being built' });
         const overlays = task.grounding?.overlay_hints ?? [];
         const made = await this.#ports.generate(overlays, signal).then(
           () => true,
           () => false,
         );
         if (signal.aborted) return;
-        // Without them the next reaction has its turn.
+        // Without them the next reaction is tried.
         if (!made) return this.#react(await book.get(id), reason, signal);
         await book.send(id, { type: 'block.resolved' }, { progress: '' });
         return;
@@ -354,7 +371,7 @@ export class Conductor {
         await book.send(
           id,
           { type: 'block.resolved' },
-          { task: relaxed(task), reactions: tried, progress: '' },
+          { task: withoutRequiredEvidence(task), reactions: tried, progress: '' },
         );
         return;
       case 'ask':
@@ -362,29 +379,28 @@ export class Conductor {
     }
   }
 
-  /** Only if it is still in that state: what is performed a second time comes too late. */
-  async #tell(
+  /** Sends an event only if the task is still in that state: an effect performed a second time comes too late. */
+  async send(
     record: TaskRecord,
     state: string,
     event: TaskEvent,
     patch: Patch = {},
   ): Promise<void> {
-    const book = this.#of();
+    const book = this.attachedBook();
     if (stateOf(await book.get(record.id)) !== state) return;
-    await book.send(record.id, event, patch).catch(unlessStale);
+    await book.send(record.id, event, patch).catch(ignoreIfStale);
   }
 
-  #of(): TaskBook {
-    if (this.#book === undefined) throw new Error('bug: nothing is conducted yet');
+  attachedBook(): TaskBook {
+    if (this.#book === undefined) throw new Error('bug: no book is attached');
     return this.#book;
   }
 }
 
 /**
- * What had an effect is not done again because its evidence is refused: then a person decides. Criteria in words need a
- * reader: where a critic follows that is the critic, and a person only where it does not read them.
+ * Work that had effects is not repeated because its evidence was refused: a person decides. Criteria in words are left to the critic where one follows.
  */
-function judged(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
+function adjustedReview(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
   const isRepeated = review.verdict === 'refused' && hasEffects(task);
   if (isRepeated) return { ...review, verdict: 'undecided' };
   const isForReader = review.findings.every(({ code }) => code === 'CRITERIA_UNCHECKED');
@@ -393,40 +409,16 @@ function judged(task: DelegatedTask, review: Review, isCritiqued: boolean): Revi
     : review;
 }
 
-/** Without evidence that cannot be had. */
-export function relaxed(task: DelegatedTask): DelegatedTask {
-  if (task.grounding === null) return task;
-  const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
-  return { ...task, grounding };
-}
-
-export function wishOf({ id, task, failed_workers, grants, depth }: TaskRecord): Wish {
-  const hasLeave = grants.some(({ used_ms }) => used_ms === 0);
+export function workerRequestOf({
+  id,
+  task,
+  failed_workers,
+  grants,
+  depth,
+}: TaskRecord): WorkerRequest {
+  const hasGrant = grants.some(({ used_ms }) => used_ms === 0);
   const { runner, to } = task;
-  return { task: id, runner, depth, to, failed: failed_workers, hasLeave };
-}
-
-/** What an answer to a blocked or clarifying task looks like as a patch: see TaskChange. */
-export function answered({ task, response, asks }: TaskRecord, answer: string): Patch {
-  const question = asks || (response?.clarification_request ?? '');
-  const clarifications = [...task.clarifications, { question, answer }];
-  if (clarifications.length > taskLimits.clarifications)
-    throw new BusError('TOO_LARGE', {
-      what: 'a list of clarifications',
-      bytes: clarifications.length,
-      limit: taskLimits.clarifications,
-    });
-  return { task: { ...task, clarifications }, asks: '' };
-}
-
-/** What is kept of a response beside itself. */
-export function respondedWith(response: TaskResponse): Patch {
-  const [first] = response.errors;
-  const patch: Patch = { response, progress: '' };
-  if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
-  if (response.status === 'failed' || response.status === 'blocked')
-    patch.error = first ?? { code: response.reason, text: response.result, retryable: false };
-  return patch;
+  return { task: id, runner, depth, to, failed: failed_workers, hasGrant };
 }
 
 function refusalOf({ findings }: Review, code: string): TaskFailure {
@@ -436,7 +428,7 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
   return { ...failureOf(known), code };
 }
 
-function asksOf({ findings, confidence, similarity }: Review): string {
+function questionAfter({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
   const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
   return whole.slice(0, recordLimits.asksChars);
@@ -447,19 +439,19 @@ function failureOf(error: BusError): TaskFailure {
   return { code, text, retryable };
 }
 
-/** Nobody is there to hear it, and nobody ever will. */
-function unlessGone(error: unknown): void {
+/** The recipient does not exist any more. */
+function ignoreIfGone(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'UNKNOWN_AGENT' && code !== 'NO_MAILBOX') throw error;
 }
 
-/** What is refused for good is not tried for ever. */
-function unlessRefused(error: unknown): void {
+/** A permanent refusal is not tried again. */
+function ignoreIfRefused(error: unknown): void {
   if (asBusError(error).retryable) throw error;
 }
 
-/** Somebody else was faster. */
-function unlessStale(error: unknown): void {
+/** Another event came first. */
+function ignoreIfStale(error: unknown): void {
   const { code } = asBusError(error);
   if (code !== 'TASK_STATE' && code !== 'STALE_ATTEMPT' && code !== 'NO_SUCH_TASK') throw error;
 }

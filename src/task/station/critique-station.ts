@@ -15,7 +15,7 @@ import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../../delegation/task/shapes.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { withNote } from '../life/advance.js';
-import type { Told } from '../book/book.js';
+import type { Transition } from '../life/transition.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
 import type { CritiqueOutcome } from '../life/task.machine.js';
 
@@ -23,13 +23,13 @@ export const reviewFromNames = ['off', 'C2', 'C3', 'C4'] as const;
 /** From which criticality on the result of a task is reviewed by a critic before it counts. */
 export type ReviewFrom = (typeof reviewFromNames)[number];
 
-export const stationLimits = {
-  /** For a critic that is not there, or has no room. */
+export const critiqueLimits = {
+  /** Time to wait for a critic that is absent or full. */
   waitMs: 60_000,
   pauseMs: 2_000,
   /** All modes of one review. */
   reviewMs: 15 * 60_000,
-  /** Told to the next attempt, worst first. */
+  /** Findings in the feedback for the next attempt, worst first. */
   feedback: 8,
   feedbackChars: 700,
   findings: 10,
@@ -42,10 +42,10 @@ export const stationLimits = {
   idChars: 80,
 } as const;
 
-/** By which the next attempt is told what a critic found; what an earlier critic found is not told any more. */
+/** Prefix of feedback that comes from a critic: a newer critique replaces it. */
 const feedbackMark = 'critique: ';
 
-/** A task may ask for a critic, and never goes without one where the policy wants it. */
+/** A task may ask for a critic; it cannot avoid one that the policy requires. */
 export function isCritiqued(
   { critique, criticality }: Pick<DelegatedTask, 'critique' | 'criticality'>,
   from: ReviewFrom,
@@ -53,24 +53,24 @@ export function isCritiqued(
   return critique === true || (from !== 'off' && criticality >= from);
 }
 
-/** The gate as the settings have it; what they do not say is as the product has it. */
-export interface Gate {
+/** Settings of the quality gate; absent ones have their defaults. */
+export interface GateSettings {
   threshold?: number;
   iterationsMax?: number;
 }
 
-/** What a critic is asked about the result of this attempt: always the same for the same attempt. */
+/** The request to a critic about the result of this attempt; the same attempt always gives the same request. */
 export function critiqueRequestOf(
   record: TaskRecord,
   root: string,
-  { threshold, iterationsMax = qualityGate.iterationsMax }: Gate = {},
+  { threshold, iterationsMax = qualityGate.iterationsMax }: GateSettings = {},
 ): CritiqueRequest {
   const { id, task, iterations, attempt, assignment } = record;
   const previous = iterations.findLast(({ score }) => score !== null)?.score ?? undefined;
   const iteration = (iterations.at(-1)?.iteration ?? 1) + 1;
   return {
     id: `${shortId(id)}-c${iteration}-a${attempt}`,
-    // Whichever tree it speaks of, it is the same task.
+    // The history of a task does not depend on a tree.
     artifact: { path: artifactOf(id), text: textOf(record), tree: '' },
     root,
     modes: [],
@@ -99,13 +99,13 @@ export function critiqueRequestOf(
   };
 }
 
-/** By this name a critic knows the result of a task. */
+/** The name of a task's result in the critic's history. */
 export function artifactOf(id: string): string {
   return `task/${id}`;
 }
 
 function shortId(id: string): string {
-  if (id.length <= stationLimits.idChars) return id;
+  if (id.length <= critiqueLimits.idChars) return id;
   return createHash('sha256').update(id).digest('hex').slice(0, 40);
 }
 
@@ -116,33 +116,37 @@ function targetOf({ kind, runner }: DelegatedTask): string {
 }
 
 function textOf({ response }: TaskRecord): string {
-  const files = (response?.files_modified ?? []).slice(0, stationLimits.files);
+  const files = (response?.files_modified ?? []).slice(0, critiqueLimits.files);
   const listed = files.length === 0 ? '' : `\n\nFiles modified:\n${lines(files)}`;
-  return `${response?.result.trim() || '(The worker said nothing.)'}${listed}\n`;
+  return `${response?.result.trim() || '(The worker returned no text.)'}${listed}\n`;
 }
 
 function criteriaOf({ task, acceptance_criteria }: DelegatedTask): string {
   const asked = acceptance_criteria.map(({ text }) => text);
   const said = asked.length === 0 ? task : `${task}\n\nIt counts as done when:\n${lines(asked)}`;
-  return said.slice(0, stationLimits.criteriaChars);
+  return said.slice(0, critiqueLimits.criteriaChars);
 }
 
 const lines = (texts: readonly string[]): string => texts.map((each) => `- ${each}`).join('\n');
 
-/** What follows from a critique of the last attempt. */
-export function critiqueTold(
+/** The transition that follows from a critique of the last attempt. */
+export function transitionAfterCritique(
   record: TaskRecord,
   critique: Critique,
   nowMs: number,
-  gate: Gate = {},
-): Told {
+  gate: GateSettings = {},
+): Transition {
   const { iterations, task } = record;
   const known = iterations.at(-1)?.open ?? [];
   const disputed = disputedIn(record.response?.result ?? '', known);
-  const { standing, iteration } = stoodOf(record, critique, { disputed, gate, at_ms: nowMs });
+  const { standing, iteration } = standingAfterCritique(record, critique, {
+    disputed,
+    gate,
+    at_ms: nowMs,
+  });
   const kept = [...iterations, iteration].slice(-recordLimits.iterations);
   const counted = outcomeOf(standing, task);
-  const unread = counted === 'accepted' ? unreadIn(record, critique) : '';
+  const unread = counted === 'accepted' ? unreadCriteriaIn(record, critique) : '';
   const outcome = unread === '' ? counted : 'person';
   const detail = [unread, detailOf(kept, standing, task)].filter(Boolean).join('; ');
   const asks = `accept it? ${detail}`.slice(0, recordLimits.asksChars);
@@ -160,20 +164,20 @@ export function critiqueTold(
   };
 }
 
-/** Criteria in words are read by a model, or by a person where there was none. Empty: they were, or there are none. */
-function unreadIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
+/** Criteria in words need a model, else a person: says which were not read. Empty: all were read. */
+function unreadCriteriaIn({ reviews, task }: TaskRecord, { reports }: Critique): string {
   const isUnchecked = reviews.at(-1)?.findings.some(({ code }) => code === 'CRITERIA_UNCHECKED');
   const judges = reports.filter(({ score }) => score !== null);
   if (isUnchecked !== true || judges.some(({ engine }) => engine === 'model')) return '';
-  return `nobody has read the ${task.acceptance_criteria.length} criteria in words`;
+  return `no model has checked the ${task.acceptance_criteria.length} criteria in words`;
 }
 
-/** There was no critic: what is critical waits for a person, the rest goes on with a note. */
-export function absentTold(
+/** Without a critic a critical task (C3, C4) waits for a person; others are accepted with a note. */
+export function transitionWithoutCritic(
   record: TaskRecord,
   { code, message }: { code: string; message: string },
   nowMs: number,
-): Told {
+): Transition {
   const isCritical = record.task.criticality >= 'C3';
   const detail = `${message} (${code})`;
   const note = `the critic: not reviewed: ${detail}`;
@@ -194,27 +198,27 @@ export function absentTold(
   };
 }
 
-/** What the next attempt is told, worst first, in place of what earlier critiques found. */
-export function withCritique(feedback: readonly string[], last: TaskIteration): string[] {
+/** The feedback for the next attempt: findings of the last critique, worst first, replace those of earlier ones. */
+export function feedbackWithCritique(feedback: readonly string[], last: TaskIteration): string[] {
   const others = feedback.filter((each) => !each.startsWith(feedbackMark));
   const said = last.findings
-    .slice(0, stationLimits.feedback)
+    .slice(0, critiqueLimits.feedback)
     .map(({ id, severity, text, remedy }) =>
-      `${feedbackMark}${severity} ${id}: ${text} ${remedy}`.slice(0, stationLimits.feedbackChars),
+      `${feedbackMark}${severity} ${id}: ${text} ${remedy}`.slice(0, critiqueLimits.feedbackChars),
     );
   const score = last.score === null ? 'no score' : `${last.score.toFixed(2)} of ${last.threshold}`;
   const how = 'put the findings right, or answer one that is wrong by a line `disputed: ID, why`';
   return [...others, `${feedbackMark}${score} (${last.why}): ${how}`, ...said];
 }
 
-/** Whether the last critique is of the attempt whose result lies there. */
+/** The critique of the current attempt; undefined: there is none. */
 export function lastCritique({ iterations, attempt }: TaskRecord): TaskIteration | undefined {
   const last = iterations.at(-1);
   return last?.attempt === attempt ? last : undefined;
 }
 
-/** With what a person said about the last critique. */
-export function judgedBy(
+/** The critiques with the judgement of a person on the last one. */
+export function withPersonJudgement(
   record: TaskRecord,
   judged: PersonJudgement,
   by: string,
@@ -224,7 +228,7 @@ export function judgedBy(
   return { iterations: [...record.iterations.slice(0, -1), { ...last, judged, judged_by: by }] };
 }
 
-/** What a person has just said about a critique, for the critic that keeps its history; undefined: nothing. */
+/** The judgement that a person has just given, for the critic's history; undefined: none. */
 export function ratificationIn(
   before: TaskRecord,
   after: TaskRecord,
@@ -236,14 +240,14 @@ export function ratificationIn(
   return { artifact: artifactOf(after.id), critique, judgement };
 }
 
-function stoodOf(
+function standingAfterCritique(
   { iterations, task, attempt }: TaskRecord,
   critique: Critique,
-  { disputed, gate, at_ms }: { disputed: string[]; gate: Gate; at_ms: number },
+  { disputed, gate, at_ms }: { disputed: string[]; gate: GateSettings; at_ms: number },
 ): { standing: Standing; iteration: TaskIteration } {
   const round = roundOf(critique, disputed);
   const earlier = iterations.map((each) => ({ ...each, findings: each.open }));
-  // Never below what the task says, whatever the critic made of it.
+  // The critic may raise the criticality of the task, never lower it.
   const criticality = [task.criticality, critique.selection.criticality]
     .sort()
     .at(-1) as Criticality;
@@ -251,7 +255,7 @@ function stoodOf(
     criticality,
     isAdversarial: true,
     iterationsMax: gate.iterationsMax ?? qualityGate.iterationsMax,
-    // The one that the critic has judged by; C1 is told, unless somebody has set a gate.
+    // The critic's threshold; for C1 only where the settings name one.
     ...((criticality !== 'C1' || gate.threshold !== undefined) && {
       threshold: critique.threshold,
     }),
@@ -263,8 +267,8 @@ function stoodOf(
     modes: reports
       .filter(({ status }) => status === 'complete' || status === 'partial')
       .map(({ mode }) => mode),
-    findings: findingsOf(critique).slice(0, stationLimits.findings).map(findingTold),
-    open: round.findings.slice(0, stationLimits.open),
+    findings: findingsOf(critique).slice(0, critiqueLimits.findings).map(taskFindingOf),
+    open: round.findings.slice(0, critiqueLimits.open),
     flags: [...new Set([...flags.map(({ code }) => code), standing.flag])].filter(Boolean),
     ...{ is_hard: round.is_hard, needs_person: round.needs_person },
     ...{ state: standing.state, reason: standing.reason, judged: '', judged_by: '', at_ms },
@@ -272,8 +276,8 @@ function stoodOf(
   return { standing, iteration };
 }
 
-function findingTold({ id, mode, severity, rule, text, remedy, is_hard }: Finding): TaskFinding {
-  const most = stationLimits.findingChars;
+function taskFindingOf({ id, mode, severity, rule, text, remedy, is_hard }: Finding): TaskFinding {
+  const most = critiqueLimits.findingChars;
   return {
     id,
     mode,
@@ -285,7 +289,7 @@ function findingTold({ id, mode, severity, rule, text, remedy, is_hard }: Findin
   };
 }
 
-/** What had effects is not done again unasked: then a person decides. */
+/** Work with effects is not repeated without a person. */
 function outcomeOf({ state }: Standing, task: DelegatedTask): CritiqueOutcome {
   if (state === 'accepted' || state === 'reported') return 'accepted';
   return state === 'revising' && !hasEffects(task) ? 'revise' : 'person';

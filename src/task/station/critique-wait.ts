@@ -2,12 +2,10 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import type { Critique } from '../../critic/shapes.js';
 import { asBusError, type BusError } from '../../errors/bus-error.js';
-import { stationLimits } from './critique-station.js';
+import { critiqueLimits } from './critique-station.js';
 
 /**
- * What a critic says. One that is not there or has no room is waited for so long; one that was at work and is gone may be
- * back at once, and is waited for as long again. Returns why nobody reviewed it, or undefined where that is not wanted
- * any more.
+ * Asks a critic, and waits `waitMs` for one that is absent or full. A critic that disappears during a review may be back soon: the wait begins again. Returns the error when there was no review, and undefined when the signal aborts.
  */
 export async function critiqueWithin(
   ask: () => Promise<Critique>,
@@ -17,7 +15,7 @@ export async function critiqueWithin(
     onWaiting,
   }: { clock: Clock; signal: AbortSignal; onWaiting: (code: string) => Promise<unknown> },
 ): Promise<Critique | BusError | undefined> {
-  const { waitMs, pauseMs, reviewMs } = stationLimits;
+  const { waitMs, pauseMs, reviewMs } = critiqueLimits;
   const lastMs = clock.monotonicMs() + reviewMs + waitMs;
   let untilMs = clock.monotonicMs() + waitMs;
   for (;;) {
@@ -28,7 +26,7 @@ export async function critiqueWithin(
       const failed = asBusError(error);
       if (signal.aborted) return undefined;
       const nowMs = clock.monotonicMs();
-      // It was there for longer than it takes to refuse.
+      // The critic had accepted the request before it disappeared.
       if (nowMs - askedMs > pauseMs) untilMs = nowMs + waitMs;
       const leftMs = Math.min(untilMs, lastMs) - nowMs;
       if (!failed.retryable || leftMs <= 0) return failed;

@@ -13,9 +13,9 @@ import { readTask } from '../../delegation/task/schema.js';
 import { taskLimits, type DelegatedTask } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
-import { gatesOf } from './attention-station.js';
+import { gatesOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
-import { blank, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
+import { emptyTodo, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
 
 /** An entry of the list as a session sees it. */
 export function draftOf(todo: Todo): Draft {
@@ -28,10 +28,10 @@ export function draftOf(todo: Todo): Draft {
   return { id, role: todo.delegated_to, document };
 }
 
-/** Whether it is still to be done, or is under way. */
+/** Whether an entry is not completed. */
 export const isOpenEntry = ({ status }: Todo): boolean => status !== 'completed';
 
-/** Throws TASK_INVALID, which names the field, for what cannot be a task. */
+/** Checks that a draft can become a task. Throws TASK_INVALID, which names the field. */
 export function assertTask({ id, document }: Draft): void {
   try {
     readTask(documentOf(document), 'checked');
@@ -41,17 +41,17 @@ export function assertTask({ id, document }: Draft): void {
   }
 }
 
-/** Ids of a session's tasks are made by it, and dependencies are entries of its list. */
+/** Without the fields that the session sets itself. */
 function documentOf(document: Record<string, unknown>): Record<string, unknown> {
   const { id: _id, session: _session, depends_on: _depends, ...rest } = document;
   return rest;
 }
 
-/** The entry that a draft becomes. What was in the list under this name keeps what was said of it there. */
+/** The list entry for a draft. A known entry keeps the fields that the draft does not name. */
 export function entryOf({ id, role, document }: Draft, before: Todo | undefined): Todo {
   const { task, context, grounding, acceptance_criteria, depends_on, to, ...rest } = document;
   const { id: _id, session: _session, ...work } = rest;
-  const known = before ?? blank(id);
+  const known = before ?? emptyTodo(id);
   const criteria = Array.isArray(acceptance_criteria) ? (acceptance_criteria as unknown[]) : [];
   const isPlain = criteria.every((each) => typeof each === 'string');
   const its = {
@@ -71,23 +71,23 @@ export function entryOf({ id, role, document }: Draft, before: Todo | undefined)
   };
 }
 
-/** Of an entry that nothing is known about yet. */
-export function rowOf(todo: Todo): Row {
+/** The row of an entry that is not classified yet. */
+export function newRow(todo: Todo): Row {
   const isUnderWay = todo.status === 'delegated';
   return {
-    ...{ entry: todo.id, task: isUnderWay ? todo.task_id : '', content: headOf(todo.content) },
+    ...{ entry: todo.id, task: isUnderWay ? todo.task_id : '', content: firstLineOf(todo.content) },
     ...{ role: todo.delegated_to, to: '', risk: '', findings: [], is_approved: false },
     ...{ description: '', judgements: [], open_gate: '', gates: 0, situated_by: '' },
     ...{ outcome: '', is_over: false, revision: 0 },
   };
 }
 
-function headOf(text: string): string {
+function firstLineOf(text: string): string {
   const line = text.trim().split('\n')[0] ?? '';
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
-/** The same whenever it is asked for: delegated twice, it is one task. */
+/** Deterministic: an entry that is delegated twice after a crash is one task. */
 export function taskIdOf(
   { id: context, run }: Pick<SessionRecord, 'id' | 'run'>,
   todo: Todo,
@@ -103,8 +103,7 @@ export function taskIdOf(
 }
 
 /**
- * The task that an entry becomes: under the approvals of its session, with what upstream protocols have cleared up, given to
- * whoever the team says. Throws TASK_INVALID.
+ * The task for an entry: with the approvals of its session, the results of upstream protocols, and the worker of the team. Throws TASK_INVALID.
  */
 export function taskFor(
   record: SessionRecord,
@@ -119,14 +118,14 @@ export function taskFor(
     session: sessionOfContext(record.id),
     depends_on: depends_on.flatMap((each) => {
       const known = taskOfEntry(each);
-      // Null: it is done, and its task may be forgotten.
+      // Null: it is completed, and its task may be deleted.
       return known === null ? [] : [known ?? each];
     }),
-    context: withBrought(task.context, record),
+    context: contextWithClarifications(task.context, record),
   };
 }
 
-function withBrought(context: string, { brought }: SessionRecord): string {
+function contextWithClarifications(context: string, { brought }: SessionRecord): string {
   const texts = brought.map(({ protocol, text }) => `Cleared up before (/${protocol}):\n${text}`);
   return [context, ...texts]
     .filter((each) => each !== '')
@@ -135,8 +134,7 @@ function withBrought(context: string, { brought }: SessionRecord): string {
 }
 
 /**
- * Who is asked to do it. A role that the team does not know is nobody in particular; what is elevated goes to a member only
- * where that one keeps to judgements (`isAttending`), else to whoever can. Source: phase 0, "always prosoche-executor".
+ * The worker for a row; empty: any. An unknown role means any worker. An elevated task goes to a named worker only if it enforces judgements (`isAttending`). Source: phase 0, "always prosoche-executor".
  */
 export function workerFor(
   { team }: Pick<SessionRecord, 'team'>,
@@ -148,7 +146,7 @@ export function workerFor(
   return row.risk === 'Elevated' && wanted !== '' && !isAttending(wanted) ? '' : wanted;
 }
 
-/** The row with its risk. What cannot be classified is elevated (fail closed). */
+/** The row with its risk. An action that cannot be classified is elevated (fail closed). */
 export function assessed(row: Row, seen: Classification | undefined, isApproved: boolean): Row {
   const after: Row = {
     ...row,
@@ -167,7 +165,7 @@ export function unclassified(error: string): Finding {
   };
 }
 
-/** Several that cannot be taken back are one question about the plan (rule 22); nothing risky at all is shown first (rule 19). */
+/** Several irreversible tasks are one question about the plan (rule 22); a plan without risk is shown first (rule 19). */
 export function checkpointOf(rows: readonly Row[]): 'none' | 'classification' | 'plan' {
   const fresh = rows.filter(({ task }) => task === '');
   if (fresh.length === 0) return 'none';
@@ -179,21 +177,24 @@ export function checkpointOf(rows: readonly Row[]): 'none' | 'classification' | 
   return fresh.every(({ risk }) => risk === 'Low') ? 'classification' : 'none';
 }
 
-/** What a change of a task means for its session. Undefined: nothing. */
-export function noticedIn(record: SessionRecord, task: TaskRecord): SessionTold | undefined {
+/** The step of a session after a change of its task. Undefined: none. */
+export function stepAfterTaskChange(
+  record: SessionRecord,
+  task: TaskRecord,
+): SessionTold | undefined {
   const before = record.rows.find((each) => each.task === task.id);
   if (before === undefined || before.revision >= task.revision) return undefined;
-  return noticedAs(record, rowAfter(before, task));
+  return stepWithRow(record, rowAfter(before, task));
 }
 
-/** Of a task that the manager knows no more. */
-export function forgottenIn(record: SessionRecord, task: string): SessionTold | undefined {
+/** The step after the manager deleted a task. Undefined: none. */
+export function stepAfterTaskLoss(record: SessionRecord, task: string): SessionTold | undefined {
   const before = record.rows.find((each) => each.task === task && !each.is_over);
   if (before === undefined) return undefined;
-  return noticedAs(record, { ...before, outcome: 'unknown', is_over: true, open_gate: '' });
+  return stepWithRow(record, { ...before, outcome: 'unknown', is_over: true, open_gate: '' });
 }
 
-function noticedAs(record: SessionRecord, row: Row): SessionTold {
+function stepWithRow(record: SessionRecord, row: Row): SessionTold {
   const rows = record.rows.map((each) => (each.task === row.task ? row : each));
   if (row.judgements.some(({ judgement }) => judgement === 'withdraw'))
     return { event: { type: 'session.withdrawn', reason: 'GATE_WITHDRAWN' }, patch: { rows } };
@@ -211,7 +212,7 @@ function rowAfter(before: Row, task: TaskRecord): Row {
   const findings = seen?.findings ?? (before.findings.length > 0 ? before.findings : task.findings);
   const after: Row = {
     ...before,
-    // What the executor saw in its scripts counts, whatever was seen of the arguments alone.
+    // The executor reads scripts: its classification wins over that of the arguments.
     risk: gates.length > 0 || isApproved ? 'Elevated' : before.risk,
     findings: findings.slice(0, sessionLimits.findings),
     is_approved: before.is_approved || isApproved,
@@ -231,15 +232,15 @@ function rowAfter(before: Row, task: TaskRecord): Row {
   return { ...after, situated_by: situatedBy(after) };
 }
 
-/** Where nothing is left to wait for. Undefined: something is. */
-export function endIn({ rows }: SessionRecord): SessionTold | undefined {
+/** The step that ends a session whose tasks are all over. Undefined: some are open. */
+export function endStep({ rows }: SessionRecord): SessionTold | undefined {
   if (!rows.every(({ is_over }) => is_over)) return undefined;
   const end = isSituated(rows) ? 'situated' : 'unsituated';
   return { event: { type: 'task.noticed', granularity: granularityOf(rows), end }, patch: {} };
 }
 
-/** The rows as their tasks are now. */
-export function rowsNow(record: SessionRecord, tasks: ReadonlyMap<string, TaskRecord>): Row[] {
+/** The rows with the current state of their tasks. */
+export function currentRows(record: SessionRecord, tasks: ReadonlyMap<string, TaskRecord>): Row[] {
   return record.rows.map((row) => {
     const task = tasks.get(row.task);
     return task === undefined || task.revision <= row.revision ? row : rowAfter(row, task);

@@ -16,10 +16,10 @@ import { isFinal } from '../life/states.js';
 export const todoStatuses = ['pending', 'in_progress', 'delegated', 'completed'] as const;
 export type TodoStatus = (typeof todoStatuses)[number];
 
-/** Beyond them an update is refused; nothing is cut, but for the result of a worker. */
+/** Beyond these limits an update is refused. Only the result of a worker is cut. */
 export const todoLimits = {
   documentBytes: 1024 * 1024,
-  /** Of one list. Completed entries make room for new ones. */
+  /** Entries of one list. Completed entries make room for new ones. */
   todos: 200,
   listBytes: 4 * 1024 * 1024,
   idChars: 96,
@@ -31,7 +31,7 @@ const idText = z
   .max(todoLimits.idChars)
   .regex(/^[A-Za-z0-9][\w.-]*$/, 'letters, digits, ".", "_" and "-"');
 
-/** What a task may say besides what an entry has words for. */
+/** Fields of a task that a list entry has no field of its own for. */
 const workSchema = z
   .strictObject(
     delegatedTaskSchema.pick({
@@ -42,7 +42,9 @@ const workSchema = z
   .partial();
 
 const todoSchema = z.strictObject({
-  id: idText.describe('What it is known by; an update of a known one changes what it names.'),
+  id: idText.describe(
+    'Id of the entry; an update of a known entry changes the fields that it names.',
+  ),
   content: z
     .string()
     .min(1)
@@ -66,12 +68,12 @@ const todoSchema = z.strictObject({
     .string()
     .max(taskLimits.idChars)
     .optional()
-    .describe('Agent or alias that shall do it. A delegated entry needs it.'),
+    .describe('Agent or alias that does the work. A delegated entry needs it.'),
   context: z
     .string()
     .max(taskLimits.contextChars)
     .optional()
-    .describe('What whoever does it should know besides.'),
+    .describe('Further information for the worker.'),
   delegate_session_id: z
     .string()
     .max(taskLimits.idChars)
@@ -99,12 +101,12 @@ const groundingOf = groundingSchema.extend({
 
 const evidenceOf = evidenceSchema.extend({ id: idText.describe('The entry that it is of.') });
 
-/** What an agent says of its list: entries, and by id how they are grounded and what they rest on. */
+/** An update of an agent's list: entries, and by id their grounding and evidence. */
 export const todoUpdateSchema = z.strictObject({
   todos: z
     .array(todoSchema)
     .max(todoLimits.todos)
-    .describe('Entries that are new or changed; the others stay as they are.'),
+    .describe('New or changed entries; the others stay as they are.'),
   grounding: z
     .array(groundingOf)
     .max(todoLimits.todos)
@@ -146,7 +148,7 @@ export interface Todo {
   is_handed_over: boolean;
 }
 
-/** What becomes of `task_id`, as far as the list is concerned. */
+/** The task of a delegated entry, as the list shows it. */
 export interface TodoTask {
   state: string;
   asks: string;
@@ -157,7 +159,7 @@ export interface TodoTask {
 export interface TodoListView {
   list: string;
   todos: (Todo & { task: TodoTask | null })[];
-  /** What its owner should look at. */
+  /** Entries that its owner should check. */
   warnings: string[];
 }
 
@@ -165,7 +167,7 @@ export function todoUpdateJsonSchema(): object {
   return jsonSchemaOf(todoUpdateSchema, 'SigmaTaskUpdate');
 }
 
-/** A document as JSON. Throws TASK_UPDATE_INVALID, which names the field. */
+/** Reads a document. Throws TASK_UPDATE_INVALID, which names the field, and TOO_LARGE. */
 export function readTodoUpdate(json: Uint8Array): TodoUpdateDocument {
   if (json.byteLength > todoLimits.documentBytes)
     throw new BusError('TOO_LARGE', {
@@ -186,10 +188,9 @@ function parsedJson(json: Uint8Array): unknown {
 }
 
 /**
- * The list after an update: by id, and what an entry does not name stays as it was. Entries that are delegated now have
- * a new `task_id`. Throws TASK_UPDATE_INVALID for what breaks a rule, TASK_INVALID for what cannot be a task, LIST_FULL.
+ * The list after an update, merged by id: fields that an entry does not name stay. Newly delegated entries get a new `task_id`. Throws TASK_UPDATE_INVALID for a broken rule, TASK_INVALID for an entry that cannot be a task, LIST_FULL.
  */
-export function merged(
+export function mergeUpdate(
   { list, parent }: { list: string; parent: string },
   before: readonly Todo[],
   update: TodoUpdateDocument,
@@ -200,20 +201,21 @@ export function merged(
   assertOnce('grounding_evidence', grounding_evidence);
   const after = new Map(before.map((each) => [each.id, each]));
   for (const { id, ...named } of todos) after.set(id, amended(after.get(id), id, named));
-  for (const { id, ...its } of grounding) after.set(id, { ...known(after, id), grounding: its });
+  for (const { id, ...its } of grounding)
+    after.set(id, { ...existingEntry(after, id), grounding: its });
   for (const { id, ...its } of grounding_evidence)
-    after.set(id, { ...known(after, id), grounding_evidence: its as GroundingEvidence });
+    after.set(id, { ...existingEntry(after, id), grounding_evidence: its as GroundingEvidence });
   const earlier = new Map(before.map((each) => [each.id, each]));
   const all = [...after.values()].map((todo): Todo => {
     if (todo.status !== 'delegated' || earlier.get(todo.id)?.status === 'delegated') return todo;
-    // A task of its own for each time that it is delegated.
+    // Each delegation is a task of its own.
     const delegations = todo.delegations + 1;
     const task_id = taskIdOf(list, todo.id, delegations);
     const result_summary = '';
     return { ...todo, delegations, task_id, parent, is_handed_over: false, result_summary };
   });
   assertRules(all, earlier);
-  return roomMade(list, all);
+  return withinLimits(list, all);
 }
 
 function assertOnce(what: string, entries: readonly { id: string }[]): void {
@@ -224,7 +226,7 @@ function assertOnce(what: string, entries: readonly { id: string }[]): void {
   }
 }
 
-function known(todos: ReadonlyMap<string, Todo>, id: string): Todo {
+function existingEntry(todos: ReadonlyMap<string, Todo>, id: string): Todo {
   const todo = todos.get(id);
   if (todo === undefined) throw invalid(`there is no entry ${id} in the list`);
   return todo;
@@ -240,11 +242,11 @@ function amended(
   const said = Object.fromEntries(
     Object.entries(named).filter(([, value]) => value !== undefined),
   ) as Partial<Todo>;
-  return { ...(before ?? blank(id)), ...said };
+  return { ...(before ?? emptyTodo(id)), ...said };
 }
 
-/** An entry of which nothing is said yet. */
-export function blank(id: string): Todo {
+/** An entry with all fields empty. */
+export function emptyTodo(id: string): Todo {
   return {
     ...{ id, content: '', activeForm: '', status: 'pending', acceptance_criteria: [] },
     ...{ delegated_to: '', context: '', delegate_session_id: '', result_summary: '' },
@@ -253,7 +255,7 @@ export function blank(id: string): Todo {
   };
 }
 
-/** The same whenever it is asked for: handed over twice, it is one task. */
+/** Deterministic: an entry that is handed over twice is one task. */
 function taskIdOf(list: string, id: string, n: number): string {
   const digest = createHash('sha256').update(`${list}\0${id}\0${n}`).digest('hex').slice(0, 12);
   const readable = id
@@ -277,7 +279,7 @@ function assertRules(todos: readonly Todo[], before: ReadonlyMap<string, Todo>):
   }
 }
 
-/** What a worker has cannot be changed behind its back. */
+/** An entry cannot change while a worker has its task. */
 function assertUntouched(todo: Todo, was: Todo): void {
   if (todo.status !== 'delegated')
     throw invalid(
@@ -303,8 +305,8 @@ function assertDelegable(todo: Todo): void {
   taskOf(todo);
 }
 
-/** Within the limits; what was completed first goes first. */
-function roomMade(list: string, todos: readonly Todo[]): Todo[] {
+/** The list within the limits: completed entries are dropped, the oldest first. Throws LIST_FULL. */
+function withinLimits(list: string, todos: readonly Todo[]): Todo[] {
   const kept = [...todos];
   const isOver = (): boolean =>
     kept.length > todoLimits.todos || JSON.stringify(kept).length > todoLimits.listBytes;
@@ -320,7 +322,7 @@ function roomMade(list: string, todos: readonly Todo[]): Todo[] {
   return kept;
 }
 
-/** A delegated entry as the task that it becomes. Throws TASK_INVALID. */
+/** The task of a delegated entry. Throws TASK_INVALID. */
 export function taskOf(todo: Todo): DelegatedTask {
   const { content, acceptance_criteria, context, grounding, delegated_to, task_id } = todo;
   const required = grounding?.evidence_required;
@@ -336,15 +338,15 @@ export function taskOf(todo: Todo): DelegatedTask {
   return readTask({ ...task, ...work, ...criteria }, task_id);
 }
 
-/** A state of the one record of a task, in the words of a list. */
+/** The status of a list entry for a state of its task. */
 export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> {
   if (state === 'completed') return 'completed';
-  // It failed or was ended: the work is still to be done.
+  // It failed or was ended: the work is still open.
   return isFinal(state) ? 'pending' : 'delegated';
 }
 
-/** The entry with what came of its task. One that still goes on stays as it is. */
-export function settled(
+/** The entry with the outcome of its task; unchanged while the task is open. */
+export function withTaskOutcome(
   todo: Todo,
   task: Pick<TaskView, 'id' | 'state' | 'response' | 'error'>,
 ): Todo {
@@ -352,23 +354,23 @@ export function settled(
   if (todo.status !== 'delegated' || status === 'delegated') return todo;
   const { response, error } = task;
   const why = error === null ? '' : `: ${error.code} ${error.text}`;
-  const told = status === 'completed' ? `: ${response?.result ?? ''}` : why;
+  const detail = status === 'completed' ? `: ${response?.result ?? ''}` : why;
   return {
     ...todo,
     status,
-    result_summary: `Task ${task.id} ${task.state}${told}`.slice(0, todoLimits.summaryChars.max),
+    result_summary: `Task ${task.id} ${task.state}${detail}`.slice(0, todoLimits.summaryChars.max),
     grounding_evidence: response?.grounding_evidence ?? todo.grounding_evidence,
   };
 }
 
-/** What its owner should look at: completed, but on evidence that is weak or missing. */
+/** Warnings about completed entries with weak or missing evidence. */
 export function warningsOf(todos: readonly Todo[]): string[] {
   return todos.flatMap(({ id, status, grounding, grounding_evidence: evidence }): string[] => {
     if (status !== 'completed' || grounding === null || grounding.strategy === 'none') return [];
     if (['false', false].includes(grounding.evidence_required ?? true)) return [];
     const citations = evidence?.citations ?? [];
     if (evidence === null || citations.length === 0)
-      return [`${id}: completed without the evidence that it was to have`];
+      return [`${id}: completed without the required evidence`];
     const stated = citations.flatMap(({ similarity }) => similarity ?? []);
     const level = stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
     if (level !== 'low') return [];

@@ -5,7 +5,7 @@ import { todoKey, todoListPrefix, todoPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
 import type { Todo } from './sigma-task-update.js';
 
-/** Lists that are kept. At it the one that was changed longest ago, with nothing delegated, makes room. */
+/** Limit of lists. Beyond it the list that was changed longest ago, without a delegated entry, is dropped. */
 export const todoListsMax = 1_000;
 
 /** One entry on disk; `at` is its place in the list. */
@@ -16,7 +16,7 @@ interface Kept {
   todo: Todo;
 }
 
-/** The lists that agents keep, durable. Changes of one list come one after the other. */
+/** The lists of agents, durable. Changes of one list are made one after the other. */
 export class TodoLists {
   readonly #store: Store;
   readonly #nowMs: () => number;
@@ -29,7 +29,7 @@ export class TodoLists {
     this.#listsMax = parts.listsMax ?? todoListsMax;
   }
 
-  /** In the order in which they came. None: an unknown list is empty. Throws STORE_UNAVAILABLE. */
+  /** The entries in the order in which they were added; an unknown list is empty. Throws STORE_UNAVAILABLE. */
   async read(list: string): Promise<Todo[]> {
     return (await this.#kept(list)).map(({ todo }) => todo);
   }
@@ -48,7 +48,7 @@ export class TodoLists {
       const after = await change(before.map(({ todo }) => todo));
       const operations = this.#difference(list, before, after);
       if (operations.length === 0) return after;
-      // Of lists that begin at the same time each must see the others.
+      // Lists that begin at the same time must count each other.
       if (before.length > 0) await this.#store.commit(operations);
       else
         await this.#turns.run('', async () =>
@@ -84,7 +84,7 @@ export class TodoLists {
     return kept.sort((one, other) => one.at - other.at);
   }
 
-  /** What has to go before another list begins. Throws LIST_FULL. */
+  /** Operations that make room for another list. Throws LIST_FULL. */
   async #roomForOne(): Promise<Operation[]> {
     const lists = await this.#lists();
     if (lists.length < this.#listsMax) return [];
@@ -102,7 +102,7 @@ export class TodoLists {
     return kept.map(({ todo }) => ({ type: 'del', key: todoKey(list, todo.id) }));
   }
 
-  /** One key of each is looked at. */
+  /** Names of all lists; reads one key of each. */
   async #lists(): Promise<string[]> {
     const lists: string[] = [];
     let after = '';

@@ -45,7 +45,7 @@ if (options.repo === undefined || options.reports === undefined)
   throw new Error('--repo and --reports are wanted');
 const { Locator, openTree } = await load('src/pgc/search/locate/locate.js');
 const { Lattice } = await load('src/lattice/lattice.js');
-const { locate } = await load('src/lattice/locate.js');
+const { locate } = await load('src/lattice/route/locate.js');
 const { systemClock } = await load('src/base/clock.js');
 const { Engine } = await load('src/pgc/search/vectors/engine.js');
 const { judgeOf } = await load('src/pgc/search/vectors/judge.js');

@@ -1,4 +1,4 @@
-// Fits the map of src/lattice/link-trust.ts on generated chains, and prints the reliability table on shards that the
+// Fits the map of src/lattice/query/link-trust.ts on generated chains, and prints the reliability table on shards that the
 // fit did not see. The index must be built (`sigma index`) with two shards or more.
 //
 //   node test/bench/similarity/fit-links.mjs --home SIGMA_HOME --tree /linux --test intel,mm [--dist dist]
@@ -29,8 +29,8 @@ const { openShards } = await load('pgc/open-shards.js');
 const { firstSentence } = await load('pgc/compose.js');
 const { systemClock } = await load('base/clock.js');
 const { Lattice } = await load('lattice/lattice.js');
-const { query } = await load('lattice/query.js');
-const { linkTrust, linkTrustModel } = await load('lattice/link-trust.js');
+const { query } = await load('lattice/query/query.js');
+const { linkTrust, linkTrustModel } = await load('lattice/query/link-trust.js');
 
 const { shards } = await openShards(values.tree, values.home);
 const lattice = new Lattice(shards, await Promise.all(shards.map((shard) => shard.card())));

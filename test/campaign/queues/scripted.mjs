@@ -90,5 +90,5 @@ async function idOf(agent, name, parent) {
   const { type, request, answer } = taskMessages.queue;
   const asked = request.encode({ owner: '' });
   const reply = await untilTaken(() => agent.request(`service:${taskService}`, type, asked));
-  return resolved(answer.decode(reply.body), name);
+  return resolveName(answer.decode(reply.body), name);
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { answer, calledIn } from '../../../src/delegation/worker/extractive-answer.js';
-import { checkClaims } from '../../../src/delegation/worker/proposal-check.js';
+import { answer, calleeIn } from '../../../src/delegation/worker/extractive-answer.js';
+import { checkProposal } from '../../../src/delegation/worker/proposal-check.js';
 import {
   contextCharsMax,
-  distil,
+  digestOf,
   insightCharsMax,
 } from '../../../src/delegation/worker/insight-digest.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Pgc,
 } from '../../../src/delegation/grounding/gathered.js';
 import { ground } from '../../../src/delegation/grounding/grounding.js';
-import { askedForName, namesIn } from '../../../src/delegation/grounding/names.js';
+import { unknownNameQuestion, namesIn } from '../../../src/delegation/grounding/names.js';
 import { promptOf, questionIn } from '../../../src/delegation/worker/task-prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
 import {
@@ -35,10 +35,10 @@ const insight = (n: number): Insight => ({
 
 test('what is handed on is a line each, never more than its limit, and what is left out is counted', () => {
   const all = Array.from({ length: 100 }, (_, n) => insight(n));
-  const text = distil([insight(1), insight(1), insight(2)]);
+  const text = digestOf([insight(1), insight(1), insight(2)]);
   expect(text.split('\n')).toHaveLength(2);
   expect(text).not.toContain('raw');
-  const whole = distil(all);
+  const whole = digestOf(all);
   expect(whole.length).toBeLessThanOrEqual(contextCharsMax);
   const lines = whole.split('\n');
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(insightCharsMax);
@@ -59,7 +59,7 @@ test.each([
   ['List the call sites of mm/slab.c#free_one, please', 'mm/slab.c#free_one'],
   ['How does the ring work?', undefined],
 ])('%s is about the callers of %s', (text, expected) => {
-  expect(calledIn(text)).toBe(expected);
+  expect(calleeIn(text)).toBe(expected);
 });
 
 const citation = (n: number): EvidenceCitation => ({
@@ -244,7 +244,7 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
       return pgc.ask(question, overlays);
     },
   };
-  const said = (answer: string, grounding = {}, question = askedForName('ring_opne')) => ({
+  const said = (answer: string, grounding = {}, question = unknownNameQuestion('ring_opne')) => ({
     ...readTask({ task: 'What does ring_opne do?', grounding }, 'one'),
     clarifications: [{ question, answer }],
   });
@@ -264,7 +264,7 @@ test('what somebody answered is asked: in place of a wrong name, or besides', as
     'ring_opne is defined in 2 files: a.c#ring_opne, b.c#ring_opne. Which one is meant?';
   await ground(said('all', {}, `${places} Answer with one of them, or "all".`), listening);
   await ground(said('...', {}, 'Is ring_opne meant?'), listening);
-  await ground(said('ring', {}, askedForName('(ring_opne')), listening);
+  await ground(said('ring', {}, unknownNameQuestion('(ring_opne')), listening);
   expect(asked).toEqual([
     'Does ring_opne_all use $$ring?',
     ...['What does ring_opne do?', 'all'],
@@ -287,7 +287,7 @@ test('however many names a proposal has, a few are looked up at once', async () 
     },
   });
   const names = Array.from({ length: 20 }, (_, n) => `name_${n}`);
-  const { conflicts } = await checkClaims(hinted([]), names.join(' '), pgc);
+  const { conflicts } = await checkProposal(hinted([]), names.join(' '), pgc);
   expect([looked, most, conflicts]).toEqual([names, 4, []]);
 });
 
@@ -373,7 +373,7 @@ test('what the task itself names is no claim of a proposal', async () => {
   });
   const task = readTask({ task: 'Rename `load_one` to `load_all` in src/new.c.' }, 'one');
   const proposal = 'Rename `load_one` to `load_all` in src/new.c, and call `load_none` of old.c.';
-  const { conflicts, names } = await checkClaims(task, proposal, pgc);
+  const { conflicts, names } = await checkProposal(task, proposal, pgc);
   expect(conflicts.map(({ name }) => name)).toEqual(['load_none', 'old.c']);
   expect(names).toBe(5);
 });

@@ -12,7 +12,7 @@ import {
   slotsCapability,
   WorkerPool,
   workersOf,
-  type Wish,
+  type WorkerRequest,
   type Worker,
 } from '../../../src/delegation/manager/worker-pool.js';
 import type { AgentView } from '../../../src/wire/messages.js';
@@ -33,7 +33,7 @@ function capable(id: string, slots = 1, runners: RunnerName[] = ['answer']): Wor
   return workersOf([viewOf(id, capabilities)])[0] as Worker;
 }
 const legacy = (id: string): Worker => workersOf([viewOf(id, [])])[0] as Worker;
-const wish = (task: string, fields: Partial<Wish> = {}): Wish => ({
+const wish = (task: string, fields: Partial<WorkerRequest> = {}): WorkerRequest => ({
   task,
   runner: 'answer',
   to: '',
@@ -48,9 +48,9 @@ function poolOf(...workers: Worker[]): WorkerPool {
 }
 
 /** Who gets it, as soon as anybody does. */
-function follow(pool: WorkerPool, its: Wish, of = signal): { got: string } {
+function follow(pool: WorkerPool, its: WorkerRequest, of = signal): { got: string } {
   const seen = { got: '' };
-  pool.turn(its, of).then(
+  pool.take(its, of).then(
     ({ id }) => (seen.got = id),
     (error: unknown) => (seen.got = error instanceof BusError ? error.code : 'bug'),
   );
@@ -64,12 +64,12 @@ test('what has leave goes only to who keeps to it, by name too', () => {
     viewOf('attending', [delegationCapability, runnerCapability('answer'), attendCapability]),
   ]);
   const pool = poolOf(plain, legacy('old'));
-  expect(pool.now(wish('a', { hasLeave: true }))).toBeUndefined();
-  expect(pool.now(wish('a', { hasLeave: true, to: 'old' }))).toBeUndefined();
-  expect(pool.isPossible(wish('a', { hasLeave: true }))).toBe(false);
+  expect(pool.tryTake(wish('a', { hasGrant: true }))).toBeUndefined();
+  expect(pool.tryTake(wish('a', { hasGrant: true, to: 'old' }))).toBeUndefined();
+  expect(pool.isPossible(wish('a', { hasGrant: true }))).toBe(false);
   pool.update([plain, attending!]);
-  expect(pool.now(wish('a', { hasLeave: true }))?.id).toBe('attending');
-  expect(pool.now(wish('b'))?.id).toBe('plain');
+  expect(pool.tryTake(wish('a', { hasGrant: true }))?.id).toBe('attending');
+  expect(pool.tryTake(wish('b'))?.id).toBe('plain');
 });
 
 test('only who is online works, with as many slots as it says, in bounds', () => {
@@ -93,20 +93,20 @@ test('only who is online works, with as many slots as it says, in bounds', () =>
 
 test('the one with most free slots is chosen, and none beyond its slots', () => {
   const pool = poolOf(capable('a', 1), capable('b', 2));
-  const chosen = ['1', '2', '3', '4'].map((task) => pool.now(wish(task))?.id);
+  const chosen = ['1', '2', '3', '4'].map((task) => pool.tryTake(wish(task))?.id);
   expect(chosen).toEqual(['b', 'a', 'b', undefined]);
 });
 
 test('a task that has a slot keeps it, and takes no second one', () => {
   const pool = poolOf(capable('a', 2));
-  expect([pool.now(wish('1'))?.id, pool.now(wish('1'))?.id]).toEqual(['a', 'a']);
-  expect(pool.now(wish('2'))?.id).toBe('a');
-  expect(pool.now(wish('3'))).toBeUndefined();
+  expect([pool.tryTake(wish('1'))?.id, pool.tryTake(wish('1'))?.id]).toEqual(['a', 'a']);
+  expect(pool.tryTake(wish('2'))?.id).toBe('a');
+  expect(pool.tryTake(wish('3'))).toBeUndefined();
 });
 
 test('who waits is served in the order of coming', async () => {
   const pool = poolOf(capable('a'));
-  pool.now(wish('0'));
+  pool.tryTake(wish('0'));
   const waiting = ['1', '2', '3'].map((task) => follow(pool, wish(task)));
   const order = async (): Promise<string[]> => {
     await settle();
@@ -125,7 +125,7 @@ test('who waits is served in the order of coming', async () => {
 
 test('who cannot be served does not hold up who can', async () => {
   const pool = poolOf(capable('a', 1, ['answer', 'model']));
-  pool.now(wish('0'));
+  pool.tryTake(wish('0'));
   const command = follow(pool, wish('1', { runner: 'command' }));
   const model = follow(pool, wish('2', { runner: 'model' }));
   pool.release('0');
@@ -145,74 +145,74 @@ test('a worker that comes wakes who waits', async () => {
   expect(first.got).toBe('a');
   // It could, though it is busy.
   expect(pool.isPossible(wish('2'))).toBe(true);
-  expect(pool.now(wish('2'))).toBeUndefined();
+  expect(pool.tryTake(wish('2'))).toBeUndefined();
 });
 
 test('who is named does it, by id or by alias, and nobody else', () => {
   const pool = poolOf(capable('a'), capable('b', 9));
-  expect(pool.now(wish('1', { to: 'a' }))?.id).toBe('a');
-  expect(pool.now(wish('2', { to: 'a-alias' }))).toBeUndefined();
+  expect(pool.tryTake(wish('1', { to: 'a' }))?.id).toBe('a');
+  expect(pool.tryTake(wish('2', { to: 'a-alias' }))).toBeUndefined();
   pool.release('1');
-  expect(pool.now(wish('2', { to: 'a-alias' }))?.id).toBe('a');
+  expect(pool.tryTake(wish('2', { to: 'a-alias' }))?.id).toBe('a');
   expect(pool.isPossible(wish('3', { to: 'nobody' }))).toBe(false);
 });
 
 test('one that does not know the protocol gets a task only by name', () => {
   const pool = poolOf(legacy('old'));
-  expect(pool.now(wish('1'))).toBeUndefined();
+  expect(pool.tryTake(wish('1'))).toBeUndefined();
   expect(pool.isPossible(wish('1'))).toBe(false);
-  expect(pool.now(wish('1', { to: 'old' }))?.id).toBe('old');
+  expect(pool.tryTake(wish('1', { to: 'old' }))?.id).toBe('old');
   pool.release('1');
-  expect(pool.now(wish('1', { to: 'old', failed: ['old'] }))).toBeUndefined();
+  expect(pool.tryTake(wish('1', { to: 'old', failed: ['old'] }))).toBeUndefined();
 });
 
 test('one that has the runner, but does not know the protocol, is a legacy one', () => {
   const [half] = workersOf([viewOf('half', [runnerCapability('answer')])]);
   const pool = poolOf(half as Worker);
-  expect(pool.now(wish('1'))).toBeUndefined();
-  expect(pool.now(wish('1', { to: 'half-alias' }))?.id).toBe('half');
+  expect(pool.tryTake(wish('1'))).toBeUndefined();
+  expect(pool.tryTake(wish('1', { to: 'half-alias' }))?.id).toBe('half');
 });
 
 test('one that failed gets it again only where nobody else could do it', () => {
   const failed = ['a'];
   const pool = poolOf(capable('a', 9), capable('b'));
-  expect(pool.now(wish('1', { failed }))?.id).toBe('b');
+  expect(pool.tryTake(wish('1', { failed }))?.id).toBe('b');
   // Another one could: that it is busy is no reason.
-  expect(pool.now(wish('2', { failed }))).toBeUndefined();
+  expect(pool.tryTake(wish('2', { failed }))).toBeUndefined();
   pool.update([capable('a', 9)]);
-  expect(pool.now(wish('2', { failed }))?.id).toBe('a');
+  expect(pool.tryTake(wish('2', { failed }))?.id).toBe('a');
 });
 
 test('one that failed does not keep the slot while another one is free', () => {
   const pool = poolOf(capable('a', 9), capable('b'));
-  expect(pool.now(wish('1'))?.id).toBe('a');
-  expect(pool.now(wish('1', { failed: ['a'] }))?.id).toBe('b');
+  expect(pool.tryTake(wish('1'))?.id).toBe('a');
+  expect(pool.tryTake(wish('1', { failed: ['a'] }))?.id).toBe('b');
 });
 
 test('one that was named and failed is not named any more, there or not', () => {
   const named = wish('1', { to: 'a', failed: ['a'] });
-  expect(poolOf(capable('a', 9), capable('b')).now(named)?.id).toBe('b');
-  expect(poolOf(capable('b')).now(named)?.id).toBe('b');
+  expect(poolOf(capable('a', 9), capable('b')).tryTake(named)?.id).toBe('b');
+  expect(poolOf(capable('b')).tryTake(named)?.id).toBe('b');
   const other = wish('1', { to: 'a', failed: ['b'] });
-  expect(poolOf(capable('a'), capable('b', 9)).now(other)?.id).toBe('a');
+  expect(poolOf(capable('a'), capable('b', 9)).tryTake(other)?.id).toBe('a');
 });
 
 test('the slot that a task gives up for another worker is given on', async () => {
   const pool = poolOf(capable('a'), capable('b', 1, ['command']));
-  pool.now(wish('1'));
+  pool.tryTake(wish('1'));
   const waiting = follow(pool, wish('2'));
   // It is a command by now.
-  expect(pool.now(wish('1', { runner: 'command' }))?.id).toBe('b');
+  expect(pool.tryTake(wish('1', { runner: 'command' }))?.id).toBe('b');
   await settle();
   expect(waiting.got).toBe('a');
 });
 
 test('slots of an earlier process are taken', () => {
   const pool = poolOf(capable('a'));
-  pool.retake('1', 'a');
-  expect(pool.now(wish('2'))).toBeUndefined();
+  pool.restore('1', 'a');
+  expect(pool.tryTake(wish('2'))).toBeUndefined();
   pool.release('1');
-  expect(pool.now(wish('2'))?.id).toBe('a');
+  expect(pool.tryTake(wish('2'))?.id).toBe('a');
 });
 
 test('who does not wait any more takes nothing', async () => {
@@ -221,7 +221,7 @@ test('who does not wait any more takes nothing', async () => {
   const early = follow(pool, wish('0'), gone);
   await settle();
   expect(early.got).toBe('CANCELLED');
-  pool.now(wish('1'));
+  pool.tryTake(wish('1'));
   const ending = new AbortController();
   const late = follow(pool, wish('2'), ending.signal);
   const behind = follow(pool, wish('3'));
@@ -230,14 +230,14 @@ test('who does not wait any more takes nothing', async () => {
   await settle();
   expect([late.got, behind.got, pool.waiting]).toEqual(['CANCELLED', 'a', 0]);
   ending.abort();
-  expect(pool.now(wish('4'))).toBeUndefined();
+  expect(pool.tryTake(wish('4'))).toBeUndefined();
 });
 
 test('releasing what was never taken wakes nobody and frees nothing', () => {
   const pool = poolOf(capable('a'));
-  pool.now(wish('1'));
+  pool.tryTake(wish('1'));
   pool.release('unknown');
-  expect(pool.now(wish('2'))).toBeUndefined();
+  expect(pool.tryTake(wish('2'))).toBeUndefined();
 });
 
 // ---------------------------------------------------------------- whatever comes
@@ -272,7 +272,7 @@ test('whatever comes, nobody waits for a slot that is free, and slots are never 
       const pool = poolOf(...first);
       let present = first;
       const held = new Map<string, Worker>();
-      const waiting = new Map<object, Wish>();
+      const waiting = new Map<object, WorkerRequest>();
       const overdrawn: Worker[] = [];
       const load = (id: string): number =>
         [...held.values()].filter((each) => each.id === id).length;
@@ -288,7 +288,7 @@ test('whatever comes, nobody waits for a slot that is free, and slots are never 
           waiting.set(key, its.its);
           const isHeld = held.delete(its.its.task);
           const ending = new AbortController();
-          const turn = pool.turn(its.its, ending.signal).then(
+          const turn = pool.take(its.its, ending.signal).then(
             (got) => {
               held.set(its.its.task, got);
               if (!isHeld && load(got.id) > got.slots) overdrawn.push(got);
@@ -326,12 +326,13 @@ test('prompts of one depth have slots of their own: parents never starve what th
   ];
   const [worker] = workersOf([viewOf('a', capabilities)]);
   const pool = poolOf(worker as Worker);
-  const prompt = (task: string, depth: number): Wish => wish(task, { runner: 'prompt', depth });
-  expect(pool.now(wish('work'))?.id).toBe('a');
-  expect(pool.now(prompt('top', 0))?.id).toBe('a');
-  expect(pool.now(prompt('top-2', 0))).toBeUndefined();
-  expect(pool.now(prompt('child', 1))?.id).toBe('a');
-  expect(pool.now(wish('work-2'))).toBeUndefined();
+  const prompt = (task: string, depth: number): WorkerRequest =>
+    wish(task, { runner: 'prompt', depth });
+  expect(pool.tryTake(wish('work'))?.id).toBe('a');
+  expect(pool.tryTake(prompt('top', 0))?.id).toBe('a');
+  expect(pool.tryTake(prompt('top-2', 0))).toBeUndefined();
+  expect(pool.tryTake(prompt('child', 1))?.id).toBe('a');
+  expect(pool.tryTake(wish('work-2'))).toBeUndefined();
   pool.release('top');
-  expect(pool.now(prompt('top-2', 0))?.id).toBe('a');
+  expect(pool.tryTake(prompt('top-2', 0))?.id).toBe('a');
 });

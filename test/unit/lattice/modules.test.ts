@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/clock.js';
 import { calleesOf } from '../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { query } from '../../../src/lattice/query/query.js';
-import { topologyOf } from '../../../src/lattice/topology/topology.js';
+import { TopologyKeeper } from '../../../src/lattice/topology/topology.js';
 import { trace } from '../../../src/lattice/trace/trace.js';
 import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
@@ -13,7 +13,6 @@ const limits = { clock: systemClock, deadlineMs: 5_000 };
 /** An application that posts letters through a library, whose front door re-exports what the core defines. */
 const typescript = {
   'app/main.ts': `import { Mailbox, seal as close } from '../lib/index.js';
-import { Ledger } from '../core/ledger.js';
 import type { Courier } from '../core/courier.js';
 import { join } from 'node:path';
 
@@ -162,10 +161,12 @@ const callees = async (lattice: Lattice, symbol: string): Promise<string[]> =>
     `${each.symbol} ${each.definition}`.trim(),
   );
 const edges = (lattice: Lattice): string[] =>
-  topologyOf([...lattice.cards.values()]).edges.map(
-    (each: TopologyAnswer['edges'][number]) =>
-      `${each.from} ${each.to} ${each.symbols.sort().join()}`,
-  );
+  new TopologyKeeper()
+    .of([...lattice.cards.values()])
+    .edges.map(
+      (each: TopologyAnswer['edges'][number]) =>
+        `${each.from} ${each.to} ${each.symbols.sort().join()}`,
+    );
 const steps = async (lattice: Lattice, from: string, to: string): Promise<string[]> =>
   (await trace(lattice, from, to, limits)).path.map((each) => `${each.agent} ${each.symbol}`);
 

@@ -5,7 +5,6 @@ import {
   edgesMax,
   pathBetween,
   TopologyKeeper,
-  topologyOf,
 } from '../../../src/lattice/topology/topology.js';
 import type { Card } from '../../../src/pgc/shapes.js';
 
@@ -65,7 +64,7 @@ test('no route, too many agents and an unknown agent have three codes', () => {
 });
 
 test('a shard depends on those that define what it calls and lacks, the strongest first', () => {
-  const topology = topologyOf([
+  const topology = new TopologyKeeper().of([
     card('net', ['netif_rx'], { kmalloc: 9, dma_map: 20 }),
     card('mm', ['kmalloc'], {}),
     card('dma', ['dma_map'], { kmalloc: 3 }),
@@ -82,7 +81,7 @@ test('a name that several shards define counts little, one that all define count
   const owners = Array.from({ length: 12 }, (_, at) =>
     card(`s${at}`, at < 2 ? ['init', 'open'] : ['init'], {}),
   );
-  const { edges } = topologyOf([...owners, card('user', [], { init: 500, open: 40 })]);
+  const { edges } = new TopologyKeeper().of([...owners, card('user', [], { init: 500, open: 40 })]);
   expect(edges).toEqual([
     { from: 'user', to: 's0', references: 10, symbols: ['open'] },
     { from: 'user', to: 's1', references: 10, symbols: ['open'] },
@@ -91,9 +90,11 @@ test('a name that several shards define counts little, one that all define count
 
 test('the version changes with an index version and not with the order of cards', () => {
   const [one, other] = [card('a', [], {}), card('b', [], {})];
-  expect(topologyOf([one, other]).version).toBe(topologyOf([other, one]).version);
-  expect(topologyOf([one, { ...other, index_version: 'b-2' }]).version).not.toBe(
-    topologyOf([one, other]).version,
+  expect(new TopologyKeeper().of([one, other]).version).toBe(
+    new TopologyKeeper().of([other, one]).version,
+  );
+  expect(new TopologyKeeper().of([one, { ...other, index_version: 'b-2' }]).version).not.toBe(
+    new TopologyKeeper().of([one, other]).version,
   );
 });
 
@@ -130,7 +131,7 @@ function levels(adjacency: Map<string, string[]>, from: string): Map<string, num
 }
 
 test('a name of several owners belongs to the one that the shard needs anyway', () => {
-  const { edges } = topologyOf([
+  const { edges } = new TopologyKeeper().of([
     card('include', ['GENMASK', 'kmalloc'], {}),
     card('tools', ['GENMASK', 'perror'], {}),
     card('arch', [], { GENMASK: 40, kmalloc: 2 }),
@@ -168,7 +169,9 @@ test('after any changes the rows that were kept say what a fresh topology says',
           });
         }
         if (step === 3) cards.delete(`s${leaver}`);
-        expect(keeper.of([...cards.values()])).toEqual(topologyOf([...cards.values()]));
+        expect(keeper.of([...cards.values()])).toEqual(
+          new TopologyKeeper().of([...cards.values()]),
+        );
       }
     }),
   );
@@ -197,7 +200,7 @@ test('of more edges than an answer holds it has the strongest, and says so', () 
       Object.fromEntries(names.filter((each) => each !== own).map((each, n) => [each, n + 1])),
     ),
   );
-  const { edges, truncated } = topologyOf(cards);
+  const { edges, truncated } = new TopologyKeeper().of(cards);
   expect([edges.length, truncated]).toEqual([edgesMax, true]);
   const weakest = Math.min(...edges.map(({ references }) => references));
   expect(weakest).toBe(count - Math.ceil(edgesMax / count));

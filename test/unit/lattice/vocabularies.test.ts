@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { Vocabularies, type Versioned } from '../../../src/lattice/route/vocabularies.js';
+import { Vocabularies, type VersionedPort } from '../../../src/lattice/route/vocabularies.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
 
 let tree: IndexedTree;
@@ -15,10 +15,10 @@ afterAll(async () => tree[Symbol.asyncDispose]());
 
 test('the words of a shard are fetched once per version, and those of a shard that is gone are forgotten', async () => {
   const fetched: string[] = [];
-  const shards = (version: string): Versioned[] =>
+  const shards = (version: string): VersionedPort[] =>
     tree.shards.map((shard) => ({
       version,
-      port: Object.assign(Object.create(shard) as Versioned['port'], {
+      port: Object.assign(Object.create(shard) as VersionedPort['port'], {
         vocabulary: () => {
           fetched.push(`${shard.agent} ${version}`);
           return shard.vocabulary();
@@ -26,7 +26,7 @@ test('the words of a shard are fetched once per version, and those of a shard th
       }),
     }));
   const vocabularies = new Vocabularies();
-  const told = async (asked: Versioned[]): Promise<string[]> => {
+  const told = async (asked: VersionedPort[]): Promise<string[]> => {
     const { errors } = await vocabularies.tree(asked, systemClock, new AbortController().signal);
     expect(errors).toEqual([]);
     return fetched.splice(0).sort();

@@ -1,10 +1,10 @@
+import { FilesBelow, readBytesMax } from '../../../src/executor/prompt/files-below.js';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FilesBelow, readBytesMax } from '../../../src/executor/prompt/files-below.js';
 import { readEntries } from '../../../src/prompt/grammar/read-result.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

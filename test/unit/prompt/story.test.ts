@@ -1,3 +1,4 @@
+import { shippedNames, withShipped } from '../../../src/prompt/shipped-files.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nothingGathered } from '../../../src/delegation/grounding/gathered.js';
@@ -5,7 +6,7 @@ import { responseLimits } from '../../../src/delegation/task/shapes.js';
 import { fencedData } from '../../../src/model/fenced.js';
 import { bodyOf } from '../../../src/model/chat-wire.js';
 import { stateName } from '../../../src/machine/step.js';
-import { deedId } from '../../../src/prompt/agent/action-ids.js';
+import { actionId } from '../../../src/prompt/agent/action-ids.js';
 import { doneLines, shortCall, stepsOf } from '../../../src/prompt/agent/agent-steps.js';
 import {
   argumentsFor,
@@ -14,7 +15,7 @@ import {
   toolsAt,
 } from '../../../src/prompt/agent/agent-tools.js';
 import type { AgentInput } from '../../../src/prompt/agent/agent.machine.js';
-import { pauseAfter } from '../../../src/prompt/model-retry.js';
+import { pauseAfter } from '../../../src/prompt/retry-policy.js';
 import {
   afterEntry,
   afterPause,
@@ -22,14 +23,13 @@ import {
   callsIn,
   lastTextIn,
   messagesOf,
-  nowAfter,
+  progressAfter,
   spentIn,
-  storyLimits,
+  transcriptLimits,
   takenIn,
   type Entry,
-  type Now,
+  type AgentProgress,
 } from '../../../src/prompt/agent/transcript.js';
-import { withShipped, shippedNames } from '../../../src/prompt/shipped-files.js';
 
 const failure = { code: 'MODEL_UNAVAILABLE', text: 'away', retryable: true };
 const answered = (calls: string[], text = ''): Entry => ({
@@ -46,7 +46,7 @@ const setup = (name: 'read' | 'push' | 'run', more: object = {}): Entry => ({
 });
 
 /** What may come of what is due. */
-function cameOf(now: Now, choice: number): Entry | undefined {
+function cameOf(now: AgentProgress, choice: number): Entry | undefined {
   const { effect } = now;
   const isGood = choice % 3 > 0;
   switch (effect.type) {
@@ -94,7 +94,7 @@ test('wherever a process dies, the story of a conversation leads the next one to
   fc.assert(
     fc.property(inputs, fc.array(fc.nat(100), { maxLength: 40 }), (input, choices) => {
       const entries: Entry[] = [];
-      let now = nowAfter(input, entries);
+      let now = progressAfter(input, entries);
       for (const choice of choices) {
         if (now.effect.type === 'end') break;
         if (now.effect.type === 'pause') now = afterPause(now);
@@ -102,7 +102,7 @@ test('wherever a process dies, the story of a conversation leads the next one to
         if (entry === undefined) continue;
         entries.push(entry);
         now = afterEntry(now, entry);
-        const again = nowAfter(input, JSON.parse(JSON.stringify(entries)) as Entry[]);
+        const again = progressAfter(input, JSON.parse(JSON.stringify(entries)) as Entry[]);
         expect(again.effect).toEqual(now.effect);
         expect(again.snapshot.context).toEqual(now.snapshot.context);
         expect(stateName(again.snapshot)).toBe(stateName(now.snapshot));
@@ -113,7 +113,7 @@ test('wherever a process dies, the story of a conversation leads the next one to
 
 test('entries that do not follow from one another are refused', () => {
   const input = { commands: 0, teardown: 0, hasContent: true };
-  expect(() => nowAfter(input, [answered([])])).toThrow('beginning');
+  expect(() => progressAfter(input, [answered([])])).toThrow('beginning');
 });
 
 test('three tries more after what passes by itself, none after what does not, and a wait that is asked for is kept', () => {
@@ -153,16 +153,16 @@ test('a model sees what was read as calls of its own, then the content, then wha
 test('the largest conversation that there is room for is still sent', () => {
   const entries = [
     ...Array.from({ length: 64 }, () => setup('read')),
-    ...Array.from({ length: storyLimits.entries - 65 }, () => resulted('ask')),
+    ...Array.from({ length: transcriptLimits.entries - 65 }, () => resulted('ask')),
   ];
-  expect(() => assertRoom('t', entries, storyLimits.bytes)).not.toThrow();
+  expect(() => assertRoom('t', entries, transcriptLimits.bytes)).not.toThrow();
   expect(() => bodyOf('m', messagesOf('who', 'it', entries), {})).not.toThrow();
 });
 
 test.each([
-  ['entries', Array.from({ length: storyLimits.entries }, () => resulted('ask')), 0],
-  ['answers', Array.from({ length: storyLimits.turns }, () => answered(['ask'])), 0],
-  ['bytes', [], storyLimits.bytes + 1],
+  ['entries', Array.from({ length: transcriptLimits.entries }, () => resulted('ask')), 0],
+  ['answers', Array.from({ length: transcriptLimits.turns }, () => answered(['ask'])), 0],
+  ['bytes', [], transcriptLimits.bytes + 1],
 ])('of too many %s it is said that the history is full', (_, entries, bytes) => {
   expect(() => assertRoom('t', entries, bytes)).toThrow(
     expect.objectContaining({ code: 'HISTORY_FULL' }),
@@ -263,11 +263,11 @@ test('what is done at two places has two ids, and at one place one', () => {
   const places = ['setup', 'teardown', 1, 2, '1'].flatMap((step) =>
     [0, 1].flatMap((at) => ['a', 'a-1'].map((task) => ({ task, attempt: 1, step, at }))),
   );
-  const ids = places.map((each) => deedId('task', each));
+  const ids = places.map((each) => actionId('task', each));
   expect(new Set(ids).size).toBe(places.length);
-  expect(places.map((each) => deedId('task', each))).toEqual(ids);
+  expect(places.map((each) => actionId('task', each))).toEqual(ids);
   const name = 'n'.repeat(64);
-  expect(deedId(name, places[0]!)).toMatch(/^[a-z0-9][a-z0-9_-]{0,95}$/);
+  expect(actionId(name, places[0]!)).toMatch(/^[a-z0-9][a-z0-9_-]{0,95}$/);
 });
 
 test('a fence ends where it ends, whatever stands within it', () => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { reportedBy, statedGate } from '../../../src/attention/gate-block.js';
 import type { GrantUse } from '../../../src/attention/messages.js';
 import type { Classification, Grant } from '../../../src/attention/shapes.js';
-import { advance, begun } from '../../../src/task/life/advance.js';
+import { advance, beginTask } from '../../../src/task/life/advance.js';
 import {
-  attended,
-  judgedBy,
+  attend,
+  transitionByJudgement,
   sessionEndedBy,
-  used,
+  withGrantUsed,
   type AttentionPorts,
 } from '../../../src/task/station/attention-station.js';
 import type { TaskRecord } from '../../../src/task/life/record.js';
@@ -54,14 +54,14 @@ function attending(change: Partial<TaskRecord> = {}): TaskRecord {
     },
     ...{ created_ms: nowMs, updated_ms: nowMs, finished_ms: 0 },
   } as const;
-  const its = structuredClone(data) as unknown as Parameters<typeof begun>[0];
-  const first = begun(its, { timeoutMs: 600_000, triesMax: 2, decisionMs: 60_000 }).record;
+  const its = structuredClone(data) as unknown as Parameters<typeof beginTask>[0];
+  const first = beginTask(its, { timeoutMs: 600_000, triesMax: 2, decisionMs: 60_000 }).record;
   return { ...advance(first, { type: 'task.ready' }, nowMs).record, ...change };
 }
 
 async function asked(change: Partial<TaskRecord> = {}): Promise<TaskRecord> {
   const record = attending(change);
-  const told = await attended(record, ports, nowMs);
+  const told = await attend(record, ports, nowMs);
   return advance({ ...record, ...told!.patch }, told!.event, nowMs).record;
 }
 
@@ -76,13 +76,13 @@ const saying = (record: TaskRecord, judgement: 'dismiss' | 'modify', direction =
 
 describe('a task that is attended to', () => {
   test('is asked about once, however often it is looked at', async () => {
-    expect(await attended(await asked(), ports, nowMs)).toBeUndefined();
+    expect(await attend(await asked(), ports, nowMs)).toBeUndefined();
   });
 
   test('stopped in spite of leave is asked about, by no approval sent on, and the leave is gone', async () => {
     const record = attending();
     const response = { ...responseOf(), ...stopped, classification: risky };
-    const told = await attended(
+    const told = await attend(
       { ...record, response, grants: [grantOf(record)] },
       {
         ...ports,
@@ -101,14 +101,14 @@ describe('a judgement', () => {
   test('of a gate whose task went on is refused', async () => {
     const record = await asked();
     const gone = advance(record, { type: 'task.cancelled', reason: 'CANCELLED' }, nowMs).record;
-    expect(() => judgedBy(gone, saying(record, 'dismiss'), 'p', nowMs)).toThrow(
+    expect(() => transitionByJudgement(gone, saying(record, 'dismiss'), 'p', nowMs)).toThrow(
       expect.objectContaining({ code: 'GATE_JUDGED' }) as Error,
     );
   });
 
   test('modify forgets what was stopped at: the new one is looked at', async () => {
     const record = await asked({ response: { ...responseOf(), ...stopped } });
-    const told = judgedBy(record, saying(record, 'modify', 'be careful'), 'p', nowMs);
+    const told = transitionByJudgement(record, saying(record, 'modify', 'be careful'), 'p', nowMs);
     expect(told.patch).toMatchObject({ response: null, task: { feedback: ['be careful'] } });
   });
 
@@ -122,7 +122,7 @@ describe('a judgement', () => {
     ] as const) {
       const response = { ...responseOf(), ...stopped, classification: seen };
       const record = await asked({ response });
-      const { patch } = judgedBy(record, saying(record, 'dismiss'), 'p', nowMs);
+      const { patch } = transitionByJudgement(record, saying(record, 'dismiss'), 'p', nowMs);
       expect(patch.grants?.[0]?.findings).toEqual(findings);
     }
   });
@@ -145,16 +145,16 @@ describe('leave', () => {
 
   test('that an earlier attempt used is none', () => {
     const { record, use } = working({ used_ms: 1, used_attempt: 7 });
-    expect(() => used(record, use, by, nowMs)).toThrow(
+    expect(() => withGrantUsed(record, use, by, nowMs)).toThrow(
       expect.objectContaining({ code: 'GRANT_USED' }) as Error,
     );
   });
 
   test('is marked with who used it, and told twice it stays the same use', () => {
     const { record, use } = working();
-    const grants = used(record, use, by, nowMs);
+    const grants = withGrantUsed(record, use, by, nowMs);
     expect(grants).toMatchObject([{ used_ms: nowMs, used_attempt: use.attempt }]);
-    expect(used({ ...record, grants }, use, by, nowMs + 5)).toEqual(grants);
+    expect(withGrantUsed({ ...record, grants }, use, by, nowMs + 5)).toEqual(grants);
   });
 });
 

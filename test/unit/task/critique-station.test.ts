@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { advance, begun, stateOf } from '../../../src/task/life/advance.js';
-import { changeOf } from '../../../src/task/requests/changes.js';
+import { advance, beginTask, stateOf } from '../../../src/task/life/advance.js';
+import { transitionOf } from '../../../src/task/requests/changes.js';
 import {
-  absentTold,
+  transitionWithoutCritic,
   critiqueRequestOf,
-  critiqueTold,
+  transitionAfterCritique,
   isCritiqued,
   ratificationIn,
-  stationLimits,
-  withCritique,
+  critiqueLimits,
+  feedbackWithCritique,
 } from '../../../src/task/station/critique-station.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../../../src/task/life/record.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
@@ -17,7 +17,7 @@ import { responseOf, taskOf } from '../../support/delegation.js';
 /** A task whose result lies there. */
 function recordWith(fields: Record<string, unknown> = {}, change: Partial<TaskRecord> = {}) {
   const task = taskOf({ criticality: 'C3', ...fields });
-  const { record } = begun(
+  const { record } = beginTask(
     {
       ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'me', owner: '' },
       ...{ depth: 0, root: '', order: 1, started_ms: 0, is_supervised: false, not_before_ms: 0 },
@@ -46,7 +46,7 @@ test('a request is the same for the same attempt, and within the limits of a cri
   const record = recordWith({ task: 'x'.repeat(16_000), acceptance_criteria: ['it cites'] });
   const request = critiqueRequestOf(record, '/tree');
   expect(critiqueRequestOf(record, '/tree')).toEqual(request);
-  expect(request.criteria).toHaveLength(stationLimits.criteriaChars);
+  expect(request.criteria).toHaveLength(critiqueLimits.criteriaChars);
   expect(request).toMatchObject({ id: 't-1-c2-a1', iteration: 2, root: '/tree' });
   const long = recordWith({}, { id: 'a'.repeat(96) });
   expect(critiqueRequestOf(long, '').id.length).toBeLessThan(60);
@@ -54,33 +54,40 @@ test('a request is the same for the same attempt, and within the limits of a cri
 
 test('without a critic C2 goes on with a note, and C3 waits for a person', () => {
   const error = { code: 'NO_RESPONDER', message: 'nobody offers critic' };
-  const light = absentTold(recordWith({ criticality: 'C2' }), error, 5);
+  const light = transitionWithoutCritic(recordWith({ criticality: 'C2' }), error, 5);
   expect(light.event).toMatchObject({ outcome: 'accepted' });
   expect(light.patch.notes?.at(-1)?.text).toContain('not reviewed: nobody offers critic');
-  const critical = absentTold(recordWith(), error, 5);
+  const critical = transitionWithoutCritic(recordWith(), error, 5);
   expect(critical.event).toMatchObject({ outcome: 'person', reason: 'CRITIC_UNAVAILABLE' });
   expect(critical.patch.asks).toContain('without a critique?');
   expect(critical.patch.error?.text).toContain('NO_RESPONDER');
 });
 
 test('the criticality of the task is not lowered by whoever reviews it', () => {
-  const told = critiqueTold(recordWith(), critiqueOf('one', 0.2, { criticality: 'C1' }), 5);
+  const told = transitionAfterCritique(
+    recordWith(),
+    critiqueOf('one', 0.2, { criticality: 'C1' }),
+    5,
+  );
   expect(told.event).toMatchObject({ outcome: 'revise' });
 });
 
 test('feedback is bounded, worst first, and of the last critique alone', () => {
   const findings = Array.from({ length: 20 }, (_, at) => findingOf(`f-${at}`));
-  const told = critiqueTold(recordWith(), critiqueOf('one', 0.5, { findings }), 5);
+  const told = transitionAfterCritique(recordWith(), critiqueOf('one', 0.5, { findings }), 5);
   const [last] = told.patch.iterations ?? [];
-  expect(last?.findings).toHaveLength(stationLimits.findings);
-  const feedback = withCritique(['a person said this', 'critique: of an earlier one'], last!);
+  expect(last?.findings).toHaveLength(critiqueLimits.findings);
+  const feedback = feedbackWithCritique(
+    ['a person said this', 'critique: of an earlier one'],
+    last!,
+  );
   expect(feedback[0]).toBe('a person said this');
-  expect(feedback).toHaveLength(2 + stationLimits.feedback);
+  expect(feedback).toHaveLength(2 + critiqueLimits.feedback);
   expect(feedback).not.toContain('critique: of an earlier one');
 });
 
 test('a record keeps its critiques, and an older one has none', () => {
-  const told = critiqueTold(recordWith(), critiqueOf('one', 0.5), 5);
+  const told = transitionAfterCritique(recordWith(), critiqueOf('one', 0.5), 5);
   const record = { ...recordWith(), ...told.patch };
   expect(decodeRecord(encodeRecord(record)).iterations).toEqual(record.iterations);
   const { iterations: _, ...older } = JSON.parse(encodeRecord(record).toString());
@@ -94,15 +101,15 @@ test('the gate of the settings is the gate of the critic and of the cycle', () =
     iterations_max: 5,
   });
   const passing = { threshold: 0.8, iteration: 3, verdict: 'PASS' as const };
-  const passed = critiqueTold(recordWith(), critiqueOf('one', 0.84, passing), 5, gate);
+  const passed = transitionAfterCritique(recordWith(), critiqueOf('one', 0.84, passing), 5, gate);
   expect(passed.event).toMatchObject({ outcome: 'accepted' });
   const late = { threshold: 0.8, iteration: 4 };
-  const revised = critiqueTold(recordWith(), critiqueOf('one', 0.5, late), 5, gate);
+  const revised = transitionAfterCritique(recordWith(), critiqueOf('one', 0.5, late), 5, gate);
   expect(revised.event).toMatchObject({ outcome: 'revise' });
   const told = recordWith({ criticality: 'C1' });
   const low = critiqueOf('one', 0.2, { criticality: 'C1', iteration: 5, threshold: 0.8 });
-  expect(critiqueTold(told, low, 5).event).toMatchObject({ outcome: 'accepted' });
-  expect(critiqueTold(told, low, 5, gate).event).toMatchObject({ outcome: 'person' });
+  expect(transitionAfterCritique(told, low, 5).event).toMatchObject({ outcome: 'accepted' });
+  expect(transitionAfterCritique(told, low, 5, gate).event).toMatchObject({ outcome: 'person' });
 });
 
 test('criteria in words that no model has read are for a person', () => {
@@ -114,10 +121,12 @@ test('criteria in words that no model has read are for a person', () => {
     const critique = critiqueOf('one', 0.95, { iteration: 3 });
     return { ...critique, reports: critique.reports.map((each) => ({ ...each, score, engine })) };
   };
-  expect(critiqueTold(record, by('model'), 5).event).toMatchObject({ outcome: 'accepted' });
-  const told = critiqueTold(record, by('rules'), 5);
+  expect(transitionAfterCritique(record, by('model'), 5).event).toMatchObject({
+    outcome: 'accepted',
+  });
+  const told = transitionAfterCritique(record, by('rules'), 5);
   expect(told.event).toMatchObject({ outcome: 'person', reason: 'CRITIQUE_CONDITIONAL' });
-  expect(told.patch.asks).toMatch(/^accept it\? nobody has read the 1 criteria in words/);
+  expect(told.patch.asks).toMatch(/^accept it\? no model has checked the 1 criteria in words/);
 });
 
 /** A critique of a result that lies there, told. */
@@ -129,7 +138,11 @@ function critiqued(score: number, change = {}): TaskRecord {
     { type: 'review.done', verdict: 'accepted', reason: '' } as const,
   ].reduce((record, event) => advance(record, event, 10).record, recordWith());
   const record = { ...recordWith({}, change), snapshot };
-  const { event, patch } = critiqueTold(record, critiqueOf('one', score, { iteration: 3 }), 20);
+  const { event, patch } = transitionAfterCritique(
+    record,
+    critiqueOf('one', score, { iteration: 3 }),
+    20,
+  );
   return advance({ ...record, ...patch }, event, 20).record;
 }
 
@@ -139,7 +152,7 @@ test('the time of a task stands still while a critic or a person looks at its re
   const asking = critiqued(0.87);
   expect(stateOf(asking)).toBe('deciding');
   expect(Object.keys(asking.timers)).toEqual(['decision']);
-  const { event, patch } = changeOf(asking, { what: 'revise', text: '' }, 'somebody');
+  const { event, patch } = transitionOf(asking, { what: 'revise', text: '' }, 'somebody');
   const again = advance({ ...asking, ...patch }, event, 5_000).record;
   expect(again.timers).toEqual({ whole: 6_000 });
 });
@@ -148,7 +161,7 @@ test('what a person says is told to the critic once, and a refused result was re
   const asking = critiqued(0.87);
   expect(asking.error?.code).toBe('CRITIQUE_CONDITIONAL');
   expect(ratificationIn(asking, asking)).toBeUndefined();
-  const { event, patch } = changeOf(asking, { what: 'refuse', text: '' }, 'somebody');
+  const { event, patch } = transitionOf(asking, { what: 'refuse', text: '' }, 'somebody');
   const refused = advance({ ...asking, ...patch }, event, 30).record;
   expect(ratificationIn(asking, refused)).toEqual({
     critique: 'one',

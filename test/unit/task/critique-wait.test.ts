@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { critiqueWithin } from '../../../src/task/station/critique-wait.js';
-import { stationLimits } from '../../../src/task/station/critique-station.js';
+import { critiqueLimits } from '../../../src/task/station/critique-station.js';
 import { critiqueOf } from '../../support/critiques.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
-const { waitMs, reviewMs } = stationLimits;
+const { waitMs, reviewMs } = critiqueLimits;
 const absent = new BusError('NO_RESPONDER', { service: 'critic' });
 const lost = new BusError('RESPONDER_LOST', { agent: 'critic' });
 

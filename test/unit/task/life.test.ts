@@ -6,14 +6,18 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import {
   advance,
   advanceAssignment,
-  begun,
+  beginTask,
   isOver,
   stateOf,
   type Advanced,
-  type Deed,
+  type SideEffect,
 } from '../../../src/task/life/advance.js';
-import { decodeRecord, encodeRecord, recordLimits } from '../../../src/task/life/record.js';
-import type { TaskRecord } from '../../../src/task/life/record.js';
+import {
+  decodeRecord,
+  encodeRecord,
+  recordLimits,
+  type TaskRecord,
+} from '../../../src/task/life/record.js';
 import { isFinal } from '../../../src/task/life/states.js';
 import type { TaskEvent, TimerName } from '../../../src/task/life/task.machine.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
@@ -57,7 +61,7 @@ function first(triesMax: number): Advanced {
   // Every other life goes by a critic.
   const isCritiqued = triesMax % 2 === 0;
   const times = { timeoutMs: 600_000, triesMax, decisionMs: 60_000, isCritiqued };
-  return begun(structuredClone(data) as unknown as Parameters<typeof begun>[0], times);
+  return beginTask(structuredClone(data) as unknown as Parameters<typeof beginTask>[0], times);
 }
 
 // ---------------------------------------------------------------- what may happen
@@ -128,7 +132,7 @@ const taskEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
   { arbitrary: one('clarification.given'), weight: 2 },
   { arbitrary: one('block.resolved'), weight: 2 },
   fc.record({
-    type: fc.constant('outcome.told' as const),
+    type: fc.constant('outcome.reported' as const),
     outcome: fc.constantFrom('done', 'failed'),
   }),
   fc.record({
@@ -222,7 +226,7 @@ function moved(record: TaskRecord, its: Exclude<Move, { on: 'course' }>, nowMs: 
     return { nowMs, code: '', ...(its.on === 'time' ? due(record) : told(record, its, nowMs)) };
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    return { record, deeds: [], nowMs, code: error.code };
+    return { record, sideEffects: [], nowMs, code: error.code };
   }
 }
 
@@ -241,7 +245,7 @@ function told(
 /** The earliest timer, as the book has it fire: when it is due it is gone. */
 function due(record: TaskRecord): Advanced & { nowMs: number } {
   const [timer] = Object.entries(record.timers).sort(([, a], [, b]) => a - b);
-  if (timer === undefined) return { record, deeds: [], nowMs: startMs };
+  if (timer === undefined) return { record, sideEffects: [], nowMs: startMs };
   const [name, nowMs] = timer as [TimerName, number];
   const timers = Object.fromEntries(Object.entries(record.timers).filter(([it]) => it !== name));
   const cleared: TaskRecord = { ...record, timers };
@@ -276,8 +280,11 @@ function live(
 }
 
 const isActive = ({ assignment }: TaskRecord): boolean => assignment?.snapshot.status === 'active';
-const of = <T extends Deed['type']>(deeds: Deed[], type: T): Extract<Deed, { type: T }>[] =>
-  deeds.filter((each): each is Extract<Deed, { type: T }> => each.type === type);
+const of = <T extends SideEffect['type']>(
+  sideEffects: SideEffect[],
+  type: T,
+): Extract<SideEffect, { type: T }>[] =>
+  sideEffects.filter((each): each is Extract<SideEffect, { type: T }> => each.type === type);
 
 // ---------------------------------------------------------------- what holds all the while
 
@@ -307,14 +314,15 @@ test('a final state is never left, has its time and no timer, and is told once',
   fc.assert(
     fc.property(lives, (life) => {
       let finishes = 0;
-      live(life, ({ record, deeds }, before) => {
-        finishes += of(deeds, 'task.finish').length;
+      live(life, ({ record, sideEffects }, before) => {
+        finishes += of(sideEffects, 'task.finish').length;
         expect(finishes).toBe(isOver(record) ? 1 : 0);
         if (isOver(before)) expect(record).toBe(before);
         expect(record.finished_ms > 0).toBe(isOver(record));
         expect(isFinal(stateOf(record))).toBe(isOver(record));
         if (isOver(record)) expect(record.timers).toEqual({});
-        for (const { outcome } of of(deeds, 'task.finish')) expect(outcome).toBe(stateOf(record));
+        for (const { outcome } of of(sideEffects, 'task.finish'))
+          expect(outcome).toBe(stateOf(record));
       });
     }),
   );
@@ -346,8 +354,8 @@ test('a fencing token is never given twice, and only the last one is heard', () 
   fc.assert(
     fc.property(lives, (life) => {
       let last = 0;
-      live(life, ({ record, deeds, code }, before, its) => {
-        for (const { attempt } of of(deeds, 'assignment.send')) {
+      live(life, ({ record, sideEffects, code }, before, its) => {
+        for (const { attempt } of of(sideEffects, 'assignment.send')) {
           expect(attempt).toBe(last + 1);
           last = attempt;
         }
@@ -363,12 +371,12 @@ test('a worker has a task only while it may, and is told when it has it no longe
   fc.assert(
     fc.property(lives, (life) => {
       const holders = new Set<number>();
-      live(life, ({ record, deeds, code }, before, its) => {
+      live(life, ({ record, sideEffects, code }, before, its) => {
         if (code === '' && its?.on === 'assignment' && its.event.type === 'worker.answered')
           holders.delete(before.attempt);
-        for (const deed of deeds) {
-          if (deed.type === 'withdrawal.send') expect(holders.delete(deed.attempt)).toBe(true);
-          if (deed.type === 'assignment.send') holders.add(deed.attempt);
+        for (const effect of sideEffects) {
+          if (effect.type === 'withdrawal.send') expect(holders.delete(effect.attempt)).toBe(true);
+          if (effect.type === 'assignment.send') holders.add(effect.attempt);
         }
         expect([...holders]).toEqual(isActive(record) ? [record.attempt] : []);
         if (isActive(record)) expect(['assigned', 'running']).toContain(stateOf(record));
@@ -388,7 +396,7 @@ test('kept and read again after every step, a task goes on as if nothing had bee
         const again = moved(kept, its, nowMs);
         nowMs = Math.max(nowMs, again.nowMs) + 1;
         expect(again.code).toBe(after.code);
-        expect(again.deeds).toEqual(after.deeds);
+        expect(again.sideEffects).toEqual(after.sideEffects);
         expect(encodeRecord(again.record).equals(encodeRecord(after.record))).toBe(true);
         kept = decodeRecord(encodeRecord(again.record));
         expect([stateOf(kept), isOver(kept)]).toEqual([

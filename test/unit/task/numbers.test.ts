@@ -3,7 +3,7 @@ import { readTask } from '../../../src/delegation/task/schema.js';
 import type { Review } from '../../../src/delegation/manager/review.js';
 import type { TaskResponse } from '../../../src/delegation/task/shapes.js';
 import { samplesText } from '../../../src/observe/samples.js';
-import { begun } from '../../../src/task/life/advance.js';
+import { beginTask } from '../../../src/task/life/advance.js';
 import {
   counted,
   noNumbers,
@@ -82,7 +82,7 @@ interface Ended {
 function ended(state: string, { reviews, strategy, decided, usage }: Ended): TaskRecord {
   const task = readTask({ task: 'x', grounding: { strategy: strategy ?? 'pgc_first' } }, 'one');
   const nowMs = 1;
-  const { record } = begun(
+  const { record } = beginTask(
     {
       ...{ kind: 'task', version: 1, id: task.id, task, asked: task, parent: 'me' },
       ...{ failed_workers: [], error: null, asks: '', progress: '', reactions: [], reviews },

@@ -3,17 +3,17 @@ import { systemClock } from '../../../src/base/clock.js';
 import { deedPrefix } from '../../../src/store/keys.js';
 import { tasksLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
-import type { Deed } from '../../../src/task/life/advance.js';
+import type { SideEffect } from '../../../src/task/life/advance.js';
 import { operationsOf, Outbox } from '../../../src/task/book/outbox.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
-const deeds: Deed[] = [{ type: 'turn.await' }, { type: 'task.attend' }];
+const sideEffects: SideEffect[] = [{ type: 'turn.await' }, { type: 'task.attend' }];
 
 function outboxOn(
   store: Store,
   closing: AbortSignal,
-  perform: (id: string, deed: Deed) => Promise<void>,
+  perform: (id: string, effect: SideEffect) => Promise<void>,
 ): Outbox {
   const parts = { store, clock: systemClock, random: () => 0, onTrouble: () => undefined };
   return new Outbox({ ...parts, perform, closing });
@@ -29,7 +29,7 @@ test('what a process leaves undone is there for the next one', async () => {
       closing.signal.addEventListener('abort', () => reject(new Error('it ends')));
     });
   });
-  const pending = outbox.named('a', deeds);
+  const pending = outbox.named('a', sideEffects);
   await store.commit(operationsOf(pending));
   outbox.resume();
   outbox.add('a', pending);
@@ -60,7 +60,7 @@ test('what is added while the last is just done is done as well', async () => {
       return Promise.resolve();
     });
     outbox.resume();
-    const [first, second] = outbox.named('a', deeds);
+    const [first, second] = outbox.named('a', sideEffects);
     outbox.add('a', [first!]);
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
     outbox.add('a', [second!]);

@@ -75,7 +75,7 @@ test('whatever comes, no more than the limit are let go, the oldest first, and n
 test('who had its turn in an earlier process has it, and counts', async () => {
   const turns = new QueueTurns(() => 1);
   const { signal } = new AbortController();
-  turns.retake({ owner: 'me', id: 'old' });
+  turns.restore({ owner: 'me', id: 'old' });
   let isGoing = false;
   void turns.turn({ owner: 'me', id: 'new', order: 2 }, signal).then(() => (isGoing = true));
   await turns.turn({ owner: 'me', id: 'old', order: 1 }, signal);

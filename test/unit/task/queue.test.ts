@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { reactionTo, retriesMax, retryPauseMs } from '../../../src/prompt/supervise.js';
+import { retryOrAbort, retriesMax, retryPauseMs } from '../../../src/prompt/retry-policy.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
-import { leftFor, resolved } from '../../../src/task/queue.js';
+import { expectedAnswers, resolveName } from '../../../src/task/queue/queue.js';
 import { resultMessage } from '../../../src/task/requests/result-message.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
 
@@ -35,8 +35,8 @@ test.each<[string, QueueAnswer, string, boolean, number]>([
   ['of one that is queued', queue([row('a', 'queued')]), 'a', false, 1],
   ['of somebody else', queue([row('a', 'queued')]), 'stranger', true, 1],
   ['of a sibling', queue([], { parent: 'p', siblings: [row('s', 'running')] }), 's', true, 0],
-])('who could still answer: %s', (_, its, from, isSomebody, queued) => {
-  expect(leftFor(its, from)).toEqual({ isSomebody, queued });
+])('who could still answer: %s', (_, its, from, isAnswerPossible, queued) => {
+  expect(expectedAnswers(its, from)).toEqual({ isAnswerPossible, queued });
 });
 
 test('a name is that of an open task before one that is over, and `parent` where there is one', () => {
@@ -45,12 +45,12 @@ test('a name is that of an open task before one that is over, and `parent` where
     row('two', 'queued', { name: 'x' }),
     row('three', 'completed', { name: 'x' }),
   ];
-  expect(resolved(queue(rows), 'x')).toBe('two');
-  expect(resolved(queue(rows.slice(0, 1)), 'x')).toBe('one');
-  expect(resolved(queue([]), 'parent')).toBe('parent');
-  expect(resolved(queue([], { parent: 'top' }), 'parent')).toBe('top');
-  expect(resolved(queue([]), 'somebody')).toBe('somebody');
-  expect(resolved(queue([row('unnamed', 'running', { name: '' })]), '')).toBe('');
+  expect(resolveName(queue(rows), 'x')).toBe('two');
+  expect(resolveName(queue(rows.slice(0, 1)), 'x')).toBe('one');
+  expect(resolveName(queue([]), 'parent')).toBe('parent');
+  expect(resolveName(queue([], { parent: 'top' }), 'parent')).toBe('top');
+  expect(resolveName(queue([]), 'somebody')).toBe('somebody');
+  expect(resolveName(queue([row('unnamed', 'running', { name: '' })]), '')).toBe('');
 });
 
 test('a name that several open tasks bear is nobody in particular; an id is its own task', () => {
@@ -60,11 +60,11 @@ test('a name that several open tasks bear is nobody in particular; an id is its 
     row('three', 'completed', { name: 'x' }),
     row('four', 'running', { name: 'three' }),
   ];
-  expect(() => resolved(queue(rows), 'main')).toThrow(
+  expect(() => resolveName(queue(rows), 'main')).toThrow(
     expect.objectContaining({ code: 'AMBIGUOUS_ALIAS' }),
   );
-  expect(resolved(queue(rows), 'two')).toBe('two');
-  expect(resolved(queue(rows), 'three')).toBe('three');
+  expect(resolveName(queue(rows), 'two')).toBe('two');
+  expect(resolveName(queue(rows), 'three')).toBe('three');
 });
 
 test('what a failure tells: its code, and what was done by then', () => {
@@ -81,10 +81,10 @@ test('what a failure tells: its code, and what was done by then', () => {
 });
 
 test('a supervised queue tries again what the catalogue calls worth it, three times, ever later', () => {
-  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, 0)).toBe('retry');
-  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, retriesMax - 1)).toBe('retry');
-  expect(reactionTo({ code: 'DEADLINE_EXCEEDED' }, retriesMax)).toBe('abort');
-  expect(reactionTo({ code: 'ACTION_FAILED' }, 0)).toBe('abort');
-  expect(reactionTo({ code: 'SOMETHING_ELSE' }, 0)).toBe('abort');
+  expect(retryOrAbort({ code: 'DEADLINE_EXCEEDED' }, 0)).toBe('retry');
+  expect(retryOrAbort({ code: 'DEADLINE_EXCEEDED' }, retriesMax - 1)).toBe('retry');
+  expect(retryOrAbort({ code: 'DEADLINE_EXCEEDED' }, retriesMax)).toBe('abort');
+  expect(retryOrAbort({ code: 'ACTION_FAILED' }, 0)).toBe('abort');
+  expect(retryOrAbort({ code: 'SOMETHING_ELSE' }, 0)).toBe('abort');
   expect([0, 1, 2].map(retryPauseMs)).toEqual([1_000, 4_000, 15_000]);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import {
-  merged,
+  mergeUpdate,
   readTodoUpdate,
-  settled,
+  withTaskOutcome,
   taskOf,
   todoLimits,
   todoStatusOf,
@@ -14,7 +14,8 @@ import {
 const read = (document: object): ReturnType<typeof readTodoUpdate> =>
   readTodoUpdate(Buffer.from(JSON.stringify(document)));
 const owner = { list: 'ann', parent: 'ann' };
-const apply = (before: Todo[], document: object): Todo[] => merged(owner, before, read(document));
+const apply = (before: Todo[], document: object): Todo[] =>
+  mergeUpdate(owner, before, read(document));
 
 /** The failure as `CODE text`, or what it gives. */
 function outcomeOf(work: () => unknown): unknown {
@@ -164,7 +165,7 @@ describe('what is delegated', () => {
   test('is the same task until it is over, and another one afterwards', () => {
     const again = apply([todo!], { todos: [handed] });
     expect(again).toEqual([todo]);
-    const failed = settled(todo!, {
+    const failed = withTaskOutcome(todo!, {
       ...{ id: todo!.task_id, state: 'failed', response: null },
       error: { code: 'NO_WORKER', text: 'nobody is there', retryable: true },
     });
@@ -180,7 +181,7 @@ describe('what is delegated', () => {
       ...{ queries_executed: ['leak'], overlays_consulted: ['O1'], overlay_warnings: [] },
       ...{ citations: [{ ...citation, similarity: 0.62 }], grounding_confidence: 'low' as const },
     };
-    const done = settled(todo!, {
+    const done = withTaskOutcome(todo!, {
       ...{ id: todo!.task_id, state: 'completed', error: null },
       response: { result: 'Mended', grounding_evidence: evidence } as any,
     });

@@ -1,9 +1,13 @@
+import { TodoHandler } from '../../../src/manager/todo-handler.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import { TodoHandler } from '../../../src/manager/todo-handler.js';
-import { merged, readTodoUpdate, type Todo } from '../../../src/task/todo/sigma-task-update.js';
+import {
+  mergeUpdate,
+  readTodoUpdate,
+  type Todo,
+} from '../../../src/task/todo/sigma-task-update.js';
 import { TodoLists } from '../../../src/task/todo/todo-lists.js';
 import type { TaskView } from '../../../src/task/requests/messages.js';
 import { openTestStore } from '../../support/store.js';
@@ -31,7 +35,7 @@ afterEach(async () => {
 const bytes = (document: object): Buffer => Buffer.from(JSON.stringify(document));
 const put = (list: string, ...todos: object[]): Promise<Todo[]> =>
   lists.change(list, (before) =>
-    merged({ list, parent: 'ann' }, before, readTodoUpdate(bytes({ todos }))),
+    mergeUpdate({ list, parent: 'ann' }, before, readTodoUpdate(bytes({ todos }))),
   );
 const entry = (id: string, status = 'pending'): object => ({ id, content: id, status });
 const codeOf = (work: Promise<unknown>): Promise<string> =>

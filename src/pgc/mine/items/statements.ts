@@ -1,5 +1,4 @@
-import type { Items, ItemSource } from './item.js';
-import { itemTextCharsMax } from './item.js';
+import { type Items, type ItemSource, itemTextCharsMax } from './item.js';
 
 /** A comment is read this far for statements. */
 const commentCharsMax = 8_000;

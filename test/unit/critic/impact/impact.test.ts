@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boundsIn, clauseAt, meantIn, saidIn } from '../../../../src/critic/impact/claims.js';
 import { alikeOf } from '../../../../src/critic/impact/facts.js';
 import { impactOf } from '../../../../src/critic/impact/gather.js';
-import type { Component, Impact, Reach } from '../../../../src/critic/impact/impact.js';
-import { isUntested } from '../../../../src/critic/impact/impact.js';
+import {
+  type Component,
+  type Impact,
+  type Reach,
+  isUntested,
+} from '../../../../src/critic/impact/impact.js';
 import {
   detectionOf,
   occurrenceOf,

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FileFacts } from '../../../../src/pgc/format/facts.js';
-import { decodeFacts, encodeFacts } from '../../../../src/pgc/format/packed-facts.js';
+import {
+  decodeFacts,
+  encodeFacts,
+  packFacts,
+  unpackFacts,
+} from '../../../../src/pgc/format/packed-facts.js';
 import { Miner } from '../../../../src/pgc/mine/mine.js';
-import { packFacts, unpackFacts } from '../../../../src/pgc/format/packed-facts.js';
 
 const number = fc.nat(2 ** 29);
 const text = fc.string({ unit: 'binary', maxLength: 200 });

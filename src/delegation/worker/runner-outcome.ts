@@ -1,24 +1,24 @@
-import type { Classification } from '../attention/shapes.js';
-import type { Gathered } from './grounding/gathered.js';
-import type { Step, TaskFailure } from './task/shapes.js';
+import type { Classification } from '../../attention/shapes.js';
+import type { Gathered } from '../grounding/gathered.js';
+import type { Step, TaskFailure } from '../task/shapes.js';
 
-/** What a runner came to. It never throws for what is wrong with the task. */
+/** The outcome of a runner. A runner does not throw for errors of the task. */
 export interface Outcome {
   kind: 'finished' | 'failed' | 'blocked' | 'asked';
   result: string;
-  /** A code, of what failed or is blocked. */
+  /** Code of a failure or a block. */
   reason: string;
   errors: TaskFailure[];
-  /** Of one that asks. */
+  /** Set when the kind is `asked`. */
   question: string;
   files: string[];
   tokens: number;
-  /** What it asked of the PGC itself. */
+  /** Results of its own queries to the PGC. */
   gathered: Gathered | null;
   contextBytes: number;
-  /** What stopped it: the reason is GATE_DETECTED. */
+  /** The classification of the action, when the reason is GATE_DETECTED. */
   classification: Classification | null;
-  /** Of the runner `prompt`. */
+  /** Steps of the runner `prompt`. */
   steps: Step[];
 }
 

@@ -1,19 +1,19 @@
-import type { KeyedMutex } from '../base/keyed-mutex.js';
-import type { Operation, Store } from '../store/port.js';
+import type { KeyedMutex } from '../../base/keyed-mutex.js';
+import type { Operation, Store } from '../../store/port.js';
 
-interface Doubt {
+interface UncertainWrite {
   key: string;
   bytes: Buffer;
   adopt: () => void;
 }
 
 /** One change of a record, with what goes with it. */
-export interface Change extends Doubt {
+export interface Change extends UncertainWrite {
   id: string;
   more: readonly Operation[];
 }
 
-interface DoubtParts {
+interface UncertainWritesParts {
   store: Store;
   /** One change of an id at a time. */
   turns: KeyedMutex;
@@ -21,16 +21,15 @@ interface DoubtParts {
 }
 
 /**
- * Writes records, and believes them only when they are on disk. A batch that was rejected while it was being written may be
- * there all the same: whoever has the next turn of its record looks first, and so does a store that serves again.
+ * Writes records, and adopts them only when they are on disk. A batch that was rejected while it was written may be on disk all the same: the next change of its record looks first, and so does a store that serves again.
  */
-export class Doubts implements Disposable {
-  readonly #parts: DoubtParts;
+export class UncertainWrites implements Disposable {
+  readonly #parts: UncertainWritesParts;
   readonly #reopened: Disposable;
-  /** At most those that were under way at once. */
-  readonly #open = new Map<string, Doubt>();
+  /** At most as many as were written at the same time. */
+  readonly #open = new Map<string, UncertainWrite>();
 
-  constructor(parts: DoubtParts) {
+  constructor(parts: UncertainWritesParts) {
     this.#parts = parts;
     const { store, turns, onTrouble } = parts;
     this.#reopened = store.onReopened(() => {
@@ -39,7 +38,7 @@ export class Doubts implements Disposable {
     });
   }
 
-  /** Calls `adopt` when it is on disk. Throws STORE_UNAVAILABLE. */
+  /** Calls `adopt` once the record is on disk. Throws STORE_UNAVAILABLE. */
   async commit({ id, key, bytes, more, adopt }: Change): Promise<void> {
     const { store } = this.#parts;
     const isServing = store.state === 'serving';
@@ -52,13 +51,13 @@ export class Doubts implements Disposable {
     adopt();
   }
 
-  /** In the turn of this id, before its record is looked at. Throws STORE_UNAVAILABLE. */
+  /** Called in the turn of this id, before its record is read. Throws STORE_UNAVAILABLE. */
   async settle(id: string): Promise<void> {
-    const doubt = this.#open.get(id);
-    if (doubt === undefined) return;
-    const found = await this.#parts.store.get(doubt.key);
+    const write = this.#open.get(id);
+    if (write === undefined) return;
+    const found = await this.#parts.store.get(write.key);
     this.#open.delete(id);
-    if (found?.equals(doubt.bytes)) doubt.adopt();
+    if (found?.equals(write.bytes)) write.adopt();
   }
 
   [Symbol.dispose](): void {
