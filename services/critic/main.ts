@@ -16,7 +16,7 @@ import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
-/** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
+/** `sigma agent critic`: reviews artifacts, until a signal stops it. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
 export async function runCritic(config: Config): Promise<void> {
   const log = openLog(config, { service: 'critic' });
   const stopped = untilStopped();
@@ -68,7 +68,7 @@ async function introduce(client: Client, log: Logger): Promise<void> {
   await notifySystemd('READY=1');
 }
 
-/** Only trees that the lattice knows: whatever a caller names, no other folder is opened. */
+/** Only trees that the lattice knows: no caller can have another folder opened. */
 async function groundOf(client: Client, shards: Shards, root: string): Promise<Grounded> {
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const lattice = (await shards.lattices()).get(root);

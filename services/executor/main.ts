@@ -51,7 +51,7 @@ export interface ExecutorOptions {
   reads?: string | undefined;
 }
 
-/** `sigma agent executor`: does the tasks that a manager assigns to it, until it is told to stop. */
+/** `sigma agent executor`: does the tasks that a manager assigns to it, until a signal stops it. */
 export async function runExecutor(config: Config, options: ExecutorOptions): Promise<void> {
   const agent = options.name ?? nameDefault;
   const log = openLog(config, { service: agent });

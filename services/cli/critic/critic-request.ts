@@ -55,7 +55,7 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
   const its = dimensionsOf(words);
   const wants = named?.isAuto === true || modes.some((mode) => mode !== 'standard');
   const isPlain = modes.length === 1 && modes[0] === 'standard';
-  // A context that is written down has the gate of one, whatever mode it names.
+  // A context from a file has the gate of a context, even if it names a mode.
   const is_adversarial =
     context.is_adversarial || (!isPlain && (wants || Object.keys(its).length > 0));
   const artifact = await artifactAt(words.artifact ?? context.artifactPath);

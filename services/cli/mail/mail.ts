@@ -206,7 +206,7 @@ function withTaking(command: Command): Command {
     .option('--reply <id>', 'only the answer to this message');
 }
 
-/** On this machine it is the operator that speaks, unless told otherwise; over tcp the agent of the identity. */
+/** Default: the operator on this machine; over tcp the agent of the identity. */
 function actor(options: AsOptions): string {
   return options.as ?? remoteIdentity(configOf(options))?.agent ?? 'operator';
 }
@@ -233,7 +233,7 @@ function waitOf(options: TakeOptions): number {
   return options.wait ?? defaultWaitMs;
 }
 
-/** An answer is waited for as long as it takes; any other message as long as somebody is left who could send one. */
+/** Waits for an answer to the end of its time; for any other message only as long as an agent could still send one. */
 function takenOne(
   client: Client,
   options: TakeOptions,

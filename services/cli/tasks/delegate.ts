@@ -49,7 +49,7 @@ interface DelegateOptions extends CommonOptions {
   schema?: boolean;
 }
 
-/** `delegate`: a task for whoever can do it. */
+/** `delegate`: a task for a worker. */
 export function addDelegateCommand(sigma: Command): void {
   withCommon(
     sigma

@@ -15,7 +15,7 @@ export interface PromptOptions {
   as?: string;
 }
 
-/** Whose queue and mailbox it is, when nobody else is named. */
+/** Owner of the queue and the mailbox, unless the command names another. */
 export const operatorAgent = 'operator';
 
 /**

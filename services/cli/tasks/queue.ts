@@ -129,7 +129,7 @@ function withAs(command: Command): Command {
   return withCommon(command).option('--as <agent>', 'queue of this agent (default: operator)');
 }
 
-/** On this machine it is the operator's, unless told otherwise; over tcp that of the agent of the identity. */
+/** Default: the operator's on this machine; over tcp that of the agent of the identity. */
 async function withQueue(
   options: AsOptions,
   work: (tasks: Tasks, owner: string, client: Client) => Promise<void>,

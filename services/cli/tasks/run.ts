@@ -86,7 +86,7 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
 
 const setting = { count: 0, timeout_ms: 0, key: '', supervised: false };
 
-/** What was read here need not be read again in the mailbox; what else it told its parent was not. */
+/** The result was shown here, so it leaves the mailbox; other messages of the task stay there. */
 export async function takeResult(
   client: Client,
   agent: string,
@@ -106,7 +106,7 @@ export async function takeResult(
       others.push(view.seq);
     }
   } catch (error) {
-    // It stays there, or somebody else has it already.
+    // It stays there, or another reader has it already.
     if (!(error instanceof BusError)) throw error;
   } finally {
     client.giveBack(others);

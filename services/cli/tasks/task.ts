@@ -164,7 +164,7 @@ async function updateList(options: UpdateOptions): Promise<void> {
   print(options, view, () => renderTodos(view));
 }
 
-/** Shows what a person should look at, and asks where somebody can answer. */
+/** Shows what a person should look at; asks on a terminal. */
 async function review(
   id: string,
   { repo, ...options }: CommonOptions & { repo: string },

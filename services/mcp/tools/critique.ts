@@ -149,7 +149,7 @@ export const critique: Tool<typeof critiqueInput, Bus> = {
     const { id } = request;
     const far = { done: 0, total: request.modes.length };
     const reviewed = new RemoteCritic(client).critique(request, {
-      // Whoever names an id asks again: what waits for it may come and go. Nobody else hears of what it comes to.
+      // With an id the caller can ask again: a waiting call may end and return. Without one, no other caller gets the result.
       ...(input.id === undefined && { signal }),
       onProgress: ({ done, total, next }) => {
         Object.assign(far, { done, total });

@@ -26,7 +26,7 @@ const prompt = {
     .string()
     .min(1)
     .max(promptLimits.bytes)
-    .describe('The whole of what its agent is told: it knows nothing else.'),
+    .describe('Everything that its agent gets to read: it knows nothing else.'),
   model: z
     .string()
     .max(taskLimits.modelChars)

@@ -32,7 +32,7 @@ export const taskOutput = z.looseObject({
   id: z.string(),
   state: z.string().describe('completed, failed, halted, cancelled and timed_out are the ends.'),
   is_over: z.boolean(),
-  asks: z.string().describe('What it waits for; empty: for nobody.'),
+  asks: z.string().describe('What it waits for a person to say; empty: nothing.'),
   may: z.array(z.string()).describe('What may be said to it now, with `sigma task update`.'),
   assigned_to: z.string(),
   attempt: z.int(),
@@ -91,7 +91,7 @@ const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
     .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
 });
 
-/** `delegate_task`: work for somebody else, whose answer is checked. */
+/** `delegate_task`: work for another agent, whose answer is checked. */
 export const delegateTask: Tool<typeof delegateInput> = {
   name: 'delegate_task',
   title: 'Delegate a task',
@@ -215,7 +215,7 @@ export const sigmaTaskUpdate: Tool<typeof updateInput> = {
   },
 };
 
-/** As long as the call has; the task goes on whatever becomes of it. */
+/** As long as the call may take; the task goes on in any case. */
 export function waited(
   tasks: Tasks,
   view: TaskView,
