@@ -11,7 +11,7 @@ import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { untilAccepted } from '../../src/client/registration.js';
+import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
@@ -54,15 +54,7 @@ export async function runCritic(config: Config): Promise<void> {
 }
 
 async function introduce(client: Client, log: Logger): Promise<void> {
-  await client.register({
-    alias: criticRole,
-    model: '',
-    project: '',
-    scope: [],
-    overlays: {},
-    capabilities: ['critique'],
-    protocol_versions: ['1.0'],
-  });
+  await client.register(plainRecord(criticRole, ['critique']));
   await client.offer([criticService]);
   log.info('serving');
   await notifySystemd('READY=1');

@@ -21,7 +21,7 @@ import { LevelStore } from '../../src/store/level-store.js';
 import { isTcp } from '../../src/transport/address.js';
 import { policyOf } from '../../src/attention/policy-file.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { untilAccepted } from '../../src/client/registration.js';
+import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { Attendant } from '../../src/executor/attendant.js';
@@ -84,22 +84,16 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
     slots,
   );
   const introduced = untilAccepted(client, traceTo(log), async () => {
-    await client.register({
-      alias: agent,
-      model: config.model?.model ?? '',
-      project: '',
-      scope: [],
-      overlays: {},
-      capabilities: [
-        delegationCapability,
-        ...[...runners.keys()].map(runnerCapability),
-        ...(root === undefined ? [] : [attendCapability]),
-        slotsCapability(slots.work),
-        ...(runners.has('prompt') ? [promptSlotsCapability(slots.prompts)] : []),
-        ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
-      ],
-      protocol_versions: ['2.0'],
-    });
+    const capabilities = [
+      delegationCapability,
+      ...[...runners.keys()].map(runnerCapability),
+      ...(root === undefined ? [] : [attendCapability]),
+      slotsCapability(slots.work),
+      ...(runners.has('prompt') ? [promptSlotsCapability(slots.prompts)] : []),
+      ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
+    ];
+    const more = { model: config.model?.model ?? '', protocol_versions: ['2.0'] };
+    await client.register(plainRecord(agent, capabilities, more));
   }).then(async () => {
     if (client.state === 'closed') return;
     await executor.resume();

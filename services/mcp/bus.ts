@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.js';
+import { plainRecord } from '../../src/client/registration.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
@@ -119,15 +120,8 @@ export class Bus implements AsyncDisposable {
     const client = openClient(this.#config, identity, traceTo(this.#log));
     try {
       await client.ready({ withinMs: greetingMsMax });
-      await client.register({
-        alias: agent,
-        model: '',
-        project: path.basename(this.folder),
-        scope: [],
-        overlays: {},
-        capabilities: ['mcp'],
-        protocol_versions: ['1.0'],
-      });
+      const project = path.basename(this.folder);
+      await client.register(plainRecord(agent, ['mcp'], { project }));
     } catch (error) {
       // What refused us for good is said to every call, and not asked for again.
       if (client.state !== 'closed' || this.#as === undefined) {

@@ -6,7 +6,7 @@ import { renderGate } from '../../../src/render/gate.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import type { Bus } from '../bus.js';
-import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
@@ -87,12 +87,7 @@ export const judgeGate: Tool<typeof judgeInput, Bus> = {
     'Shows the person at this client a risky action that waits, and takes their judgement: approve, dismiss, modify, halt or withdraw. The person answers in a form of the client; a client without forms is told to use `sigma gate`.',
   input: judgeInput,
   output: gateOutput,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: { ...acts, destructiveHint: true },
   doing: 'waiting for a person',
   async run({ id }, { bus, responses }) {
     const shown = await new Gates(await bus.client()).show(id);

@@ -3,16 +3,15 @@ import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
-import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
+import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
 import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
-import { looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, plain, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** Characters of one message that is sent; more belongs into a file. */
 const messageCharsMax = 256 * 1024;
 /** Of each message in a list; one alone may fill the answer. */
 const previewChars = 2_000;
 const pageMax = 50;
-const nothing = { rest: () => '', cut: listsOf<object>(), total: 0, shown: () => 0 };
 
 const sendInput = z.strictObject({
   to: agentInput.describe(
@@ -37,12 +36,7 @@ export const sendAgentMessage: Tool<typeof sendInput> = {
     'Send a message to another agent. It is stored when this returns, and kept until the agent marks it read. For a question about code use query_agent, which answers at once.',
   input: sendInput,
   output: z.looseObject({ id: z.string(), message: z.int(), from: z.string(), to: z.string() }),
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: acts,
   doing: 'storing the message',
   async run({ to, message, type, id, in_reply_to }, { bus, deadlineMs, signal }) {
     if (signal.aborted) throw new BusError('CANCELLED');
@@ -55,11 +49,7 @@ export const sendAgentMessage: Tool<typeof sendInput> = {
       ...(in_reply_to !== undefined && { correlation: in_reply_to }),
     });
     const value = { id: accepted.id, message: accepted.seq, from: client.identity.agent, to };
-    return {
-      ...nothing,
-      value,
-      text: () => `Stored for ${to} as message ${accepted.seq} (id ${accepted.id}).`,
-    };
+    return plain(value, `Stored for ${to} as message ${accepted.seq} (id ${accepted.id}).`);
   },
 };
 
@@ -235,23 +225,14 @@ export const markMessageRead: Tool<typeof markInput> = {
     'A message of this agent is dealt with: it is settled and will not come again. Do this after acting on it, not before.',
   input: markInput,
   output: z.looseObject({ message: z.int(), id: z.string(), from: z.string() }),
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
+  annotations: { ...acts, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   doing: 'settling the message',
   async run({ message }, { bus }) {
     const client = await bus.client();
     const { id, from } = own(client, pendingOf(await client.mail.message({ seq: message }), 0));
     if (!client.settle([message])) throw new BusError('BROKER_LOST');
     await untilSettled(client, message);
-    return {
-      ...nothing,
-      value: { message, id, from },
-      text: () => `Message ${message} is settled.`,
-    };
+    return plain({ message, id, from }, `Message ${message} is settled.`);
   },
 };
 
