@@ -48,7 +48,7 @@ const layers = {
   ],
   executor: [
     ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'model'],
-    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
+    ...['transport', 'pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
   ],
   render: [
     ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
