@@ -30,6 +30,7 @@ export async function runCritic(config: Config): Promise<void> {
   try {
     const shards = new Shards(client, log);
     const critic = await openCritic(config, store, {
+      env: process.env,
       ground: ({ root }) => groundOf(client, shards, root),
       onTrouble: (review, error) =>
         log.warn({ review, code: asBusError(error).code }, asBusError(error).message),

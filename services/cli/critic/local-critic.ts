@@ -23,6 +23,7 @@ export async function withLocalCritic<T>(
 ): Promise<T> {
   await using store = await opened(config);
   const critic = await openCritic(config, store, {
+    env: process.env,
     ground: (request) => groundOf(config, request),
     // About records of other reviews: a request for one of them reports it.
     onTrouble: () => undefined,
