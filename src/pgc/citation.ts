@@ -52,7 +52,10 @@ export function citeDocument(
       symbol: row.name,
       similarity,
     });
-  const comment = row.doc === '' ? undefined : commentAbove(excerpts, file, row.line_start);
+  const comment =
+    row.doc === ''
+      ? undefined
+      : commentAbove((from, to) => excerpts.lines(file, from, to), row.line_start);
   if (comment !== undefined) {
     // What is said of a symbol must stand in what is cited for it.
     const documented = citeLines(comment, lastLine(row, row.line_start));

@@ -1,5 +1,3 @@
-import type { CitedFile, Excerpts } from './citation.js';
-
 /** A longer comment is not what documents one symbol. */
 const commentLinesMax = 60;
 /** Between a comment and its definition: decorators, attributes, the type in a line of its own. */
@@ -9,14 +7,16 @@ const oneLineComment = /^\s*(?:\/\/|#(?![[!])|\/\*.*\*\/\s*$)/;
 const between =
   /^\s*(?:@\w|#\[|\[\[|template\b|export\b|static\b|inline\b|const\b|extern\b|[A-Z_]+\b|\w+(?:\s*\*)?\s*$)/;
 
-/** First line of the comment above a definition (1-based); undefined when there is none. */
+/**
+ * First line of the comment above a definition (1-based); undefined when there is none. `read`: lines of the file, from
+ * the first to the last of these.
+ */
 export function commentAbove(
-  excerpts: Excerpts,
-  file: CitedFile,
+  read: (from: number, to: number) => string[] | undefined,
   definition: number,
 ): number | undefined {
   const first = Math.max(1, definition - commentLinesMax);
-  const lines = excerpts.lines(file, first, definition - 1) ?? [];
+  const lines = read(first, definition - 1) ?? [];
   let at = lines.length - 1;
   for (let skipped = 0; skipped < betweenLinesMax; skipped += 1, at -= 1) {
     const line = lines[at] ?? '';

@@ -1,9 +1,3 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { packFacts, unpackFacts } from './packed-facts.js';
-
-/** Of one text, unpacked; the largest that is read has 32 MiB. */
-const factsBytesMax = 256 * 1024 * 1024;
-
 export const grammarLanguages = [
   'c',
   'cpp',
@@ -135,16 +129,3 @@ export interface FileFacts {
 
 /** Raised whenever a miner would say something else about the same blob, or facts are packed in another way. */
 export const minerVersion = 6;
-
-/** Levels above make them hardly smaller, and take longer than the mining of some files. */
-const level = 4;
-
-/** Compressed: the facts of a code base are a fifth as large as its text, and are read once a change. */
-export function encodeFacts(facts: FileFacts): Buffer {
-  return deflateRawSync(packFacts(facts), { level });
-}
-
-/** Throws when broken. Words of a document come in the order of their numbers. */
-export function decodeFacts(bytes: Uint8Array): FileFacts {
-  return unpackFacts(inflateRawSync(bytes, { maxOutputLength: factsBytesMax }));
-}

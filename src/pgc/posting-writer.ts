@@ -1,5 +1,5 @@
 import { ByteColumn, bytesOf, groupBy, NumberColumn } from './bytes.js';
-import { fields, type Field } from './shard-index.js';
+import { fields, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 

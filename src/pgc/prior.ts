@@ -1,7 +1,8 @@
 import { stem } from './miners/stem.js';
 import type { Question } from './question.js';
-import type { Field, ShardIndex } from './shard-index.js';
-import { fields } from './shard-index.js';
+import type { ShardIndex } from './shard-index.js';
+import type { Field } from './fields.js';
+import { fields } from './fields.js';
 import { isStandInOf } from './symbol-candidate.js';
 
 /** What explains is preferred over what merely names, at equal match. */

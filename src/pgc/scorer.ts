@@ -1,6 +1,6 @@
 import type { Question } from './question.js';
 import { isEveryday } from './prior.js';
-import { fieldOf, fields, type Field, type FieldName } from './shard-index.js';
+import { fieldOf, fields, type Field, type FieldName } from './fields.js';
 import type { TermIndex } from './term-index.js';
 
 /** BM25F: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. */

@@ -1,5 +1,6 @@
 import { cutAtWord } from '../base/text.js';
-import { Abbreviations, withAbbreviations } from './abbreviations.js';
+import { Abbreviations } from './abbreviations.js';
+import { withAbbreviations } from './question-expansion.js';
 import { callSupport } from './call-support.js';
 import { asBusError, type BusError } from '../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';

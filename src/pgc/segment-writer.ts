@@ -4,7 +4,8 @@ import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './f
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
-import { fieldOf, type Field, type FileRow, type ShardInfo } from './shard-index.js';
+import type { FileRow, ShardInfo } from './shard-index.js';
+import { fieldOf, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 import { packStrings } from './string-table.js';

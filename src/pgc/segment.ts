@@ -9,17 +9,17 @@ import {
 import { CallTable } from './call-table.js';
 import { declarationFlag, exportedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
-import {
-  type CallRow,
-  type Field,
-  type FileRow,
-  type ImportRow,
-  type ShardIndex,
-  type ShardInfo,
-  type SymbolOutline,
-  type SymbolPlace,
-  type SymbolRow,
+import type {
+  CallRow,
+  FileRow,
+  ImportRow,
+  ShardIndex,
+  ShardInfo,
+  SymbolOutline,
+  SymbolPlace,
+  SymbolRow,
 } from './shard-index.js';
+import type { Field } from './fields.js';
 import { PackedRows } from './packed-rows.js';
 import { SortedNames } from './sorted-names.js';
 import { StringTable } from './string-table.js';

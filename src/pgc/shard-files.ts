@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { asBusError } from '../errors/bus-error.js';
 import { AbbreviationMiner } from './abbreviations.js';
 import { cardPath, makeCard, writeCard } from './card-file.js';
 import type { RuleDigests } from './fact-store.js';
-import { decodeFacts, isCode, type FileFacts, type ItemFact, type SymbolFact } from './facts.js';
+import { isCode, type FileFacts, type ItemFact, type SymbolFact } from './facts.js';
+import { decodeFacts } from './packed-facts.js';
 import { failedRule } from './items/items.js';
 import { WordsWriter } from './locate/words-writer.js';
 import type { IndexPlace, ManifestShard } from './manifest.js';
@@ -15,6 +15,7 @@ import {
   type FiledOverlay,
 } from './overlays/generators.js';
 import { OverlayWriter, type PlacedItem } from './overlays/overlay-file.js';
+import { failedState, reasonOf, stateOf } from './overlays/overlay-state.js';
 import { segmentLayout, writeSections } from './segment-file.js';
 import { Segment } from './segment.js';
 import { SegmentWriter } from './segment-writer.js';
@@ -214,30 +215,6 @@ function of(overlay: OverlayName, items: readonly PlacedItem[]): PlacedItem[] {
 
 function countsOf(overlays: ManifestShard['overlays']): Record<string, number> {
   return Object.fromEntries(Object.entries(overlays).map(([name, { items }]) => [name, items]));
-}
-
-export function stateOf(
-  overlay: OverlayName,
-  items: number,
-  file: string,
-): ManifestShard['overlays'][string] {
-  const { name: generator, version } = generators[overlay];
-  return { state: 'ready', generator, version, items, reason: '', file };
-}
-
-/** What is served without it. */
-export function failedState(
-  overlay: OverlayName,
-  reason: string,
-): ManifestShard['overlays'][string] {
-  return { ...stateOf(overlay, 0, ''), state: 'failed', reason };
-}
-
-/** Of what one overlay fails; a run that was interrupted is none of them, and throws on. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = asBusError(error);
-  if (code === 'INTERRUPTED') throw error;
-  return `${code}: ${message}`;
 }
 
 /** Items with the name of the innermost symbol around each, and with its words where that is a section of a text. */

@@ -6,7 +6,7 @@ import {
   shortLengthMax,
   type TermSection,
 } from './posting-writer.js';
-import { fields, type Field } from './shard-index.js';
+import { fields, type Field } from './fields.js';
 import { SortedNames } from './sorted-names.js';
 
 /** Documents with fields, found by their terms. Ids are dense. */

@@ -43,14 +43,6 @@ export const cppQuery = `
 (ERROR) @error
 `;
 
-/** Source that a C compiler would refuse: a header named `.h` that holds any of it is C++. */
-const cppOnly =
-  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
-
-export function isCpp(text: string): boolean {
-  return cppOnly.test(text);
-}
-
 export function mineCpp(grammar: Grammar, text: string): Draft {
   if (isMostlyDefines(text)) return scanDefines(text);
   return new CppMiner(text).mine(grammar);

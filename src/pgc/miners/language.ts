@@ -1,5 +1,4 @@
 import type { FactsLanguage } from '../facts.js';
-import { isCpp } from './cpp.js';
 
 /** What makes a header C++ stands near its beginning. */
 const headerBytes = 64 * 1024;
@@ -64,4 +63,12 @@ export function languageOf(path: string): FactsLanguage | undefined {
 export function languageIn(language: FactsLanguage, path: string, bytes: Buffer): FactsLanguage {
   if (language !== 'c' || !path.endsWith('.h')) return language;
   return isCpp(bytes.subarray(0, headerBytes).toString('latin1')) ? 'cpp' : 'c';
+}
+
+/** Source that a C compiler would refuse: a header named `.h` that holds any of it is C++. */
+const cppOnly =
+  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
+
+export function isCpp(text: string): boolean {
+  return cppOnly.test(text);
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.js';
-import { encodeFacts, type FactsLanguage } from '../facts.js';
+import type { FactsLanguage } from '../facts.js';
+import { encodeFacts } from '../packed-facts.js';
 import type { RulesInForce } from '../items/rules-in-force.js';
 import { Miner } from './mine.js';
 

@@ -4,7 +4,7 @@ import type { BuildNotice } from '../build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
 import { bodyTermsOf } from '../miners/words.js';
 import { Segment } from '../segment.js';
-import { failedState, reasonOf, stateOf } from '../shard-files.js';
+import { failedState, reasonOf, stateOf } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
 import { Verdicts, type Witness } from './verdicts.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from '../build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../manifest.js';
-import { failedState, reasonOf, stateOf } from '../shard-files.js';
+import { failedState, reasonOf, stateOf } from './overlay-state.js';
 import type { FileRow } from '../shard-index.js';
 import type { FileLineage, HistoryMark } from './file-lineage.js';
 import { generators } from './generators.js';

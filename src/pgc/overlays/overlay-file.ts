@@ -5,7 +5,7 @@ import { PackedRows, packRows } from '../packed-rows.js';
 import { PostingWriter, termSections } from '../posting-writer.js';
 import { corrupt, readSections, writeSections, type SectionLayout } from '../segment-file.js';
 import type { OverlayName } from '../shapes.js';
-import { fieldOf, type Field } from '../shard-index.js';
+import { fieldOf, type Field } from '../fields.js';
 import { packStrings, StringTable } from '../string-table.js';
 import { PackedTerms } from '../term-index.js';
 

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  AbbreviationMiner,
-  Abbreviations,
-  withAbbreviations,
-} from '../../../src/pgc/abbreviations.js';
+import { AbbreviationMiner, Abbreviations } from '../../../src/pgc/abbreviations.js';
+import { withAbbreviations } from '../../../src/pgc/question-expansion.js';
 import { analyse } from '../../../src/pgc/question.js';
 import { indexedTree } from '../../support/indexed-tree.js';
 

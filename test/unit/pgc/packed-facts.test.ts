@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FileFacts } from '../../../src/pgc/facts.js';
-import { decodeFacts, encodeFacts } from '../../../src/pgc/facts.js';
+import { decodeFacts, encodeFacts } from '../../../src/pgc/packed-facts.js';
 import { Miner } from '../../../src/pgc/miners/mine.js';
 import { packFacts, unpackFacts } from '../../../src/pgc/packed-facts.js';
 

@@ -8,7 +8,8 @@ import { PostingWriter } from '../../../src/pgc/posting-writer.js';
 import { segmentLayout, writeSections } from '../../../src/pgc/segment-file.js';
 import { SegmentWriter } from '../../../src/pgc/segment-writer.js';
 import { Segment } from '../../../src/pgc/segment.js';
-import { fieldOf, type FileRow, type ShardInfo } from '../../../src/pgc/shard-index.js';
+import type { FileRow, ShardInfo } from '../../../src/pgc/shard-index.js';
+import { fieldOf } from '../../../src/pgc/fields.js';
 import { PackedTerms } from '../../../src/pgc/term-index.js';
 import { crc32 } from '../../../src/wire/crc.js';
 

@@ -8,7 +8,8 @@ import { bodyTermsOf, identifiersOf, wordsOf } from '../../../src/pgc/miners/wor
 import { segmentLayout, writeSections } from '../../../src/pgc/segment-file.js';
 import { SegmentWriter } from '../../../src/pgc/segment-writer.js';
 import { Segment } from '../../../src/pgc/segment.js';
-import type { Field, FileRow, ShardInfo } from '../../../src/pgc/shard-index.js';
+import type { FileRow, ShardInfo } from '../../../src/pgc/shard-index.js';
+import type { Field } from '../../../src/pgc/fields.js';
 
 let folder: string;
 let files = 0;

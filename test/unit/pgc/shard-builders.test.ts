@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeFacts } from '../../../src/pgc/facts.js';
+import { encodeFacts } from '../../../src/pgc/packed-facts.js';
 import { placeOf } from '../../../src/pgc/manifest.js';
 import { Miner } from '../../../src/pgc/miners/mine.js';
 import { openBuilders, type ShardBuilder } from '../../../src/pgc/shard-builders.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCpp } from '../../../../src/pgc/miners/cpp.js';
+import { isCpp } from '../../../../src/pgc/miners/language.js';
 import { callsOf, mined, symbolOf } from '../../../support/miners/mined.js';
 
 const source = `#include <vector>

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import type { FactsLanguage } from '../../../../src/pgc/facts.js';
-import { isCpp } from '../../../../src/pgc/miners/cpp.js';
+import { isCpp } from '../../../../src/pgc/miners/language.js';
 import { Miner } from '../../../../src/pgc/miners/mine.js';
 
 /** What is linear takes some hundred milliseconds; what is not takes minutes. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeFacts, encodeFacts, type FactsLanguage } from '../../../../src/pgc/facts.js';
+import type { FactsLanguage } from '../../../../src/pgc/facts.js';
+import { decodeFacts, encodeFacts } from '../../../../src/pgc/packed-facts.js';
 import { bracketDepthMax, parseBytesMax } from '../../../../src/pgc/miners/mine.js';
 import { mined, symbolOf } from '../../../support/miners/mined.js';
 

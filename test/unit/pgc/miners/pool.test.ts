@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeFacts } from '../../../../src/pgc/facts.js';
+import { decodeFacts } from '../../../../src/pgc/packed-facts.js';
 import { MinerPool, queuedPerJob } from '../../../../src/pgc/miners/pool.js';
 
 const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
