@@ -2,7 +2,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Questions } from '../../src/lattice/questions.js';
-import type { Analyses } from '../../src/pgc/analysis/analyses.js';
+import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import { RemoteQuestions } from '../../src/remote/questions.js';
 import { withClient as withRemoteClient } from '../../src/remote/with-client.js';
 

@@ -4,12 +4,12 @@ import { Lattice } from '../../src/lattice/lattice.js';
 import { ProseQuestions, wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
 import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { TreeAnalyses, type Analyses } from '../../src/pgc/analysis/analyses.js';
-import { openIndex } from '../../src/pgc/open-index.js';
-import { lazyCardOf } from '../../src/pgc/card.js';
-import { openShards } from '../../src/pgc/open-shards.js';
+import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
+import { openIndex } from '../../src/pgc/search/open-index.js';
+import { lazyCardOf } from '../../src/pgc/search/card/card.js';
+import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
-import { Engine } from '../../src/pgc/vectors/engine.js';
+import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { proseOf } from '../prose.js';
 
 /** Runs `work` with the built index of a tree, without a broker. Throws INDEX_*. */

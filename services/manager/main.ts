@@ -6,7 +6,7 @@ import { KeptJournals } from '../../src/lattice/kept-journals.js';
 import type { Trace } from '../../src/base/trace.js';
 import { HealthServer, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import { latticeService, troublePrefix } from '../../src/pgc/messages.js';
+import { latticeService, troublePrefix } from '../../src/pgc/serve/messages.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { proseOf } from '../prose.js';

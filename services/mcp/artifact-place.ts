@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Client } from '../../src/client/client.js';
-import { treeServiceOf } from '../../src/pgc/tree-service.js';
+import { treeServiceOf } from '../../src/pgc/serve/tree-service.js';
 import { artifactPlace, treeOf, type ArtifactPlace } from '../../src/remote/artifact-place.js';
 import type { Bus } from './bus.js';
 

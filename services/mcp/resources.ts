@@ -4,7 +4,7 @@ import {
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { shardMessages } from '../../src/pgc/messages.js';
+import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Card, CardTerm, TopologyAnswer } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
 import { fitted, listsOf, type Cut } from '../../src/remote/tools/bounds.js';

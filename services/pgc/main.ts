@@ -7,7 +7,7 @@ import { Host, type HostOptions } from '../../src/pgc/serve/host.js';
 import type { AskShard } from '../../src/pgc/serve/hosted-shard.js';
 import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { serveTree } from '../../src/pgc/serve/tree-agent.js';
-import { Engine } from '../../src/pgc/vectors/engine.js';
+import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { notifySystemd, untilStopped } from '../process.js';
 import { proseOf } from '../prose.js';

@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../pgc/items/redaction.js';
+import { withoutCredentials } from '../pgc/mine/items/redaction.js';
 
 /** Of one line: what is longer is looked at in pieces. */
 const pieceChars = 4_000;

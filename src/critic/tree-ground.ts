@@ -1,7 +1,7 @@
 import type { Questions } from '../lattice/questions.js';
-import { ConfinedReader, isInnerPath } from '../pgc/confined-reader.js';
-import { git } from '../pgc/git.js';
-import { SourceTree } from '../pgc/source-tree.js';
+import { ConfinedReader, isInnerPath } from '../pgc/source/confined-reader.js';
+import { git } from '../pgc/source/git/git.js';
+import { SourceTree } from '../pgc/source/source-tree.js';
 import type { Ground } from './ground.js';
 
 /** Of one file that a critic reads for a line or two. */

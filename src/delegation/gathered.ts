@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.js';
 import { confidenceOf } from '../base/confidence.js';
 import { BusError } from '../errors/bus-error.js';
-import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
-import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
-import type { BlastRequest } from '../pgc/analysis/analyses.js';
-import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
+import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
+import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { BlastRequest } from '../pgc/analyse/analyses.js';
+import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type { AskAnswer, CallersAnswer, Citation } from '../pgc/shapes.js';
 import {
   evidenceLimits,

@@ -3,19 +3,19 @@ import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
 import type { Lack, Pgc } from '../delegation/gathered.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
-import type { BlastRequest } from '../pgc/analysis/analyses.js';
-import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
+import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
+import type { BlastRequest } from '../pgc/analyse/analyses.js';
+import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import {
   latticeMessages,
   latticeService,
   shardMessages,
   type MessageType,
-} from '../pgc/messages.js';
+} from '../pgc/serve/messages.js';
 import { citationsMax, engineName, type AskAnswer, type CallersAnswer } from '../pgc/shapes.js';
-import { plainName } from '../pgc/verify.js';
+import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
 

@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
-import { hedged } from '../pgc/ask.js';
-import { analyse, withHints } from '../pgc/question.js';
+import { hedged } from '../pgc/answer/ask.js';
+import { analyse, withHints } from '../pgc/search/question/question.js';
 import {
   engineName,
   type AskAnswer,

@@ -1,5 +1,5 @@
 import type { CallSite, Definition, Step } from '../pgc/shapes.js';
-import { isConstructor } from '../pgc/visibility.js';
+import { isConstructor } from '../pgc/bind/visibility.js';
 
 /** A function definition, as `path:line` in the shard that holds it. */
 export interface Node {

@@ -9,7 +9,7 @@ import {
   type Definition,
   type Expansion,
 } from '../pgc/shapes.js';
-import { plainName } from '../pgc/verify.js';
+import { plainName } from '../pgc/answer/verify.js';
 import { fanOut, merged } from './asking.js';
 import { FarDefinitions, farUseOf, type FarUse } from './far-definitions.js';
 import type { Lattice } from './lattice.js';

@@ -1,5 +1,5 @@
-import { Wanted, WantedNames, type NameList } from '../pgc/name-list.js';
-import { PackedCard, type CardLists } from '../pgc/packed-card.js';
+import { Wanted, WantedNames, type NameList } from '../pgc/search/card/name-list.js';
+import { PackedCard, type CardLists } from '../pgc/search/card/packed-card.js';
 import type { Card } from '../pgc/shapes.js';
 
 /** Names whose owners are remembered; at the limit the memory starts anew. */

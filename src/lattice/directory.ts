@@ -1,7 +1,7 @@
 import { CardNames } from './card-names.js';
-import { WantedNames } from '../pgc/name-list.js';
-import { ForwardWalk } from '../pgc/module-calls.js';
-import { forwarded } from '../pgc/scope.js';
+import { WantedNames } from '../pgc/search/card/name-list.js';
+import { ForwardWalk } from '../pgc/bind/module-calls.js';
+import { forwarded } from '../pgc/bind/scope.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import type { Card, CardModule, Definition, Lookup } from '../pgc/shapes.js';
 

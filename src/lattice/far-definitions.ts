@@ -1,5 +1,10 @@
 import type { CallSite, CodedError, Definition, Lookup, ShardPort } from '../pgc/shapes.js';
-import { constructorsOf, isConstructor, visibleDefinitions, type Use } from '../pgc/visibility.js';
+import {
+  constructorsOf,
+  isConstructor,
+  visibleDefinitions,
+  type Use,
+} from '../pgc/bind/visibility.js';
 import { fanOut } from './asking.js';
 import type { Directory } from './directory.js';
 

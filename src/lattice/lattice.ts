@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BusError } from '../errors/bus-error.js';
-import { wordsOf } from '../pgc/miners/words.js';
+import { wordsOf } from '../pgc/format/words.js';
 import type { Card, CodedError, ShardPort } from '../pgc/shapes.js';
 import { failureOf } from './asking.js';
 import { CardNames } from './card-names.js';

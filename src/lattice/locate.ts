@@ -1,8 +1,13 @@
 import type { Clock } from '../base/clock.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { filesMax, locateIn, type LocateAnswer, type LocateRequest } from '../pgc/locate/locate.js';
-import { reportOf } from '../pgc/locate/report.js';
-import type { WordsPort } from '../pgc/locate/words-port.js';
+import {
+  filesMax,
+  locateIn,
+  type LocateAnswer,
+  type LocateRequest,
+} from '../pgc/search/locate/locate.js';
+import { reportOf } from '../pgc/search/locate/report.js';
+import type { WordsPort } from '../pgc/search/locate/words-port.js';
 import type { CodedError, ShardPort } from '../pgc/shapes.js';
 import { failureOf, fanOut } from './asking.js';
 import type { Lattice } from './lattice.js';

@@ -2,11 +2,11 @@ import type { Clock } from '../base/clock.js';
 import { unreachable } from '../base/assert.js';
 import { BusError } from '../errors/bus-error.js';
 import { start, step, type Step } from '../machine/step.js';
-import { placePrior, wantsAsides } from '../pgc/prior.js';
-import { analyse, withHints, type Question } from '../pgc/question.js';
-import { isApart } from '../pgc/reach.js';
-import { isOfMeaning } from '../pgc/search.js';
-import { isHeader } from '../pgc/visibility.js';
+import { placePrior, wantsAsides } from '../pgc/search/prior.js';
+import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
+import { isApart } from '../pgc/bind/reach.js';
+import { isOfMeaning } from '../pgc/search/search.js';
+import { isHeader } from '../pgc/bind/visibility.js';
 import type {
   Hop,
   HopAnswer,

@@ -1,17 +1,17 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
 import type {
   AlgebraRequest,
   Analyses,
   BlastRequest,
   PatternsRequest,
   SecurityRequest,
-} from '../pgc/analysis/analyses.js';
-import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
-import type { LocateAnswer, LocateRequest } from '../pgc/locate/locate.js';
+} from '../pgc/analyse/analyses.js';
+import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
+import type { LocateAnswer, LocateRequest } from '../pgc/search/locate/locate.js';
 import type {
   AskAnswer,
   AskRequest,
@@ -25,7 +25,7 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
-import { verify } from '../pgc/verify.js';
+import { verify } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf } from './call-sites.js';
 import type { Journal } from './journal.js';

@@ -1,5 +1,5 @@
-import { isPathOf } from '../pgc/retrieve.js';
-import type { Question } from '../pgc/question.js';
+import { isPathOf } from '../pgc/search/retrieve.js';
+import type { Question } from '../pgc/search/question/question.js';
 import type { Card } from '../pgc/shapes.js';
 import { CardNames } from './card-names.js';
 

@@ -1,9 +1,9 @@
-import { targetsOfCall } from '../pgc/call-graph.js';
-import { cardOf } from '../pgc/card.js';
-import { firstSentence } from '../pgc/compose.js';
-import { wordsOf } from '../pgc/miners/words.js';
-import { isAside } from '../pgc/prior.js';
-import type { ShardIndex, SymbolRow } from '../pgc/shard-index.js';
+import { targetsOfCall } from '../pgc/bind/call-graph.js';
+import { cardOf } from '../pgc/search/card/card.js';
+import { firstSentence } from '../pgc/answer/compose.js';
+import { wordsOf } from '../pgc/format/words.js';
+import { isAside } from '../pgc/search/prior.js';
+import type { ShardIndex, SymbolRow } from '../pgc/format/shard-index.js';
 import { Directory } from './directory.js';
 
 /** Functions of a shard that are weighed, spread over all of it: the most used ones are among any such sample. */

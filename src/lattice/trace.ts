@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../pgc/shapes.js';
-import { withoutStandIns } from '../pgc/visibility.js';
+import { withoutStandIns } from '../pgc/bind/visibility.js';
 import { fanOut, merged } from './asking.js';
 import { missing } from './call-sites.js';
 import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';

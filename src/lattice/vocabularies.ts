@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { ErrorCode } from '../errors/catalogue.js';
-import { TreeWords } from '../pgc/locate/tree-words.js';
-import { KnownTree } from '../pgc/locate/locate.js';
-import { VocabularyWords, type KnownWords } from '../pgc/locate/vocabulary.js';
-import type { WordsPort } from '../pgc/locate/words-port.js';
+import { TreeWords } from '../pgc/search/locate/tree-words.js';
+import { KnownTree } from '../pgc/search/locate/locate.js';
+import { VocabularyWords, type KnownWords } from '../pgc/search/locate/vocabulary.js';
+import type { WordsPort } from '../pgc/search/locate/words-port.js';
 import type { CodedError } from '../pgc/shapes.js';
 import { failureOf, orAborted } from './asking.js';
 

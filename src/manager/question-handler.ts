@@ -12,10 +12,10 @@ import {
   verifyAll,
   type AskingOptions,
 } from '../lattice/questions.js';
-import type { Analyses } from '../pgc/analysis/analyses.js';
-import type { LocateRequest } from '../pgc/locate/locate.js';
-import { latticeMessages, queryProgress, type MessageType } from '../pgc/messages.js';
-import { analyse, questionCharsMax } from '../pgc/question.js';
+import type { Analyses } from '../pgc/analyse/analyses.js';
+import type { LocateRequest } from '../pgc/search/locate/locate.js';
+import { latticeMessages, queryProgress, type MessageType } from '../pgc/serve/messages.js';
+import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
 import { RemoteAnalyses } from '../remote/analyses.js';
 import { choose, type Shards } from '../remote/shards.js';
 

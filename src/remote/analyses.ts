@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import { asBusError } from '../errors/bus-error.js';
-import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
 import type {
   AlgebraRequest,
   Analyses,
@@ -8,12 +8,12 @@ import type {
   BlastRequest,
   PatternsRequest,
   SecurityRequest,
-} from '../pgc/analysis/analyses.js';
-import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
-import { treeMessages, type MessageType } from '../pgc/messages.js';
-import { treeServiceOf } from '../pgc/tree-service.js';
+} from '../pgc/analyse/analyses.js';
+import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
+import { treeMessages, type MessageType } from '../pgc/serve/messages.js';
+import { treeServiceOf } from '../pgc/serve/tree-service.js';
 import { ask } from './request.js';
 
 /** Hosts that one request is tried with: the first may be lost while it works. */

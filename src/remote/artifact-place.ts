@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config/config.js';
 import { asBusError } from '../errors/bus-error.js';
-import { isBelow } from '../pgc/confined-reader.js';
-import { placeOf } from '../pgc/manifest.js';
+import { isBelow } from '../pgc/source/confined-reader.js';
+import { placeOf } from '../pgc/plan/manifest.js';
 
 /** Whether a folder, absolute and without links, is the root of a tree that can be asked about. */
 export type IsKnown = (folder: string) => boolean;

@@ -1,23 +1,23 @@
 import type { Client, RequestOptions } from '../client/client.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
-import type { LocateAnswer, LocateRequest } from '../pgc/locate/locate.js';
+import type { LocateAnswer, LocateRequest } from '../pgc/search/locate/locate.js';
 import {
   latticeMessages,
   latticeService,
   queryProgress,
   shardMessages,
   type MessageType,
-} from '../pgc/messages.js';
-import type { AlgebraAnswer } from '../pgc/algebra/evaluate.js';
+} from '../pgc/serve/messages.js';
+import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
 import type {
   AlgebraRequest,
   BlastRequest,
   PatternsRequest,
   SecurityRequest,
-} from '../pgc/analysis/analyses.js';
-import type { BlastRadius } from '../pgc/analysis/blast-radius.js';
-import type { DependencyPatterns } from '../pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analysis/security-blast-radius.js';
+} from '../pgc/analyse/analyses.js';
+import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type {
   AskAnswer,
   AskRequest,

@@ -1,15 +1,15 @@
 import type { Client } from '../client/client.js';
 import { Semaphore } from '../base/semaphore.js';
 import { BusError } from '../errors/bus-error.js';
-import type { Vocabulary } from '../pgc/locate/vocabulary.js';
+import type { Vocabulary } from '../pgc/search/locate/vocabulary.js';
 import type {
   RankAnswer,
   RankRequest,
   ReadAnswer,
   ReadRequest,
   WordsPort,
-} from '../pgc/locate/words-port.js';
-import { shardMessages, type MessageType } from '../pgc/messages.js';
+} from '../pgc/search/locate/words-port.js';
+import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
 import { citationsMax } from '../pgc/shapes.js';
 import type {
   AskAnswer,

@@ -1,4 +1,4 @@
-import type { FolderPlan } from '../pgc/plan-folder.js';
+import type { FolderPlan } from '../pgc/plan/plan-folder.js';
 import { table } from './terminal.js';
 
 /** Paths of a shard in the table; --tree and --json have them all. */

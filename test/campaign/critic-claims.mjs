@@ -17,10 +17,10 @@ import { numerals } from '../../dist/src/critic/numerals.js';
 import { TreeGround } from '../../dist/src/critic/tree-ground.js';
 import { Lattice } from '../../dist/src/lattice/lattice.js';
 import { LatticeQuestions } from '../../dist/src/lattice/questions.js';
-import { TreeAnalyses } from '../../dist/src/pgc/analysis/analyses.js';
-import { lazyCardOf } from '../../dist/src/pgc/card.js';
-import { openIndex } from '../../dist/src/pgc/open-index.js';
-import { openShards } from '../../dist/src/pgc/open-shards.js';
+import { TreeAnalyses } from '../../dist/src/pgc/analyse/analyses.js';
+import { lazyCardOf } from '../../dist/src/pgc/search/card/card.js';
+import { openIndex } from '../../dist/src/pgc/search/open-index.js';
+import { openShards } from '../../dist/src/pgc/serve/open-shards.js';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { sourceArchive } from '../bench/kernel/kernel-tree.mjs';
 

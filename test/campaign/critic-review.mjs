@@ -8,10 +8,10 @@ import { qualityGate } from '../../dist/src/critic/shapes.js';
 import { TreeGround } from '../../dist/src/critic/tree-ground.js';
 import { Lattice } from '../../dist/src/lattice/lattice.js';
 import { LatticeQuestions } from '../../dist/src/lattice/questions.js';
-import { TreeAnalyses } from '../../dist/src/pgc/analysis/analyses.js';
-import { lazyCardOf } from '../../dist/src/pgc/card.js';
-import { openIndex } from '../../dist/src/pgc/open-index.js';
-import { openShards } from '../../dist/src/pgc/open-shards.js';
+import { TreeAnalyses } from '../../dist/src/pgc/analyse/analyses.js';
+import { lazyCardOf } from '../../dist/src/pgc/search/card/card.js';
+import { openIndex } from '../../dist/src/pgc/search/open-index.js';
+import { openShards } from '../../dist/src/pgc/serve/open-shards.js';
 
 const context = {
   ...{ criticality: 'C3', phase: 'PH-DESIGN', target_type: 'TGT-ARCH', maturity: 'MAT-DRAFT' },

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { latticeMessages, latticeService } from '../../dist/src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../dist/src/pgc/serve/messages.js';
 import { milliseconds, percentile, table } from '../bench/kernel/figures.mjs';
 import { processTree, startLattice, temporaryFolder } from '../bench/kernel/process.mjs';
 import { questionsOf } from '../bench/lattice/questions.mjs';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { asBusError } from '../../src/errors/bus-error.js';
-import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../src/pgc/serve/messages.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTask } from '../../src/delegation/schema.js';
-import { placeOf, readManifest, writeManifest } from '../../src/pgc/manifest.js';
-import { realRoot } from '../../src/pgc/source-tree.js';
-import { verify } from '../../src/pgc/verify.js';
+import { placeOf, readManifest, writeManifest } from '../../src/pgc/plan/manifest.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
+import { verify } from '../../src/pgc/answer/verify.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { handOverType, HostedShard } from '../../src/pgc/serve/hosted-shard.js';
-import { shardMessages } from '../../src/pgc/messages.js';
+import { shardMessages } from '../../src/pgc/serve/messages.js';
 import { testBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 

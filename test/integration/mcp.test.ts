@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
-import { shardMessages } from '../../src/pgc/messages.js';
+import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { AskAnswer } from '../../src/pgc/shapes.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { placeOf } from '../../src/pgc/manifest.js';
-import { realRoot } from '../../src/pgc/source-tree.js';
+import { placeOf } from '../../src/pgc/plan/manifest.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { factsLayout } from '../../src/store/layouts.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OverlayWorks } from '../../src/executor/overlay-works.js';
 import { PgcOnBus } from '../../src/executor/pgc-on-bus.js';
 import type { Client } from '../../src/client/client.js';
-import { latticeMessages, latticeService, shardMessages } from '../../src/pgc/messages.js';
+import { latticeMessages, latticeService, shardMessages } from '../../src/pgc/serve/messages.js';
 import { recordOf, testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TaskResponse } from '../../src/delegation/shapes.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../src/pgc/serve/messages.js';
 import { taskMessages } from '../../src/task/messages.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRule } from '../support/model-server.js';

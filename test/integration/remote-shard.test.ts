@@ -2,7 +2,7 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteShard } from '../../src/remote/shard.js';
 import { Semaphore } from '../../src/base/semaphore.js';
-import { shardMessages } from '../../src/pgc/messages.js';
+import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Citation, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';

@@ -1,9 +1,9 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { indexFolder } from '../../src/pgc/index-folder.js';
-import { openShards } from '../../src/pgc/open-shards.js';
-import type { Shard } from '../../src/pgc/shard.js';
+import { indexFolder } from '../../src/pgc/build/index-folder.js';
+import { openShards } from '../../src/pgc/serve/open-shards.js';
+import type { Shard } from '../../src/pgc/serve/shard.js';
 
 /** A small kernel: a driver maps its buffers through a header and a mapping layer that ends in the allocator. */
 export const chainFiles: Record<string, string> = {

@@ -2,11 +2,11 @@ import { systemClock } from '../../src/base/clock.js';
 import { TreeGround } from '../../src/critic/tree-ground.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
-import { lazyCardOf } from '../../src/pgc/card.js';
-import { TreeAnalyses } from '../../src/pgc/analysis/analyses.js';
-import { indexFolder } from '../../src/pgc/index-folder.js';
-import { openIndex } from '../../src/pgc/open-index.js';
-import { openShards } from '../../src/pgc/open-shards.js';
+import { lazyCardOf } from '../../src/pgc/search/card/card.js';
+import { TreeAnalyses } from '../../src/pgc/analyse/analyses.js';
+import { indexFolder } from '../../src/pgc/build/index-folder.js';
+import { openIndex } from '../../src/pgc/search/open-index.js';
+import { openShards } from '../../src/pgc/serve/open-shards.js';
 import { TemporaryTree } from './git-tree.js';
 import type { IndexedTree } from './indexed-tree.js';
 

@@ -1,6 +1,6 @@
-import { indexFolder } from '../../src/pgc/index-folder.js';
-import { openShards } from '../../src/pgc/open-shards.js';
-import type { Shard } from '../../src/pgc/shard.js';
+import { indexFolder } from '../../src/pgc/build/index-folder.js';
+import { openShards } from '../../src/pgc/serve/open-shards.js';
+import type { Shard } from '../../src/pgc/serve/shard.js';
 import { TemporaryTree } from './git-tree.js';
 
 export interface IndexedTree extends AsyncDisposable {

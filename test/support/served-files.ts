@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { placeOf, readManifest } from '../../src/pgc/manifest.js';
+import { placeOf, readManifest } from '../../src/pgc/plan/manifest.js';
 
 /** Digests of all that an index serves, and what it says of its overlays: nothing else may be there. */
 export async function servedFiles(root: string, home: string): Promise<Record<string, string>> {

@@ -12,7 +12,7 @@ import {
   type TaskResponse,
 } from '../../src/delegation/shapes.js';
 import { slotsCapability } from '../../src/delegation/worker-pool.js';
-import { latticeMessages, latticeService } from '../../src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../src/pgc/serve/messages.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 
 type Answer = Partial<Omit<TaskResponse, 'task_id' | 'attempt'>>;

@@ -4,9 +4,9 @@ import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { placeOf, readManifest } from '../../../src/pgc/manifest.js';
-import { Engine } from '../../../src/pgc/vectors/engine.js';
-import { tableFingerprint } from '../../../src/pgc/vectors/table-file.js';
+import { placeOf, readManifest } from '../../../src/pgc/plan/manifest.js';
+import { Engine } from '../../../src/pgc/search/vectors/engine.js';
+import { tableFingerprint } from '../../../src/pgc/search/vectors/table-file.js';
 import { openSandbox } from '../../../src/executor/open-sandbox.js';
 import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { catalogue, isErrorCode } from '../../../src/errors/catalogue.js';
-import { troublePrefix } from '../../../src/pgc/messages.js';
-import { watchedTrees, type Watched } from '../../../src/pgc/watch/watch-notice.js';
+import { troublePrefix } from '../../../src/pgc/serve/messages.js';
+import { watchedTrees, type Watched } from '../../../src/pgc/build/watch/watch-notice.js';
 import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';

@@ -4,8 +4,8 @@ import {
   shownMax,
   type AlgebraAnchor,
   type AlgebraAnswer,
-} from '../../../src/pgc/algebra/evaluate.js';
-import { parseExpression } from '../../../src/pgc/algebra/expression.js';
+} from '../../../src/pgc/analyse/algebra/evaluate.js';
+import { parseExpression } from '../../../src/pgc/analyse/algebra/expression.js';
 import { wholeNumber } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print, withError } from '../output.js';

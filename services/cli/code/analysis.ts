@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Analyses, AnalysisOptions } from '../../../src/pgc/analysis/analyses.js';
+import type { Analyses, AnalysisOptions } from '../../../src/pgc/analyse/analyses.js';
 import {
   depthDefault,
   depthLimit,
@@ -7,13 +7,13 @@ import {
   type BlastNode,
   type BlastRadius,
   type Direction,
-} from '../../../src/pgc/analysis/blast-radius.js';
+} from '../../../src/pgc/analyse/blast-radius.js';
 import {
   violationsDefault,
   violationsLimit,
   type DependencyPatterns,
-} from '../../../src/pgc/analysis/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../../../src/pgc/analysis/security-blast-radius.js';
+} from '../../../src/pgc/analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../../../src/pgc/analyse/security-blast-radius.js';
 import { withAnalyses } from '../connect.js';
 import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { table } from '../../../src/render/terminal.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { analyse, questionCharsMax } from '../../../src/pgc/question.js';
+import { analyse, questionCharsMax } from '../../../src/pgc/search/question/question.js';
 import type { AskAnswer, AskRequest } from '../../../src/pgc/shapes.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { beginningOf } from '../input.js';

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import type { Questions } from '../../../src/lattice/questions.js';
-import { idOf, rowBytesMax, rowOf, rowsIn } from '../../../src/pgc/locate/batch.js';
+import { idOf, rowBytesMax, rowOf, rowsIn } from '../../../src/pgc/search/locate/batch.js';
 import {
   filesMax,
   Locator,
   type LocateAnswer,
   type LocatedFile,
-} from '../../../src/pgc/locate/locate.js';
+} from '../../../src/pgc/search/locate/locate.js';
 import {
   parseReport,
   reportCharsMax,
   reportOf,
   type Report,
-} from '../../../src/pgc/locate/report.js';
-import { judgeOf } from '../../../src/pgc/vectors/judge.js';
+} from '../../../src/pgc/search/locate/report.js';
+import { judgeOf } from '../../../src/pgc/search/vectors/judge.js';
 import { RemoteQuestions } from '../../../src/remote/questions.js';
 import { withClient } from '../connect.js';
 import { beginningOf, bytesOf } from '../input.js';

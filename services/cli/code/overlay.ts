@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { readBuilding, type Building } from '../../../src/pgc/build-notice.js';
-import { indexFolder } from '../../../src/pgc/index-folder.js';
-import { rulesOf } from '../../../src/pgc/items/rule-file.js';
-import type { RulesInForce } from '../../../src/pgc/items/rules-in-force.js';
-import type { SecurityRule } from '../../../src/pgc/items/security-rules.js';
-import { patternRules } from '../../../src/pgc/items/security.js';
+import { readBuilding, type Building } from '../../../src/pgc/overlay/build-notice.js';
+import { indexFolder } from '../../../src/pgc/build/index-folder.js';
+import { rulesOf } from '../../../src/pgc/mine/items/rule-file.js';
+import type { RulesInForce } from '../../../src/pgc/mine/items/rules-in-force.js';
+import type { SecurityRule } from '../../../src/pgc/mine/items/security-rules.js';
+import { patternRules } from '../../../src/pgc/mine/items/security.js';
 import {
   placeOf,
   readManifest,
   type Manifest,
   type ManifestShard,
-} from '../../../src/pgc/manifest.js';
-import { generators } from '../../../src/pgc/overlays/generators.js';
+} from '../../../src/pgc/plan/manifest.js';
+import { generators } from '../../../src/pgc/overlay/generators.js';
 import { overlayNames, type OverlayName } from '../../../src/pgc/shapes.js';
-import { realRoot, SourceTree } from '../../../src/pgc/source-tree.js';
+import { realRoot, SourceTree } from '../../../src/pgc/source/source-tree.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { printable, table } from '../../../src/render/terminal.js';
 import { print, usage } from '../output.js';

@@ -1,4 +1,4 @@
-import type { IndexProgress } from '../../../src/pgc/source-mining.js';
+import type { IndexProgress } from '../../../src/pgc/build/source-mining.js';
 
 const barWidth = 28;
 const terminalEveryMs = 100;

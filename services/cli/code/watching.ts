@@ -3,11 +3,11 @@ import { systemClock } from '../../../src/base/clock.js';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { openLog, type Logger } from '../../../src/observe/log.js';
-import { placeOf } from '../../../src/pgc/manifest.js';
-import { realRoot } from '../../../src/pgc/source-tree.js';
-import { Refresher, type Changed } from '../../../src/pgc/watch/refresher.js';
-import { TreeWatch } from '../../../src/pgc/watch/tree-watch.js';
-import { WatchNotice } from '../../../src/pgc/watch/watch-notice.js';
+import { placeOf } from '../../../src/pgc/plan/manifest.js';
+import { realRoot } from '../../../src/pgc/source/source-tree.js';
+import { Refresher, type Changed } from '../../../src/pgc/build/watch/refresher.js';
+import { TreeWatch } from '../../../src/pgc/build/watch/tree-watch.js';
+import { WatchNotice } from '../../../src/pgc/build/watch/watch-notice.js';
 import { notifySystemd, untilStopped } from '../../process.js';
 import { index } from '../index-process.js';
 

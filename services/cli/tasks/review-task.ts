@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { EvidenceCitation } from '../../../src/delegation/shapes.js';
-import { ConfinedReader } from '../../../src/pgc/confined-reader.js';
+import { ConfinedReader } from '../../../src/pgc/source/confined-reader.js';
 import type { TaskView } from '../../../src/task/messages.js';
 import { printable } from '../../../src/render/terminal.js';
 import { citationLine, renderTask } from '../../../src/render/task.js';

@@ -1,4 +1,4 @@
-import { issuerTokens } from '../../pgc/credentials.js';
+import { issuerTokens } from '../../pgc/source/credentials.js';
 import type { Found } from '../finding.js';
 import { at, type Check } from './check.js';
 

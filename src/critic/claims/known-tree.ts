@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { blobId } from '../../pgc/blob.js';
+import { blobId } from '../../pgc/source/blob.js';
 import type { CallSite, Definition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import { criticLimits, type Evidence } from '../shapes.js';

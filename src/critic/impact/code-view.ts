@@ -1,4 +1,4 @@
-import { languageOf } from '../../pgc/miners/language.js';
+import { languageOf } from '../../pgc/source/language.js';
 
 export const codeFamilies = ['c', 'es', 'python', 'go', 'java', 'rust'] as const;
 /** Languages that are read alike. */

@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { SymbolFact } from '../../pgc/facts.js';
+import type { SymbolFact } from '../../pgc/format/facts.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import type { ModeInput } from '../mode.js';
 import type { Change } from './change.js';

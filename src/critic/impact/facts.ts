@@ -1,5 +1,5 @@
-import type { BlastRadius } from '../../pgc/analysis/blast-radius.js';
-import { testPath } from '../../pgc/analysis/surfaces.js';
+import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
+import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import {
   impactLimits,

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { AskingOptions } from '../../lattice/questions.js';
-import { testPath } from '../../pgc/analysis/surfaces.js';
+import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
 import { codeViewOf, familyOf, type CodeView } from './code-view.js';

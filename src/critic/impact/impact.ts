@@ -1,5 +1,5 @@
-import type { BlastNode, CriticalPath } from '../../pgc/analysis/blast-radius.js';
-import type { Exposure, Threat } from '../../pgc/analysis/security-blast-radius.js';
+import type { BlastNode, CriticalPath } from '../../pgc/analyse/blast-radius.js';
+import type { Exposure, Threat } from '../../pgc/analyse/security-blast-radius.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import type { CodeView } from './code-view.js';
 import type { Effect } from './effects.js';

@@ -1,4 +1,4 @@
-import { blobId } from '../../pgc/blob.js';
+import { blobId } from '../../pgc/source/blob.js';
 import type { Ground } from '../ground.js';
 import { criticLimits, type Artifact, type Evidence } from '../shapes.js';
 

@@ -1,5 +1,5 @@
 import type { AskingOptions } from '../../lattice/questions.js';
-import { testPath } from '../../pgc/analysis/surfaces.js';
+import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';

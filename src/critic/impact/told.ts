@@ -1,5 +1,5 @@
-import { riskOf, type Risk } from '../../pgc/analysis/security-blast-radius.js';
-import type { Threat } from '../../pgc/analysis/security-blast-radius.js';
+import { riskOf, type Risk } from '../../pgc/analyse/security-blast-radius.js';
+import type { Threat } from '../../pgc/analyse/security-blast-radius.js';
 import type { Artifact, Severity } from '../shapes.js';
 import type { Component, FileFacts, Impact, Reach } from './impact.js';
 import { listed } from './subject.js';

@@ -1,6 +1,6 @@
-import type { FileFacts, SymbolFact } from '../../pgc/facts.js';
-import { languageOf } from '../../pgc/miners/language.js';
-import { Miner } from '../../pgc/miners/mine.js';
+import type { FileFacts, SymbolFact } from '../../pgc/format/facts.js';
+import { languageOf } from '../../pgc/source/language.js';
+import { Miner } from '../../pgc/mine/mine.js';
 import { codeViewOf, type CodeView } from './code-view.js';
 
 /** A call as it is written. */

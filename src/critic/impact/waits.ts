@@ -1,4 +1,4 @@
-import { argumentsAt } from '../../pgc/items/code-text.js';
+import { argumentsAt } from '../../pgc/mine/items/code-text.js';
 import type { CodeView } from './code-view.js';
 import { firstOf, isSaid, placeOf, placesMax, type Gap } from './gap.js';
 

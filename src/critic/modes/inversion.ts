@@ -1,4 +1,4 @@
-import { testPath } from '../../pgc/analysis/surfaces.js';
+import { testPath } from '../../pgc/analyse/surfaces.js';
 import { cut, findingOf, normalised } from '../finding.js';
 import { changeFindings } from '../impact/change-findings.js';
 import { boundsIn, clauseAt, meantIn, numbersOf, saidIn, type Said } from '../impact/claims.js';

@@ -1,5 +1,5 @@
-import type { Threat } from '../../pgc/analysis/security-blast-radius.js';
-import { adviceFor } from '../../pgc/analysis/advice.js';
+import type { Threat } from '../../pgc/analyse/security-blast-radius.js';
+import { adviceFor } from '../../pgc/analyse/advice.js';
 import { findingOf } from '../finding.js';
 import { changeFindings } from '../impact/change-findings.js';
 import type { EffectKind } from '../impact/effects.js';

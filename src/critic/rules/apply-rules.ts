@@ -1,5 +1,5 @@
 import { LinearPattern } from '../../base/pattern/linear-pattern.js';
-import { pathGlob } from '../../pgc/path-glob.js';
+import { pathGlob } from '../../pgc/plan/path-glob.js';
 import type { MarkdownText } from '../markdown.js';
 import type { Rule, RuleCheck } from './rule.js';
 

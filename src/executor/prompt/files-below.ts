@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
-import { ConfinedReader, isBelow, type ReadRefusal } from '../../pgc/confined-reader.js';
+import { ConfinedReader, isBelow, type ReadRefusal } from '../../pgc/source/confined-reader.js';
 import type { FilePort } from '../../prompt/history.js';
 
 /** Of a file that `/read` puts into a conversation. */

@@ -1,5 +1,5 @@
-import { wordsOf } from '../../pgc/miners/words.js';
-import type { TermIndex } from '../../pgc/term-index.js';
+import { wordsOf } from '../../pgc/format/words.js';
+import type { TermIndex } from '../../pgc/format/term-index.js';
 import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
 import type { Journal } from '../journal.js';
 import type { Lattice } from '../lattice.js';

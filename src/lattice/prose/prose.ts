@@ -1,5 +1,5 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { hedged } from '../../pgc/ask.js';
+import { hedged } from '../../pgc/answer/ask.js';
 import {
   engineName,
   type AskAnswer,

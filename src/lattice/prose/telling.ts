@@ -2,8 +2,8 @@ import { BusError } from '../../errors/bus-error.js';
 import { citedOnly } from '../../model/cited.js';
 import { fenced } from '../../model/fenced.js';
 import { filled } from '../../model/texts.js';
-import { withoutCredentials } from '../../pgc/items/redaction.js';
-import { questionCharsMax } from '../../pgc/question.js';
+import { withoutCredentials } from '../../pgc/mine/items/redaction.js';
+import { questionCharsMax } from '../../pgc/search/question/question.js';
 import type { Citation } from '../../pgc/shapes.js';
 import type { ModelUse } from './model-use.js';
 

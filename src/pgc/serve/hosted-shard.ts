@@ -4,9 +4,9 @@ import { within } from '../../base/within.js';
 import type { Client } from '../../client/client.js';
 import type { Incoming } from '../../client/responder.js';
 import { BusError } from '../../errors/bus-error.js';
-import { shardMessages, type MessageType } from '../messages.js';
-import type { Shard } from '../shard.js';
-import type { ServedShard } from '../shard-source.js';
+import { shardMessages, type MessageType } from './messages.js';
+import type { Shard } from './shard.js';
+import type { ServedShard } from './shard-source.js';
 import type { AskAnswer, AskRequest } from '../shapes.js';
 import type { AgentRecord } from '../../wire/messages.js';
 

@@ -1,4 +1,4 @@
-import type { Engine } from '../vectors/engine.js';
+import type { Engine } from '../search/vectors/engine.js';
 
 const mebibyte = 1024 * 1024;
 /** What one process may hold, all in all. */

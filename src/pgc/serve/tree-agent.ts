@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { untilAccepted } from '../../client/registration.js';
-import { placeOf } from '../manifest.js';
-import { realRoot } from '../source-tree.js';
+import { placeOf } from '../plan/manifest.js';
+import { realRoot } from '../source/source-tree.js';
 import type { HostBus } from './take-over.js';
 import { TreeAnalyst, type TreeMemory } from './tree-analyst.js';
 

@@ -5,9 +5,9 @@ import type { Client } from '../../client/client.js';
 import type { Incoming } from '../../client/responder.js';
 import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
-import type { AnalysisName } from '../analysis/analyses.js';
-import { treeMessages } from '../messages.js';
-import { treeServiceOf } from '../tree-service.js';
+import type { AnalysisName } from '../analyse/analyses.js';
+import { treeMessages } from './messages.js';
+import { treeServiceOf } from './tree-service.js';
 
 /** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
 export const jobsMax = 16;

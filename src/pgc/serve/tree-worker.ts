@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.js';
 import { systemClock } from '../../base/clock.js';
 import { asBusError } from '../../errors/bus-error.js';
-import { TreeAnalyses, type AnalysisName, type AnalysisOptions } from '../analysis/analyses.js';
-import { treeMessages, type MessageType } from '../messages.js';
-import { openIndex, type OpenedTree } from '../open-index.js';
+import { TreeAnalyses, type AnalysisName, type AnalysisOptions } from '../analyse/analyses.js';
+import { treeMessages, type MessageType } from './messages.js';
+import { openIndex, type OpenedTree } from '../search/open-index.js';
 import type { TreeJob, TreeReply, TreeWorkerData } from './tree-analyst.js';
 
 assert(parentPort, 'this module runs as a thread that analyses a tree');

@@ -5,9 +5,9 @@ import {
   directions,
   type BlastNode,
   type BlastRadius,
-} from '../../pgc/analysis/blast-radius.js';
-import type { SecurityBlastRadius } from '../../pgc/analysis/security-blast-radius.js';
-import type { LocateAnswer } from '../../pgc/locate/locate.js';
+} from '../../pgc/analyse/blast-radius.js';
+import type { SecurityBlastRadius } from '../../pgc/analyse/security-blast-radius.js';
+import type { LocateAnswer } from '../../pgc/search/locate/locate.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
 import { looks, type Answer, type Tool } from './tool.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { analyse } from '../../pgc/question.js';
+import { analyse } from '../../pgc/search/question/question.js';
 import type {
   AskAnswer,
   AskRequest,

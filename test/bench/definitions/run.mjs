@@ -11,8 +11,8 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { table } from '../kernel/figures.mjs';
-import { Miner } from '../../../dist/src/pgc/miners/mine.js';
-import { languageIn, languageOf } from '../../../dist/src/pgc/miners/language.js';
+import { Miner } from '../../../dist/src/pgc/mine/mine.js';
+import { languageIn, languageOf } from '../../../dist/src/pgc/source/language.js';
 
 const { values: options } = parseArgs({
   options: {

@@ -13,8 +13,8 @@ const pollMs = 500;
 const dist = path.resolve(import.meta.dirname, '../../../dist');
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 const { loadConfig } = await load('src/config/config.js');
-const { ownerOf } = await load('src/pgc/planned-shards.js');
-const { placeOf, readManifest } = await load('src/pgc/manifest.js');
+const { ownerOf } = await load('src/pgc/plan/planned-shards.js');
+const { placeOf, readManifest } = await load('src/pgc/plan/manifest.js');
 const { withQuestions } = await load('services/cli/connect.js');
 
 /** Runs `work` with the questions that `--repo` answers, from an index that is built when it is missing. */

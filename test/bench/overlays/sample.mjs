@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openIndex } from '../../../dist/src/pgc/open-index.js';
+import { openIndex } from '../../../dist/src/pgc/search/open-index.js';
 import { overlayNames } from '../../../dist/src/pgc/shapes.js';
 
 /** Source lines shown before and after the cited ones. */

@@ -1,4 +1,4 @@
-// Learns the weights of `sigma locate` (src/pgc/locate/features.ts) from messages of commits and the files that they change.
+// Learns the weights of `sigma locate` (src/pgc/search/locate/features.ts) from messages of commits and the files that they change.
 //
 //   node test/bench/retrieval/fit-locate.mjs --repo DIR [--home SIGMA_HOME] [--pairs FILE] [--count 20000]
 //
@@ -34,10 +34,10 @@ const { values: options } = parseArgs({
   },
 });
 if (options.repo === undefined) throw new Error('--repo is wanted');
-const { openTree } = await load('src/pgc/locate/locate.js');
-const { Seeking } = await load('src/pgc/locate/seeking.js');
-const { parseReport } = await load('src/pgc/locate/report.js');
-const { featureNames, weights } = await load('src/pgc/locate/features.js');
+const { openTree } = await load('src/pgc/search/locate/locate.js');
+const { Seeking } = await load('src/pgc/search/locate/seeking.js');
+const { parseReport } = await load('src/pgc/search/locate/report.js');
+const { featureNames, weights } = await load('src/pgc/search/locate/features.js');
 
 const root = path.resolve(options.repo);
 const home = path.resolve(options.home ?? temporaryFolder('fit-locate'));

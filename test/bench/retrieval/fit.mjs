@@ -1,4 +1,4 @@
-// Fits the map from a hit's features to `similarity` (src/pgc/similarity.ts) on the questions in sets/fit-*.json, and
+// Fits the map from a hit's features to `similarity` (src/pgc/search/similarity.ts) on the questions in sets/fit-*.json, and
 // prints how well it holds on questions that a fit did not see (five folds, cut by question).
 //
 //   node test/bench/retrieval/fit.mjs [--home SIGMA_HOME] [--only fit-c,fit-py] [--json FILE]
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
   },
 });
 const home = path.resolve(options.home ?? temporaryFolder('retrieval-fit'));
-const { judgedModel, similarityOf, wordsModel } = await load('src/pgc/similarity.js');
+const { judgedModel, similarityOf, wordsModel } = await load('src/pgc/search/similarity.js');
 const isJudged = process.env.SIGMA_EMBEDDING !== 'off';
 const similarityModel = isJudged ? judgedModel : wordsModel;
 const features = Object.keys(similarityModel).filter(

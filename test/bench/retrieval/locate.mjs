@@ -43,12 +43,12 @@ const { values: options } = parseArgs({
 });
 if (options.repo === undefined || options.reports === undefined)
   throw new Error('--repo and --reports are wanted');
-const { Locator, openTree } = await load('src/pgc/locate/locate.js');
+const { Locator, openTree } = await load('src/pgc/search/locate/locate.js');
 const { Lattice } = await load('src/lattice/lattice.js');
 const { locate } = await load('src/lattice/locate.js');
 const { systemClock } = await load('src/base/clock.js');
-const { Engine } = await load('src/pgc/vectors/engine.js');
-const { judgeOf } = await load('src/pgc/vectors/judge.js');
+const { Engine } = await load('src/pgc/search/vectors/engine.js');
+const { judgeOf } = await load('src/pgc/search/vectors/judge.js');
 
 const root = path.resolve(options.repo);
 const home = path.resolve(options.home ?? temporaryFolder('locate'));

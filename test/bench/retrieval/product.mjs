@@ -10,12 +10,12 @@ export const topK = 5;
 const dist = path.resolve(import.meta.dirname, '../../../dist');
 export const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
-const { openShards } = await load('src/pgc/open-shards.js');
-const { hitsPerSource } = await load('src/pgc/ask.js');
-const { searchParts } = await load('src/pgc/search.js');
-const { Engine } = await load('src/pgc/vectors/engine.js');
+const { openShards } = await load('src/pgc/serve/open-shards.js');
+const { hitsPerSource } = await load('src/pgc/answer/ask.js');
+const { searchParts } = await load('src/pgc/search/search.js');
+const { Engine } = await load('src/pgc/search/vectors/engine.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
-const { analyse } = await load('src/pgc/question.js');
+const { analyse } = await load('src/pgc/search/question/question.js');
 const { Lattice } = await load('src/lattice/lattice.js');
 const { LatticeQuestions } = await load('src/lattice/questions.js');
 export const { sentenceEnd } = await load('src/lattice/synthesis.js');

@@ -1,5 +1,5 @@
 // A worker that knows the protocol and lies: it asks the PGC as it should, and then changes what it heard.
-import { latticeMessages, latticeService } from '../../../dist/src/pgc/messages.js';
+import { latticeMessages, latticeService } from '../../../dist/src/pgc/serve/messages.js';
 import {
   delegationCapability,
   legacyVersion,

@@ -1,5 +1,10 @@
-import type { CallFact, FactsLanguage, FileFacts, SymbolFact } from '../../../src/pgc/facts.js';
-import { Miner } from '../../../src/pgc/miners/mine.js';
+import type {
+  CallFact,
+  FactsLanguage,
+  FileFacts,
+  SymbolFact,
+} from '../../../src/pgc/format/facts.js';
+import { Miner } from '../../../src/pgc/mine/mine.js';
 
 /** One miner for all tests of a file: loading a grammar takes longer than using it. */
 const miner = new Miner();

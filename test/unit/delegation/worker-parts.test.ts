@@ -16,7 +16,7 @@ import { malformed, respond, withoutConflicts } from '../../../src/delegation/re
 import { readTask } from '../../../src/delegation/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { AlgebraAnswer } from '../../../src/pgc/algebra/evaluate.js';
+import type { AlgebraAnswer } from '../../../src/pgc/analyse/algebra/evaluate.js';
 import type { AskAnswer } from '../../../src/pgc/shapes.js';
 
 const insight = (n: number): Insight => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callersOf } from '../../../src/lattice/call-sites.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { verify } from '../../../src/pgc/verify.js';
+import { verify } from '../../../src/pgc/answer/verify.js';
 import { indexedTree } from '../../support/indexed-tree.js';
 
 test('call sites say whether their result is looked at, and those that ignore it are cited first', async () => {

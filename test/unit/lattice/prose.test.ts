@@ -7,7 +7,7 @@ import { ProseQuestions } from '../../../src/lattice/prose/prose-questions.js';
 import { noProse, type Prose } from '../../../src/lattice/prose/port.js';
 import { ModelProse } from '../../../src/lattice/prose/prose.js';
 import { Chat } from '../../../src/model/chat.js';
-import { cardOf } from '../../../src/pgc/card.js';
+import { cardOf } from '../../../src/pgc/search/card/card.js';
 import type { AskRequest } from '../../../src/pgc/shapes.js';
 import { chainFiles, chainTree, type ChainTree } from '../../support/chain-tree.js';
 import { eventually } from '../../support/eventually.js';

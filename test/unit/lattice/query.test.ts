@@ -7,7 +7,7 @@ import { query, type QueryLimits } from '../../../src/lattice/query.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { trace } from '../../../src/lattice/trace.js';
 import type { LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
-import { verify } from '../../../src/pgc/verify.js';
+import { verify } from '../../../src/pgc/answer/verify.js';
 import { chainTree, type ChainTree } from '../../support/chain-tree.js';
 
 const question = 'How does the nic driver allocate its DMA ring?';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Router } from '../../../src/lattice/routing.js';
-import { wordsOf } from '../../../src/pgc/miners/words.js';
-import { analyse } from '../../../src/pgc/question.js';
+import { wordsOf } from '../../../src/pgc/format/words.js';
+import { analyse } from '../../../src/pgc/search/question/question.js';
 import type { Card } from '../../../src/pgc/shapes.js';
 
 function card(

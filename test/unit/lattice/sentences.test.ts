@@ -3,7 +3,7 @@ import { ask } from '../../../src/lattice/ask.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { sentenceEnd } from '../../../src/lattice/synthesis.js';
 import type { Citation, ShardPort } from '../../../src/pgc/shapes.js';
-import type { Shard } from '../../../src/pgc/shard.js';
+import type { Shard } from '../../../src/pgc/serve/shard.js';
 import { chainTree } from '../../support/chain-tree.js';
 
 test('an answer is cut behind the sources of its sentences, and nowhere else', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { trace } from '../../../src/lattice/trace.js';
-import { shardMessages } from '../../../src/pgc/messages.js';
+import { shardMessages } from '../../../src/pgc/serve/messages.js';
 import type { Card, ShardPort } from '../../../src/pgc/shapes.js';
 import { chainFiles } from '../../support/chain-tree.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';

@@ -1,0 +1,234 @@
+import { BusError } from '../../errors/bus-error.js';
+import { answers } from './ask.js';
+import { targetsOfCall } from '../bind/call-graph.js';
+import type { Excerpts } from './citation.js';
+import { resolveSymbol } from '../bind/definitions.js';
+import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
+import { NameMatcher } from '../search/name-matcher.js';
+import { NamedFolders } from '../search/named-folders.js';
+import { analyse, withHints } from '../search/question/question.js';
+import type { Found, Search } from '../search/search.js';
+import type { CodedError, HopAnswer, HopRequest, OverlayName, Reference, Step } from '../shapes.js';
+import type { ShardIndex } from '../format/shard-index.js';
+
+/** Calls followed inside the shard, from where the question enters it. */
+export const depthMax = 4;
+export const nodesMax = 600;
+export const referencesMax = 40;
+/** Each call away from the entry makes it less likely that the question means this place. */
+const depthDecay = 0.95;
+/** What a call inside the shard keeps of its caller's strength when its name says nothing of the question. */
+const unnamedShare = 0.75;
+/** What a call keeps when only its surroundings speak of the question. */
+const unnamedReference = 0.3;
+/** Calls begin in symbols; what other overlays know of them is for `ask`. */
+const symbolsOnly: ReadonlySet<OverlayName> = new Set(['O1']);
+/** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
+const entriesMax = 40;
+/** How fast an entry loses strength with its score: those that miss one thing asked for should not lead. */
+const entryContrast = 1;
+/** Definitions of one name that a hop enters at. */
+const definitionsEntered = 3;
+const entriesCited = 3;
+const referencesCited = 3;
+/** References below this share of the best one's relevance are offered, but not told. */
+const tellingReference = 0.5;
+/** Nor are those that hardly anything speaks for. */
+const tellingReferenceMin = 0.1;
+/** An entry below this share of the best one's similarity adds nothing but doubt. */
+const tellingEntry = 0.5;
+
+/**
+ * What the question still needs from other shards after it entered this one: where its words lead, or at
+ * symbols that another shard refers to. Those have no similarity of their own: who followed the reference knows
+ * how far it can be trusted.
+ */
+export async function hop(
+  { index, search }: { index: ShardIndex; search: Search },
+  excerpts: Excerpts,
+  request: HopRequest,
+): Promise<Omit<HopAnswer, 'elapsed_ms'>> {
+  const question = withHints(analyse(request.question), request.query_hints ?? []);
+  const errors: CodedError[] = [];
+  const isLed = request.symbols.length > 0;
+  const { found: hits, gaps } = isLed
+    ? { found: [], gaps: [] }
+    : await search.find(question, symbolsOnly, entriesMax);
+  // Found by words alone is another answer than what the model would have chosen.
+  errors.push(...gaps.map((gap) => failure(index, gap)));
+  const entries = isLed
+    ? entered(index, request.symbols, errors)
+    : found(index, new NamedFolders(index, question), hits);
+  if (entries.length === 0) {
+    if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
+    const answer = `Nothing in ${index.info.alias} answers the question.`;
+    return { answer, citations: [], references: [], errors, index_version: index.info.version };
+  }
+  const matcher = new NameMatcher(index, question);
+  const nodes = walk(index, matcher, entries);
+  const wanted = Math.max(0, Math.min(referencesMax, request.references_max || 20));
+  const outgoing = written(index, excerpts, leaving(index, matcher, nodes), wanted);
+  const similarities = similaritiesOf(hits);
+  const report = new Report(index, excerpts, similarities);
+  const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
+  const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
+  const isTelling = (entry: Node): boolean =>
+    (similarities.get(entry.symbol) ?? 0) >= tellingEntry * best;
+  for (const entry of entries.filter(isTelling).slice(0, cited)) report.entry(entry);
+  const references = outgoing.map((each) => referenceOf(index, each));
+  const strongest = outgoing[0]?.relevance ?? 0;
+  for (const each of outgoing.slice(0, referencesCited)) {
+    if (each.relevance >= Math.max(tellingReferenceMin, tellingReference * strongest))
+      report.reference(each);
+  }
+  return {
+    answer: report.text(),
+    citations: report.citations,
+    references,
+    errors,
+    index_version: index.info.version,
+  };
+}
+
+function similaritiesOf(hits: readonly Found[]): Map<number, number> {
+  return new Map(
+    hits.flatMap((hit) =>
+      hit.kind === 'symbol' && hit.symbol !== undefined ? [[hit.symbol, hit.similarity]] : [],
+    ),
+  );
+}
+
+function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[]): Node[] {
+  const best = hits[0];
+  if (best === undefined || !answers(hits)) return [];
+  const symbols = hits.flatMap((hit) =>
+    hit.kind === 'symbol' && hit.symbol !== undefined ? [{ ...hit, symbol: hit.symbol }] : [],
+  );
+  const functions = symbols.filter(({ symbol }) => isCallable(index, symbol));
+  return (functions.length > 0 ? functions : symbols)
+    .map(({ symbol, document, file, score }) => {
+      const share = folders.shareOf(document, index.file(file).path);
+      return entryNode(symbol, share * Math.max(0, score / best.score) ** entryContrast);
+    })
+    .sort((one, other) => other.strength - one.strength);
+}
+
+function isCallable(index: ShardIndex, symbol: number): boolean {
+  const { kind, declaration } = index.symbol(symbol);
+  return !declaration && (kind === 'function' || kind === 'method');
+}
+
+/** The caller vouches for the symbols it names: they enter at full strength. */
+function entered(index: ShardIndex, symbols: string[], errors: CodedError[]): Node[] {
+  return symbols.flatMap((wanted) => {
+    const all = resolveSymbol(index, wanted);
+    const definitions = all.filter((each) => !index.symbol(each).declaration);
+    if (all.length === 0)
+      errors.push(failure(index, new BusError('NO_SUCH_SYMBOL', { symbol: wanted })));
+    return (definitions.length > 0 ? definitions : all)
+      .slice(0, definitionsEntered)
+      .map((each) => entryNode(each, 1));
+  });
+}
+
+function entryNode(symbol: number, strength: number): Node {
+  return { symbol, depth: 0, strength, parent: undefined, call: undefined };
+}
+
+/** Level by level, the strongest first; a stronger way to a function that was reached before replaces the old one. */
+function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] {
+  const visited = new Map<number, Node>();
+  for (const entry of entries) if (!visited.has(entry.symbol)) visited.set(entry.symbol, entry);
+  let level = [...visited.values()];
+  for (let depth = 1; depth <= depthMax && level.length > 0; depth += 1) {
+    const next = new Map<number, Node>();
+    for (const node of level) {
+      for (const call of index.callsFrom(node.symbol)) {
+        const { inside } = targetsOfCall(index, call);
+        if (inside.length === 0) continue;
+        const share = unnamedShare + (1 - unnamedShare) * matcher.match(call.callee);
+        const strength = (node.strength * depthDecay * share) / Math.sqrt(inside.length);
+        for (const symbol of inside) {
+          const known = next.get(symbol) ?? visited.get(symbol);
+          if (known === undefined || known.strength < strength)
+            next.set(symbol, { symbol, depth, strength, parent: node, call });
+        }
+      }
+    }
+    level = [...next.values()]
+      .sort((one, other) => other.strength - one.strength || one.symbol - other.symbol)
+      .slice(0, nodesMax - visited.size);
+    for (const node of level) visited.set(node.symbol, node);
+  }
+  return [...visited.values()];
+}
+
+function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoing[] {
+  const best = new Map<string, Outgoing>();
+  for (const node of nodes) {
+    for (const call of index.callsFrom(node.symbol)) {
+      const { lookup } = targetsOfCall(index, call);
+      if (lookup === undefined) continue;
+      const match = matcher.match(call.callee);
+      const share = unnamedReference + (1 - unnamedReference) * match;
+      const relevance = node.strength * share * matcher.specificity(call.callee);
+      const known = best.get(call.callee);
+      if (known === undefined || known.relevance < relevance)
+        best.set(call.callee, { node, call, relevance, lookup });
+    }
+  }
+  return [...best.values()].sort(
+    (one, other) =>
+      other.relevance - one.relevance || (one.call.callee < other.call.callee ? -1 : 1),
+  );
+}
+
+/** The best references whose call site really holds the name, in the text that is cited. */
+function written(
+  index: ShardIndex,
+  excerpts: Excerpts,
+  outgoing: Outgoing[],
+  wanted: number,
+): Outgoing[] {
+  const found: Outgoing[] = [];
+  for (const each of outgoing) {
+    if (found.length >= wanted) break;
+    const { file, line, callee } = each.call;
+    const [text] = excerpts.lines(index.file(file), line, line) ?? [];
+    if (text?.includes(callee) === true) found.push(each);
+  }
+  return found;
+}
+
+function referenceOf(index: ShardIndex, { node, call, relevance, lookup }: Outgoing): Reference {
+  const chain = pathTo(node).map((each): Step => {
+    const row = index.symbol(each.symbol);
+    return {
+      symbol: row.name,
+      file_path: index.file(row.file).path,
+      line: row.line_start,
+      agent: index.info.agent,
+      call_site:
+        each.call === undefined ? '' : `${index.file(each.call.file).path}:${each.call.line}`,
+    };
+  });
+  return {
+    symbol: call.callee,
+    from_symbol: index.symbol(node.symbol).name,
+    from_path: index.file(call.file).path,
+    from_line: call.line,
+    relevance: round(relevance),
+    strength: round(node.strength),
+    chain,
+    includes: index.importsOf(call.file).map((each) => each.target),
+    lookup,
+  };
+}
+
+function round(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
+}
+
+function failure(index: ShardIndex, error: BusError): CodedError {
+  return { ...error.toFailure(), agent: index.info.agent };
+}

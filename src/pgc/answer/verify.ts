@@ -1,0 +1,247 @@
+import { z } from 'zod';
+import { BusError } from '../../errors/bus-error.js';
+import { blobId } from '../source/blob.js';
+import { ConfinedReader } from '../source/confined-reader.js';
+import { excerptOf, linesOf } from '../source/excerpt.js';
+import { git } from '../source/git/git.js';
+import { contentMax, type Verdict } from '../shapes.js';
+import { fileBytesMax, realRoot } from '../source/source-tree.js';
+
+/** A line this short says nothing about where it came from. */
+const tellingCharsMin = 4;
+/** Share of the cited lines that must stand where the text is said to be now. */
+const matchShareMin = 0.3;
+
+/** Untracked files that are read in search of one that was moved. */
+const untrackedMax = 1_000;
+/** The history of a kernel takes minutes to search; a moved file is not worth that. */
+const historyDeadlineMs = 10_000;
+/** Names longer than this are generated; nobody cites them. */
+const symbolCharsMax = 512;
+
+const citationSchema = z.looseObject({
+  file_path: z.string().min(1),
+  line_start: z.int().min(1),
+  line_end: z.int().min(1),
+  content: z.string().max(contentMax),
+  symbol: z.string().max(symbolCharsMax).nullish(),
+  blob: z.union([z.literal(''), z.string().regex(/^[0-9a-f]{40}$/)]).nullish(),
+});
+type Claim = z.infer<typeof citationSchema>;
+
+/**
+ * Is this citation true of the tree at `root`? Decided from files and git objects alone, never outside
+ * the root. `false`: there is no such path, or the cited lines of the cited blob are not that text (a text
+ * that is too long for an excerpt: as many whole lines as fit, or the beginning of a long first line).
+ * `stale`: the path holds another blob by now; `now_at` says where the text, or most of it, is.
+ * Throws CITATION_MALFORMED and REPO_UNREADABLE.
+ */
+export async function verify(citation: unknown, root: string): Promise<Verdict> {
+  const parsed = citationSchema.safeParse(citation);
+  if (!parsed.success) throw malformed(z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  const claim = parsed.data;
+  if (claim.line_end < claim.line_start) throw malformed('line_end comes before line_start');
+  if (claim.content.trim() === '') return not('the content is empty');
+
+  const real = await realRoot(root);
+  const found = await new ConfinedReader(real, fileBytesMax).read(claim.file_path);
+  if ('refused' in found) {
+    if (found.refused !== 'absent') return not(`${claim.file_path}: ${found.refused}`);
+    return (await movedTo(claim, real)) ?? not(`there is no file ${claim.file_path}`);
+  }
+  const text = linesOf(found.bytes);
+  const objection = objectionTo(claim, text);
+  if (blobId(found.bytes) === claim.blob || !claim.blob)
+    return judgeUnchanged(claim, text, objection);
+  return judgeChanged(claim, text, await linesOfBlob(claim.blob, real));
+}
+
+/** The file is the cited one, or the citation does not say which one it means. */
+function judgeUnchanged(claim: Claim, text: string[], objection: string | undefined): Verdict {
+  if (objection === undefined) {
+    return {
+      status: 'valid',
+      reason: 'the cited lines hold the content',
+      now_at: placeOf(claim, claim.line_start),
+    };
+  }
+  const line = exactMatch(claim, text);
+  if (!claim.blob && line !== undefined && line !== claim.line_start) {
+    return {
+      status: 'stale',
+      reason: 'the content stands on other lines',
+      now_at: placeOf(claim, line),
+    };
+  }
+  return not(objection, line === undefined ? '' : placeOf(claim, line));
+}
+
+/** The path holds another blob. `cited`: the lines of the cited blob, when git has it. */
+function judgeChanged(claim: Claim, text: string[], cited: string[] | undefined): Verdict {
+  const objection = cited === undefined ? undefined : objectionTo(claim, cited);
+  if (objection !== undefined) return not(`the cited blob never held this: ${objection}`);
+  const exact = exactMatch(claim, text);
+  if (exact !== undefined) {
+    return {
+      status: 'stale',
+      reason: 'the file changed; the content is still in it',
+      now_at: placeOf(claim, exact),
+    };
+  }
+  const similar = bestMatch(claim, text);
+  const now_at = similar === undefined ? '' : placeOf(claim, similar);
+  return { status: 'stale', reason: 'the file changed and the content with it', now_at };
+}
+
+/** Why the claim is not true of this text; undefined when it is. */
+function objectionTo(claim: Claim, text: readonly string[]): string | undefined {
+  if (claim.line_end > text.length) return `the file has ${text.length} lines`;
+  const cited = text.slice(claim.line_start - 1, claim.line_end);
+  // All of the lines, or as much of them as an excerpt can hold: a prefix of one's choice proves nothing.
+  if (trimNewlines(excerptOf(cited).content) !== contentOf(claim))
+    return 'the cited lines are not this content';
+  if (claim.symbol && !holdsSymbol(cited.join('\n'), claim.symbol))
+    return `the cited lines do not hold ${plainName(claim.symbol)}`;
+  return undefined;
+}
+
+/** The line on which the whole content begins; the one nearest to where it was cited. */
+function exactMatch(claim: Claim, text: readonly string[]): number | undefined {
+  const content = contentOf(claim);
+  const whole = text.join('\n');
+  let best: number | undefined;
+  let start = 0;
+  text.forEach((line, at) => {
+    const isNearer = best === undefined || distance(claim, at + 1) < distance(claim, best);
+    const end = start + content.length;
+    const isMatch =
+      whole.startsWith(content, start) &&
+      (end === whole.length || whole[end] === '\n' || excerptOf([line]).content === content);
+    if (isNearer && isMatch) best = at + 1;
+    start += line.length + 1;
+  });
+  return best;
+}
+
+/** The line from which most lines of the content match, whatever their indentation. */
+function bestMatch(claim: Claim, text: readonly string[]): number | undefined {
+  const wanted = contentOf(claim)
+    .split('\n')
+    .map((line) => line.trim());
+  const telling = wanted.filter((line) => line.length >= tellingCharsMin).length;
+  const trimmed = text.map((line) => line.trim());
+  let best: number | undefined;
+  let most = Math.max(1, Math.ceil(telling * matchShareMin)) - 1;
+  trimmed.forEach((_, at) => {
+    const matches = wanted.filter(
+      (line, offset) => line.length >= tellingCharsMin && trimmed[at + offset] === line,
+    ).length;
+    const isNearer =
+      best !== undefined && matches === most && distance(claim, at + 1) < distance(claim, best);
+    if (matches > most || isNearer) [best, most] = [at + 1, matches];
+  });
+  return best;
+}
+
+/** A file that git knows to have been at the cited path, and where it now stands unchanged. */
+async function movedTo(claim: Claim, root: string): Promise<Verdict | undefined> {
+  const { blob, file_path } = claim;
+  if (!blob) return undefined;
+  const cited = await linesOfBlob(blob, root);
+  if (cited === undefined || objectionTo(claim, cited) !== undefined) return undefined;
+  if (!(await wasAt(file_path, blob, root))) return undefined;
+  const reader = new ConfinedReader(root, fileBytesMax);
+  for (const path of await pathsThatMayHold(blob, root)) {
+    const found = await reader.read(path);
+    if (!('bytes' in found) || blobId(found.bytes) !== blob) continue;
+    return {
+      status: 'stale',
+      reason: `the file is now ${path}`,
+      now_at: `${path}:${claim.line_start}`,
+    };
+  }
+  return { status: 'stale', reason: 'the file is gone; it did hold this content', now_at: '' };
+}
+
+/** Tracked files with this blob, then untracked ones: a file may have been moved without telling git. */
+async function pathsThatMayHold(blob: string, root: string): Promise<string[]> {
+  const staged = (await git(root, ['ls-files', '-z', '--stage'])) ?? Buffer.alloc(0);
+  const same = staged
+    .toString('utf8')
+    .split('\0')
+    .flatMap((row) => {
+      const [, id, path = ''] = /^\d+ ([0-9a-f]+) \d\t(.*)$/s.exec(row) ?? [];
+      return id === blob ? [path] : [];
+    });
+  const others = await git(root, ['ls-files', '-z', '--others', '--exclude-standard']);
+  const untracked = others?.toString('utf8').split('\0').filter(Boolean) ?? [];
+  return [...same, ...untracked.slice(0, untrackedMax)];
+}
+
+/** At HEAD, in the index, or before the commit that removed it. */
+async function wasAt(path: string, blob: string, root: string): Promise<boolean> {
+  const bare = await git(root, ['rev-parse', '--is-bare-repository']);
+  // Without a work tree there is no folder that a path could be relative to.
+  const relative = bare?.toString().trim() === 'true' ? path : `./${path}`;
+  const isAt = async (revision: string): Promise<boolean> => {
+    const place = `${revision}:${relative}`;
+    const id = await git(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', place]);
+    return id?.toString().trim() === blob;
+  };
+  if ((await isAt('HEAD')) || (await isAt(''))) return true;
+  const plain = ['--no-show-signature', '--no-ext-diff', '--no-textconv'];
+  const search = ['-1', '--diff-filter=D', '--format=%H', '--', `:(literal)${path}`];
+  const removal = await git(root, ['log', ...plain, ...search], historyDeadlineMs);
+  const commit = removal?.toString().trim() ?? '';
+  return commit !== '' && (await isAt(`${commit}^`));
+}
+
+async function linesOfBlob(blob: string, root: string): Promise<string[] | undefined> {
+  const bytes = await git(root, ['cat-file', 'blob', blob], undefined, fileBytesMax);
+  return bytes !== undefined && blobId(bytes) === blob ? linesOf(bytes) : undefined;
+}
+
+function contentOf(claim: Claim): string {
+  return trimNewlines(claim.content.replaceAll('\r\n', '\n'));
+}
+
+/** Not by a pattern: `\n+$` takes quadratic time on newlines that end in something else. */
+function trimNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
+}
+
+/** Whether the plain name of a symbol stands in the text as a word of its own. */
+export function holdsSymbol(text: string, symbol: string): boolean {
+  const name = plainName(symbol);
+  return name === '' || hasWord(text, name);
+}
+
+/** `path#name`, `Container.name` → `name`. */
+export function plainName(symbol: string): string {
+  return symbol.slice(
+    Math.max(symbol.lastIndexOf('#', symbol.length - 2), symbol.lastIndexOf('.')) + 1,
+  );
+}
+
+function hasWord(text: string, word: string): boolean {
+  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\w$])${escaped}(?![\\w$])`).test(text);
+}
+
+function distance(claim: Claim, line: number): number {
+  return Math.abs(line - claim.line_start);
+}
+
+function placeOf(claim: Claim, line: number): string {
+  return `${claim.file_path}:${line}`;
+}
+
+function not(reason: string, now_at = ''): Verdict {
+  return { status: 'false', reason, now_at };
+}
+
+function malformed(detail: string): BusError {
+  return new BusError('CITATION_MALFORMED', { detail });
+}

@@ -1,0 +1,107 @@
+import type { Definition } from '../shapes.js';
+import type { ShardIndex } from '../format/shard-index.js';
+
+/** `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. */
+export interface SymbolReference {
+  /** Empty: in any file. */
+  path: string;
+  name: string;
+}
+
+export function parseReference(text: string): SymbolReference {
+  const at = separatorIn(text);
+  if (at <= 0) return { path: '', name: text };
+  return { path: text.slice(0, at).replace(/^\.\//, ''), name: text.slice(at + 1) };
+}
+
+/** Ids of all symbols that the text may mean: definitions first, then declarations. */
+export function resolveSymbol(index: ShardIndex, text: string): number[] {
+  const [, place, line] = /^(.+):([1-9]\d*)$/.exec(text) ?? [];
+  if (place !== undefined && index.fileAt(place) !== undefined)
+    return symbolsAt(index, place, Number(line));
+  const { path, name } = parseReference(text);
+  if (path !== '' && /^[1-9]\d*$/.test(name)) return symbolsAt(index, path, Number(name));
+  let symbols = index.symbolsNamed(name);
+  const dot = name.lastIndexOf('.');
+  if (symbols.length === 0 && dot > 0) {
+    const container = name.slice(0, dot);
+    symbols = index
+      .symbolsNamed(name.slice(dot + 1))
+      .filter((each) => index.symbol(each).container === container);
+  }
+  if (path === '') return symbols;
+  return symbols.filter((each) => isTail(index.file(index.symbol(each).file).path, path));
+}
+
+export function definitionOf(index: ShardIndex, symbol: number): Definition {
+  const row = index.symbol(symbol);
+  return {
+    symbol: row.name,
+    kind: row.kind,
+    file_path: index.file(row.file).path,
+    line: row.line_start,
+    line_end: row.line_end,
+    signature: row.signature,
+    exported: row.exported,
+    agent: index.info.agent,
+    declaration: row.declaration,
+    container: row.container,
+    doc: row.doc,
+  };
+}
+
+/** Each symbol once, in the order asked for. */
+export function definitionsOf(index: ShardIndex, symbols: readonly string[]): Definition[] {
+  const ids = new Set(symbols.flatMap((text) => resolveSymbol(index, text)));
+  const scanned = [...new Set(symbols)].flatMap((text) => scannedDefinitions(index, text));
+  return [...[...ids].map((id) => definitionOf(index, id)), ...scanned];
+}
+
+/** Of a list of definitions that was only scanned: nothing but the name and its place. */
+function scannedDefinitions(index: ShardIndex, text: string): Definition[] {
+  const { path, name } = parseReference(text);
+  return index
+    .scannedNamed(name)
+    .map(({ file, line }) => ({ file_path: index.file(file).path, line }))
+    .filter(({ file_path }) => path === '' || isTail(file_path, path))
+    .map(({ file_path, line }) => ({
+      ...{ symbol: name, kind: 'macro', file_path, line, line_end: line, signature: '' },
+      ...{ exported: true, agent: index.info.agent, declaration: false, container: '', doc: '' },
+    }));
+}
+
+/** `path:line` of a symbol. */
+export function placeOfSymbol(index: ShardIndex, symbol: number): string {
+  const row = index.symbol(symbol);
+  return `${index.file(row.file).path}:${row.line_start}`;
+}
+
+/** What begins on a line; only of the file at exactly this path. */
+function symbolsAt(index: ShardIndex, path: string, line: number): number[] {
+  const file = index.fileAt(path);
+  if (file === undefined) return [];
+  return index.symbolsOf(file).filter((each) => index.symbol(each).line_start === line);
+}
+
+export function isTail(path: string, tail: string): boolean {
+  return path === tail || path.endsWith(`/${tail}`);
+}
+
+/** Where the path ends and the name begins; not positive when there is only a name. */
+function separatorIn(text: string): number {
+  // A plain name is asked of every shard of a code base.
+  if (!text.includes('#') && !text.includes(':')) return -1;
+  // The `#` of a private name begins the name or one of its parts.
+  const hashes = [...text.matchAll(/(?<=[^.#])#/g)].map((each) => each.index);
+  const last = hashes.at(-1) ?? -1;
+  // What a slash follows is part of a folder's name, unless nothing else separates.
+  if (last > 0 && !text.includes('/', last)) return last;
+  const colon = singleColon(text);
+  return colon > 0 ? colon : last;
+}
+
+/** `::` separates names, not a path. */
+function singleColon(text: string): number {
+  const at = text.lastIndexOf(':');
+  return at > 0 && text[at - 1] !== ':' ? at : -1;
+}

@@ -1,0 +1,26 @@
+import { pathOf } from './index-memory.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
+
+/** A symbol of a shard as the rule of visibility sees it. */
+export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
+  const row = index.symbolPlace(symbol);
+  return {
+    id: symbol,
+    symbol: row.name,
+    kind: row.kind,
+    file_path: pathOf(index, row.file),
+    line: row.line_start,
+    exported: row.exported,
+    declaration: row.declaration,
+    container: row.container,
+  };
+}
+
+/** Whether a symbol only stands in for the real one; see `isStandIn`. */
+export function isStandInOf(index: ShardIndex, symbol: number): boolean {
+  const own = candidateOf(index, symbol);
+  if (!mayStandIn(own)) return false;
+  const all = index.symbolsNamed(own.symbol).map((each) => candidateOf(index, each));
+  return isStandIn(own, all);
+}

@@ -1,0 +1,182 @@
+import path from 'node:path';
+import { arePackageMates, isModule } from './modules.js';
+import { isOfSister, isWithinReach } from './reach.js';
+import type { Lookup } from '../shapes.js';
+
+/** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
+export const candidatesMax = 4;
+
+/** What can be called. A struct and a function of one name are two things in C. */
+const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
+const constructorNames = new Set(['constructor', '__init__']);
+const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
+
+const cHeader = /\.(?:h|hh|hpp)$/;
+
+/** A definition, of this shard or of another one. */
+export interface Candidate {
+  symbol: string;
+  kind: string;
+  file_path: string;
+  line: number;
+  exported: boolean;
+  declaration: boolean;
+  container: string;
+}
+
+/** Where a name is used, and what the file of the use includes, as it writes it. */
+export interface Use {
+  path: string;
+  lookup: Lookup;
+  includes: readonly string[];
+}
+
+/**
+ * The one rule of what a call may mean, best first: callable definitions of that name that are visible
+ * where the call stands. In C those that its file includes, then what lies near it; elsewhere only what
+ * stands in a module that the lookup names. Nothing when too many fit equally well. A declaration is never
+ * meant, nor what is private to another file; a stand-in only while nothing real is visible.
+ */
+export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
+  const { lookup } = use;
+  const visible = candidates.filter(
+    (each) =>
+      each.symbol === lookup.name &&
+      !each.declaration &&
+      (each.exported || each.file_path === use.path || arePackageMates(each.file_path, use.path)) &&
+      isCallable(each, lookup),
+  );
+  if (lookup.modules.length > 0) return inModules(lookup, visible);
+  const real = withoutStandIns(visible, candidates);
+  const meant = inC(use, real);
+  return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
+}
+
+export function isHeader(path: string): boolean {
+  return cHeader.test(path);
+}
+
+/**
+ * Whether a definition in a C header stands in for the real one in configurations that lack it: the header
+ * declares the name as well, and no preprocessor takes both. `all`: whatever bears the name.
+ */
+export function isStandIn(
+  candidate: Candidate,
+  all: readonly Pick<Candidate, 'symbol' | 'file_path' | 'declaration'>[],
+): boolean {
+  return (
+    mayStandIn(candidate) &&
+    all.some(
+      (each) =>
+        each.declaration &&
+        each.symbol === candidate.symbol &&
+        each.file_path === candidate.file_path,
+    )
+  );
+}
+
+/** What can be a stand-in at all, without a look at what else bears the name. */
+export function mayStandIn({ kind, declaration, file_path }: Candidate): boolean {
+  return !declaration && (kind === 'function' || kind === 'macro') && cHeader.test(file_path);
+}
+
+/** What is real; the stand-ins when nothing is. `all`: whatever bears the names, declarations included. */
+export function withoutStandIns<C extends Candidate>(found: readonly C[], all: readonly C[]): C[] {
+  const real = found.filter((each) => !each.declaration && !isStandIn(each, all));
+  return real.length > 0 ? real : [...found];
+}
+
+/** Whether something of this kind can be called in this way. */
+export function isCallable(candidate: Candidate, lookup: Lookup): boolean {
+  if (!callableKinds.has(candidate.kind)) return false;
+  if (lookup.kind === 'construct' && lookup.container !== '') return candidate.kind === 'method';
+  return lookup.kind === 'member' ? candidate.kind === 'method' : candidate.kind !== 'method';
+}
+
+/** `new X()` runs the constructor of X: a lookup of its own, by its name. */
+export function constructorsOf(lookup: Lookup): Lookup[] {
+  if (lookup.kind !== 'construct') return [];
+  return [...constructorNames].map((name) => ({ ...lookup, name, container: lookup.name }));
+}
+
+/** Whether a method goes by a name that nobody calls: its class is called. */
+export function isConstructor(name: string): boolean {
+  return constructorNames.has(name);
+}
+
+function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
+  const wanted = lookup.container.toLowerCase();
+  const found = visible.filter(
+    (each) =>
+      !cFile.test(each.file_path) &&
+      isModule(each.file_path, lookup.modules) &&
+      (wanted === '' || each.container.toLowerCase() === wanted),
+  );
+  // Of a call on some object only the name is known; one class is a fair guess, several are not.
+  const owners = new Set(found.map((each) => `${each.file_path}#${each.container}`));
+  const isFair = lookup.kind !== 'member' || owners.size === 1;
+  return isFair && owners.size <= candidatesMax ? found.slice(0, candidatesMax) : [];
+}
+
+/** Those that code of a C file can see. */
+function seenInC<C extends Candidate>(
+  { path: from, includes }: Use,
+  candidates: readonly C[],
+): C[] {
+  const seen = candidates.filter(
+    (each) => cFile.test(each.file_path) && isWithinReach(from, includes, each),
+  );
+  const own = seen.filter((each) => !isOfSister(from, each.file_path));
+  return own.length > 0 ? own : seen;
+}
+
+/** Whether a call in C sees what others may call as well: then it means that, even where too many fit equally well. */
+export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean {
+  return seenInC(use, candidates).some(
+    (each) => each.exported && !each.declaration && isCallable(each, use.lookup),
+  );
+}
+
+function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
+  const inLanguage = seenInC(use, visible);
+  const own = inLanguage.filter((each) => each.file_path === use.path);
+  if (own.length > 0) return own.slice(0, candidatesMax);
+  if (inLanguage.length <= 1) return inLanguage;
+  const scored = inLanguage
+    .map((definition) => ({
+      definition,
+      include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
+      near: nearness(use.path, definition.file_path),
+    }))
+    .sort(
+      (one, other) =>
+        other.include - one.include ||
+        other.near - one.near ||
+        one.definition.file_path.length - other.definition.file_path.length ||
+        (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
+        one.definition.line - other.definition.line,
+    );
+  const isDecided = (scored[0]?.include ?? 0) > 0;
+  if (!isDecided && scored.length > candidatesMax) return [];
+  return scored.slice(0, candidatesMax).map((each) => each.definition);
+}
+
+/** 3: this very file is included. 2: a header of the same name declares it. 0: nothing speaks for it. */
+function includeScore(target: string, file: string): number {
+  if (file === target || file.endsWith(`/include/${target}`) || file === `include/${target}`)
+    return 3;
+  if (file.endsWith(`/${target}`)) return 2.5;
+  return stemOf(file) === stemOf(target) ? 2 : 0;
+}
+
+function stemOf(file: string): string {
+  return path.posix.basename(file).replace(/\.[a-z]+$/, '');
+}
+
+/** Folders that both paths start with. */
+function nearness(one: string, other: string): number {
+  const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
+  let shared = 0;
+  while (shared < left.length && left[shared] === right[shared]) shared += 1;
+  return shared;
+}

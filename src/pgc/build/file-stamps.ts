@@ -1,0 +1,133 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { minerVersion } from '../format/facts.js';
+import { writeAtomically } from '../format/segment-file.js';
+import type { FileRow } from '../format/shard-index.js';
+import type { LeftOut } from '../source/source-tree.js';
+
+/** Raised whenever what is kept, or what decides whether a file is read, changes. */
+const format = 1;
+/** A file that changed this shortly before it was read may change again within one tick of its clock. */
+const settledMs = 2_000;
+/** Each takes some 200 bytes. */
+const stampsMax = 1_000_000;
+const fileBytesMax = 512 * 1024 * 1024;
+/** What the content decided, so that the same content decides it again. */
+const decidedByContent: readonly string[] = ['binary', 'generated'];
+
+const header = z.object({ format: z.literal(format), miner: z.literal(minerVersion) });
+type Known = FileRow | LeftOut;
+type Entry = [stamp: string, known: Known];
+
+/**
+ * What the last run read in each file, for as long as device, inode, size and both times say that nobody has
+ * written to it since: the index of git does the same (Documentation/technical/racy-git of git 2.x).
+ */
+export class FileStamps {
+  readonly #root: string;
+  readonly #startedMs = Date.now();
+  readonly #before: ReadonlyMap<string, Entry>;
+  /** Taken before the file is read: what is written meanwhile shows the next time. */
+  readonly #stamps = new Map<string, string>();
+  readonly #folders = new Map<string, boolean>();
+  readonly #now: [path: string, stamp: string, known: Known][] = [];
+  readonly #changed: ReadonlySet<string> | undefined;
+
+  private constructor(
+    root: string,
+    before: ReadonlyMap<string, Entry>,
+    changed: ReadonlySet<string> | undefined,
+  ) {
+    this.#root = root;
+    this.#before = before;
+    this.#changed = changed;
+  }
+
+  /**
+   * `path`: of what `write` wrote. When it is absent, damaged or of another version, nothing is known. `changed`: files
+   * that may have been written to since, and folders below which anything may have; absent: all.
+   */
+  static async read(
+    path: string,
+    root: string,
+    changed?: ReadonlySet<string>,
+  ): Promise<FileStamps> {
+    try {
+      // gzip carries a checksum.
+      const text = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax }).toString();
+      const [first = '', ...lines] = text.split('\n');
+      header.parse(JSON.parse(first));
+      const entries = lines
+        .map((line) => JSON.parse(line) as [string, string, Known])
+        .map(([name, stamp, known]): [string, Entry] => [name, [stamp, known]]);
+      return new FileStamps(root, new Map(entries), changed);
+    } catch {
+      return new FileStamps(root, new Map(), undefined);
+    }
+  }
+
+  /** What the file holds, if it is as it was; else it is to be read, and what it holds to be noted. */
+  recall(path: string): Known | undefined {
+    const unchanged = this.#before.get(path);
+    if (unchanged !== undefined && !this.#mayHaveChanged(path)) {
+      this.#stamps.set(path, unchanged[0]);
+      return unchanged[1];
+    }
+    const stamp = this.#stampOf(path);
+    if (stamp === undefined) return undefined;
+    this.#stamps.set(path, stamp);
+    const [before, known] = this.#before.get(path) ?? [];
+    return before === stamp ? known : undefined;
+  }
+
+  /** After `recall` of the same path. */
+  note(known: Known): void {
+    const stamp = this.#stamps.get(known.path);
+    if (stamp === undefined) return;
+    if (!('reason' in known) || decidedByContent.includes(known.reason))
+      this.#now.push([known.path, stamp, known]);
+  }
+
+  /** Of this run alone; none where there are too many to be read again. Throws STORE_UNAVAILABLE. */
+  async write(path: string): Promise<void> {
+    if (this.#now.length > stampsMax) return rm(path, { force: true });
+    const lines = [{ format, miner: minerVersion }, ...this.#now].map((each) =>
+      JSON.stringify(each),
+    );
+    await writeAtomically(path, [gzipSync(lines.join('\n'), { level: 1 })]);
+  }
+
+  #mayHaveChanged(path: string): boolean {
+    if (this.#changed === undefined || this.#changed.has(path)) return true;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+      if (this.#changed.has(path.slice(0, end))) return true;
+    return false;
+  }
+
+  /** A folder that has become a link is another folder. */
+  #isInPlace(folder: string): boolean {
+    let isInPlace = this.#folders.get(folder);
+    if (isInPlace === undefined) {
+      isInPlace = realpathSync(folder) === folder;
+      this.#folders.set(folder, isInPlace);
+    }
+    return isInPlace;
+  }
+
+  /** Undefined for what is no regular file, and for what may still be changing unseen. */
+  #stampOf(path: string): string | undefined {
+    try {
+      const place = join(this.#root, path);
+      if (!this.#isInPlace(dirname(place))) return undefined;
+      const found = lstatSync(place, { bigint: true });
+      if (!found.isFile() || Number(found.ctimeMs) > this.#startedMs - settledMs) return undefined;
+      const { dev, ino, size, mtimeNs, ctimeNs } = found;
+      return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+    } catch {
+      return undefined;
+    }
+  }
+}

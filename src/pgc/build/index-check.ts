@@ -1,0 +1,105 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asBusError } from '../../errors/bus-error.js';
+import { WordsFile } from '../format/word-lists/words-file.js';
+import { placeOf, readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+import { OverlayFile } from '../overlay/overlay-file.js';
+import { Segment } from '../format/segment.js';
+import { realRoot } from '../source/source-tree.js';
+import { VectorFile } from '../search/vectors/vector-file.js';
+
+export interface CheckedFile {
+  /** In `segments/`. */
+  file: string;
+  /** Empty: whole, and what the manifest says of it is true. */
+  problem: string;
+}
+
+export interface CheckReport {
+  root: string;
+  files: CheckedFile[];
+  /** What no manifest names; the next run removes it. */
+  strays: string[];
+  is_sound: boolean;
+}
+
+/**
+ * Reads everything that is served, checksums included, and compares it with the manifest. Nothing is
+ * changed: `sigma index` repairs. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
+ */
+export async function checkIndex(folder: string, home: string): Promise<CheckReport> {
+  const root = await realRoot(folder);
+  const place = placeOf(root, home);
+  const manifest = await readManifest(place, root);
+  const files: CheckedFile[] = [];
+  for (const shard of manifest.shards) {
+    files.push(...(await checkShard(place, shard)));
+    if (shard.vectors !== undefined) files.push(await checkVectors(place, shard, shard.vectors));
+  }
+  const named = new Set(files.map(({ file }) => file));
+  const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
+  return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
+}
+
+/** All files of one shard, each read whole and compared with what the manifest says of it. */
+export async function checkShard(
+  place: IndexPlace,
+  { segment, candidates, words, overlays, version, items, calls, files: fileCount }: ManifestShard,
+): Promise<CheckedFile[]> {
+  const files: CheckedFile[] = [];
+  const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
+    const problem = await look(join(place.segments, file)).catch(
+      (error: unknown) => asBusError(error).message,
+    );
+    files.push({ file, problem });
+  };
+  await check(segment, async (path) => {
+    const { info } = await Segment.open(path);
+    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+    return counted('O1', info.overlays.O1 ?? 0, items.O1 ?? 0);
+  });
+  await check(candidates, async (path) => {
+    await OverlayFile.open(path);
+    return '';
+  });
+  await check(words, async (path) => {
+    const { info, fileCount: found } = await WordsFile.open(path);
+    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+    return found === fileCount ? '' : `it holds ${found} files, not ${fileCount}`;
+  });
+  for (const [name, { file, items: all }] of Object.entries(overlays)) {
+    if (file === '') continue;
+    // The calls of O3 are in the segment.
+    const wanted = name === 'O3' ? all - calls : all;
+    await check(file, async (path) => {
+      const { info, itemCount } = await OverlayFile.open(path);
+      return info.overlay === name
+        ? counted(name, itemCount, wanted)
+        : `it holds ${info.overlay}, not ${name}`;
+    });
+  }
+  return files;
+}
+
+/** Apart from the others: vectors are made anew without the shard. */
+async function checkVectors(
+  place: IndexPlace,
+  { version }: ManifestShard,
+  { file, fingerprint, symbols }: NonNullable<ManifestShard['vectors']>,
+): Promise<CheckedFile> {
+  const problem = await VectorFile.open(join(place.segments, file)).then(
+    ({ info, documents }) => {
+      if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+      if (info.fingerprint !== fingerprint) return `it is of ${info.fingerprint}`;
+      return documents.length === symbols
+        ? ''
+        : `it holds ${documents.length} symbols, not ${symbols}`;
+    },
+    (error: unknown) => asBusError(error).message,
+  );
+  return { file, problem };
+}
+
+function counted(what: string, items: number, wanted: number): string {
+  return items === wanted ? '' : `it holds ${items} items of ${what}, not ${wanted}`;
+}

@@ -1,0 +1,265 @@
+import { mkdir } from 'node:fs/promises';
+import { Scope } from '../../base/scope.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { BuildNotice } from '../overlay/build-notice.js';
+import type { RuleDigests } from '../mine/fact-store.js';
+import { FileStamps } from './file-stamps.js';
+import { historyNote, languagesOf, type IndexReport } from './index-report.js';
+import { rulesOf } from '../mine/items/rule-file.js';
+import { countReasons, writeLeftOut } from './left-out.js';
+import {
+  keptPlan,
+  placeOf,
+  readManifest,
+  writeManifest,
+  type IndexPlace,
+  type Manifest,
+  type ManifestShard,
+} from '../plan/manifest.js';
+import { openFacts } from './open-facts.js';
+import { buildCoherence } from '../overlay/coherence.js';
+import { FileLineage } from '../overlay/file-lineage.js';
+import { generatorVersion } from '../overlay/generators.js';
+import { buildLineage } from '../overlay/lineage.js';
+import { linesOf, PlanInForce } from './plan-in-force.js';
+import { RevisionTree } from '../source/revision-tree.js';
+import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
+import { settle } from '../format/segment-file.js';
+import { overlayNames, type OverlayName } from '../shapes.js';
+import { buildShards, membersOf, type BuildJob } from './shard-build.js';
+import type { ShardRequest } from '../plan/shard-plan.js';
+import { SourceMining, type MiningRequest } from './source-mining.js';
+import { SourceTree, type ReadableTree } from '../source/source-tree.js';
+import { Sweeper } from './sweeper.js';
+import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
+
+export type { IndexReport } from './index-report.js';
+
+/** On disk, of each line; drivers of the kernel take 27, tables less. */
+const lineBytesMin = 8;
+
+export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetRequest {
+  root: string;
+  /** SIGMA_HOME. */
+  home: string;
+  /** Absent: as in the last run, `auto` in the first. */
+  shards?: ShardRequest;
+  /** A revision of git to be read instead of the work tree; nothing that is newer is seen. */
+  asOf?: string;
+  /** Overlays that are made anew though nothing has changed. */
+  layers?: readonly OverlayName[];
+  /**
+   * Only these files, and what is below these folders, may have changed since the last run, as whoever watches the tree
+   * has heard: others are not looked at, nor are files of shards that stay. Absent: everything is looked at.
+   */
+  changed?: ReadonlySet<string>;
+  /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
+  collects?: boolean;
+  /** What makes vectors; absent: nobody said, and those that are there stay. */
+  embedding?: VectorRequest;
+}
+
+/** A tree of somebody else may have switched rules off. */
+const ownRulesNote = 'rules of .sigma/security.json are in force; sigma overlay rules lists them';
+
+/**
+ * Builds or refreshes the index of a folder. Only new contents are mined, only changed shards are written;
+ * the old index is served until the manifest is swapped. A killed run keeps what it mined.
+ * An overlay that cannot be made has failed, and the others are served. Throws CONFIG_INVALID (the rule
+ * file of the tree), REPO_UNREADABLE, REPO_EMPTY, PATH_OUTSIDE_ROOT, SHARD_PLAN_INVALID, INDEX_BUILDING,
+ * INTERRUPTED, MINER_FAILED, USAGE (a budget that nothing fits in), TOO_LARGE (memory), STORE_UNAVAILABLE.
+ */
+export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
+  const startedMs = performance.now();
+  await using scope = new Scope();
+  const tree = await openTree(request, scope);
+  const rules = await rulesOf(tree);
+  const wanted = await PlanInForce.of(request.shards, tree.root);
+  const place = placeOf(tree.root, request.home);
+  await makeFolder(place.segments);
+  using budget = new RunBudget(place.folder, request);
+  await using opened = await openFacts(place, tree.root, rules.digests);
+  const { store, facts } = opened;
+  const before = await servedBefore(place, tree.root);
+  const kept = before?.plan ?? (await keptPlan(place));
+  await using sweeper = await Sweeper.begin(place, before?.shards);
+  await using notice = await BuildNotice.begin(place);
+  const { layers = [], changed } = request;
+  await notice.tell(outdated(before, layers, rules.digests));
+  const signal = endOf(request, budget, scope);
+  const lineage = await FileLineage.begin(
+    tree.root,
+    { asOf: request.asOf, signal },
+    place,
+    layers.includes('O3') ? undefined : before,
+  );
+  const isOfFiles = !(tree instanceof RevisionTree);
+  const stamps = isOfFiles ? await FileStamps.read(place.stamps, tree.root, changed) : undefined;
+  await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
+  const listed = await run.list(wanted.explicit(kept));
+  wanted.check(listed);
+  const files = await run.mine(listed);
+  if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
+  const plan = wanted.over(files, place.project, kept);
+  // A refresh may write next to nothing.
+  if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
+  const { shards, notes } = await madeShards(
+    request,
+    lineage,
+    {
+      ...{ place, plan, files, before, facts, run, layers, notice },
+      ...{ root: tree.root, digests: rules.digests, writers: run.writers },
+      isChecked: changed === undefined,
+    },
+    signal,
+  );
+  checkWritten(place, shards);
+  await budget.expectDisk(0);
+  await writeLeftOut(place, run.leftOut);
+  await stamps?.write(place.stamps);
+  const left_out = countReasons(run.leftOut);
+  const history = await lineage.mark();
+  run.throwIfAborted();
+  await settle(place.segments, sweeper.unsettled(shards));
+  // A swap that fails half-way may have been made.
+  sweeper.release();
+  await writeManifest(place, {
+    ...{ project: place.project, root: tree.root, plan, shards, left_out },
+    as_of: tree instanceof RevisionTree ? tree.commit : '',
+    ...(history === undefined || history.why === 'broken' ? {} : { history }),
+  });
+  await sweeper.keep(shards);
+  const facts_collected = request.collects === true ? await facts.collect(files) : 0;
+  // LevelDB gives room back when it rewrites what stands beside it, which may be never.
+  if (facts_collected + facts.removed > 0) await store.compact();
+  return {
+    shards: shards.map(({ alias, scope: its, files: count, lines, items }) => ({
+      ...{ alias, scope: its, files: count, lines, items },
+    })),
+    ...{ files_total: files.length, files_mined: run.mined },
+    ...{ files_reused: files.length - run.mined, facts_collected },
+    ...{ history: historyNote(history), lines_total: linesOf(files) },
+    languages: languagesOf(shards),
+    elapsed_ms: Math.round(performance.now() - startedMs),
+    peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
+    disk_bytes: await bytesBelow(place.folder),
+    left_out,
+    notes: [
+      ...(opened.note === '' ? [] : [opened.note]),
+      ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
+      ...run.notes,
+      ...notes,
+    ],
+  };
+}
+
+/**
+ * What is to be served: segments with what each shard says by itself, then what is known of their files from git, then
+ * what takes all shards to decide, then vectors. Throws what `indexFolder` does.
+ */
+async function madeShards(
+  request: IndexRequest,
+  lineage: FileLineage,
+  job: BuildJob,
+  signal: AbortSignal,
+): Promise<{ shards: ManifestShard[]; notes: string[] }> {
+  const { place, plan, files, before, run, layers, notice } = job;
+  try {
+    const built = await buildShards(job);
+    run.progress('history', 0, 0);
+    const members = membersOf(plan, files);
+    const ofHistory = layers.includes('O3') ? undefined : before;
+    const traced = await buildLineage(place, built, members, lineage, ofHistory, notice);
+    run.throwIfAborted();
+    const shards = isAsBefore(request, built, before)
+      ? traced
+      : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
+    const { home, embedding } = request;
+    return await refreshVectors({
+      ...{ place, shards, before, home, embedding, signal, threads: run.writers },
+      progress: (done, total) => run.progress('write', done, total),
+    });
+  } catch (error) {
+    // What ended the run says more than what broke off because of that.
+    run.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Aborted when the caller wants no more, when a budget is spent, and when the run has failed. */
+function endOf({ signal }: IndexRequest, budget: RunBudget, scope: Scope): AbortSignal {
+  const stop = new AbortController();
+  scope.defer(() => stop.abort());
+  return AbortSignal.any([stop.signal, budget.signal, ...(signal === undefined ? [] : [signal])]);
+}
+
+async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTree> {
+  const { root, asOf, signal } = request;
+  if (asOf === undefined) return SourceTree.open(root);
+  return scope.own(await RevisionTree.open(root, asOf, signal));
+}
+
+/** Undefined when there is none, or none that can be read: then everything is written anew. */
+async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
+  return readManifest(place, root).catch((error: unknown) => {
+    const { code } = asBusError(error);
+    if (code === 'INDEX_MISSING' || code === 'INDEX_CORRUPT') return undefined;
+    throw error;
+  });
+}
+
+/** What will be made anew whatever the files hold. */
+function outdated(
+  before: Manifest | undefined,
+  layers: readonly OverlayName[],
+  digests: RuleDigests,
+): Map<string, OverlayName[]> {
+  const isOutdated = ({ overlays, languages }: ManifestShard, name: OverlayName): boolean =>
+    layers.includes(name) ||
+    overlays[name]?.state !== 'ready' ||
+    overlays[name].version !== generatorVersion(name, digests, Object.keys(languages));
+  return new Map(
+    before?.shards.map((shard) => [
+      shard.alias,
+      overlayNames.filter((name) => isOutdated(shard, name)),
+    ]),
+  );
+}
+
+/** A full disk is no failure of one overlay: the old index is served on, and the next run may find space. */
+function checkWritten(place: IndexPlace, shards: readonly ManifestShard[]): void {
+  const reasons = shards.flatMap(({ overlays }) =>
+    Object.values(overlays).map(({ reason }) => reason),
+  );
+  const detail = reasons.find((reason) =>
+    /^STORE_UNAVAILABLE: .*\b(?:ENOSPC|EDQUOT)\b/.test(reason),
+  );
+  if (detail !== undefined)
+    throw new BusError('STORE_UNAVAILABLE', { path: place.segments, detail });
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new BusError('STORE_UNAVAILABLE', { path, detail }, { cause: error });
+  }
+}
+
+/** Whoever watches has heard of files that turned out to be nobody's: what O7 says of all shards still holds. */
+function isAsBefore(
+  { changed, layers = [] }: IndexRequest,
+  built: readonly ManifestShard[],
+  before: Manifest | undefined,
+): boolean {
+  if (changed === undefined || layers.length > 0) return false;
+  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  return (
+    built.length === served.size &&
+    built.every(({ segment, overlays }) => {
+      const { O7 } = served.get(segment)?.overlays ?? {};
+      return O7?.state === 'ready' && O7.file === overlays.O7?.file;
+    })
+  );
+}

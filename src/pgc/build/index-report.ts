@@ -1,0 +1,38 @@
+import type { LanguageCount, ManifestShard } from '../plan/manifest.js';
+import type { HistoryMark } from '../overlay/file-lineage.js';
+
+/** What `sigma index --json` prints. */
+export interface IndexReport {
+  shards: Pick<ManifestShard, 'alias' | 'scope' | 'files' | 'lines' | 'items'>[];
+  files_total: number;
+  files_mined: number;
+  files_reused: number;
+  /** Of contents that no file has any more. */
+  facts_collected: number;
+  /** Of git, for O3: commits that were read, and why not all; 0 commits: there is no git. */
+  history: { commits: number; is_complete: boolean; why: string };
+  lines_total: number;
+  /** By language, those without a grammar too. */
+  languages: Record<string, LanguageCount>;
+  elapsed_ms: number;
+  peak_rss_bytes: number;
+  disk_bytes: number;
+  left_out: Record<string, number>;
+  /** What went otherwise than one would think, in sentences. */
+  notes: string[];
+}
+
+/** Of all shards together. */
+export function languagesOf(shards: readonly ManifestShard[]): Record<string, LanguageCount> {
+  const all: Record<string, LanguageCount> = {};
+  for (const [name, its] of shards.flatMap(({ languages }) => Object.entries(languages))) {
+    const sum = (all[name] ??= { files: 0, lines: 0, bytes: 0, error_bytes: 0, scanned: 0 });
+    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += its[key];
+  }
+  return all;
+}
+
+export function historyNote(mark: HistoryMark | undefined): IndexReport['history'] {
+  const { commits = 0, why = '' } = mark ?? {};
+  return { commits, is_complete: why === '', why };
+}

@@ -1,0 +1,86 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BusError } from '../../errors/bus-error.js';
+import { isBelow } from '../source/confined-reader.js';
+import type { PlannedShard } from '../plan/planned-shards.js';
+import { membersOf } from './shard-build.js';
+import type { FileRow } from '../format/shard-index.js';
+import { planShards, validRequest, type ShardPlan, type ShardRequest } from '../plan/shard-plan.js';
+import type { SourceFile } from '../source/source-tree.js';
+
+/** By which plan one run cuts its tree: the one that is asked for, or else `kept`, that of the run before. */
+export class PlanInForce {
+  readonly #given: ShardRequest | undefined;
+  /** What is asked for path by path. */
+  readonly #asked: readonly PlannedShard[] | undefined;
+
+  private constructor(given: ShardRequest | undefined) {
+    this.#given = given;
+    this.#asked = typeof given === 'object' && 'shards' in given ? given.shards : undefined;
+  }
+
+  /** Throws SHARD_PLAN_INVALID, PATH_OUTSIDE_ROOT. */
+  static async of(given: ShardRequest | undefined, root: string): Promise<PlanInForce> {
+    const plan = new PlanInForce(given && validRequest(given));
+    if (plan.#asked !== undefined) await checkInside(plan.#asked, root);
+    return plan;
+  }
+
+  /** What is outside of these is left out; undefined: nothing is. */
+  explicit(kept: ShardPlan | undefined): readonly PlannedShard[] | undefined {
+    if (this.#given !== undefined) return this.#asked;
+    return kept?.mode === 'explicit' ? kept.shards : undefined;
+  }
+
+  /** Throws SHARD_PLAN_INVALID for a path that was just given and holds nothing. */
+  check(files: readonly SourceFile[]): void {
+    if (this.#asked !== undefined) checkCovered(this.#asked, files);
+  }
+
+  /** Throws SHARD_PLAN_INVALID. */
+  over(files: readonly FileRow[], project: string, kept: ShardPlan | undefined): ShardPlan {
+    const isKept = this.#given === undefined && kept !== undefined;
+    const plan = isKept ? kept : planShards(files, this.#given ?? 'auto', project, kept);
+    return withLines(plan, files);
+  }
+}
+
+/** A path may lead outside over a link, whatever its text says. What does not exist leads nowhere. */
+async function checkInside(shards: readonly PlannedShard[], root: string): Promise<void> {
+  for (const path of shards.flatMap((shard) => shard.paths)) {
+    const real = await realpath(join(root, path)).catch(() => root);
+    if (!isBelow(real, root)) {
+      throw new BusError('PATH_OUTSIDE_ROOT', { path, root });
+    }
+  }
+}
+
+/** What each shard weighs, once: the parts of hosts must not move with every line that is written. */
+function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
+  if (plan.shards.some(({ lines }) => lines !== undefined)) return plan;
+  const members = membersOf(plan, files);
+  const shards = plan.shards.map((shard) => ({
+    ...shard,
+    lines: linesOf(members.get(shard.alias) ?? []),
+  }));
+  return { ...plan, shards };
+}
+
+/** Of all of them. */
+export function linesOf(files: readonly FileRow[]): number {
+  return files.reduce((sum, file) => sum + file.lines, 0);
+}
+
+/** A path that holds nothing is a slip of the pen when it was just given; later it may have been emptied. */
+function checkCovered(shards: readonly PlannedShard[], files: readonly SourceFile[]): void {
+  for (const { alias, paths } of shards) {
+    for (const path of paths) {
+      const isUsed =
+        path === '.' ||
+        files.some((file) => file.path === path || file.path.startsWith(`${path}/`));
+      if (isUsed) continue;
+      const detail = `${alias} names ${path}, which holds no source file`;
+      throw new BusError('SHARD_PLAN_INVALID', { detail });
+    }
+  }
+}

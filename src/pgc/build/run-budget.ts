@@ -1,0 +1,220 @@
+import { statfsSync, type StatsFs } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+
+const mebibyte = 1024 * 1024;
+/** With less, the thread that writes has no room beside one miner: 4.5 M lines of drivers need some 450 MiB. */
+export const memoryBytesMin = 512 * mebibyte;
+export const diskBytesMin = 16 * mebibyte;
+/** This thread, with a shard in hand. */
+const ownBytes = 320 * mebibyte;
+/** A miner that has loaded its grammars and parsed a large file. */
+const minerBytes = 96 * mebibyte;
+/** A thread with a shard in hand. */
+const writerBytes = 448 * mebibyte;
+/** From this part of the memory on, what can be given back is. */
+const softShare = 0.8;
+/** Giving back costs a start of all miners, or half a second. */
+const reliefMsMin = 2_000;
+const heapMegabytes = { min: 192, max: 1_024 };
+const watchMs = 200;
+/** So many looks in a row above the limit end the run: what was given back may need one to be gone. */
+const aboveMax = 5;
+/** Free space that LevelDB and one overlay file always find. */
+const freeBytesMin = 2 * mebibyte;
+
+export interface BudgetRequest {
+  /** Of the whole process, resident; absent: half of what the machine, or the control group, has. */
+  memoryBytes?: number;
+  /** Of the index on disk, an older one that is served meanwhile included; absent: what is free. */
+  diskBytes?: number;
+}
+
+/** What can give memory back by starting anew: memory of WebAssembly never shrinks. */
+export interface Recyclable {
+  recycle(): Promise<void>;
+}
+
+/** What one run may use. It is watched all the time; `signal` ends what waits for something else. */
+export class RunBudget implements Disposable {
+  readonly memoryBytes: number;
+  readonly #diskBytes: number | undefined;
+  readonly #folder: string;
+  readonly #rss: () => number;
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #relievedMs = -Infinity;
+  #above = 0;
+  #relieving: Promise<void> | undefined;
+  #isMeasuring = false;
+
+  /**
+   * `folder`: of the index. `rss`: resident bytes of the process. Throws USAGE for a budget that nothing fits
+   * in, and STORE_UNAVAILABLE.
+   */
+  constructor(
+    folder: string,
+    { memoryBytes, diskBytes }: BudgetRequest,
+    rss = (): number => process.memoryUsage.rss(),
+  ) {
+    if (memoryBytes !== undefined && memoryBytes < memoryBytesMin)
+      throw tooSmall('--memory', memoryBytes, memoryBytesMin);
+    if (diskBytes !== undefined && diskBytes < diskBytesMin)
+      throw tooSmall('--disk', diskBytes, diskBytesMin);
+    this.memoryBytes = memoryBytes ?? defaultMemoryBytes();
+    this.#diskBytes = diskBytes;
+    this.#folder = folder;
+    this.#rss = rss;
+    this.#checkFree(freeBytesMin);
+    this.#timer = setInterval(() => this.#watch(), watchMs);
+    this.#timer.unref();
+  }
+
+  /** Aborted with the error that says what is spent. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Of so many threads, those that fit: at least one, unless none is wanted. */
+  jobs(wanted: number): number {
+    const fitting = Math.floor((this.memoryBytes - ownBytes) / minerBytes);
+    return Math.min(wanted, Math.max(1, fitting));
+  }
+
+  /** Of so many threads that write shards, those that fit; 0: a second one does not, and this one writes. */
+  writers(wanted: number): number {
+    const fitting = Math.floor((this.memoryBytes - ownBytes) / writerBytes);
+    const writers = Math.min(wanted, fitting);
+    return writers < 2 ? 0 : writers;
+  }
+
+  /** Heap of JavaScript for each of so many threads that write: a large shard needs what there is. */
+  writerHeapMegabytes(writers: number): number {
+    return Math.round((this.memoryBytes - ownBytes) / mebibyte / Math.max(1, writers));
+  }
+
+  /** Heap of JavaScript that each of so many threads may use. */
+  heapMegabytes(jobs: number): number {
+    const share = (this.memoryBytes - ownBytes) / mebibyte / Math.max(1, jobs);
+    return Math.round(Math.min(heapMegabytes.max, Math.max(heapMegabytes.min, share)));
+  }
+
+  /** Resolves when another file may be read: near the limit, after the miners have started anew. */
+  async admit(miners: Recyclable): Promise<void> {
+    if (!this.#isReliefDue()) return;
+    this.#relieving ??= this.#relieve(miners).finally(() => (this.#relieving = undefined));
+    await this.#relieving;
+  }
+
+  /** Throws STORE_UNAVAILABLE when so many more bytes do not fit. */
+  async expectDisk(bytes: number): Promise<void> {
+    this.#checkFree(bytes);
+    if (this.#diskBytes === undefined) return;
+    const whole = (await bytesBelow(this.#folder)) + bytes;
+    if (whole > this.#diskBytes)
+      throw this.#noDisk(
+        `the index takes ${megabytes(whole)}, --disk allows ${megabytes(this.#diskBytes)}`,
+      );
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #isReliefDue(): boolean {
+    const rss = this.#rss();
+    if (rss > this.memoryBytes) return true;
+    const isDue = performance.now() - this.#relievedMs >= reliefMsMin;
+    return isDue && rss > softShare * this.memoryBytes;
+  }
+
+  async #relieve(miners?: Recyclable): Promise<void> {
+    await miners?.recycle();
+    collectGarbage();
+    this.#relievedMs = performance.now();
+  }
+
+  #watch(): void {
+    if (this.#relieving === undefined && this.#isReliefDue()) void this.#relieve();
+    const bytes = this.#rss();
+    this.#above = bytes > this.memoryBytes ? this.#above + 1 : 0;
+    if (this.#above >= aboveMax) {
+      const limit = this.memoryBytes;
+      this.#stop.abort(new BusError('TOO_LARGE', { what: 'the memory of this run', bytes, limit }));
+    }
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
+    void this.expectDisk(0)
+      .catch((error: unknown) => this.#stop.abort(asBusError(error)))
+      .finally(() => (this.#isMeasuring = false));
+  }
+
+  #checkFree(bytes: number): void {
+    const { blocks, bavail, bsize } = this.#fileSystem();
+    const free = bavail * bsize;
+    // Some file systems of networks do not say how large they are.
+    if (blocks === 0 || (free >= bytes && free > 0)) return;
+    throw this.#noDisk(
+      `${megabytes(free)} are free there, at least ${megabytes(Math.max(bytes, freeBytesMin))} are needed`,
+    );
+  }
+
+  #fileSystem(): StatsFs {
+    try {
+      return statfsSync(this.#folder);
+    } catch (error) {
+      throw this.#noDisk(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #noDisk(detail: string): BusError {
+    return new BusError('STORE_UNAVAILABLE', { path: this.#folder, detail });
+  }
+}
+
+function tooSmall(option: string, bytes: number, least: number): BusError {
+  const detail = `${option} of ${megabytes(bytes)} is too little; the least useful is ${megabytes(least)}`;
+  return new BusError('USAGE', { detail });
+}
+
+/** Half, for others use the machine too; a control group counts as the machine. */
+function defaultMemoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  const all = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.max(memoryBytesMin, Math.floor(all / 2));
+}
+
+let collector: (() => void) | undefined;
+
+/** Node offers it only so; without it V8 keeps what it may need again. */
+function collectGarbage(): void {
+  if (collector === undefined) {
+    setFlagsFromString('--expose-gc');
+    collector = runInNewContext('gc') as () => void;
+  }
+  collector();
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / mebibyte)} MB`;
+}
+
+/** Of all files below a folder that are there long enough to be looked at. */
+export async function bytesBelow(folder: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) sum += await bytesBelow(path);
+    // LevelDB removes its files whenever it has merged them.
+    else
+      sum += await stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+  }
+  return sum;
+}

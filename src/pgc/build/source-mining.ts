@@ -1,0 +1,216 @@
+import { availableParallelism } from 'node:os';
+import { BusError } from '../../errors/bus-error.js';
+import { ownerOf, type PlannedShard } from '../plan/planned-shards.js';
+import type { FactStore } from '../mine/fact-store.js';
+import type { FileStamps } from './file-stamps.js';
+import type { RulesInForce } from '../mine/items/rules-in-force.js';
+import { MinerPool } from '../mine/pool.js';
+import type { RunBudget } from './run-budget.js';
+import type { FileRow } from '../format/shard-index.js';
+import type { LeftOut, ReadableTree, SourceFile } from '../source/source-tree.js';
+
+/** More parsers than this wait for the one thread that reads and writes. */
+export const jobsMax = 8;
+/** Sources in memory at once, per miner: one that is mined and one that is ready. */
+const sourcesPerJob = 2;
+/** A broken worker must not become an index without files. */
+const minerFailuresMax = 16;
+/** Progress is told this often, in files. */
+const progressStep = 64;
+
+export interface IndexProgress {
+  phase: 'list' | 'mine' | 'write' | 'history';
+  done: number;
+  total: number;
+  /** Lines read so far. */
+  lines: number;
+}
+
+export interface MiningRequest {
+  /** Worker threads; 0 mines in this thread. */
+  jobs?: number;
+  onProgress?: (progress: IndexProgress) => void;
+  signal?: AbortSignal;
+  budget: RunBudget;
+}
+
+/** The part of one index run that lists, reads and mines. */
+export class SourceMining implements AsyncDisposable {
+  readonly leftOut: LeftOut[] = [];
+  /** What the user should know of the run. */
+  readonly notes: string[] = [];
+  mined = 0;
+  readonly #tree: ReadableTree;
+  readonly #facts: FactStore;
+  readonly #request: MiningRequest;
+  readonly #rules: RulesInForce;
+  readonly #stamps: FileStamps | undefined;
+  #lines = 0;
+  #failures = 0;
+  /** Files of which there are facts, old or new. */
+  #read = 0;
+  /** For what has to be mined a second time. */
+  #again: MinerPool | undefined;
+
+  /** `stamps`: what need not be read again; undefined of a revision, which is not in files. */
+  constructor(
+    tree: ReadableTree,
+    facts: FactStore,
+    request: MiningRequest,
+    rules: RulesInForce,
+    stamps: FileStamps | undefined,
+  ) {
+    this.#tree = tree;
+    this.#facts = facts;
+    this.#request = request;
+    this.#rules = rules;
+    this.#stamps = stamps;
+  }
+
+  /** Threads, by the request or as many as there are processors, of which memory is enough; 0: this one. */
+  get jobs(): number {
+    const wanted = Math.min(this.#request.jobs ?? availableParallelism(), jobsMax);
+    return this.#request.budget.jobs(wanted);
+  }
+
+  /** Threads that write shards; 0: this one. */
+  get writers(): number {
+    return this.#request.budget.writers(this.jobs);
+  }
+
+  /** For each of so many threads that write shards. */
+  heapMegabytes(writers: number): number {
+    return this.#request.budget.writerHeapMegabytes(writers);
+  }
+
+  async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
+    this.progress('list', 0, 0);
+    const { files, leftOut, note } = await this.#tree.list();
+    if (note !== '') this.notes.push(note);
+    for (const each of leftOut) this.leftOut.push(each);
+    this.throwIfAborted();
+    const owner = explicit === undefined ? undefined : ownerOf(explicit);
+    const wanted: SourceFile[] = [];
+    for (const file of files) {
+      if (owner === undefined || owner(file.path) !== undefined) wanted.push(file);
+      else this.leftOut.push({ path: file.path, reason: 'outside the plan' });
+    }
+    this.progress('list', wanted.length, wanted.length);
+    return wanted;
+  }
+
+  /** In order of the paths. */
+  async mine(files: readonly SourceFile[]): Promise<FileRow[]> {
+    const { jobs } = this;
+    const { budget } = this.#request;
+    const heapMegabytes = budget.heapMegabytes(jobs);
+    await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
+    const rows: FileRow[] = [];
+    const queue = files.values();
+    let done = 0;
+    let isBroken = false;
+    const work = async (): Promise<void> => {
+      for (const file of queue) {
+        if (isBroken) return;
+        this.throwIfAborted();
+        // Before the memory is looked at, for that takes longer than to see that a file is as it was.
+        const known = this.#recalled(file.path);
+        if (known === undefined) await budget.admit(pool);
+        const row = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
+        if (row !== undefined) rows.push(row);
+        done += 1;
+        if (done % progressStep === 0) this.progress('mine', done, files.length);
+      }
+    };
+    const readers = Array.from({ length: Math.max(jobs, 1) * sourcesPerJob }, () =>
+      work().catch((error: unknown) => {
+        isBroken = true;
+        throw error;
+      }),
+    );
+    const outcomes = await Promise.allSettled(readers);
+    // What was mined is kept, also when the run was interrupted.
+    await this.#facts.flush();
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    this.progress('mine', files.length, files.length);
+    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /**
+   * The facts of a file that were lost or damaged since they were mined. Throws MINER_FAILED when the file
+   * has changed meanwhile.
+   */
+  async mineAgain(file: FileRow): Promise<Buffer> {
+    const { path, language, blob } = file;
+    const source = await this.#tree.read(file);
+    if ('reason' in source || source.blob !== blob) {
+      const detail = 'what was mined of it is damaged, and it has changed since';
+      throw new BusError('MINER_FAILED', { path, detail });
+    }
+    const jobs = Math.min(this.#request.jobs ?? 1, 1);
+    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
+    const facts = Buffer.from(await this.#again.mine(language, source.bytes));
+    await this.#facts.put({ language, blob }, facts);
+    await this.#facts.flush();
+    this.mined += 1;
+    return facts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#again?.close();
+  }
+
+  progress(phase: IndexProgress['phase'], done: number, total: number): void {
+    this.#request.onProgress?.({ phase, done, total, lines: this.#lines });
+  }
+
+  /** Throws INTERRUPTED, or what the budget says. */
+  throwIfAborted(): void {
+    const { signal } = this.#request;
+    if (signal?.aborted !== true) return;
+    throw signal.reason instanceof BusError ? signal.reason : new BusError('INTERRUPTED');
+  }
+
+  /** What is in it, if it is as it was and its facts are there. */
+  #recalled(path: string): FileRow | LeftOut | undefined {
+    const known = this.#stamps?.recall(path);
+    return known !== undefined && ('reason' in known || this.#facts.has(known)) ? known : undefined;
+  }
+
+  async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
+    const source = await this.#tree.read(file);
+    if ('reason' in source) return this.#settled(source);
+    const { path, language, blob, lines, bytes } = source;
+    if (!this.#facts.has({ language, blob })) {
+      let facts: Uint8Array;
+      try {
+        facts = await pool.mine(language, bytes);
+      } catch (error) {
+        this.#failures += 1;
+        this.leftOut.push({ path, reason: 'miner failed' });
+        // Some files kill a parser; only a worker that fails at most of them is itself broken.
+        if (this.#failures < minerFailuresMax || this.#failures < this.#read) return undefined;
+        const detail = error instanceof Error ? error.message : String(error);
+        throw new BusError('MINER_FAILED', { path, detail }, { cause: error });
+      }
+      this.mined += 1;
+      await this.#facts.put(
+        { language, blob },
+        Buffer.from(facts.buffer, facts.byteOffset, facts.byteLength),
+      );
+    }
+    return this.#settled({ path, language, blob, lines });
+  }
+
+  #settled(known: FileRow | LeftOut): FileRow | undefined {
+    this.#stamps?.note(known);
+    if ('reason' in known) {
+      this.leftOut.push(known);
+      return undefined;
+    }
+    this.#lines += known.lines;
+    this.#read += 1;
+    return known;
+  }
+}

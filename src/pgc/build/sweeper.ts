@@ -1,0 +1,85 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cardFileName } from '../search/card/card-file.js';
+import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+
+/**
+ * Removes what is not served: what a killed run left half written, what a failed one has written in vain
+ * (on a full disk the next one needs the space), and what a new index replaces. Only for the process that
+ * holds the lock of the facts.
+ */
+export class Sweeper implements AsyncDisposable {
+  readonly #place: IndexPlace;
+  /** Undefined: it is not known what is served, an older version may know; nothing of it is removed. */
+  #served: readonly ManifestShard[] | undefined;
+  /** What stood in `segments/` when the run began, and what it did not remove. */
+  #found: ReadonlySet<string> = new Set();
+
+  private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
+    this.#place = place;
+    this.#served = served;
+  }
+
+  static async begin(
+    place: IndexPlace,
+    served: readonly ManifestShard[] | undefined,
+  ): Promise<Sweeper> {
+    const sweeper = new Sweeper(place, served);
+    sweeper.#found = new Set(await sweeper.#sweep());
+    return sweeper;
+  }
+
+  /**
+   * Files of these shards that have come since it began, also in the place of served ones that were lost: they
+   * have to reach the disk before a manifest names them. What was there is there, or was replaced by `writeAtomically`.
+   */
+  unsettled(shards: readonly ManifestShard[]): string[] {
+    return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
+  }
+
+  /** From now on these are served. */
+  async keep(shards: readonly ManifestShard[]): Promise<void> {
+    this.#served = shards;
+    await this.#sweep();
+  }
+
+  /** From now on it is not known which of two indexes is served: nothing of either is removed. */
+  release(): void {
+    this.#served = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sweep();
+  }
+
+  /** Resolves with what it left in `segments/`. */
+  async #sweep(): Promise<string[]> {
+    const { folder, segments, cards } = this.#place;
+    const left = await remove(segments, this.#isLeft());
+    await remove(folder, isTemporary);
+    const current = new Set(this.#served?.map(cardFileName));
+    await remove(cards, (name) => this.#served !== undefined && !current.has(name));
+    return left;
+  }
+
+  #isLeft(): (name: string) => boolean {
+    if (this.#served === undefined) return isTemporary;
+    const current = new Set(this.#served.flatMap(filesOf));
+    return (name) => !current.has(name);
+  }
+}
+
+/** Resolves with the names of the others. What cannot be removed now is no failure of the run: the next one tries again. */
+async function remove(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  const others: string[] = [];
+  for (const name of await readdir(folder).catch((): string[] => [])) {
+    if (isWanted(name))
+      await rm(join(folder, name), { force: true, recursive: true }).catch(() => undefined);
+    else others.push(name);
+  }
+  return others;
+}
+
+function isTemporary(name: string): boolean {
+  return name.endsWith('.tmp');
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../../../base/clock.js';
+
+export interface QuietLimits {
+  /** Nothing more has happened for this long. */
+  quietMs: number;
+  /** Under constant change it is called all the same, this long after the first one. */
+  delayMsMax: number;
+}
+
+/** Calls once things have become quiet; one call for all that happened meanwhile. */
+export class Quiet implements Disposable {
+  readonly #clock: Clock;
+  readonly #limits: QuietLimits;
+  readonly #onQuiet: () => void;
+  #firstMs: number | undefined;
+  #timer: Disposable | undefined;
+
+  constructor(clock: Clock, limits: QuietLimits, onQuiet: () => void) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#onQuiet = onQuiet;
+  }
+
+  /** Something happened. */
+  touch(): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#firstMs ??= nowMs;
+    const leftMs = this.#firstMs + this.#limits.delayMsMax - nowMs;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = this.#clock.after(Math.max(0, Math.min(this.#limits.quietMs, leftMs)), () => {
+      this.#firstMs = undefined;
+      this.#timer = undefined;
+      this.#onQuiet();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,106 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { lazily } from '../../../base/zod.js';
+import { BusError } from '../../../errors/bus-error.js';
+import { beganOf, isRunning } from '../../overlay/build-notice.js';
+import type { IndexPlace } from '../../plan/manifest.js';
+import { writeAtomically } from '../../format/segment-file.js';
+
+const fileName = 'watch.json';
+const treesMax = 1_024;
+
+const noticeSchema = lazily((z) =>
+  z.object({
+    pid: z.number(),
+    began: z.string(),
+    root: z.string(),
+    /** How changes are noticed. */
+    kind: z.enum(['events', 'poll']),
+    state: z.enum(['watching', 'refreshing', 'failed']),
+    /** Of the last refresh that ended; 0: none has. */
+    refreshed_ms: z.number(),
+    elapsed_ms: z.number(),
+    /** Files whose content was new. */
+    files_mined: z.number(),
+    /** Refreshes that ended well, and others. */
+    refreshes: z.number(),
+    failures: z.number(),
+    /** Code of the last failure, or of what is less than it could be; else empty. */
+    code: z.string(),
+  }),
+);
+
+/** A watched tree, as `sigma status` shows it. */
+export type Watched = Omit<z.infer<ReturnType<typeof noticeSchema>>, 'began'>;
+
+/** Tells other processes that a tree is watched, and how that goes; gone with the process. */
+export class WatchNotice implements AsyncDisposable {
+  readonly #path: string;
+  #watched: Watched;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, watched: Watched) {
+    this.#path = path;
+    this.#watched = watched;
+  }
+
+  /** Throws ALREADY_WATCHED, STORE_UNAVAILABLE. */
+  static async begin(place: IndexPlace, root: string): Promise<WatchNotice> {
+    const path = join(place.folder, fileName);
+    const other = await readNotice(path);
+    if (other !== undefined) throw new BusError('ALREADY_WATCHED', { path: root, pid: other.pid });
+    const notice = new WatchNotice(path, {
+      ...{ pid: process.pid, root, kind: 'poll', state: 'watching', refreshed_ms: 0 },
+      ...{ elapsed_ms: 0, files_mined: 0, refreshes: 0, failures: 0, code: '' },
+    });
+    await notice.tell({});
+    return notice;
+  }
+
+  get watched(): Watched {
+    return this.#watched;
+  }
+
+  /** Throws STORE_UNAVAILABLE. */
+  tell(news: Partial<Watched>): Promise<void> {
+    this.#watched = { ...this.#watched, ...news };
+    const text = JSON.stringify({ ...this.#watched, began: beganOf(process.pid) });
+    const write = (): Promise<void> => writeAtomically(this.#path, [Buffer.from(text)]);
+    this.#writing = this.#writing.then(write, write);
+    return this.#writing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing.catch(() => undefined);
+    await rm(this.#path, { force: true });
+  }
+}
+
+/** Every tree of this home that is watched now. */
+export async function watchedTrees(home: string): Promise<Watched[]> {
+  const folder = join(home, 'pgc');
+  const names = await readdir(folder).catch((): string[] => []);
+  const found: Watched[] = [];
+  for (const name of names.sort().slice(0, treesMax)) {
+    const notice = await readNotice(join(folder, name, fileName));
+    if (notice === undefined) continue;
+    const { began: _, ...watched } = notice;
+    found.push(watched);
+  }
+  return found;
+}
+
+/** Undefined when nobody watches: that of a process that was killed does not count. */
+async function readNotice(
+  path: string,
+): Promise<z.infer<ReturnType<typeof noticeSchema>> | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  if (text === '') return undefined;
+  try {
+    const notice = noticeSchema().parse(JSON.parse(text));
+    return isRunning(notice.pid, notice.began) ? notice : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,218 @@
+import { access, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { BusError } from '../../errors/bus-error.js';
+import { crc32 } from '../../wire/crc.js';
+import { termSections } from './posting-writer.js';
+
+/**
+ * The container of a segment. Little endian.
+ *
+ *     0   8  magic
+ *     8   4  format version
+ *    12   4  number of sections
+ *    16   8  length of the whole file
+ *    24   4  CRC-32 of everything from byte 32 on
+ *    28   4  CRC-32 of bytes 0 to 27
+ *    32      section table: offset and length in bytes, 8 each, in the order of `sectionNames`
+ *     …      sections, each aligned to 8 bytes
+ */
+export interface SectionLayout<Name extends string> {
+  /** Eight letters. */
+  magic: string;
+  format: number;
+  names: readonly Name[];
+}
+
+/** Raised whenever the layout or the meaning of a section changes. */
+export const segmentFormat = 6;
+const headBytes = 32;
+const rowBytes = 16;
+const alignment = 8;
+
+/** Tables are those of `packRows` where a column is named; else u32. */
+export const sectionNames = [
+  'info', // JSON: ShardInfo
+  'kinds', // JSON: of symbols
+  'fileRows', // path, language, lines
+  'fileBlobs', // 20 bytes each
+  'fileSymbols', // first symbol of each file, and the end
+  'filesByPath', // files in order of their paths
+  'importStarts', // first import of each file, and the end
+  'importRows', // columns: target, line, first name
+  'importNames', // texts
+  'symbolRows', // columns: name, kind, flags, file, first line, lines after it, signature, container, doc
+  'callRows', // columns: name, caller, line, receiver, kind and flags; in order of the callers, outside of symbols last
+  'outsideCalls', // first call outside of all symbols of each file, and the end
+  'nameBlocks', // sorted names of symbols and callees; see `packSorted`
+  'nameBytes', // front-coded
+  'nameSymbols', // column: symbols in the order of their names, definitions first
+  'nameCalls', // column: calls in the order of their names
+  'slotRows', // columns: name, caller + 1, file, line, structure.field; in the order of the names
+  ...termSections,
+  'scannedBlocks', // names of long lists of definitions, sorted
+  'scannedNames', // front-coded
+  'scannedPlaces', // columns: file, line; in their order
+  'labelOffsets', // column: what comes again and again: containers, receivers, fields
+  'labelBytes',
+  'textOffsets', // column: all other strings
+  'textBytes',
+] as const;
+export type SectionName = (typeof sectionNames)[number];
+export type Sections = Record<SectionName, Uint8Array>;
+export const segmentLayout: SectionLayout<SectionName> = {
+  magic: 'SIGMASEG',
+  format: segmentFormat,
+  names: sectionNames,
+};
+
+/** Files that reach the disk at once. */
+const settledAtOnce = 8;
+
+/**
+ * Written beside its place, then renamed: a reader sees the whole file or none. A new one survives a power cut
+ * from `settle` on; until then nothing names it. One that takes the place of another survives it at once.
+ */
+export async function writeSections<Name extends string>(
+  path: string,
+  layout: SectionLayout<Name>,
+  sections: Record<Name, Uint8Array>,
+): Promise<number> {
+  const { names } = layout;
+  const table = Buffer.alloc(names.length * rowBytes);
+  const pieces: Uint8Array[] = [table];
+  let offset = align(headBytes + table.length);
+  pieces.push(Buffer.alloc(offset - headBytes - table.length));
+  names.forEach((name, index) => {
+    const bytes = sections[name];
+    table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
+    table.writeBigUInt64LE(BigInt(bytes.byteLength), index * rowBytes + 8);
+    const end = offset + bytes.byteLength;
+    pieces.push(bytes, Buffer.alloc(align(end) - end));
+    offset = align(end);
+  });
+  const head = Buffer.alloc(headBytes);
+  head.write(layout.magic, 'latin1');
+  head.writeUInt32LE(layout.format, 8);
+  head.writeUInt32LE(names.length, 12);
+  head.writeBigUInt64LE(BigInt(offset), 16);
+  // zlib takes an empty buffer for a request to start anew.
+  const filled = pieces.filter((piece) => piece.byteLength > 0);
+  head.writeUInt32LE(
+    filled.reduce((seed, piece) => crc32(piece, seed), 0),
+    24,
+  );
+  head.writeUInt32LE(crc32(head.subarray(0, 28)), 28);
+  const isNew = await access(path).then(
+    () => false,
+    () => true,
+  );
+  if (isNew) await writeInPlace(path, [head, ...filled]);
+  else await writeAtomically(path, [head, ...filled]);
+  return offset;
+}
+
+/**
+ * Brings new files of a folder to the disk, before something names them. Together: one by one each would wait
+ * twice for the journal of the file system. Throws STORE_UNAVAILABLE.
+ */
+export async function settle(folder: string, names: readonly string[]): Promise<void> {
+  const queue = names.values();
+  const work = async (): Promise<void> => {
+    for (const name of queue) await syncOne(join(folder, name), 'r+');
+  };
+  await Promise.all(Array.from({ length: settledAtOnce }, work));
+  if (names.length > 0) await syncOne(folder, 'r');
+}
+
+/** Throws INDEX_CORRUPT for anything but a whole file of this layout; INDEX_MISSING when absent. */
+export async function readSections<Name extends string>(
+  path: string,
+  { magic, format: wanted, names }: SectionLayout<Name>,
+): Promise<Record<Name, Uint8Array>> {
+  let file: Buffer;
+  try {
+    file = await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new BusError('INDEX_MISSING', { path }, { cause: error });
+    }
+    throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+  }
+  // Views of 32-bit numbers need an aligned start; a small file may come from the shared pool.
+  const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
+  if (bytes.length < headBytes + names.length * rowBytes) throw corrupt(path, 'too short');
+  if (bytes.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
+  if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) throw corrupt(path, 'head');
+  const format = bytes.readUInt32LE(8);
+  if (format !== wanted) throw corrupt(path, `format ${format}, not ${wanted}`);
+  if (bytes.readBigUInt64LE(16) !== BigInt(bytes.length)) throw corrupt(path, 'length');
+  if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
+  if (bytes.readUInt32LE(12) !== names.length) throw corrupt(path, 'sections');
+  const sections = names.map((name, index) => {
+    const row = headBytes + index * rowBytes;
+    const start = Number(bytes.readBigUInt64LE(row));
+    const end = start + Number(bytes.readBigUInt64LE(row + 8));
+    if (start % alignment !== 0 || end > bytes.length) throw corrupt(path, `section ${name}`);
+    return [name, bytes.subarray(start, end)] as const;
+  });
+  return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
+}
+
+/** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. Throws STORE_UNAVAILABLE. */
+export async function writeAtomically(path: string, pieces: readonly Uint8Array[]): Promise<void> {
+  await writeInPlace(path, pieces, (handle) => handle.sync());
+  await syncOne(dirname(path), 'r');
+}
+
+async function writeInPlace(
+  path: string,
+  pieces: readonly Uint8Array[],
+  end: (handle: FileHandle) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const handle = await open(temporary, 'w', 0o600);
+    try {
+      for (const piece of pieces) await handle.writeFile(piece);
+      await end(handle);
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw unavailable(path, error);
+  }
+}
+
+async function syncOne(path: string, mode: 'r' | 'r+'): Promise<void> {
+  try {
+    const handle = await open(path, mode);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw unavailable(path, error);
+  }
+}
+
+function unavailable(path: string, cause: unknown): BusError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new BusError('STORE_UNAVAILABLE', { path, detail }, { cause });
+}
+
+export function corrupt(path: string, detail: string, cause?: unknown): BusError {
+  return new BusError('INDEX_CORRUPT', { path, detail }, { cause });
+}
+
+function copyAligned(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+function align(offset: number): number {
+  return Math.ceil(offset / alignment) * alignment;
+}

@@ -1,0 +1,338 @@
+import { BusError } from '../../errors/bus-error.js';
+import { bytesOf, groupBy, lowerBound, NumberColumn, StringColumn, type Grouped } from './bytes.js';
+import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
+import { packRows } from './packed-rows.js';
+import { documentsMax, PostingWriter } from './posting-writer.js';
+import type { Sections } from './segment-file.js';
+import type { FileRow, ShardInfo } from './shard-index.js';
+import { fieldOf, type Field } from './fields.js';
+import { ShardTerms } from './shard-terms.js';
+import { packSorted, sortByBytes } from './sorted-names.js';
+import { packStrings } from './string-table.js';
+
+export const callKinds = ['direct', 'member', 'construct'] as const;
+export const exportedFlag = 1;
+export const declarationFlag = 2;
+/** Beside the kind of a call. */
+export const unusedFlag = 4;
+
+/** Sections in the making: the rows of `segment-file.ts`, as columns that grow. */
+export class SegmentWriter {
+  readonly #kinds = new StringColumn();
+  readonly #labels = new StringColumn();
+  readonly #texts = new StringColumn();
+  readonly #names = new StringColumn();
+  readonly #terms: ShardTerms;
+  readonly #postings: PostingWriter;
+  readonly #paths: string[] = [];
+  readonly #blobs: Buffer[] = [];
+  readonly #fileRows = new NumberColumn();
+  readonly #fileSymbols = new NumberColumn();
+  readonly #importStarts = new NumberColumn();
+  readonly #imports = columns('target', 'line', 'firstName');
+  readonly #importNames = new NumberColumn();
+  /** Names by the order in which they came; replaced by sorted ones at the end. */
+  readonly #symbols = columns(
+    ...([
+      'name',
+      'kind',
+      'flags',
+      'file',
+      'line',
+      'rest',
+      'signature',
+      'container',
+      'doc',
+    ] as const),
+  );
+  /** `caller`: counted from one, 0 outside of all symbols. */
+  readonly #calls = columns('name', 'caller', 'file', 'line', 'receiver', 'kind');
+  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
+  readonly #scanned: { name: string; file: number; line: number }[] = [];
+  /** What lies outside all symbols, until all symbols are known: their documents come last. */
+  readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
+
+  constructor(terms = new ShardTerms()) {
+    this.#terms = terms;
+    this.#postings = new PostingWriter(terms);
+  }
+
+  /**
+   * Files come in order of their paths. `words`: the terms of those of the facts. Throws TOO_LARGE beyond the documents
+   * that postings can number.
+   */
+  add(file: FileRow, facts: FileFacts, words = this.#terms.ids(facts.words)): void {
+    const index = this.#paths.length;
+    this.#paths.push(file.path);
+    this.#blobs.push(Buffer.from(file.blob, 'hex'));
+    this.#fileSymbols.push(this.#symbolCount);
+    this.#importStarts.push(this.#imports.line.length);
+    for (const number of [this.#texts.id(file.path), this.#texts.id(file.language), file.lines]) {
+      this.#fileRows.push(number);
+    }
+    this.#addImports(facts);
+    const idOf = this.#addSymbols(index, file, facts, words);
+    this.#addCalls(index, facts, idOf);
+    facts.scanned_names.forEach((name, at) =>
+      this.#scanned.push({ name, file: index, line: facts.scanned_lines[at] ?? 0 }),
+    );
+    if (this.#symbolCount + this.#paths.length > documentsMax) {
+      throw new BusError('TOO_LARGE', {
+        what: 'a shard',
+        bytes: this.#symbolCount,
+        limit: documentsMax,
+      });
+    }
+  }
+
+  get #symbolCount(): number {
+    return this.#symbols.name.length;
+  }
+
+  /** O1: symbols, scanned names and imports. O3: call sites, and functions that structures of operations hold. */
+  get items(): { O1: number; O3: number } {
+    return {
+      O1: this.#symbolCount + this.#scanned.length + this.#imports.line.length,
+      O3: this.#calls.name.length + this.#slots.name.length,
+    };
+  }
+
+  finish(info: ShardInfo): Sections {
+    this.#addRests();
+    this.#fileSymbols.push(this.#symbolCount);
+    this.#importStarts.push(this.#imports.line.length);
+    const names = this.#names.all();
+    const sorted = sortByBytes([...names]);
+    const rank = new Map(sorted.map((name, at) => [name, at]));
+    const sortedId = Uint32Array.from(names, (name) => rank.get(name) ?? 0);
+    const inOrder = (ids: NumberColumn): Uint32Array => ids.values().map((id) => sortedId[id] ?? 0);
+    const symbolNames = inOrder(this.#symbols.name);
+    const calls = this.#callColumns(inOrder(this.#calls.name));
+    const callsByName = groupBy(calls.name, sorted.length);
+    sortByPlace(callsByName, calls);
+    const scanned = this.#scannedColumns();
+    const nameTable = packSorted(sorted);
+    const labels = packStrings(this.#labels.all());
+    const texts = packStrings(this.#texts.all());
+    const paths = Uint32Array.from(this.#paths.keys());
+    paths.sort((a, b) => compare(this.#paths[a] ?? '', this.#paths[b] ?? ''));
+    const { name: _, ...ofSymbols } = this.#symbols;
+    return {
+      info: Buffer.from(JSON.stringify(info)),
+      kinds: Buffer.from(JSON.stringify(this.#kinds.all())),
+      fileRows: bytesOf(this.#fileRows.values()),
+      fileBlobs: Buffer.concat(this.#blobs),
+      fileSymbols: bytesOf(this.#fileSymbols.values()),
+      filesByPath: bytesOf(paths),
+      importStarts: bytesOf(this.#importStarts.values()),
+      importRows: packRows(valuesOf(this.#imports)),
+      importNames: bytesOf(this.#importNames.values()),
+      symbolRows: packRows([symbolNames, ...valuesOf(ofSymbols)]),
+      callRows: packRows([calls.name, calls.caller, calls.line, calls.receiver, calls.kind]),
+      outsideCalls: bytesOf(this.#outsideStarts(calls)),
+      nameBlocks: bytesOf(nameTable.blocks),
+      nameBytes: nameTable.bytes,
+      nameSymbols: packRows([this.#definitionsFirst(groupBy(symbolNames, sorted.length)).members]),
+      nameCalls: packRows([callsByName.members]),
+      slotRows: packRows(this.#slotsByName(inOrder(this.#slots.name), sorted.length)),
+      ...this.#postings.finish(),
+      scannedBlocks: bytesOf(scanned.names.blocks),
+      scannedNames: scanned.names.bytes,
+      scannedPlaces: packRows([scanned.files, scanned.lines]),
+      labelOffsets: labels.offsets,
+      labelBytes: labels.bytes,
+      textOffsets: texts.offsets,
+      textBytes: texts.bytes,
+    };
+  }
+
+  #addImports(facts: FileFacts): void {
+    for (const each of facts.imports) {
+      this.#imports.firstName.push(this.#importNames.length);
+      for (const name of each.names) this.#importNames.push(this.#texts.id(name));
+      this.#imports.target.push(this.#texts.id(each.target));
+      this.#imports.line.push(each.line);
+    }
+  }
+
+  /** Returns the shard's id of each symbol of the facts; ids follow the order of the text. */
+  #addSymbols(file: number, row: FileRow, facts: FileFacts, words: readonly number[]): number[] {
+    const base = this.#symbolCount;
+    const order = facts.symbols.map((_, index) => index);
+    order.sort((a, b) => (facts.symbols[a]?.line_start ?? 0) - (facts.symbols[b]?.line_start ?? 0));
+    const idOf: number[] = [];
+    order.forEach((index, position) => {
+      idOf[index] = base + position;
+    });
+    const pathTerms = this.#terms.ofName(row.path);
+    const isHeader = isCFamily(row.language) && /\.h\w*$/.test(row.path);
+    for (const index of order) {
+      const symbol = facts.symbols[index];
+      if (symbol === undefined) continue;
+      this.#addSymbol(file, symbol, isHeader);
+      this.#countTerms(pathTerms, fieldOf.path);
+      // What stands around it is as good as a folder.
+      if (symbol.container !== '')
+        this.#countTerms(this.#terms.ofName(symbol.container), fieldOf.path);
+      this.#countTerms(this.#terms.ofName(symbol.name), fieldOf.name);
+      this.#countProse(symbol.signature, fieldOf.signature);
+      this.#countProse(symbol.doc, fieldOf.doc);
+      this.#countBody(words, facts.documents[index]);
+      this.#postings.endDocument();
+    }
+    const rest = facts.documents[facts.symbols.length];
+    this.#rests.push({
+      path: pathTerms,
+      words: (rest?.word ?? []).map((word) => words[word] ?? 0),
+      counts: [...(rest?.count ?? [])],
+    });
+    return idOf;
+  }
+
+  #addSymbol(file: number, symbol: SymbolFact, isHeader: boolean): void {
+    // Whoever includes a header sees its static functions too.
+    const exported = symbol.exported || isHeader;
+    const { name, kind, flags, file: files, line, rest, signature, container, doc } = this.#symbols;
+    name.push(this.#names.id(symbol.name));
+    kind.push(this.#kinds.id(symbol.kind));
+    flags.push((exported ? exportedFlag : 0) | (symbol.declaration ? declarationFlag : 0));
+    files.push(file);
+    line.push(symbol.line_start);
+    rest.push(symbol.line_end - symbol.line_start);
+    signature.push(this.#texts.id(symbol.signature));
+    container.push(this.#labels.id(symbol.container));
+    doc.push(this.#texts.id(symbol.doc));
+  }
+
+  #addCalls(file: number, facts: FileFacts, idOf: readonly number[]): void {
+    for (const call of facts.calls) {
+      const rows = call.kind === 'slot' ? this.#slots : this.#calls;
+      rows.name.push(this.#names.id(call.callee));
+      rows.caller.push(call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1);
+      rows.file.push(file);
+      rows.line.push(call.line);
+      rows.receiver.push(this.#labels.id(call.receiver));
+      if (call.kind === 'slot') continue;
+      const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
+      this.#calls.kind.push(kind | (call.unused ? unusedFlag : 0));
+    }
+  }
+
+  /** Calls in order of their callers, within a caller in that of the text; those at file level come last. */
+  #callColumns(name: Uint32Array): CallColumns {
+    const symbols = this.#symbolCount;
+    const { caller: callers, file, line, receiver, kind } = this.#calls;
+    const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
+    const { starts, members: order } = groupBy(groups, symbols + 1);
+    for (let caller = 0; caller < symbols; caller += 1) {
+      const its = order.subarray(starts[caller], starts[caller + 1]);
+      if (its.length > 1) its.sort((a, b) => line.at(a) - line.at(b) || a - b);
+    }
+    const inOrder = (values: Uint32Array): Uint32Array => order.map((call) => values[call] ?? 0);
+    return {
+      ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
+      ...{ line: inOrder(line.values()), receiver: inOrder(receiver.values()) },
+      kind: inOrder(kind.values()),
+    };
+  }
+
+  #outsideStarts({ caller, file }: CallColumns): Uint32Array {
+    let at = lowerBound(caller.length, (call) => caller[call] ?? 0, this.#symbolCount);
+    return Uint32Array.from({ length: this.#paths.length + 1 }, (_, each) => {
+      while (at < file.length && (file[at] ?? 0) < each) at += 1;
+      return at;
+    });
+  }
+
+  /** In the order of their names, within a name in that of the text. */
+  #slotsByName(name: Uint32Array, nameCount: number): Uint32Array[] {
+    const { members } = groupBy(name, nameCount);
+    const { name: _, ...others } = this.#slots;
+    return [name, ...valuesOf(others)].map((values) => members.map((slot) => values[slot] ?? 0));
+  }
+
+  /** By name; one name keeps the order of the files and their lines. */
+  #scannedColumns(): {
+    names: ReturnType<typeof packSorted>;
+    files: Uint32Array;
+    lines: Uint32Array;
+  } {
+    const distinct = new StringColumn();
+    const ids = Uint32Array.from(this.#scanned, ({ name }) => distinct.id(name));
+    const { starts, members } = groupBy(ids, distinct.size);
+    const names: string[] = [];
+    const places = columns('file', 'line');
+    for (const name of sortByBytes(distinct.all())) {
+      const id = distinct.id(name);
+      for (const member of members.subarray(starts[id], starts[id + 1])) {
+        const { file = 0, line = 0 } = this.#scanned[member] ?? {};
+        names.push(name);
+        places.file.push(file);
+        places.line.push(line);
+      }
+    }
+    const [files, lines] = [places.file.values(), places.line.values()];
+    return { names: packSorted(names), files, lines };
+  }
+
+  #definitionsFirst(grouped: Grouped): Grouped {
+    const rank = (symbol: number): number => this.#symbols.flags.at(symbol) & declarationFlag;
+    for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
+      const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
+      if (its.length > 1) its.sort((a, b) => rank(a) - rank(b) || a - b);
+    }
+    return grouped;
+  }
+
+  #addRests(): void {
+    for (const { path, words, counts } of this.#rests) {
+      this.#countTerms(path, fieldOf.path);
+      words.forEach((term, at) => this.#postings.count(term, fieldOf.body, counts[at] ?? 0));
+      this.#postings.endDocument();
+    }
+    this.#rests.length = 0;
+  }
+
+  #countTerms(terms: readonly number[], field: Field): void {
+    for (const term of terms) this.#postings.count(term, field, 1);
+  }
+
+  #countProse(text: string, field: Field): void {
+    this.#terms.eachOfProse(text, (term) => this.#postings.count(term, field, 1));
+  }
+
+  #countBody(words: readonly number[], document: WordCounts | undefined): void {
+    document?.word.forEach((word, at) => {
+      const term = words[word];
+      if (term !== undefined) this.#postings.count(term, fieldOf.body, document.count[at] ?? 0);
+    });
+  }
+}
+
+/** Call ids of each name in order of file and line: file-level calls would otherwise stand at the end. */
+function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
+  const fileOf = (call: number): number => file[call] ?? 0;
+  const lineOf = (call: number): number => line[call] ?? 0;
+  for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
+    const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
+    if (its.length > 1) its.sort((a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
+  }
+}
+
+type CallColumns = Record<'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind', Uint32Array>;
+
+function columns<Name extends string>(...names: Name[]): Record<Name, NumberColumn> {
+  return Object.fromEntries(names.map((name) => [name, new NumberColumn()])) as Record<
+    Name,
+    NumberColumn
+  >;
+}
+
+/** In the order in which they were named. */
+function valuesOf(named: Record<string, NumberColumn>): Uint32Array[] {
+  return Object.values(named).map((column) => column.values());
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

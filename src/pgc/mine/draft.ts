@@ -1,0 +1,239 @@
+import type {
+  CallFact,
+  FactsLanguage,
+  FileFacts,
+  ImportFact,
+  SymbolFact,
+  WordCounts,
+} from '../format/facts.js';
+import { bodyTermsOf, eachIdentifier } from '../format/words.js';
+
+/** More repetitions of a word in one document say nothing new, and a count fits a byte. */
+export const wordCountMax = 255;
+export const receiverCharsMax = 60;
+
+/** A symbol by offsets into the text (UTF-16 units); lines, callers and words follow from them. */
+export interface SymbolDraft {
+  name: string;
+  kind: string;
+  /** The definition's own text, `[start, end)`. */
+  start: number;
+  end: number;
+  /** Where its words begin: before `start` when a comment documents it. */
+  wordsStart: number;
+  signature: string;
+  container: string;
+  exported: boolean;
+  doc: string;
+  declaration: boolean;
+}
+
+export interface CallDraft {
+  callee: string;
+  at: number;
+  kind: 'direct' | 'member' | 'construct' | 'slot';
+  receiver: string;
+}
+
+export interface ImportDraft {
+  target: string;
+  names: string[];
+  at: number;
+}
+
+/** What a miner finds in one text, in any order, until `finish` turns offsets into facts. */
+export class Draft {
+  readonly symbols: SymbolDraft[] = [];
+  readonly calls: CallDraft[] = [];
+  readonly imports: ImportDraft[] = [];
+  /** Definitions of a list that is too long for a symbol each. */
+  readonly scanned: { name: string; at: number }[] = [];
+  /** Where the names end whose calls are statements. */
+  readonly unused = new Set<number>();
+  #lineStarts: number[] | undefined;
+  #errorBytes = 0;
+  #errorEnd = 0;
+
+  /** Words beyond `wordsEnd` are not counted: for files that are too large to be read whole. */
+  constructor(
+    readonly text: string,
+    readonly wordsEnd = text.length,
+  ) {}
+
+  /** The parser made no sense of `[start, end)`. In order of the text; what overlaps counts once. */
+  error(start: number, end: number): void {
+    const from = Math.max(start, this.#errorEnd);
+    if (end <= from) return;
+    this.#errorBytes += Buffer.byteLength(this.text.slice(from, end));
+    this.#errorEnd = end;
+  }
+
+  /** 1-based line of an offset. */
+  lineOf(at: number): number {
+    const starts = (this.#lineStarts ??= lineStartsOf(this.text));
+    let low = 0;
+    let high = starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** All but the items, which are made of what was found here. */
+  finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items'> {
+    // Outer before inner; what starts and ends together stays in the order of finding.
+    const symbols = this.symbols.sort((a, b) => a.start - b.start || b.end - a.end);
+    // A place that two rules found is one call.
+    const calls = this.calls
+      .sort((a, b) => a.at - b.at)
+      .filter(
+        (call, at, all) => call.at !== all[at - 1]?.at || call.callee !== all[at - 1]?.callee,
+      );
+    const lines =
+      this.lineOf(this.text.length) - (this.text === '' || this.text.endsWith('\n') ? 1 : 0);
+    return {
+      language,
+      lines,
+      bytes,
+      error_bytes: this.#errorBytes,
+      symbols: symbols.map((each) => symbolFact(each, this)),
+      calls: callFacts(symbols, calls, this),
+      imports: this.imports
+        .sort((a, b) => a.at - b.at)
+        .map(({ target, names, at }): ImportFact => ({ target, names, line: this.lineOf(at) })),
+      ...countWords(this.text, this.wordsEnd, symbols),
+      scanned_names: this.scanned.map(({ name }) => name),
+      scanned_lines: this.scanned.map(({ at }) => this.lineOf(at)),
+    };
+  }
+}
+
+function symbolFact(draft: SymbolDraft, of: Draft): SymbolFact {
+  const { name, kind, start, end, signature, container, exported, doc, declaration } = draft;
+  const line_end = of.lineOf(Math.max(start, end - 1));
+  return {
+    name,
+    kind,
+    line_start: of.lineOf(start),
+    line_end,
+    signature,
+    container,
+    exported,
+    doc,
+    declaration,
+  };
+}
+
+function callFacts(
+  symbols: readonly SymbolDraft[],
+  calls: readonly CallDraft[],
+  of: Draft,
+): CallFact[] {
+  const open: number[] = [];
+  let next = 0;
+  return calls.map(({ callee, at, kind, receiver }) => {
+    for (; next < symbols.length; next += 1) {
+      const symbol = symbols[next];
+      if (symbol === undefined || symbol.start > at) break;
+      if (isCaller(symbol)) open.push(next);
+    }
+    while (open.length > 0 && (symbols[open.at(-1) ?? 0]?.end ?? 0) <= at) open.pop();
+    const caller = (open.at(-1) ?? -1) + 1;
+    const unused = of.unused.has(at + callee.length);
+    return { callee, line: of.lineOf(at), caller, kind, receiver, unused };
+  });
+}
+
+function isCaller(symbol: SymbolDraft): boolean {
+  return symbol.kind === 'function' || symbol.kind === 'method' || symbol.kind === 'macro';
+}
+
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** `[from, to)` of the text counts for a document. */
+interface Segment {
+  document: number;
+  from: number;
+  to: number;
+}
+
+/** Cuts the text so that each character counts for the innermost symbol around it, or for the rest. */
+function segmentsOf(textEnd: number, symbols: readonly SymbolDraft[]): Segment[][] {
+  const segments: Segment[][] = Array.from({ length: symbols.length + 1 }, () => []);
+  const order = symbols
+    .map((symbol, document) => ({ document, from: symbol.wordsStart, to: symbol.end }))
+    .sort((a, b) => a.from - b.from || b.to - a.to);
+  const open: Segment[] = [{ document: symbols.length, from: 0, to: textEnd }];
+  let at = 0;
+  const advance = (to: number): void => {
+    while (at < to) {
+      const top = open.at(-1);
+      if (top === undefined) return;
+      const end = Math.min(to, top.to);
+      if (end > at) segments[top.document]?.push({ document: top.document, from: at, to: end });
+      at = Math.max(at, end);
+      if (top.to > to) return;
+      open.pop();
+    }
+  };
+  for (const each of order) {
+    advance(Math.min(each.from, textEnd));
+    while (open.length > 1 && (open.at(-1)?.to ?? 0) <= each.from) open.pop();
+    // A parse of broken text may overlap; what reaches beyond its surroundings is cut.
+    open.push({ ...each, to: Math.min(each.to, open.at(-1)?.to ?? textEnd) });
+  }
+  advance(textEnd);
+  return segments;
+}
+
+function countWords(
+  text: string,
+  textEnd: number,
+  symbols: readonly SymbolDraft[],
+): Pick<FileFacts, 'words' | 'documents'> {
+  const words: string[] = [];
+  const idOf = new Map<string, number>();
+  const idsOf = new Map<string, readonly number[]>();
+  const counts: number[] = [];
+  let touched: number[] = [];
+  const count = (identifier: string): void => {
+    let ids = idsOf.get(identifier);
+    if (ids === undefined) {
+      ids = bodyTermsOf(identifier).map((term) => {
+        let id = idOf.get(term);
+        if (id === undefined) {
+          id = words.push(term) - 1;
+          idOf.set(term, id);
+          counts.push(0);
+        }
+        return id;
+      });
+      idsOf.set(identifier, ids);
+    }
+    for (const id of ids) {
+      const before = counts[id] ?? 0;
+      if (before === 0) touched.push(id);
+      counts[id] = before + 1;
+    }
+  };
+  const documents = segmentsOf(textEnd, symbols).map((segments): WordCounts => {
+    for (const { from, to } of segments) eachIdentifier(text, from, to, count);
+    const word = touched;
+    touched = [];
+    return {
+      word,
+      count: word.map((id) => {
+        const found = Math.min(counts[id] ?? 0, wordCountMax);
+        counts[id] = 0;
+        return found;
+      }),
+    };
+  });
+  return { words, documents };
+}

@@ -1,0 +1,52 @@
+import { createRequire } from 'node:module';
+import { Language, type Node, Parser, Query } from 'web-tree-sitter';
+import { BusError } from '../../errors/bus-error.js';
+import type { GrammarLanguage } from '../format/facts.js';
+
+/** One loaded grammar with the query of its miner. Lives in WebAssembly memory until disposed of. */
+export class Grammar implements Disposable {
+  readonly #parser: Parser;
+  readonly #query: Query;
+
+  private constructor(language: Language, query: string) {
+    this.#parser = new Parser();
+    this.#parser.setLanguage(language);
+    this.#query = new Query(language, query);
+  }
+
+  /** Throws MINER_FAILED when the grammar cannot be loaded. */
+  static async load(language: GrammarLanguage, query: string): Promise<Grammar> {
+    try {
+      await Parser.init();
+      const file = createRequire(import.meta.url).resolve(
+        `@repomix/tree-sitter-wasms/out/tree-sitter-${language}.wasm`,
+      );
+      return new Grammar(await Language.load(file), query);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new BusError(
+        'MINER_FAILED',
+        { path: `the grammar of ${language}`, detail },
+        { cause: error },
+      );
+    }
+  }
+
+  /** Calls `visit` for each capture, outer before inner and in order of the text; nodes die with the call. */
+  captures(text: string, visit: (name: string, node: Node) => void): void {
+    const tree = this.#parser.parse(text);
+    if (tree === null)
+      throw new BusError('MINER_FAILED', { path: 'a file', detail: 'the parser gave up' });
+    try {
+      for (const { name, node } of this.#query.captures(tree.rootNode)) visit(name, node);
+    } finally {
+      // WebAssembly memory is not garbage collected.
+      tree.delete();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#query.delete();
+    this.#parser.delete();
+  }
+}

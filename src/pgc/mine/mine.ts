@@ -1,0 +1,155 @@
+import {
+  isCFamily,
+  textLanguages,
+  type FactsLanguage,
+  type FileFacts,
+  type GrammarLanguage,
+  type TextLanguage,
+} from '../format/facts.js';
+import { itemsOf } from './items/items.js';
+import { shippedRules, type RulesInForce } from './items/rules-in-force.js';
+import { cQuery, mineC } from './languages/c.js';
+import { scanDefines } from './languages/c-macros.js';
+import { cppQuery, mineCpp } from './languages/cpp.js';
+import { mineMarkdown, minePlain, mineRst } from './document.js';
+import { Draft } from './draft.js';
+import { mineEcmascript } from './languages/ecmascript.js';
+import { ecmascriptQuery } from './languages/es-query.js';
+import { goQuery, mineGo } from './languages/go.js';
+import { Grammar } from './grammar.js';
+import { javaQuery, mineJava } from './languages/java.js';
+import { minePython, pythonQuery } from './languages/python.js';
+import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from './recipe.js';
+import { mineRust, rustQuery } from './languages/rust.js';
+
+/** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */
+export const parseBytesMax = 4 * 1024 * 1024;
+/** Of C, where they are lists of registers, which lines say as well as a grammar. */
+const cParseBytesMax = 2 * 1024 * 1024;
+/** The parser's effort grows with the square of open brackets; people stay below a hundred. */
+export const bracketDepthMax = 1_000;
+/**
+ * A comment without an end is read to the end of the file, and again from each `/*` in it: their number
+ * times the characters to read stays below this.
+ */
+export const endlessCommentStepsMax = 10_000_000;
+
+interface LanguageMiner {
+  query: string;
+  mine(grammar: Grammar, text: string): Draft;
+}
+
+const parsed: Record<GrammarLanguage, LanguageMiner> = {
+  c: { query: cQuery, mine: mineC },
+  cpp: { query: cppQuery, mine: mineCpp },
+  typescript: { query: ecmascriptQuery.typescript, mine: mineEcmascript },
+  tsx: { query: ecmascriptQuery.tsx, mine: mineEcmascript },
+  javascript: { query: ecmascriptQuery.javascript, mine: mineEcmascript },
+  python: { query: pythonQuery, mine: minePython },
+  go: { query: goQuery, mine: mineGo },
+  rust: { query: rustQuery, mine: mineRust },
+  java: { query: javaQuery, mine: mineJava },
+};
+
+const read: Record<TextLanguage, (text: string) => Draft> = {
+  markdown: mineMarkdown,
+  rst: mineRst,
+  text: minePlain,
+  kconfig: mineKconfig,
+  make: mineMake,
+  maintainers: mineMaintainers,
+  settings: mineSettings,
+  shell: mineShell,
+};
+
+/** Reads sources into facts. Holds the grammars it has loaded so far; dispose of it to free them. */
+export class Miner implements AsyncDisposable {
+  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+  readonly #rules: RulesInForce;
+
+  constructor(rules = shippedRules) {
+    this.#rules = rules;
+  }
+
+  /**
+   * Facts depend on language, bytes and the rules of O2 alone. Broken text gives fewer facts, never an error; bytes that
+   * are not UTF-8 read as U+FFFD. Throws MINER_FAILED when the grammar cannot be loaded or gives up.
+   */
+  async mine(language: FactsLanguage, source: Uint8Array): Promise<FileFacts> {
+    const bytes = source.byteLength;
+    const text = Buffer.from(source.buffer, source.byteOffset, bytes).toString('utf8');
+    const draft = await this.#draft(language, text, bytes);
+    // First: it puts what was found in the order of the text.
+    const facts = draft.finish(language, bytes);
+    return { ...facts, items: itemsOf({ language, text: draft.text, draft }, this.#rules) };
+  }
+
+  async #draft(language: FactsLanguage, text: string, bytes: number): Promise<Draft> {
+    if (isText(language))
+      return bytes > parseBytesMax ? unparsed(language, text) : read[language](text);
+    const bytesMax = isCFamily(language) ? cParseBytesMax : parseBytesMax;
+    // Also where it is not parsed: items are made of the same text.
+    const readable = language === 'python' ? text : withoutEndlessComments(text);
+    if (bytes > bytesMax || bracketDepthOf(text) > bracketDepthMax)
+      return unparsed(language, readable);
+    return parsed[language].mine(await this.#grammar(language), readable);
+  }
+
+  #grammar(language: GrammarLanguage): Promise<Grammar> {
+    const known = this.#grammars.get(language);
+    if (known !== undefined) return known;
+    const loading = Grammar.load(language, parsed[language].query);
+    this.#grammars.set(language, loading);
+    return loading;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const loaded = await Promise.allSettled(this.#grammars.values());
+    this.#grammars.clear();
+    for (const each of loaded) if (each.status === 'fulfilled') each.value[Symbol.dispose]();
+  }
+}
+
+function isText(language: FactsLanguage): language is TextLanguage {
+  return (textLanguages as readonly string[]).includes(language);
+}
+
+function unparsed(language: FactsLanguage, text: string): Draft {
+  return isCFamily(language)
+    ? scanDefines(text)
+    : new Draft(text, Math.min(text.length, parseBytesMax));
+}
+
+/** Blanks the marks that begin comments behind the last end of one, if there are too many to try. */
+function withoutEndlessComments(text: string): string {
+  const end = text.lastIndexOf('*/') + 1;
+  const triesMax = endlessCommentStepsMax / Math.max(1, text.length - end);
+  let tries = 0;
+  for (let at = text.indexOf('/*', end); at >= 0; at = text.indexOf('/*', at + 2)) {
+    tries += 1;
+    if (tries > triesMax) return text.slice(0, end) + text.slice(end).replaceAll('/*', '  ');
+  }
+  return text;
+}
+
+/** Counts brackets in strings and comments too: it is a bound, not a measure. */
+function bracketDepthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case 0x28: // (
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        if (depth > deepest) deepest = depth;
+        break;
+      case 0x29:
+      case 0x5d:
+      case 0x7d:
+        if (depth > 0) depth -= 1;
+        break;
+    }
+  }
+  return deepest;
+}

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { BuildNotice } from './build-notice.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { bodyTermsOf } from '../format/words.js';
+import { Segment } from '../format/segment.js';
+import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import { generators } from './generators.js';
+import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
+import { Verdicts, type Witness } from './verdicts.js';
+
+/**
+ * O7 of every shard: what one file shows by itself, and of what names something else only where no shard
+ * answers to the name. It is judged anew in every run, out of what the miners noted; no source is read, and
+ * no shard is asked twice what it has answered. Where that fails it has failed in all shards.
+ */
+export async function buildCoherence(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  before: Manifest | undefined,
+  isForced: boolean,
+  notice: BuildNotice,
+): Promise<ManifestShard[]> {
+  const files = await written(place, shards, isForced ? undefined : before, notice).catch(reasonOf);
+  return shards.map((shard) => {
+    const O7 = stateIn(shard, files);
+    return {
+      ...shard,
+      items: { ...shard.items, O7: O7.items },
+      overlays: { ...shard.overlays, O7 },
+    };
+  });
+}
+
+/** `files`: or why there are none. */
+function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['overlays'][string] {
+  const noted = shard.overlays.O7;
+  // The miners could not note what there is.
+  if (noted?.state === 'failed') return noted;
+  if (typeof files === 'string') return failedState('O7', files);
+  const { file, items } = files.get(shard.alias) ?? { file: '', items: 0 };
+  return stateOf('O7', items, file);
+}
+
+type Files = Map<string, { file: string; items: number }>;
+
+/** What the miners noted, of which O7 is a part. */
+type Note = Pick<OverlayItem, 'rule' | 'subject'>;
+
+/** `before`: undefined when nothing of it is to be kept. */
+async function written(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  before: Manifest | undefined,
+  notice: BuildNotice,
+): Promise<Files> {
+  const notes = new Map<string, Note[]>();
+  for (const { alias, candidates } of shards) {
+    const noted = await OverlayFile.open(join(place.segments, candidates));
+    notes.set(alias, [...noted.subjects()]);
+  }
+  const answers = await answersOf(place, shards, notes, before);
+  const served = new Map(before?.shards.map(({ overlays: { O7 } }) => [O7?.file, O7?.items]));
+  const files: Files = new Map();
+  for (const shard of shards) {
+    const { alias } = shard;
+    const file = fileName(shard, notes.get(alias) ?? [], answers);
+    const known = served.get(file);
+    const isServed = known !== undefined && (await isWhole(join(place.segments, file)));
+    if (!isServed) await notice.tell(new Map([[alias, ['O7']]]));
+    files.set(alias, { file, items: isServed ? known : await write(place, shard, file, answers) });
+  }
+  return files;
+}
+
+/** Resolves with how many items there are. Throws INDEX_*, STORE_UNAVAILABLE. */
+async function write(
+  place: IndexPlace,
+  { alias, candidates }: ManifestShard,
+  file: string,
+  answers: Answers,
+): Promise<number> {
+  const noted = await OverlayFile.open(join(place.segments, candidates));
+  const writer = new OverlayWriter();
+  for (const its of byFile([...noted.items()].flatMap((item) => judged(item, answers) ?? []))) {
+    const [{ file_path, blob }] = its;
+    writer.add(
+      file_path,
+      blob,
+      its.map((item) => ({ ...item, overlay: 7 })),
+    );
+  }
+  const { name: generator, version } = generators.O7;
+  await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
+  return writer.items;
+}
+
+/** The version of a shard says what its miners noted: what is new are the answers to that. */
+function fileName(
+  { alias, version }: ManifestShard,
+  notes: readonly Note[],
+  answers: Answers,
+): string {
+  const said = notes.map((note) => (isAnswered(note, answers) ? '+' : '-')).join('');
+  const digest = createHash('sha256').update(`${generators.O7.version}\n${said}`).digest('hex');
+  return `${alias}-${version}.${digest.slice(0, 12)}.O7.ovl`;
+}
+
+async function isWhole(path: string): Promise<boolean> {
+  return OverlayFile.open(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Items that follow each other in one file. */
+function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][] {
+  const groups: [OverlayItem, ...OverlayItem[]][] = [];
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (last?.[0].file_path === item.file_path) last.push(item);
+    else groups.push([item]);
+  }
+  return groups;
+}
+
+/** What the whole code base says to the notes of the miners. */
+interface Answers {
+  /** Names that some shard has a symbol of, or that stand anywhere in code: fields, too, are none. */
+  known: (name: string) => boolean;
+  knownOption: (name: string) => boolean;
+  /** Exported names that a comment at another place, or a document, speaks of. */
+  documented: (name: string) => boolean;
+  hasKconfig: boolean;
+}
+
+/** What is asked of a shard, before the name that it is asked of. */
+const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
+
+async function answersOf(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  notes: ReadonlyMap<string, readonly Note[]>,
+  before: Manifest | undefined,
+): Promise<Answers> {
+  const [mentioned, made] = [new Set<string>(), new Set<string>()];
+  for (const { rule, subject } of [...notes.values()].flat()) {
+    if (rule === 'mention') mentioned.add(subject);
+    if (rule === 'made') made.add(subject);
+  }
+  const options = await optionsOf(place, shards);
+  const questionOf = ({ rule, subject }: Note): string | undefined => {
+    const mark = asked[rule as keyof typeof asked] as string | undefined;
+    const isKnown =
+      made.has(subject) ||
+      options.has(subject) ||
+      (rule === 'undocumented' && mentioned.has(subject));
+    return mark === undefined || isKnown ? undefined : `${mark} ${subject}`;
+  };
+  const owns = new Map<string, Set<string>>();
+  const questions = new Set<string>();
+  for (const [alias, its] of notes) {
+    const own = new Set(its.flatMap((note) => questionOf(note) ?? []));
+    owns.set(alias, own);
+    for (const question of own) questions.add(question);
+  }
+  const witnesses = shards.map((shard): Witness => {
+    const { alias, version, segment } = shard;
+    return {
+      ...{ version, own: owns.get(alias) ?? new Set() },
+      testify: async (wanted) => {
+        const index = await Segment.open(join(place.segments, segment));
+        return wanted.map((question) => testimony(index, question));
+      },
+    };
+  });
+  const verdicts = before === undefined ? new Verdicts() : await Verdicts.read(place.verdicts);
+  const affirmed = await verdicts.ask(questions, witnesses);
+  await verdicts.write(place.verdicts, questions, witnesses);
+  const has = (name: string, mark: string): boolean =>
+    made.has(name) || options.has(name) || affirmed.has(`${mark} ${name}`);
+  return {
+    known: (name) => has(name, asked.mention),
+    knownOption: (name) => has(name, asked.option),
+    documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
+    // Where an O5 has failed nobody knows all options.
+    hasKconfig: options.size > 0 && shards.every(({ overlays }) => overlays.O5?.state === 'ready'),
+  };
+}
+
+/** Entries of Kconfig are no code, and stand in O5. */
+async function optionsOf(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+): Promise<Set<string>> {
+  const options = new Set<string>();
+  for (const { overlays } of shards) {
+    const entries = overlays.O5?.file ?? '';
+    if (entries === '') continue;
+    const file = await OverlayFile.open(join(place.segments, entries));
+    for (const { rule, subject } of file.subjects()) if (rule === 'option') options.add(subject);
+  }
+  return options;
+}
+
+/** A system call is defined by another name than it is called by. */
+const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
+
+function testimony(index: Segment, question: string): boolean {
+  const [mark, name] = [question.slice(0, 1), question.slice(2)];
+  const symbols = index.symbolsNamed(name);
+  if (mark === asked.undocumented) return symbols.some((each) => index.symbol(each).doc !== '');
+  if (symbols.length > 0 || index.scannedNamed(name).length > 0) return true;
+  if (systemCalls.some((prefix) => index.symbolsNamed(`${prefix}${name}`).length > 0)) return true;
+  return mark === asked.mention && standsIn(index, name);
+}
+
+/** Whether any code holds the whole name; its first term is just that. */
+function standsIn(index: Segment, name: string): boolean {
+  const [whole = ''] = bodyTermsOf(name);
+  return index.documentFrequency(whole) > 0;
+}
+
+/** Documents of what was, and code that is nobody's interface. */
+const pastDocument =
+  /(?:^|\/)(?:porting|changes|changelog|history|news|releases?|release-?notes|todo|credits)[\w.-]*$/i;
+const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
+
+/** Whether something in the code base answers to what was noted. */
+function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
+  switch (rule) {
+    case 'made':
+      return true;
+    case 'undocumented':
+      return answers.documented(subject);
+    case 'mention':
+      return answers.known(subject);
+    case 'option':
+      // Without any Kconfig the names mean something else.
+      return answers.knownOption(subject) || !answers.hasKconfig;
+    default:
+      return false;
+  }
+}
+
+/** The item as O7 says it; undefined where something answers to it. */
+function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
+  const { rule, subject, file_path: path } = item;
+  if (isAnswered(item, answers)) return undefined;
+  switch (rule) {
+    case 'undocumented':
+      return testFolder.test(path) ? undefined : item;
+    case 'mention':
+      if (pastDocument.test(path)) return undefined;
+      return {
+        ...item,
+        rule: 'unknown-name',
+        text: `speaks of ${subject}(), which stands nowhere in the code`,
+      };
+    case 'option':
+      return { ...item, rule: 'unknown-option', text: `uses ${subject}, which no Kconfig defines` };
+    default:
+      return item;
+  }
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { BuildNotice } from './build-notice.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import type { FileRow } from '../format/shard-index.js';
+import type { FileLineage, HistoryMark } from './file-lineage.js';
+import { generators } from './generators.js';
+import { OverlayFile, OverlayWriter } from './overlay-file.js';
+
+/**
+ * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
+ * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone. Where git
+ * fails the overlay has failed, and the calls are served: they are in the segment. Throws as `historyOf`.
+ */
+export async function buildLineage(
+  place: IndexPlace,
+  shards: readonly ManifestShard[],
+  members: ReadonlyMap<string, readonly FileRow[]>,
+  lineage: FileLineage,
+  before: Manifest | undefined,
+  notice: BuildNotice,
+): Promise<ManifestShard[]> {
+  const built: ManifestShard[] = [];
+  for (const shard of shards) {
+    const files = members.get(shard.alias) ?? [];
+    const O3 = await stateIn({ place, lineage, before, notice }, shard, files);
+    built.push({
+      ...shard,
+      items: { ...shard.items, O3: O3.items },
+      overlays: { ...shard.overlays, O3 },
+    });
+  }
+  return built;
+}
+
+interface LineageJob {
+  place: IndexPlace;
+  lineage: FileLineage;
+  before: Manifest | undefined;
+  notice: BuildNotice;
+}
+
+async function stateIn(
+  job: LineageJob,
+  shard: ManifestShard,
+  files: readonly FileRow[],
+): Promise<ManifestShard['overlays'][string]> {
+  const mark = await job.lineage.mark();
+  if (mark === undefined) return stateOf('O3', shard.calls, '');
+  const failed = (reason: string): ManifestShard['overlays'][string] => ({
+    ...failedState('O3', reason),
+    items: shard.calls,
+  });
+  if (mark.why === 'broken')
+    return failed(`git failed after ${mark.commits} commits: is an object damaged or lost?`);
+  return historyFile(job, mark, shard, files).then(
+    ({ file, items }) => stateOf('O3', shard.calls + items, file),
+    (error: unknown) => failed(reasonOf(error)),
+  );
+}
+
+async function historyFile(
+  { place, lineage, before, notice }: LineageJob,
+  mark: HistoryMark,
+  shard: ManifestShard,
+  files: readonly FileRow[],
+): Promise<{ file: string; items: number }> {
+  // A history that was cut short is another one than the whole.
+  const { commit, commits, why } = mark;
+  const read = createHash('sha256').update(`${commit} ${commits} ${why}`).digest('hex');
+  const file = `${shard.alias}-${shard.version}.${read.slice(0, 12)}.O3.ovl`;
+  const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
+  const kept = await keptItems(place, known, file);
+  if (kept !== undefined) return { file, items: kept };
+  await notice.tell(new Map([[shard.alias, ['O3']]]));
+  return { file, items: await written(place, shard, file, files, lineage) };
+}
+
+async function keptItems(
+  place: IndexPlace,
+  known: ManifestShard | undefined,
+  file: string,
+): Promise<number | undefined> {
+  if (known === undefined) return undefined;
+  try {
+    return (await OverlayFile.open(join(place.segments, file))).itemCount;
+  } catch {
+    return undefined;
+  }
+}
+
+async function written(
+  place: IndexPlace,
+  { alias }: ManifestShard,
+  file: string,
+  files: readonly FileRow[],
+  lineage: FileLineage,
+): Promise<number> {
+  const writer = new OverlayWriter();
+  const items = await lineage.itemsOf(alias, files);
+  for (const [at, { path, blob }] of files.entries()) {
+    const its = items[at] ?? [];
+    writer.add(
+      path,
+      blob,
+      its.map((item) => ({ ...item, symbol: '' })),
+    );
+  }
+  const { name: generator, version } = generators.O3;
+  await writer.write(join(place.segments, file), { overlay: 'O3', alias, generator, version });
+  return writer.items;
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { readBuilding } from './build-notice.js';
+import { readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+import { OverlayFile } from './overlay-file.js';
+import type { OverlayName } from '../shapes.js';
+
+/** The overlays of one shard that have a file of their own, opened when a question wants them. */
+export class ShardOverlays {
+  /** Of the files: another one has other items. */
+  readonly version: string;
+  readonly #place: IndexPlace;
+  readonly #shard: Pick<ManifestShard, 'alias' | 'overlays'>;
+  readonly #opened = new Map<OverlayName, Promise<OverlayFile>>();
+
+  constructor(place: IndexPlace, shard: Pick<ManifestShard, 'alias' | 'overlays'>) {
+    this.#place = place;
+    this.#shard = shard;
+    const files = Object.entries(shard.overlays).map(([name, { state, file }]) => [
+      name,
+      state,
+      file,
+    ]);
+    this.version = createHash('sha256')
+      .update(JSON.stringify(files.sort()))
+      .digest('hex')
+      .slice(0, 8);
+  }
+
+  /** Of none that is known, `missing`. */
+  state(name: OverlayName): ManifestShard['overlays'][string]['state'] {
+    return this.#shard.overlays[name]?.state ?? 'missing';
+  }
+
+  /**
+   * Undefined where it is all in the segment. Throws OVERLAY_MISSING, OVERLAY_FAILED, OVERLAY_BUILDING (none is
+   * served yet), INDEX_CORRUPT.
+   */
+  async open(name: OverlayName): Promise<OverlayFile | undefined> {
+    const known = this.#shard.overlays[name];
+    if (known?.state !== 'ready') throw await this.#gap(name);
+    if (known.file === '') return undefined;
+    const file = this.#opened.get(name) ?? OverlayFile.open(join(this.#place.segments, known.file));
+    this.#opened.set(name, file);
+    try {
+      return await file;
+    } catch (error) {
+      this.#opened.delete(name);
+      throw await this.#loss(name, known.file, asBusError(error));
+    }
+  }
+
+  async #loss(name: OverlayName, file: string, error: BusError): Promise<BusError> {
+    const data = { ...error.data, overlay: name };
+    if (error.code !== 'INDEX_MISSING') return new BusError(error.code, data, { cause: error });
+    // A refresh has replaced it: whoever serves the shard opens the newer one in a moment.
+    const now = await readManifest(this.#place, this.#place.folder).catch(() => undefined);
+    const shard = now?.shards.find(({ alias }) => alias === this.#shard.alias);
+    if (shard?.overlays[name]?.file !== file) return this.#error('OVERLAY_BUILDING', name, error);
+    return new BusError('INDEX_CORRUPT', { ...data, detail: 'it is gone' }, { cause: error });
+  }
+
+  async #gap(name: OverlayName): Promise<BusError> {
+    const building = await readBuilding(this.#place);
+    if (building?.get(this.#shard.alias)?.has(name) === true)
+      return this.#error('OVERLAY_BUILDING', name);
+    const known = this.#shard.overlays[name];
+    if (known?.state !== 'failed') return this.#error('OVERLAY_MISSING', name);
+    return new BusError('OVERLAY_FAILED', {
+      overlay: name,
+      agent: this.#shard.alias,
+      reason: known.reason,
+    });
+  }
+
+  #error(
+    code: 'OVERLAY_BUILDING' | 'OVERLAY_MISSING',
+    overlay: OverlayName,
+    cause?: unknown,
+  ): BusError {
+    return new BusError(code, { overlay, agent: this.#shard.alias }, { cause });
+  }
+}

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { BusError } from '../../errors/bus-error.js';
+import { aliasOf } from './planned-shards.js';
+import { planModes, type ShardPlan } from './shard-plan.js';
+import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
+
+const manifestFormat = 5;
+
+/** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
+export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
+
+/** How much of one language there is, and how much of it the grammar could not read. */
+const languageSchema = z.object({
+  files: z.number(),
+  lines: z.number(),
+  bytes: z.number(),
+  /** Under nodes that are errors. */
+  error_bytes: z.number(),
+  /** Files with a list of definitions that is too long for more than names and lines. */
+  scanned: z.number(),
+});
+export type LanguageCount = z.infer<typeof languageSchema>;
+
+const planSchema = z.object({
+  mode: z.enum(planModes),
+  shards: z.array(
+    z.object({
+      alias: z.string(),
+      paths: z.array(z.string()),
+      lines: z.number().optional(),
+    }),
+  ),
+});
+
+const manifestSchema = z.object({
+  format: z.literal(manifestFormat),
+  segment_format: z.literal(segmentFormat),
+  project: z.string(),
+  /** Absolute, without links. */
+  root: z.string(),
+  plan: planSchema,
+  shards: z.array(
+    z.object({
+      alias: z.string(),
+      scope: z.array(z.string()),
+      version: z.string(),
+      /** File name in `segments/`. */
+      segment: z.string().regex(/^[\w.-]+\.seg$/),
+      files: z.number(),
+      lines: z.number(),
+      languages: z.record(z.string(), languageSchema),
+      items: z.record(z.string(), z.number()),
+      /** Of O3: what the segment holds; the rest is the history. */
+      calls: z.number(),
+      /** File name in `segments/`: what O7 is made of, before it is known what the other shards hold. */
+      candidates: z.string().regex(/^[\w.-]+\.ovl$/),
+      /** File name in `segments/`: the words of whole files. */
+      words: z.string().regex(/^[\w.-]+\.words$/),
+      /** Of what explains; absent: searched by words alone. */
+      vectors: z
+        .object({
+          /** Of the embedder that made them. */
+          fingerprint: z.string(),
+          /** File name in `segments/`. */
+          file: z.string().regex(/^[\w.-]+\.vec$/),
+          symbols: z.number(),
+          /** Symbols that have none: there are more than are embedded. */
+          left_out: z.number(),
+        })
+        .optional(),
+      overlays: z.record(
+        z.string(),
+        z.object({
+          state: z.enum(overlayStates),
+          /** What made it, and of which version. */
+          generator: z.string(),
+          version: z.string(),
+          items: z.number(),
+          /** Why it failed; else empty. */
+          reason: z.string(),
+          /** File name in `segments/`; empty for what the segment holds. */
+          file: z.string().regex(/^(?:[\w.-]+\.ovl)?$/),
+        }),
+      ),
+    }),
+  ),
+  left_out: z.record(z.string(), z.number()),
+  /** The commit that was read instead of the work tree; empty: the work tree. */
+  as_of: z.string(),
+  /** Of git, which O3 was made of; `why`: not all of it was read. Absent without git, and where it failed. */
+  history: z.object({ commit: z.string(), commits: z.number(), why: z.string() }).optional(),
+  /** Of everything else in it. */
+  digest: z.string(),
+});
+
+/** What is served: which segments, and the plan that the next refresh keeps. */
+export interface Manifest extends z.infer<typeof manifestSchema> {
+  plan: ShardPlan;
+}
+export type ManifestShard = Manifest['shards'][number];
+
+/** Everything in `segments/` that a shard is read from. */
+export function filesOf({
+  segment,
+  candidates,
+  words,
+  vectors,
+  overlays,
+}: ManifestShard): string[] {
+  const others = Object.values(overlays).map(({ file }) => file);
+  return [segment, candidates, words, vectors?.file ?? '', ...others].filter((file) => file !== '');
+}
+
+/** Where the index of one tree lives: a function of the real path of its root. */
+export interface IndexPlace {
+  project: string;
+  folder: string;
+  facts: string;
+  /** An empty store: whoever has it open is the one that indexes. */
+  guard: string;
+  segments: string;
+  /** What shards say of themselves to whoever routes, by their version. */
+  cards: string;
+  manifest: string;
+  /** The plan once more: it alone cannot be had from the tree again, should the manifest be damaged. */
+  plan: string;
+  /** What was read in which file, and when that was last written. */
+  stamps: string;
+  /** What shards have answered to names that O7 asked about. */
+  verdicts: string;
+  /** JSON Lines `{path, reason}`: everything that was left out. */
+  leftOut: string;
+}
+
+/** `root`: absolute, without links. */
+export function placeOf(root: string, home: string): IndexPlace {
+  const project = projectOf(root);
+  const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
+  const folder = join(home, 'pgc', `${project}-${digest}`);
+  return {
+    project,
+    folder,
+    facts: join(folder, 'facts'),
+    guard: join(folder, 'guard'),
+    segments: join(folder, 'segments'),
+    cards: join(folder, 'cards'),
+    manifest: join(folder, 'manifest.json'),
+    plan: join(folder, 'plan.json'),
+    stamps: join(folder, 'stamps.gz'),
+    verdicts: join(folder, 'verdicts.gz'),
+    leftOut: join(folder, 'left-out.jsonl'),
+  };
+}
+
+export function projectOf(root: string): string {
+  return aliasOf(basename(root));
+}
+
+/** Throws INDEX_MISSING or INDEX_CORRUPT. */
+export async function readManifest(place: IndexPlace, root: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(place.manifest, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new BusError('INDEX_MISSING', { path: root }, { cause: error });
+    }
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new BusError('STORE_UNAVAILABLE', { path: place.manifest, detail }, { cause: error });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw corrupt(place.manifest, 'not JSON', error);
+  }
+  const other = otherFormat(value);
+  if (other !== undefined) throw corrupt(place.manifest, other);
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success)
+    throw corrupt(place.manifest, z.prettifyError(parsed.error).split('\n')[0] ?? '');
+  if (parsed.data.digest !== digestOf(value as object)) throw corrupt(place.manifest, 'digest');
+  return parsed.data;
+}
+
+function otherFormat(value: unknown): string | undefined {
+  const formats = z.object({ format: z.number(), segment_format: z.number() }).safeParse(value);
+  if (!formats.success) return undefined;
+  const { format, segment_format } = formats.data;
+  if (format === manifestFormat && segment_format === segmentFormat) return undefined;
+  return `another version wrote it: format ${format}.${segment_format}, not ${manifestFormat}.${segmentFormat}`;
+}
+
+function digestOf(manifest: object): string {
+  const rest = { ...manifest, digest: undefined };
+  return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 20);
+}
+
+/** The plan of an index whose manifest is damaged or of an older format; undefined when that is lost too. */
+export async function keptPlan(place: IndexPlace): Promise<ShardPlan | undefined> {
+  for (const path of [place.plan, place.manifest]) {
+    try {
+      const value = JSON.parse(await readFile(path, 'utf8')) as { plan?: unknown };
+      return planSchema.parse(value.plan);
+    } catch {
+      // The next place may have it.
+    }
+  }
+  return undefined;
+}
+
+/** From here on the new index is served. */
+export async function writeManifest(
+  place: IndexPlace,
+  manifest: Omit<Manifest, 'format' | 'segment_format' | 'digest'>,
+): Promise<void> {
+  const { plan } = manifest;
+  const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
+  const whole: Manifest = { ...all, digest: digestOf(all) };
+  await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
+  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(whole, null, 1)}\n`)]);
+}

@@ -1,0 +1,200 @@
+import { targetsOfCalls } from '../../bind/call-graph.js';
+import { filesByModule, importsInto } from '../../bind/index-memory.js';
+import type {
+  Card,
+  CardForward,
+  CardModule,
+  CardReference,
+  CardTerm,
+  Lookup,
+} from '../../shapes.js';
+import type { CallRow, ShardIndex } from '../../format/shard-index.js';
+import { candidateOf } from '../../bind/symbol-candidate.js';
+import { isStandIn } from '../../bind/visibility.js';
+
+/** Terms of a card's sketch. */
+export const cardTermsMax = 20_000;
+/** Files whose exports a card lists; edges to the others are not confirmed. */
+export const cardModulesMax = 20_000;
+/** Names of a card: a shard of 100 000 lines defines some 15 000, one of tables of registers 75 000. */
+export const cardDefinesMax = 100_000;
+export const cardStandInsMax = 20_000;
+export const cardReferencesMax = 50_000;
+export const cardPlacesMax = 20_000;
+/** Shorter names of files and folders say nothing. */
+const placeCharsMin = 3;
+/** Modules that one name is imported from; beyond them it belongs to everybody. */
+const referenceModulesMax = 64;
+
+/** What a shard tells whoever routes questions. Costs a pass over terms and calls: callers keep it per index version. */
+export function cardOf(index: ShardIndex): Card {
+  return { ...lazyCardOf(index) };
+}
+
+/**
+ * The same, each long part worked out when it is first read: who only follows calls needs neither the terms nor
+ * what the whole shard leaves open, which take most of the time.
+ */
+export function lazyCardOf(index: ShardIndex): Card {
+  const { info } = index;
+  const cuts = new Set<string>();
+  const bounded = <T>(name: string, { kept, isCut }: Cut<T>): T[] => {
+    if (isCut) cuts.add(name);
+    return kept;
+  };
+  const long: Record<string, () => unknown> = {
+    terms: () => sketch(index),
+    defines: () => bounded('defines', cut(index.defines(), cardDefinesMax)),
+    stand_ins: () => bounded('stand_ins', cut(standInsOf(index), cardStandInsMax)),
+    places: () => bounded('places', cut(placesOf(index), cardPlacesMax)),
+    unresolved: () => bounded('unresolved', cutReferences(referencesOf(index))),
+    modules: () => {
+      const files = [...filesByModule(index)].sort(([a], [b]) => compare(a, b));
+      return modulesOf(index, bounded('modules', cut(files, cardModulesMax)));
+    },
+  };
+  const card = {
+    agent: info.agent,
+    alias: info.alias,
+    project: info.project,
+    root: info.root,
+    scope: info.scope,
+    languages: info.languages,
+    files: info.files,
+    lines: info.lines,
+    documents: index.documentCount,
+    index_version: info.version,
+  };
+  for (const [name, work] of Object.entries(long)) {
+    let value: unknown;
+    Object.defineProperty(card, name, { enumerable: true, get: () => (value ??= work()) });
+  }
+  // Last, so that whoever copies the card has read all the others.
+  Object.defineProperty(card, 'truncated', { enumerable: true, get: () => [...cuts] });
+  return card as Card;
+}
+
+/** Each file's name, what it begins with (`8250_port.c` is about 8250), and each folder's. */
+function placesOf(index: ShardIndex): string[] {
+  const places = new Set<string>();
+  for (let file = 0; file < index.fileCount; file += 1) {
+    const parts = index.file(file).path.toLowerCase().split('/');
+    const name = (parts.pop() ?? '').replace(/\..*$/, '');
+    for (const each of [...parts, name, name.split(/[_-]/)[0] ?? ''])
+      if (each.length >= placeCharsMin) places.add(each);
+  }
+  return [...places].sort();
+}
+
+interface Cut<T> {
+  kept: T[];
+  isCut: boolean;
+}
+
+/** The first of a list, and whether that is not all. */
+function cut<T>(all: T[], max: number): Cut<T> {
+  return { kept: all.length > max ? all.slice(0, max) : all, isCut: all.length > max };
+}
+
+/** Those with the most call sites, in their order. */
+function cutReferences(all: CardReference[]): Cut<CardReference> {
+  const most = all.toSorted((one, other) => other.documents - one.documents);
+  const { kept, isCut } = cut(most, cardReferencesMax);
+  if (!isCut) return { kept: all, isCut };
+  const chosen = new Set(kept);
+  return { kept: all.filter((each) => chosen.has(each)), isCut };
+}
+
+/** Names that this shard defines for others only for configurations that lack the real definition. */
+function standInsOf(index: ShardIndex): string[] {
+  const names: string[] = [];
+  for (const [name, symbols] of index.symbolsByName()) {
+    // A stand-in has its declaration beside it.
+    if (symbols.length < 2) continue;
+    const all = symbols.map((each) => candidateOf(index, each));
+    const defined = all.filter((each) => each.exported && !each.declaration);
+    if (defined.length > 0 && defined.every((each) => isStandIn(each, all))) names.push(name);
+  }
+  return names;
+}
+
+/** Calls that another shard may define, by the name it would have there. */
+function referencesOf(index: ShardIndex): CardReference[] {
+  const found = new Map<string, { lookup: Lookup; sites: number; modules: Set<string> }>();
+  const isWanted = wantedNames(index);
+  for (const [name, calls] of index.callsByName()) {
+    if (!isWanted(name, calls)) continue;
+    for (const { lookup } of targetsOfCalls(index, calls)) {
+      if (lookup === undefined) continue;
+      const key = `${lookup.name} ${lookup.container}`;
+      let known = found.get(key);
+      if (known === undefined) found.set(key, (known = { lookup, sites: 0, modules: new Set() }));
+      known.sites += 1;
+      for (const each of lookup.modules) {
+        if (known.modules.size < referenceModulesMax) known.modules.add(each);
+      }
+    }
+  }
+  return [...found.values()]
+    .map(({ lookup: { name, container }, sites, modules }) => ({
+      term: name,
+      documents: sites,
+      modules: [...modules].sort(),
+      container,
+    }))
+    .sort((one, other) => compare(one.term, other.term) || compare(one.container, other.container));
+}
+
+/** What is called inside symbols, what is called at file level and not defined here, and what is imported. */
+function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[]) => boolean {
+  const open = new Set(index.unresolved().map((each) => each.name));
+  for (const file of filesByModule(index).values())
+    for (const local of importsInto(index, file).bindings.keys()) open.add(local);
+  return (name, calls) => open.has(name) || calls.some(({ caller }) => caller >= 0);
+}
+
+function modulesOf(
+  index: ShardIndex,
+  files: readonly [path: string, file: number][],
+): CardModule[] {
+  return files.map(([path, file]) => {
+    const rows = index.symbolsOf(file).map((id) => index.symbol(id));
+    const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
+    return {
+      path,
+      defines: [...new Set(defines)].sort(),
+      forwards: forwardsOf(index, file, rows.length === 0),
+    };
+  });
+}
+
+/** A module that only imports is there to pass names on; any other one passes on what it has wholesale. */
+function forwardsOf(index: ShardIndex, file: number, isBarrel: boolean): CardForward[] {
+  const { bindings, wildcards } = importsInto(index, file);
+  const isPackage = isBarrel || /(?:^|\/)(?:index\.\w+|__init__\.py)$/.test(index.file(file).path);
+  const named = isPackage
+    ? [...bindings].filter(([, { original, modules }]) => original !== '*' && modules.length > 0)
+    : [];
+  const forwards = named.map(([name, binding]): CardForward => ({ name, ...binding }));
+  if (wildcards.length > 0) forwards.push({ name: '', original: '', modules: [...wildcards] });
+  return forwards;
+}
+
+/**
+ * The terms that tell this shard from others best: frequent here, yet not in every document. A term in
+ * n of N documents is worth n · ln(N / n), what it adds to the shard's own entropy.
+ */
+function sketch(index: ShardIndex): CardTerm[] {
+  const total = Math.max(1, index.documentCount);
+  const worth = ({ documents }: CardTerm): number => documents * Math.log((total + 1) / documents);
+  const terms = index.terms();
+  if (terms.length > cardTermsMax) {
+    terms.sort((one, other) => worth(other) - worth(one) || compare(one.term, other.term));
+    terms.length = cardTermsMax;
+  }
+  return terms.sort((one, other) => compare(one.term, other.term));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

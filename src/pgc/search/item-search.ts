@@ -1,0 +1,79 @@
+import type { OverlayFile, OverlayItem } from '../overlay/overlay-file.js';
+import { placePrior, wantsAsides } from './prior.js';
+import type { Question } from './question/question.js';
+import { Ranking } from './ranking.js';
+import {
+  isPathOf,
+  namedShares,
+  onPathBonus,
+  plainScore,
+  settled,
+  type NamedMatch,
+} from './retrieve.js';
+import { nowhere, Scorer, type Weighing } from './scorer.js';
+import type { OverlayName } from '../shapes.js';
+
+/** An item of an overlay that answers by its words. */
+export interface ItemHit extends NamedMatch {
+  item: OverlayItem;
+  score: number;
+  standing: number;
+}
+
+/** How much an item of each overlay explains, where the question does and does not ask for its kind. */
+const priors: Record<OverlayName, { asked: number; unasked: number }> = {
+  O1: { asked: 1, unasked: 1 },
+  O2: { asked: 0.95, unasked: 0.5 },
+  O3: { asked: 0.9, unasked: 0.25 },
+  O4: { asked: 1, unasked: 0.85 },
+  O5: { asked: 1, unasked: 0.7 },
+  O6: { asked: 1, unasked: 0.7 },
+  O7: { asked: 0.95, unasked: 0.25 },
+};
+/** What was done, not what is: it has the words of everything. */
+const chroniclePrior = 0.6;
+const chronicle = /(?:^|\/)(?:change_?logs?|changes|news|history|releases?|todo)(?:\.\w+)?$/i;
+/** Their lines hold what nobody may be shown. */
+const unquotable = /^secret/;
+
+/** Search over the items of one overlay of one shard. */
+export class ItemSearch {
+  readonly #file: OverlayFile;
+  readonly #scorer: Scorer;
+
+  constructor(file: OverlayFile, hasContext = true) {
+    this.#file = file;
+    const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
+    this.#scorer = new Scorer(file.terms, hasContext ? files : nowhere);
+  }
+
+  /** Best first. Findings of secrets are left out: a citation would quote them. */
+  search(question: Question, weighing: Weighing, limit: number): ItemHit[] {
+    const { overlay } = this.#file.info;
+    const { asked, unasked } = priors[overlay];
+    const kind = question.concerns.has(overlay) ? asked : unasked;
+    const isAsideWanted = wantsAsides(question);
+    const names = namedShares(question, weighing);
+    const ranked = new Ranking<ItemHit & { document: number }>(limit);
+    for (const document of this.#scorer.read(question, weighing)) {
+      const match = { ...this.#scorer.match(document), exact: 0 };
+      // An exact name or path may add to this: texts are read only of what may still enter.
+      const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
+      if (!ranked.admits(most)) continue;
+      const path = this.#file.path(this.#file.fileOf(document));
+      const prior =
+        kind * placePrior(path, isAsideWanted) * (chronicle.test(path) ? chroniclePrior : 1);
+      const item = this.#file.item(document);
+      if (unquotable.test(item.rule)) continue;
+      const named = { ...match, exact: names.get(item.subject) ?? 0 };
+      const bonus = question.paths.some((each) => isPathOf(path, each)) ? onPathBonus : 0;
+      const standing = prior * plainScore(named);
+      ranked.offer({
+        ...{ document, item, ...settled(named, prior) },
+        ...{ standing, score: standing + prior * bonus },
+      });
+    }
+    this.#scorer.forget();
+    return ranked.best();
+  }
+}

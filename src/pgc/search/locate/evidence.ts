@@ -1,0 +1,145 @@
+import { wordsOf as termsOf } from '../../format/words.js';
+import { featureNames, weights, type Columns, type FeatureName } from './features.js';
+import type { Finding } from './named.js';
+import type { Reading } from './reading.js';
+import type { SoughtTerm } from './word-scores.js';
+
+/** Why a file is where it is. */
+export interface Evidence {
+  kind: 'words' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device';
+  /** Of the report, as it is written there. */
+  text: string;
+  /** Of the file, 1-based; absent: all of it. */
+  line?: number;
+  /** How much it adds to the score; 0: it is told, but does not count. */
+  weight: number;
+}
+
+const evidencePerFileMax = 5;
+const wordsMax = 6;
+const textCharsMax = 160;
+
+/** What a shard tells of one of its files: what words it has, and what was seen when it was read. */
+export function textEvidence(words: Evidence | undefined, reading: Reading): Evidence[] {
+  return [...(words === undefined ? [] : [placed(words, reading)]), ...told(reading)];
+}
+
+/** What is known of files without their texts: which of them the report names, and what words their paths have. */
+export class PathEvidence {
+  readonly #columns: Columns;
+  readonly #spellings: ReadonlyMap<string, string>;
+  readonly #named = new Map<number, Evidence[]>();
+
+  constructor(
+    columns: Columns,
+    findings: readonly Finding[],
+    terms: readonly Pick<SoughtTerm, 'term' | 'spelling'>[],
+  ) {
+    this.#columns = columns;
+    this.#spellings = new Map(terms.map(({ term, spelling }) => [term, spelling]));
+    for (const finding of findings) this.#note(finding);
+  }
+
+  #note({ feature, text, places, value }: Finding): void {
+    const kind = feature === 'file' ? 'path' : feature;
+    const told = new Set<number>();
+    for (const { file, line } of places) {
+      if (told.has(file)) continue;
+      told.add(file);
+      const evidence = { kind, text: cut(text), weight: weights[feature] * value };
+      const its = this.#named.get(file) ?? [];
+      its.push(line > 0 ? { ...evidence, line } : evidence);
+      this.#named.set(file, its);
+    }
+  }
+
+  /** All of a file, the weightiest first. */
+  with(ofText: readonly Evidence[], file: number, path: string): Evidence[] {
+    const ofPath = pathEvidence(this.#columns, this.#spellings, file, path);
+    const named = this.#named.get(file) ?? [];
+    return best([...named, ...ofText, ...(ofPath === undefined ? [] : [ofPath])].sort(byWeight));
+  }
+}
+
+/** What counts first; of what does not count, one of each kind is told all the same. */
+function best(evidence: readonly Evidence[]): Evidence[] {
+  const counting = evidence.filter(({ weight }) => weight > 0);
+  const others = evidence.filter(({ weight }) => weight === 0);
+  return [...counting.slice(0, evidencePerFileMax - others.length), ...others].map((each) => ({
+    ...each,
+    weight: Math.round(each.weight * 1_000) / 1_000,
+  }));
+}
+
+function byWeight(a: Evidence, b: Evidence): number {
+  return (
+    b.weight - a.weight ||
+    (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : 0) ||
+    (a.text < b.text ? -1 : 1)
+  );
+}
+
+/** Where most of the words stand together, which counts too. */
+function placed(words: Evidence, reading: Reading | undefined): Evidence {
+  if (reading === undefined || reading.passage.line === 0) return words;
+  const { score, line } = reading.passage;
+  return { ...words, line, weight: words.weight + weights.passage * score };
+}
+
+function told({ messages, devices, string, device }: Reading): Evidence[] {
+  const found: Evidence[] = [];
+  const [message] = messages;
+  if (message !== undefined)
+    found.push({
+      ...{ kind: 'string', text: cut(message.line), line: message.at },
+      weight: weights.string * string,
+    });
+  const [known] = devices;
+  if (known !== undefined)
+    found.push({
+      ...{ kind: 'device', text: known.text, line: known.at },
+      weight: weights.device * device,
+    });
+  return found;
+}
+
+/** What the path gains by its words. */
+const ofPaths: readonly FeatureName[] = [
+  ...featureNames.filter((name) => /_(?:file|folder)_share$|^prose_folder$/.test(name)),
+  ...(['path_words', 'stem', 'module'] as const),
+];
+
+/** Words of the report that the path has. */
+function pathEvidence(
+  columns: Columns,
+  spellings: ReadonlyMap<string, string>,
+  file: number,
+  path: string,
+): Evidence | undefined {
+  const weight = ofPaths.reduce((sum, name) => sum + weights[name] * columns.at(name, file), 0);
+  const words = termsOf(path).flatMap((term) => spellings.get(term) ?? []);
+  if (weight === 0 || words.length === 0) return undefined;
+  return { kind: 'path', text: cut([...new Set(words)].join(', ')), weight };
+}
+
+/** A word of the report that stands in a file, and what the file gains by it. */
+export interface Gain {
+  spelling: string;
+  gain: number;
+}
+
+/** The words of the report that count most for a file, as the report writes them. */
+export function wordEvidence(gains: readonly Gain[]): Evidence | undefined {
+  if (gains.length === 0) return undefined;
+  const bySpelling = new Map<string, number>();
+  for (const { spelling, gain } of gains)
+    bySpelling.set(spelling, (bySpelling.get(spelling) ?? 0) + gain);
+  const ranked = [...bySpelling].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  const text = ranked.slice(0, wordsMax).map(([spelling]) => spelling);
+  const weight = gains.reduce((sum, { gain }) => sum + gain, 0);
+  return { kind: 'words', text: cut(text.join(', ')), weight };
+}
+
+function cut(text: string): string {
+  return text.length <= textCharsMax ? text : `${text.slice(0, textCharsMax - 1)}…`;
+}

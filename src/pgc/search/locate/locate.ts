@@ -1,0 +1,316 @@
+import { join } from 'node:path';
+import { asBusError, BusError } from '../../../errors/bus-error.js';
+import { Excerpts } from '../../source/excerpt.js';
+import { placeOf, readManifest, type IndexPlace, type Manifest } from '../../plan/manifest.js';
+import type { CodedError } from '../../shapes.js';
+import { realRoot } from '../../source/source-tree.js';
+import { PathEvidence, type Evidence } from './evidence.js';
+import { weights, type FeatureName } from './features.js';
+import { ModuleFiles } from './named.js';
+import { lineCharsMax } from './report-lines.js';
+import { parseReport, type ParsedReport, type Report } from './report.js';
+import type { Reranker } from './reranker.js';
+import { byScore, Seeking, type Candidates, type Ranked } from './seeking.js';
+import { TreeWords } from './tree-words.js';
+import { knownFrom } from './vocabulary.js';
+import { WordsFile } from '../../format/word-lists/words-file.js';
+import type { RankAnswer, ReadAnswer, ReadFile, ReadRequest, WordsPort } from './words-port.js';
+import { plainTerm, rerankMsMax, WordsShard, withoutModel } from './words-shard.js';
+
+const lateFeatures = ['passage', 'string', 'device', 'rerank'] as const;
+/** Files in an answer. */
+export const filesMax = 50;
+/** Files that are read for what only their text says. */
+const readMax = 50;
+/** A refresh removes old files after its swap; a reader that was in between reads the manifest again. */
+const attemptsMax = 3;
+
+/** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
+export interface LocatedFile {
+  path: string;
+  /** Orders the files of one report. Says nothing across reports: a long one has more to gain by. */
+  score: number;
+  agent: string;
+  evidence: Evidence[];
+}
+
+export interface LocateAnswer {
+  files: LocatedFile[];
+  /** In the order of their best files, whose scores they have. */
+  shards: { agent: string; score: number }[];
+  agents_asked: number;
+  elapsed_ms: number;
+  warnings: string[];
+  /** Shards that gave no answer: their files are missing. */
+  errors: CodedError[];
+}
+
+/** Mirrors `proto/pgc.proto`. */
+export interface LocateRequest {
+  /** The first line that says something is the title, unless there is one. */
+  text: string;
+  title?: string;
+  /** 1 to 50. */
+  limit: number;
+  /** Evidence is left out. */
+  isBrief?: boolean;
+}
+
+export interface LocateOptions {
+  /** At most `filesMax`. */
+  limit: number;
+  /** Features that are left out, to see what they are worth. */
+  without?: ReadonlySet<FeatureName>;
+  /** Judges the files that no shard has judged. */
+  reranker?: Reranker;
+  /** Absent: evidence is told. A batch does without. */
+  isBrief?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** The words of a tree, and who has them: shard `i` of the tree is `ports[i]`. */
+export class KnownTree {
+  constructor(
+    readonly index: TreeWords,
+    readonly ports: readonly WordsPort[],
+    readonly modules = new ModuleFiles(index),
+  ) {}
+
+  /** The same words, asked for elsewhere. */
+  withPorts(ports: readonly WordsPort[]): KnownTree {
+    return new KnownTree(this.index, ports, this.modules);
+  }
+}
+
+/** Which shards are asked, and how. */
+export interface Asking {
+  choose(seeking: Seeking): readonly number[];
+  /** What those that answer say. Who does not is the caller's to name. */
+  each<T>(
+    shards: readonly number[],
+    ask: (port: WordsPort, shard: number, signal?: AbortSignal) => Promise<T>,
+  ): Promise<ReadonlyMap<number, T>>;
+}
+
+/**
+ * Finds the files that a report concerns: weighs its words by the tree, asks shards for their best files, has the best
+ * of all read where they are, and puts them in order. Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED.
+ */
+export async function locateIn(
+  tree: KnownTree,
+  report: Report,
+  options: LocateOptions,
+  asking: Asking,
+): Promise<Omit<LocateAnswer, 'errors'>> {
+  const startedMs = performance.now();
+  const parsed = parseReport(report);
+  const without = options.without ?? new Set();
+  const seeking = new Seeking(tree.index, tree.modules, parsed, without);
+  const asked = asking.choose(seeking);
+  const limit = Math.max(readMax, options.limit);
+  const answers = await asking.each<RankAnswer>(asked, (port, shard, signal) =>
+    port.rankFiles(seeking.requestFor(shard, limit), signal),
+  );
+  const candidates = seeking.rank(answers, limit);
+  const late = new LateScores(tree, seeking, parsed, options);
+  const ranked = await late.rank(candidates.best, asking);
+  return {
+    files: late.told(ranked.slice(0, options.limit), candidates),
+    shards: shardsOf(tree, ranked),
+    agents_asked: asked.length,
+    elapsed_ms: Math.round((performance.now() - startedMs) * 10) / 10,
+    warnings: [...parsed.warnings, ...new Set(late.warnings)],
+  };
+}
+
+function shardsOf({ index }: KnownTree, ranked: readonly Ranked[]): LocateAnswer['shards'] {
+  const best = new Map<string, number>();
+  for (const { file, score } of ranked) {
+    const agent = index.agentOf(file);
+    if (!best.has(agent)) best.set(agent, rounded(score));
+  }
+  return [...best].map(([agent, score]) => ({ agent, score }));
+}
+
+/** What is known of files only when they are read, and the order that follows from it. */
+class LateScores {
+  readonly warnings: string[] = [];
+  readonly #tree: KnownTree;
+  readonly #seeking: Seeking;
+  readonly #report: ParsedReport;
+  readonly #options: LocateOptions;
+  readonly #read = new Map<number, ReadFile>();
+
+  constructor(tree: KnownTree, seeking: Seeking, report: ParsedReport, options: LocateOptions) {
+    this.#tree = tree;
+    this.#seeking = seeking;
+    this.#report = report;
+    this.#options = options;
+  }
+
+  async rank(files: readonly Ranked[], asking: Asking): Promise<readonly Ranked[]> {
+    const wanted = files.slice(0, readMax);
+    await this.#readAll(wanted, asking);
+    const judged = await this.#judgements(wanted);
+    const ranked = wanted.map((each) => {
+      const read = this.#read.get(each.file);
+      const late = { ...read, rerank: judged.get(each.file) };
+      const score = lateFeatures.reduce(
+        (sum, name) => sum + (this.#isWanted(name) ? weights[name] * (late[name] ?? 0) : 0),
+        each.score,
+      );
+      return { ...each, score };
+    });
+    return [...ranked.sort(byScore), ...files.slice(readMax)];
+  }
+
+  told(files: readonly Ranked[], { columns, findings }: Candidates): LocatedFile[] {
+    const isBrief = this.#options.isBrief === true;
+    const evidence = new PathEvidence(columns, findings, this.#seeking.terms);
+    return files.map(({ file, path, score }) => ({
+      path,
+      score: rounded(score),
+      agent: this.#tree.index.agentOf(file),
+      evidence: isBrief ? [] : evidence.with(this.#read.get(file)?.evidence ?? [], file, path),
+    }));
+  }
+
+  async #readAll(files: readonly Ranked[], asking: Asking): Promise<void> {
+    const { index } = this.#tree;
+    const byShard = new Map<number, number[]>();
+    for (const { file } of files) {
+      const shard = index.shardOf(file);
+      const its = byShard.get(shard) ?? [];
+      its.push(file - index.baseOf(shard));
+      byShard.set(shard, its);
+    }
+    const request = this.#request();
+    const answers = await asking.each<ReadAnswer>([...byShard.keys()], (port, shard, signal) => {
+      const version = index.shards[shard]?.words.version ?? '';
+      return port.readFiles({ ...request, version, files: byShard.get(shard) ?? [] }, signal);
+    });
+    for (const [shard, answer] of answers) {
+      this.warnings.push(...answer.warnings);
+      for (const read of answer.files) this.#read.set(index.baseOf(shard) + read.file, read);
+    }
+  }
+
+  #request(): Omit<ReadRequest, 'version' | 'files'> {
+    const { title, beginning, logLines, devices } = this.#report;
+    const isBrief = this.#options.isBrief === true;
+    const isTold = !isBrief || this.#isWanted('string') || this.#isWanted('device');
+    // A long line is known by its beginning: every string of every file is looked for in it.
+    const lines = [...logLines, title].map((line) => line.slice(0, lineCharsMax));
+    return {
+      terms: this.#seeking.terms.map(plainTerm),
+      mean_text: this.#tree.index.meanText,
+      mean_definitions: this.#tree.index.meanDefinitions,
+      question: this.#isWanted('rerank') ? `${title}. ${beginning}` : '',
+      lines: isTold ? lines : [],
+      devices: isTold ? devices : [],
+      is_brief: isBrief,
+      without: [...(this.#options.without ?? [])],
+    };
+  }
+
+  /** By file. What was not judged in time is as good as the others. */
+  async #judgements(files: readonly Ranked[]): Promise<ReadonlyMap<number, number>> {
+    const scores = await this.#scores(files);
+    const known = scores.filter((score) => score !== undefined);
+    if (known.length === 0) return new Map();
+    const usualOne = known.reduce((sum, score) => sum + score, 0) / known.length;
+    return new Map(files.map(({ file }, at) => [file, scores[at] ?? usualOne]));
+  }
+
+  async #scores(files: readonly Ranked[]): Promise<readonly (number | undefined)[]> {
+    const { reranker, signal } = this.#options;
+    const judged = files.map(({ file }) => this.#read.get(file)?.rerank);
+    if (reranker === undefined || !this.#isWanted('rerank')) return judged;
+    const texts = files.map(({ file }) => this.#read.get(file)?.about ?? '');
+    const { question } = this.#request();
+    try {
+      return await reranker.scores(question, texts, rerankMsMax, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.warnings.push(withoutModel(error));
+      return judged;
+    }
+  }
+
+  #isWanted(name: FeatureName): boolean {
+    return weights[name] !== 0 && this.#options.without?.has(name) !== true;
+  }
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 10_000) / 10_000;
+}
+
+/** Finds the files that a report concerns in a built index: the lattice of all its shards in this process. */
+export class Locator {
+  readonly #tree: KnownTree;
+
+  constructor(tree: KnownTree) {
+    this.#tree = tree;
+  }
+
+  /** Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
+  static async open(folder: string, home: string): Promise<Locator> {
+    return new Locator(await openTree(folder, home));
+  }
+
+  /** Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED. */
+  async locate(report: Report, options: LocateOptions): Promise<LocateAnswer> {
+    const { ports } = this.#tree;
+    const all = ports.map((_, shard) => shard);
+    const answer = await locateIn(this.#tree, report, options, {
+      choose: () => all,
+      each: async (shards, ask) => {
+        const answers = new Map();
+        for (const shard of shards) {
+          options.signal?.throwIfAborted();
+          const port = ports[shard];
+          if (port !== undefined) answers.set(shard, await ask(port, shard));
+        }
+        return answers;
+      },
+    });
+    return { ...answer, errors: [] };
+  }
+}
+
+/** The words of files that are open, as shards of one tree. `root`: absolute, without links. */
+export function treeOf(files: readonly WordsFile[], root: string, judge?: Reranker): KnownTree {
+  const excerpts = new Excerpts(root);
+  const members = files.map((file) => ({ agent: file.info.alias, words: knownFrom(file) }));
+  const ports = files.map(
+    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts, judge),
+  );
+  return new KnownTree(new TreeWords(members), ports);
+}
+
+/**
+ * Of a tree as it was built last; its segments are not read. `judge`: of the shards themselves. Throws REPO_UNREADABLE,
+ * INDEX_MISSING, INDEX_CORRUPT.
+ */
+export async function openTree(folder: string, home: string, judge?: Reranker): Promise<KnownTree> {
+  const root = await realRoot(folder);
+  const place = placeOf(root, home);
+  for (let attempt = 1; ; attempt += 1) {
+    const manifest = await readManifest(place, root);
+    try {
+      return treeOf(await openFiles(place, manifest), root, judge);
+    } catch (error) {
+      if (asBusError(error).code !== 'INDEX_MISSING') throw error;
+      if (attempt < attemptsMax) continue;
+      const { path = '' } = asBusError(error).data;
+      throw new BusError('INDEX_CORRUPT', { path, detail: 'absent' }, { cause: error });
+    }
+  }
+}
+
+async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {
+  const files: WordsFile[] = [];
+  for (const { words } of shards) files.push(await WordsFile.open(join(place.segments, words)));
+  return files;
+}

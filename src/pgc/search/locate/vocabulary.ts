@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { BusError } from '../../../errors/bus-error.js';
+import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
+import { isCode } from '../../format/facts.js';
+import { SortedNames } from '../../format/sorted-names.js';
+import { HashedCounts, type FileCounts } from '../../format/word-lists/hashed-counts.js';
+import type { KeyHash } from '../../format/word-lists/hashed-lists.js';
+import type { BuildStep, LengthSum, WordsFile } from '../../format/word-lists/words-file.js';
+
+/** Words and names of one shard that are counted: 2 MB, half of what a message may hold. */
+const wordsMax = 300_000;
+const namesMax = 100_000;
+
+/**
+ * What whoever routes reports knows of the words of one shard: which files there are, and in how many of them each word
+ * stands, but not in which. A tenth of what the shard itself reads. Mirrors `proto/pgc.proto`.
+ */
+export interface Vocabulary {
+  /** Of the shard's words: another one numbers its files otherwise. */
+  version: string;
+  /** Paths in the order of the files, as `packSorted` writes them. */
+  path_blocks: Uint8Array;
+  path_bytes: Uint8Array;
+  /** By file: 1 where it is source, 0 where it is a header, a document or a recipe. */
+  sources: Uint8Array;
+  /** JSON: BuildStep[] */
+  steps: Uint8Array;
+  text: LengthSum;
+  definitions: LengthSum;
+  /** See `packCounts`. */
+  word_buckets: Uint8Array;
+  word_counts: Uint8Array;
+  name_buckets: Uint8Array;
+  name_counts: Uint8Array;
+  /** Rare words and names that found no room, and count as if they stood nowhere. */
+  words_left_out: number;
+  names_left_out: number;
+}
+
+const header = /\.(?:h\w*|d\.[cm]?ts)$/;
+
+/** By file: 1 where it is source. */
+export function sourcesOf(file: WordsFile): Uint8Array {
+  const sources = new Uint8Array(file.fileCount);
+  let at = 0;
+  for (const path of file.paths()) {
+    sources[at] = isCode(file.language(at)) && !header.test(path) ? 1 : 0;
+    at += 1;
+  }
+  return sources;
+}
+
+/** Costs a pass over all its postings: callers keep it. */
+export function vocabularyOf(file: WordsFile): Vocabulary {
+  const { words, names } = file.counts(wordsMax, namesMax);
+  const { pathBlocks, pathBytes, steps } = file.packed;
+  return {
+    version: file.info.version,
+    path_blocks: pathBlocks,
+    path_bytes: pathBytes,
+    sources: sourcesOf(file),
+    steps,
+    ...file.lengthSums(),
+    word_buckets: bytesOf(words.buckets),
+    word_counts: words.counts,
+    name_buckets: bytesOf(names.buckets),
+    name_counts: names.counts,
+    words_left_out: words.leftOut,
+    names_left_out: names.leftOut,
+  };
+}
+
+const stepsSchema = z.array(
+  z.object({
+    file: z.number().int().nonnegative(),
+    option: z.string(),
+    parts: z.array(z.string()),
+    into: z.string(),
+  }),
+);
+
+/** What is known of the words of a shard, to be looked up in. */
+export interface KnownWords {
+  readonly version: string;
+  readonly fileCount: number;
+  readonly sources: Uint8Array;
+  readonly steps: readonly BuildStep[];
+  readonly text: LengthSum;
+  readonly definitions: LengthSum;
+  /** Whether some of its words are not in it. */
+  readonly isCut: boolean;
+  path(file: number): string;
+  /** In the order of the files. */
+  paths(): Iterable<string>;
+  word(hash: KeyHash): FileCounts;
+  /** Files that define a symbol of exactly this name. */
+  definers(hash: KeyHash): number;
+}
+
+/** From the words themselves, where they are at hand: the same counts, made when they are asked for. */
+export function knownFrom(file: WordsFile): KnownWords {
+  return {
+    version: file.info.version,
+    fileCount: file.fileCount,
+    sources: sourcesOf(file),
+    steps: file.steps(),
+    ...file.lengthSums(),
+    isCut: false,
+    path: (its) => file.path(its),
+    paths: () => file.paths(),
+    word: (hash) => file.wordCounts(hash),
+    definers: (hash) => file.nameCounts(hash).files,
+  };
+}
+
+/** From a vocabulary. */
+export class VocabularyWords implements KnownWords {
+  readonly version: string;
+  readonly fileCount: number;
+  readonly sources: Uint8Array;
+  readonly steps: readonly BuildStep[];
+  readonly text: LengthSum;
+  readonly definitions: LengthSum;
+  readonly isCut: boolean;
+  readonly #paths: SortedNames;
+  readonly #words: HashedCounts;
+  readonly #names: HashedCounts;
+
+  /** Throws MALFORMED_PAYLOAD: it may come from another process. */
+  constructor(vocabulary: Vocabulary) {
+    try {
+      this.version = vocabulary.version;
+      this.sources = vocabulary.sources;
+      this.text = vocabulary.text;
+      this.definitions = vocabulary.definitions;
+      this.isCut = vocabulary.words_left_out + vocabulary.names_left_out > 0;
+      this.#paths = new SortedNames(
+        aligned(vocabulary.path_blocks),
+        bufferOf(vocabulary.path_bytes),
+      );
+      this.fileCount = this.#paths.size;
+      this.#words = countsOf(vocabulary.word_buckets, vocabulary.word_counts);
+      this.#names = countsOf(vocabulary.name_buckets, vocabulary.name_counts);
+      this.steps = stepsSchema.parse(JSON.parse(Buffer.from(vocabulary.steps).toString()));
+    } catch (error) {
+      throw malformed(error instanceof Error ? error.message.slice(0, 200) : 'unreadable', error);
+    }
+    const isWhole = this.steps.every(({ file }) => file < this.fileCount);
+    if (!isWhole || this.sources.length !== this.fileCount)
+      throw malformed('its files are not those of its paths');
+  }
+
+  path(file: number): string {
+    return this.#paths.at(file);
+  }
+
+  paths(): Iterable<string> {
+    return this.#paths.all();
+  }
+
+  word(hash: KeyHash): FileCounts {
+    return this.#words.find(hash);
+  }
+
+  definers(hash: KeyHash): number {
+    return this.#names.find(hash).files;
+  }
+}
+
+function countsOf(buckets: Uint8Array, counts: Uint8Array): HashedCounts {
+  return new HashedCounts(aligned(buckets), bufferOf(counts));
+}
+
+/** A part of a message begins anywhere; a view of numbers must not. */
+function aligned(bytes: Uint8Array): Uint32Array {
+  return numbersOf(bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes));
+}
+
+function malformed(detail: string, cause?: unknown): BusError {
+  return new BusError('MALFORMED_PAYLOAD', { detail: `a vocabulary: ${detail}` }, { cause });
+}

@@ -1,0 +1,239 @@
+import { asBusError, BusError } from '../../../errors/bus-error.js';
+import type { Excerpts } from '../../source/excerpt.js';
+import { textEvidence, wordEvidence, type Evidence, type Gain } from './evidence.js';
+import { weights, type FeatureName } from './features.js';
+import { hashOf } from '../../format/word-lists/hashed-lists.js';
+import { FileReader, type Reading } from './reading.js';
+import type { Reranker } from './reranker.js';
+import { often, once, saturated, usual } from './saturation.js';
+import { sourcesOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
+import type { SoughtTerm } from './word-scores.js';
+import type { WordsFile } from '../../format/word-lists/words-file.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadFile,
+  ReadRequest,
+  WordsPort,
+} from './words-port.js';
+
+/** Files of one answer, and places of one name. */
+const filesMax = 256;
+const placesMax = 64;
+/** A short text takes a model some 8 ms. */
+export const rerankMsMax = 1_000;
+
+type Means = Pick<RankRequest, 'mean_text' | 'mean_definitions'>;
+type Gaining = RankRequest['terms'][number];
+
+/** The words of the files of one shard, opened when they are first asked for. */
+export class WordsShard implements WordsPort {
+  readonly #open: () => Promise<WordsFile>;
+  readonly #excerpts: Excerpts;
+  readonly #judge: Reranker | undefined;
+  #opened: Promise<WordsFile> | undefined;
+  #vocabulary: Vocabulary | undefined;
+  #sources: Uint8Array | undefined;
+
+  /** `judge`: what reads the files that are to be read, where there is such a thing. */
+  constructor(
+    readonly agent: string,
+    open: () => Promise<WordsFile>,
+    excerpts: Excerpts,
+    judge?: Reranker,
+  ) {
+    this.#open = open;
+    this.#excerpts = excerpts;
+    this.#judge = judge;
+  }
+
+  async vocabulary(): Promise<Vocabulary> {
+    const file = await this.#file();
+    return (this.#vocabulary ??= vocabularyOf(file));
+  }
+
+  /** Throws INDEX_CHANGED when the files were numbered by another version. */
+  async rankFiles(request: RankRequest): Promise<RankAnswer> {
+    const file = await this.#file(request.version);
+    const words = wordScores(file, request);
+    const places = placesIn(file, request.names);
+    const named = places.map((place) => place.file);
+    const best = this.#best(file, request, words);
+    const files = Array.from(new Set([...best, ...named]), (its) => ({
+      ...{ file: its, words: words[its] ?? 0 },
+    }));
+    return { files, places };
+  }
+
+  /** Throws INDEX_CHANGED. What cannot be read tells nothing. */
+  async readFiles(request: ReadRequest): Promise<ReadAnswer> {
+    const file = await this.#file(request.version);
+    const wanted = request.files.filter((its) => its < file.fileCount).slice(0, filesMax);
+    const { terms, lines: logLines, devices, is_brief: isBrief } = request;
+    const worths = new Map(terms.map(({ term, worth }) => [term, worth]));
+    const reader = new FileReader(this.#excerpts, { logLines, title: '', devices }, worths);
+    const readings = new Map(wanted.map((its) => [its, reader.read(file.file(its))]));
+    const told = isBrief ? new Map<number, Gain[]>() : gainsIn(file, request, new Set(wanted));
+    const files = [...readings].map(([its, reading]) => ({
+      ...seen(reading, new Set(request.without as FeatureName[])),
+      file: its,
+      about: request.question === '' ? '' : reading.about,
+      evidence: isBrief ? [] : evidenceOf(told.get(its) ?? [], reading),
+    }));
+    return { files, warnings: await this.#judged(files, request.question) };
+  }
+
+  /** What a model cannot judge now is ranked without it. */
+  async #judged(files: ReadFile[], question: string): Promise<string[]> {
+    if (this.#judge === undefined || question === '') return [];
+    try {
+      const texts = files.map(({ about }) => about);
+      const scores = await this.#judge.scores(question, texts, rerankMsMax);
+      files.forEach((file, at) => {
+        const score = scores[at];
+        if (score !== undefined) file.rerank = score;
+      });
+      return [];
+    } catch (error) {
+      return [withoutModel(error)];
+    }
+  }
+
+  #best(file: WordsFile, request: RankRequest, words: Float64Array): number[] {
+    const sources = (this.#sources ??= sourcesOf(file));
+    const scores = words.map((its, at) => {
+      const given = request.given[at] ?? 0;
+      return given + its + (given === 0 && its > 0 && sources[at] === 1 ? request.source : 0);
+    });
+    return bestOf(scores, Math.min(request.limit, filesMax));
+  }
+
+  async #file(version?: string): Promise<WordsFile> {
+    this.#opened ??= this.#open();
+    try {
+      const file = await this.#opened;
+      if (version !== undefined && version !== file.info.version)
+        throw new BusError('INDEX_CHANGED', { agent: this.agent });
+      return file;
+    } catch (error) {
+      // A file that could not be opened may be there the next time.
+      if (asBusError(error).code !== 'INDEX_CHANGED') this.#opened = undefined;
+      throw error;
+    }
+  }
+}
+
+export function withoutModel(error: unknown): string {
+  return `ranked without the model: ${asBusError(error).message}`;
+}
+
+/** By file: what its words are worth, term by term in their order, so that a sum is the same to the last bit. */
+function wordScores(file: WordsFile, { terms, ...means }: RankRequest): Float64Array {
+  const scores = new Float64Array(file.fileCount);
+  eachGain(file, terms, means, (its, gain) => (scores[its] = (scores[its] ?? 0) + gain));
+  return scores;
+}
+
+function eachGain<T extends Gaining>(
+  file: WordsFile,
+  terms: readonly T[],
+  means: Means,
+  visit: (file: number, gain: number, term: T) => void,
+): void {
+  const lengths = new Float64Array(2 * file.fileCount);
+  for (let its = 0; its < file.fileCount; its += 1) {
+    const { text, definitions } = file.lengths(its);
+    lengths[2 * its] = text / means.mean_text;
+    lengths[2 * its + 1] = definitions / means.mean_definitions;
+  }
+  for (const term of terms)
+    file.postings(hashOf(term.term), (its, count, definitions) => {
+      const length = lengths[2 * its] ?? 0;
+      const gain =
+        term.names * saturated(definitions, lengths[2 * its + 1] ?? 0, usual) +
+        term.once * saturated(count, length, once) +
+        term.often * saturated(count, length, often) +
+        term.cover;
+      visit(its, gain, term);
+    });
+}
+
+function gainsIn(
+  file: WordsFile,
+  { terms, ...means }: ReadRequest,
+  wanted: ReadonlySet<number>,
+): Map<number, Gain[]> {
+  const gains = new Map<number, Gain[]>();
+  const counting = terms.filter(
+    ({ names, once: first, often: again, cover }) => names + first + again + cover > 0,
+  );
+  eachGain(file, counting, means, (its, gain, { spelling }) => {
+    if (!wanted.has(its)) return;
+    const known = gains.get(its);
+    if (known === undefined) gains.set(its, [{ spelling, gain }]);
+    else known.push({ spelling, gain });
+  });
+  return gains;
+}
+
+function evidenceOf(gains: readonly Gain[], reading: Reading): Evidence[] {
+  return textEvidence(wordEvidence(gains), reading);
+}
+
+/** Only what somebody counts is looked for. */
+function seen(
+  reading: Reading,
+  without: ReadonlySet<FeatureName>,
+): Pick<ReadFile, 'passage' | 'string' | 'device'> {
+  const counts = (name: FeatureName): boolean => weights[name] !== 0 && !without.has(name);
+  return {
+    passage: counts('passage') ? reading.passage.score : 0,
+    string: counts('string') ? reading.string : 0,
+    device: counts('device') ? reading.device : 0,
+  };
+}
+
+function placesIn(file: WordsFile, names: RankRequest['names']): RankAnswer['places'] {
+  return names.flatMap(({ key, by, within }, name) => {
+    if (key === '') return [];
+    const isWanted = (its: number): boolean => within.length === 0 || within.includes(its);
+    const places = (by === 'name' ? file.places(hashOf(key)) : definersWith(file, key))
+      .filter((place) => isWanted(place.file))
+      .slice(0, placesMax);
+    return places.map((place) => ({ name, ...place }));
+  });
+}
+
+/** Where a word is part of a name that is defined: nobody knows in which line. */
+function definersWith(file: WordsFile, term: string): { file: number; line: number }[] {
+  const found: { file: number; line: number }[] = [];
+  file.postings(hashOf(term), (its, _, definitions) => {
+    if (definitions > 0) found.push({ file: its, line: 0 });
+  });
+  return found;
+}
+
+/** Numbers of the highest scores, best first. Files are in the order of their paths, which decides between equals. */
+function bestOf(scores: Float64Array, count: number): number[] {
+  const found: number[] = [];
+  scores.forEach((score, file) => {
+    if (score > 0) found.push(file);
+  });
+  return found
+    .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other)
+    .slice(0, count);
+}
+
+/** For whoever sends a term: without what it knows of the shards. */
+export function plainTerm({
+  term,
+  spelling,
+  worth,
+  names,
+  once: first,
+  often: again,
+  cover,
+}: SoughtTerm): SoughtTerm {
+  return { term, spelling, worth, names, once: first, often: again, cover };
+}

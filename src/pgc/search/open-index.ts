@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { placeOf, readManifest, type IndexPlace, type Manifest } from '../plan/manifest.js';
+import { OverlayFile } from '../overlay/overlay-file.js';
+import { Segment } from '../format/segment.js';
+import { ShardOverlays } from '../overlay/shard-overlays.js';
+import type { OverlayName } from '../shapes.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import { realRoot } from '../source/source-tree.js';
+import { servedVersion } from './vectors/vector-file.js';
+
+export interface OpenedIndex {
+  /** Absolute, without links. */
+  root: string;
+  project: string;
+  shards: ShardIndex[];
+  /** Of a shard, by its alias. */
+  overlaysIn: (alias: string) => ShardOverlays;
+}
+
+/** All that is known of a tree: its segments, and overlays that are opened when they are asked for. */
+export interface OpenedTree extends OpenedIndex {
+  manifest: Manifest;
+  /**
+   * One file per shard that has this overlay ready, in the order of the shards; none for O1, which is the
+   * segments. Throws INDEX_CORRUPT.
+   */
+  overlay: (name: OverlayName) => Promise<OverlayFile[]>;
+}
+
+/** A refresh removes old segments after its swap; a reader that was in between reads the manifest again. */
+const attemptsMax = 3;
+
+/**
+ * The index of a tree as it was built last, from manifest and segments alone: any number of processes may
+ * do this, also while a refresh runs. The agent of a shard is its alias.
+ * Throws REPO_UNREADABLE, INDEX_MISSING or INDEX_CORRUPT.
+ */
+export async function openIndex(
+  folder: string,
+  home: string,
+  /** The largest ones only, for whoever needs a taste of the tree. */
+  shardsMax = Infinity,
+): Promise<OpenedTree> {
+  const root = await realRoot(folder);
+  const place = placeOf(root, home);
+  for (let attempt = 1; ; attempt += 1) {
+    const manifest = await readManifest(place, root);
+    try {
+      const shards = await openShards(place, manifest, shardsMax);
+      const overlay = overlaysOf(place, manifest);
+      const overlaysIn = (alias: string): ShardOverlays => {
+        const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
+        return new ShardOverlays(place, { alias, overlays: overlays ?? {} });
+      };
+      return { root, project: manifest.project, shards, overlaysIn, manifest, overlay };
+    } catch (error) {
+      const isMissing = error instanceof BusError && error.code === 'INDEX_MISSING';
+      if (!isMissing) throw error;
+      if (attempt < attemptsMax) continue;
+      const { path } = error.data;
+      throw new BusError('INDEX_CORRUPT', { path: path ?? '', detail: 'absent' }, { cause: error });
+    }
+  }
+}
+
+function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'] {
+  const opened = new Map<OverlayName, Promise<OverlayFile[]>>();
+  const filesOf = (name: OverlayName, { shards }: Manifest): Promise<OverlayFile[]> =>
+    Promise.all(
+      shards
+        .map(({ overlays }) => overlays[name])
+        .filter((each) => each?.state === 'ready' && each.file !== '')
+        .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''))),
+    );
+  const open = async (name: OverlayName): Promise<OverlayFile[]> => {
+    for (let served = manifest, attempt = 1; ; attempt += 1) {
+      try {
+        return await filesOf(name, served);
+      } catch (error) {
+        // A run has ended meanwhile: what it made stands in the manifest that is served now.
+        if (asBusError(error).code !== 'INDEX_MISSING' || attempt >= attemptsMax) {
+          opened.delete(name);
+          throw error;
+        }
+        served = await readManifest(place, manifest.root);
+      }
+    }
+  };
+  return (name) => {
+    const files = opened.get(name) ?? open(name);
+    opened.set(name, files);
+    return files;
+  };
+}
+
+async function openShards(
+  place: IndexPlace,
+  manifest: Manifest,
+  shardsMax: number,
+): Promise<ShardIndex[]> {
+  const shards: ShardIndex[] = [];
+  const largest = manifest.shards.toSorted((a, b) => b.lines - a.lines).slice(0, shardsMax);
+  const wanted = manifest.shards.filter((shard) => largest.includes(shard));
+  // One after the other: reading many large files at once only makes all of them late.
+  for (const shard of wanted) {
+    const { alias, scope, segment } = shard;
+    shards.push(
+      await Segment.open(join(place.segments, segment), {
+        agent: alias,
+        alias,
+        scope,
+        version: servedVersion(shard),
+        project: manifest.project,
+        root: manifest.root,
+      }),
+    );
+  }
+  return shards;
+}

@@ -1,0 +1,232 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { BusError } from '../../errors/bus-error.js';
+import { codec, pgc, type Codec } from '../../wire/codec.js';
+import type { AlgebraAnswer } from '../analyse/algebra/evaluate.js';
+import type { AlgebraRequest, BlastRequest, PatternsRequest } from '../analyse/analyses.js';
+import type { BlastRadius } from '../analyse/blast-radius.js';
+import type { DependencyPatterns } from '../analyse/dependency-patterns.js';
+import type { SecurityBlastRadius } from '../analyse/security-blast-radius.js';
+import type { LocateAnswer, LocateRequest } from '../search/locate/locate.js';
+import type { Vocabulary } from '../search/locate/vocabulary.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadRequest,
+} from '../search/locate/words-port.js';
+import { packedCards } from '../search/card/packed-card.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CalleesAnswer,
+  CallersAnswer,
+  CallSite,
+  Citation,
+  Definition,
+  Expansion,
+  HopAnswer,
+  HopRequest,
+  LatticeAnswer,
+  LatticeQuery,
+  QueryProgress,
+  TopologyAnswer,
+  TraceAnswer,
+  Verdict,
+} from '../shapes.js';
+
+/** A card says what names a shard defines: megabytes of text that shrink to a quarter. */
+const cardBytesMax = 64 * 1024 * 1024;
+
+/** Of an analysis, before it is deflated; one that is larger is refused TOO_LARGE. */
+export const analysisBytesMax = 32 * 1024 * 1024;
+
+/** One type of request: its name on the bus and the bodies of both directions. */
+export interface MessageType<Request, Answer> {
+  type: string;
+  request: Codec<Request>;
+  answer: Codec<Answer>;
+}
+
+function messageType<Request extends object, Answer extends object>(
+  type: string,
+  request: Parameters<typeof codec>[0],
+  answer: Parameters<typeof codec>[0],
+): MessageType<Request, Answer> {
+  return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
+}
+
+/** Where no language model was asked, an answer says nothing of one. */
+function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
+  return {
+    encode: (answer) => inner.encode(answer),
+    decode(bytes) {
+      const answer = inner.decode(bytes);
+      // Absent messages decode as null, whatever the types say, and absent lists as empty ones.
+      const metadata = answer.metadata as AskAnswer['metadata'] | null;
+      if (metadata?.dropped === undefined) delete metadata?.texts;
+      return answer;
+    },
+  };
+}
+
+const askMessage = (type: string): MessageType<AskRequest, AskAnswer> => ({
+  type,
+  request: codec<AskRequest>(pgc.AskRequest),
+  answer: withoutNothing(codec<AskAnswer>(pgc.AskAnswer)),
+});
+
+/** What one shard answers. */
+export const shardMessages = {
+  card: {
+    type: 'pgc.card',
+    request: codec<object>(pgc.SymbolsRequest),
+    answer: deflated(packedCards),
+  },
+  ask: askMessage('pgc.ask'),
+  hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
+  definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
+    'pgc.definitions',
+    pgc.SymbolsRequest,
+    pgc.DefinitionsAnswer,
+  ),
+  callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>(
+    'pgc.callers',
+    pgc.SymbolsRequest,
+    pgc.CallSitesAnswer,
+  ),
+  citeCalls: messageType<{ callee: string; sites: CallSite[] }, { citations: Citation[] }>(
+    'pgc.cite_calls',
+    pgc.CiteRequest,
+    pgc.CiteAnswer,
+  ),
+  expand: messageType<{ anchors: string[] }, { expansions: Expansion[] }>(
+    'pgc.expand',
+    pgc.ExpandRequest,
+    pgc.ExpandAnswer,
+  ),
+  vocabulary: messageType<object, Vocabulary>('pgc.vocabulary', pgc.SymbolsRequest, pgc.Vocabulary),
+  locate: messageType<RankRequest, RankAnswer>('pgc.locate', pgc.RankRequest, pgc.RankAnswer),
+  read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
+};
+
+/** What can only be asked of a whole tree. */
+function analysisMessages(prefix: string) {
+  const analysis = <Request extends object, Answer extends object>(
+    name: string,
+    request: Parameters<typeof codec>[0],
+    answer: Parameters<typeof codec>[0],
+  ): MessageType<Request, Answer> => ({
+    type: `${prefix}.${name}`,
+    request: codec<Request>(request),
+    answer: deflated(codec<Answer>(answer), analysisBytesMax),
+  });
+  return {
+    blastRadius: analysis<BlastRequest, BlastRadius>(
+      'blast_radius',
+      pgc.BlastRequest,
+      pgc.BlastRadius,
+    ),
+    securityBlastRadius: analysis<{ symbol: string }, SecurityBlastRadius>(
+      'security_blast_radius',
+      pgc.SymbolRequest,
+      pgc.SecurityBlastRadius,
+    ),
+    patterns: analysis<PatternsRequest, DependencyPatterns>(
+      'patterns',
+      pgc.PatternsRequest,
+      pgc.DependencyPatterns,
+    ),
+    algebra: analysis<AlgebraRequest, AlgebraAnswer>(
+      'algebra',
+      pgc.AlgebraRequest,
+      pgc.AlgebraAnswer,
+    ),
+  };
+}
+
+/** What everybody answers who has the whole index of a tree. */
+export const treeMessages = analysisMessages('tree');
+
+/** What the manager answers for all shards together. */
+export const latticeMessages = {
+  ...analysisMessages('lattice'),
+  query: messageType<LatticeQuery, LatticeAnswer>(
+    'lattice.query',
+    pgc.LatticeQuery,
+    pgc.LatticeAnswer,
+  ),
+  ask: askMessage('lattice.ask'),
+  locate: messageType<LocateRequest, LocateAnswer>(
+    'lattice.locate',
+    pgc.LocateRequest,
+    pgc.LocateAnswer,
+  ),
+  callers: messageType<{ symbol: string; cite?: number }, CallersAnswer>(
+    'lattice.callers',
+    pgc.SymbolRequest,
+    pgc.CallersAnswer,
+  ),
+  callees: messageType<{ symbol: string }, CalleesAnswer>(
+    'lattice.callees',
+    pgc.SymbolRequest,
+    pgc.CalleesAnswer,
+  ),
+  trace: messageType<{ from: string; to: string }, TraceAnswer>(
+    'lattice.trace',
+    pgc.TraceRequest,
+    pgc.TraceAnswer,
+  ),
+  topology: messageType<object, TopologyAnswer>(
+    'lattice.topology',
+    pgc.SymbolsRequest,
+    pgc.TopologyAnswer,
+  ),
+  shards: messageType<object, { known: string[]; unknown: string[] }>(
+    'lattice.shards',
+    pgc.SymbolsRequest,
+    pgc.ShardsAnswer,
+  ),
+  path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>(
+    'lattice.path',
+    pgc.PathRequest,
+    pgc.PathAnswer,
+  ),
+  verify: messageType<{ citations: object[] }, { results: Verdict[] }>(
+    'lattice.verify',
+    pgc.VerifyRequest,
+    pgc.VerifyAnswer,
+  ),
+};
+
+/** The parts that come before the answer of a query. */
+export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
+
+/** The service under which the manager is found. */
+export const latticeService = 'lattice';
+
+/** An agent that works, but not as it should, has the code of what is wrong among its capabilities, behind this. */
+export const troublePrefix = 'trouble:';
+
+function deflated<T>(inner: Codec<T>, bytesMax = cardBytesMax): Codec<T> {
+  return {
+    encode: (value) => {
+      const bytes = inner.encode(value);
+      if (bytes.length > bytesMax)
+        throw new BusError('TOO_LARGE', {
+          what: 'an answer',
+          bytes: bytes.length,
+          limit: bytesMax,
+        });
+      return deflateRawSync(bytes, { level: 1 });
+    },
+    decode: (bytes) => {
+      try {
+        return inner.decode(inflateRawSync(bytes, { maxOutputLength: bytesMax }));
+      } catch (error) {
+        if (error instanceof BusError) throw error;
+        const detail = 'not a deflated message';
+        throw new BusError('MALFORMED_PAYLOAD', { detail }, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { systemClock } from '../../base/clock.js';
+import { Excerpts } from '../source/excerpt.js';
+import { WordsFile } from '../format/word-lists/words-file.js';
+import { WordsShard } from '../search/locate/words-shard.js';
+import { placeOf, type IndexPlace, type Manifest } from '../plan/manifest.js';
+import { openIndex } from '../search/open-index.js';
+import { Shard } from './shard.js';
+import type { SearchPart } from '../search/search.js';
+import type { Engine } from '../search/vectors/engine.js';
+import { judgeOf } from '../search/vectors/judge.js';
+import { Semantics } from '../search/vectors/semantics.js';
+
+export interface OpenedShards {
+  /** Absolute, without links. */
+  root: string;
+  project: string;
+  shards: Shard[];
+  /** What reads questions by their meaning; undefined without an engine. */
+  semantics: Semantics | undefined;
+}
+
+/**
+ * Every shard of a built index, ready to answer in this process. `engine`: what reads questions by their meaning;
+ * it stays the caller's to close. `without`: see `searchParts`. Throws as `openIndex`.
+ */
+export async function openShards(
+  folder: string,
+  home: string,
+  engine?: Engine,
+  without?: ReadonlySet<SearchPart>,
+): Promise<OpenedShards> {
+  const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
+  const excerpts = new Excerpts(root);
+  const place = placeOf(root, home);
+  const semantics = engine && (await Semantics.open(place, manifest, shards, engine));
+  return {
+    root,
+    project,
+    semantics,
+    shards: shards.map(
+      (index) =>
+        new Shard(
+          ...([index, overlaysIn(index.info.alias), excerpts, systemClock, semantics] as const),
+          ...([without, wordsOf(place, manifest, index.info.alias, excerpts, engine)] as const),
+        ),
+    ),
+  };
+}
+
+/** The words of a shard's files, which are opened when the first report comes; undefined where the index has none. */
+export function wordsOf(
+  { segments }: IndexPlace,
+  { shards }: Manifest,
+  alias: string,
+  excerpts: Excerpts,
+  engine: Engine | undefined,
+): WordsShard | undefined {
+  const words = shards.find((each) => each.alias === alias)?.words;
+  if (words === undefined) return undefined;
+  const judge = engine && judgeOf(engine);
+  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts, judge);
+}

@@ -1,0 +1,125 @@
+import { systemClock, type Clock } from '../../base/clock.js';
+import { BusError } from '../../errors/bus-error.js';
+import { AnswerCache, ask } from '../answer/ask.js';
+import { calleesOf, callersOf } from '../bind/call-sites.js';
+import { citationsOfCalls } from '../answer/cited-calls.js';
+import { cardOf } from '../search/card/card.js';
+import type { Excerpts } from '../answer/citation.js';
+import { definitionsOf } from '../bind/definitions.js';
+import { hop } from '../answer/hop.js';
+import type { Vocabulary } from '../search/locate/vocabulary.js';
+import type {
+  RankAnswer,
+  RankRequest,
+  ReadAnswer,
+  ReadRequest,
+  WordsPort,
+} from '../search/locate/words-port.js';
+import type { WordsShard } from '../search/locate/words-shard.js';
+import { Search, type SearchPart } from '../search/search.js';
+import type { ShardOverlays } from '../overlay/shard-overlays.js';
+import type { Semantics } from '../search/vectors/semantics.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import type {
+  AskAnswer,
+  AskRequest,
+  CallSite,
+  Card,
+  Citation,
+  Definition,
+  Expansion,
+  HopAnswer,
+  HopRequest,
+  ShardPort,
+} from '../shapes.js';
+
+/** Symbols or anchors in one request. */
+export const anchorsMax = 5_000;
+
+/** One opened index, answering in this process. */
+export class Shard implements ShardPort, WordsPort {
+  readonly agent: string;
+  readonly search: Search;
+  readonly #cache = new AnswerCache();
+  #card: Card | undefined;
+
+  constructor(
+    readonly index: ShardIndex,
+    readonly overlays: ShardOverlays,
+    readonly excerpts: Excerpts,
+    readonly clock: Clock = systemClock,
+    semantics?: Semantics,
+    without?: ReadonlySet<SearchPart>,
+    /** The words of its files, for reports. */
+    readonly words?: WordsShard,
+  ) {
+    this.agent = index.info.agent;
+    this.search = new Search(index, overlays, semantics, without);
+  }
+
+  /** Of everything that its answers come from. */
+  get version(): string {
+    return this.search.version;
+  }
+
+  async card(): Promise<Card> {
+    return Promise.resolve((this.#card ??= cardOf(this.index)));
+  }
+
+  async ask(request: AskRequest): Promise<AskAnswer> {
+    const { index, excerpts, clock } = this;
+    return ask({ index, excerpts, clock, search: this.search, cache: this.#cache }, request);
+  }
+
+  async hop(request: HopRequest): Promise<HopAnswer> {
+    const startedMs = this.clock.monotonicMs();
+    const answer = await hop(this, this.excerpts, request);
+    const elapsed_ms = Math.round((this.clock.monotonicMs() - startedMs) * 100) / 100;
+    return { ...answer, elapsed_ms };
+  }
+
+  async definitions(symbols: string[]): Promise<Definition[]> {
+    return Promise.resolve(definitionsOf(this.index, bounded(symbols)));
+  }
+
+  async callers(symbols: string[]): Promise<CallSite[]> {
+    return Promise.resolve(callersOf(this.index, bounded(symbols)));
+  }
+
+  async citeCalls(callee: string, sites: CallSite[]): Promise<Citation[]> {
+    return Promise.resolve(citationsOfCalls(this.index, this.excerpts, callee, sites));
+  }
+
+  async expand(anchors: string[]): Promise<Expansion[]> {
+    return Promise.resolve(calleesOf(this.index, bounded(anchors)));
+  }
+
+  async vocabulary(): Promise<Vocabulary> {
+    return this.#words().vocabulary();
+  }
+
+  async rankFiles(request: RankRequest): Promise<RankAnswer> {
+    return this.#words().rankFiles(request);
+  }
+
+  async readFiles(request: ReadRequest): Promise<ReadAnswer> {
+    return this.#words().readFiles(request);
+  }
+
+  #words(): WordsShard {
+    const { root } = this.index.info;
+    if (this.words === undefined) throw new BusError('INDEX_MISSING', { path: root });
+    return this.words;
+  }
+}
+
+function bounded(items: string[]): string[] {
+  if (items.length > anchorsMax) {
+    throw new BusError('TOO_LARGE', {
+      what: 'a list of symbols',
+      bytes: items.length,
+      limit: anchorsMax,
+    });
+  }
+  return items;
+}

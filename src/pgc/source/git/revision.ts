@@ -1,0 +1,60 @@
+import { BusError } from '../../../errors/bus-error.js';
+import { collectGit } from './git-stream.js';
+import { plainLine } from './plain.js';
+
+const revisionCharsMax = 1_024;
+/** Longer than any path; `:/words` searches the messages of a whole history. */
+const limits = { bytesMax: 64 * 1024, msMax: 30_000 };
+
+/** One commit, as seen from a folder. */
+export interface Revision {
+  /** 40 hex digits, or 64. */
+  commit: string;
+  /** Of the folder in its work tree: empty, or `net/core/`; bytes, as git has them. */
+  prefix: Buffer;
+  /** History ends where a shallow clone was cut, not where it began. */
+  isShallow: boolean;
+}
+
+/**
+ * What `asOf`, or HEAD, means in a folder. Undefined when HEAD is asked for and there is no usable git,
+ * or nothing was committed yet. Throws REPO_UNREADABLE when a revision is asked for where there is no git,
+ * and USAGE when it names no commit.
+ */
+export async function revisionAt(root: string, asOf: string): Promise<Revision>;
+export async function revisionAt(root: string, asOf?: string): Promise<Revision | undefined>;
+export async function revisionAt(root: string, asOf?: string): Promise<Revision | undefined> {
+  const place = ['rev-parse', '--is-shallow-repository', '--show-prefix'];
+  const { end, output } = await collectGit(root, place, limits);
+  if (end !== 'ended') {
+    if (asOf === undefined) return undefined;
+    const detail = 'it is in no git repository that can be read, so it has no revisions';
+    throw new BusError('REPO_UNREADABLE', { path: root, detail });
+  }
+  const commit = await commitOf(root, asOf ?? 'HEAD');
+  if (commit === undefined) {
+    if (asOf === undefined) return undefined;
+    const detail = `"${plainLine(asOf)}" names no commit of ${root}`;
+    throw new BusError('USAGE', { detail });
+  }
+  // A prefix may hold newlines: it is all of what follows the first, but for the last.
+  const cut = output.indexOf('\n');
+  const isShallow = output.toString('latin1', 0, cut) === 'true';
+  return { commit, prefix: output.subarray(cut + 1, -1), isShallow };
+}
+
+/** What HEAD names, be it there or not; undefined without git, and where nothing was committed yet. */
+export async function headOf(root: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  const { end, output } = await collectGit(root, args, limits);
+  return end === 'ended' ? output.toString('latin1').trim() : undefined;
+}
+
+async function commitOf(root: string, revision: string): Promise<string | undefined> {
+  if (revision === '' || revision.length > revisionCharsMax) return undefined;
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  const { end, output } = await collectGit(root, args, limits);
+  // `^main` is not a commit but all others; git would print it as it stands.
+  const [, commit] = /^([0-9a-f]{40,64})\n$/.exec(output.toString('latin1')) ?? [];
+  return end === 'ended' ? commit : undefined;
+}

@@ -1,0 +1,74 @@
+import type { FactsLanguage } from '../format/facts.js';
+
+/** What makes a header C++ stands near its beginning. */
+const headerBytes = 64 * 1024;
+
+const languageByExtension: Record<string, FactsLanguage> = {
+  '.c': 'c',
+  '.h': 'c',
+  '.cc': 'cpp',
+  '.cpp': 'cpp',
+  '.cxx': 'cpp',
+  '.hh': 'cpp',
+  '.hpp': 'cpp',
+  '.hxx': 'cpp',
+  '.ts': 'typescript',
+  '.mts': 'typescript',
+  '.cts': 'typescript',
+  '.tsx': 'tsx',
+  '.js': 'javascript',
+  '.mjs': 'javascript',
+  '.cjs': 'javascript',
+  '.jsx': 'javascript',
+  '.py': 'python',
+  '.pyi': 'python',
+  '.go': 'go',
+  '.rs': 'rust',
+  '.java': 'java',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+  '.rst': 'rst',
+  '.txt': 'text',
+  '.mk': 'make',
+  '.yml': 'settings',
+  '.yaml': 'settings',
+  '.toml': 'settings',
+  '.ini': 'settings',
+  '.cfg': 'settings',
+  '.service': 'settings',
+  '.socket': 'settings',
+  '.timer': 'settings',
+  '.sh': 'shell',
+  '.bash': 'shell',
+};
+
+const languageByName: readonly (readonly [RegExp, FactsLanguage])[] = [
+  [/^Kconfig(?:[.-].+)?$/, 'kconfig'],
+  [/^(?:GNU)?[Mm]akefile(?:\..+)?$|^Kbuild(?:\..+)?$/, 'make'],
+  [/^MAINTAINERS$/, 'maintainers'],
+  [/^(?:Docker|Container)file(?:\..+)?$|^package\.json$/, 'settings'],
+  [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|CODEOWNERS)$/, 'text'],
+];
+
+/** The miner that reads a file, by its name alone; undefined where none does. */
+export function languageOf(path: string): FactsLanguage | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const named = languageByName.find(([pattern]) => pattern.test(name))?.[1];
+  if (named !== undefined) return named;
+  const extension = /^[^/]+(\.[a-z]+)$/.exec(name)?.[1];
+  return extension === undefined ? undefined : languageByExtension[extension];
+}
+
+/** The same, knowing what is in it: C and C++ share the name of their headers. */
+export function languageIn(language: FactsLanguage, path: string, bytes: Buffer): FactsLanguage {
+  if (language !== 'c' || !path.endsWith('.h')) return language;
+  return isCpp(bytes.subarray(0, headerBytes).toString('latin1')) ? 'cpp' : 'c';
+}
+
+/** Source that a C compiler would refuse: a header named `.h` that holds any of it is C++. */
+const cppOnly =
+  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
+
+export function isCpp(text: string): boolean {
+  return cppOnly.test(text);
+}

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.js';
+import { AnswerCache, overlaysMax } from '../../../../src/pgc/answer/ask.js';
+import { analyse } from '../../../../src/pgc/search/question/question.js';
+import type { Found } from '../../../../src/pgc/search/search.js';
+import { Shard } from '../../../../src/pgc/serve/shard.js';
+import { overlayNames, type AskAnswer } from '../../../../src/pgc/shapes.js';
+import { verify } from '../../../../src/pgc/answer/verify.js';
+import { chainTree, type ChainTree } from '../../../support/chain-tree.js';
+import { indexedTree } from '../../../support/indexed-tree.js';
+
+let tree: ChainTree;
+let drivers: Shard;
+
+beforeAll(async () => {
+  tree = await chainTree();
+  drivers = tree.shards[0]!;
+});
+afterAll(async () => tree[Symbol.asyncDispose]());
+
+const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<AskAnswer> =>
+  drivers.ask({ question, overlays, top_k });
+const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const foundBy = async ({ search }: Shard, text: string): Promise<Found[]> =>
+  (await search.find(analyse(text), new Set(overlayNames), 20)).found;
+
+test('an answer says what the symbol is, what it calls, and where that stands', async () => {
+  const answer = await ask('How is the ring for received frames allocated?');
+  expect(answer.answer).toContain(
+    '`nic_setup_rx_ring` (function, drivers/nic/nic_main.c:10): allocate the descriptor ring for received frames [1].',
+  );
+  expect(answer.answer).toMatch(/`nic_setup_rx_ring` calls `dma_alloc_ring` \[\d\]/);
+  const edge = answer.sources.find((each) => each.overlay === 'O3');
+  expect(edge).toMatchObject({
+    text: 'nic_setup_rx_ring calls dma_alloc_ring',
+    symbol: 'dma_alloc_ring',
+    file_path: 'drivers/nic/nic_main.c',
+    line_start: 13,
+    content: '\tnic->ring = dma_alloc_ring(nic->dev, 4096);',
+  });
+  for (const source of answer.sources) {
+    expect(await verify(source, tree.root)).toMatchObject({ status: 'valid' });
+    expect(source.similarity).toBeGreaterThan(0);
+    expect(source.similarity).toBeLessThan(1);
+  }
+});
+
+test('a name in the question finds exactly that symbol first, with high similarity', async () => {
+  const { sources } = await ask('What does nic_open do?');
+  expect(sources[0]).toMatchObject({
+    symbol: 'nic_open',
+    line_start: 17,
+    line_end: 22,
+    content: expect.stringMatching(/brought up \*\/\nint nic_open/),
+  });
+  expect(sources[0]?.similarity).toBeGreaterThan(0.8);
+});
+
+test('a question about users lists the callers with their call sites', async () => {
+  const { answer } = await ask('Who calls nic_log?', ['O3']);
+  expect(answer).toContain('`nic_log` is called by');
+  expect(answer).toContain('`nic_open` (drivers/nic/nic_main.c:20)');
+});
+
+test.each([
+  [1, 1, false],
+  [2, 1, true],
+  [3, 2, true],
+  [5, 3, true],
+])(
+  'who asks for callers gets them first, of %i sources %i, and what they call behind them: %s',
+  async (topK, calls, isTold) => {
+    const { sources, answer } = await ask('Who calls nic_log?', [], topK);
+    expect(sources.slice(0, calls).map(({ overlay }) => overlay)).toEqual(Array(calls).fill('O3'));
+    const definition = sources.findIndex(({ text }) => text.startsWith('function:nic_log'));
+    expect(definition).toBe(isTold ? calls : -1);
+    expect(answer).toMatch(/^`nic_log` is called by/);
+  },
+);
+
+test.each([
+  'What is nic_log used for?',
+  'What does nic_setup_rx_ring call?',
+  'Which functions does nic_setup_rx_ring call?',
+])('who asks for something else of a function is told first what it is: %s', async (question) => {
+  const { sources, answer } = await ask(question);
+  expect(sources[0]).toMatchObject({ overlay: 'O1' });
+  expect(answer).toMatch(/^`nic_\w+` \(function/);
+  const lines = sources.filter(({ overlay }) => overlay === 'O3').map((each) => each.text);
+  expect(lines).toEqual([...new Set(lines)]);
+  if (question.includes('call')) expect(answer).toContain('`nic_setup_rx_ring` calls');
+});
+
+test('callers that nobody named are not asked for', async () => {
+  const { sources } = await ask('Who uses the descriptor ring for received frames?');
+  expect(sources[0]).toMatchObject({ overlay: 'O1', symbol: 'nic_setup_rx_ring' });
+});
+
+test('of two static functions of one name each has its own callers', async () => {
+  const source = (user: string): string =>
+    `/* Resets the ${user} [0]. */\nstatic int reset_lane(int lane)\n{\n\treturn lane;\n}\n` +
+    `int ${user}_start(void)\n{\n\treturn reset_lane(1);\n}\n`;
+  await using two = await indexedTree(
+    { 'io/left.c': source('left'), 'io/right.c': source('right') },
+    ['io'],
+  );
+  const request = { question: 'Who calls reset_lane?', overlays: [], top_k: 10 };
+  const { answer } = await two.shards[0]!.ask(request);
+  const told = answer.split('. ').filter((each) => each.includes('is called by'));
+  expect(told).toHaveLength(2);
+  expect(told[0]).toContain('left_start');
+  expect(told[0]).not.toContain('right_start');
+  expect(told[1]).toContain('right_start');
+  expect(told[1]).not.toContain('left_start');
+  // Numbers in a comment are no sources.
+  expect(answer).toContain('Resets the left (0)');
+});
+
+test('an answer that lacks an excerpt is not kept', async () => {
+  let isReadable = false;
+  const shard = new Shard(
+    drivers.index,
+    drivers.overlays,
+    {
+      lines: (file, from, to) => (isReadable ? drivers.excerpts.lines(file, from, to) : undefined),
+    },
+    systemClock,
+  );
+  const request = { question: 'What does nic_open do?', overlays: [], top_k: 5 };
+  expect((await shard.ask(request)).sources).toEqual([]);
+  isReadable = true;
+  const whole = await shard.ask(request);
+  expect(whole.metadata.cached).toBe(false);
+  expect(whole.sources.length).toBeGreaterThan(0);
+  expect(await shard.ask(request)).toMatchObject({
+    question: request.question,
+    metadata: { cached: true },
+  });
+});
+
+test('overlays beyond the limit are cut with a warning', async () => {
+  const many = Array.from({ length: overlaysMax + 4 }, (_, at) => (at === 0 ? 'O1' : `X${at}`));
+  const answer = await ask('allocate the descriptor ring', many);
+  expect(answer.errors).toHaveLength(overlaysMax - 1);
+  expect(answer.overlay_warnings).toEqual([
+    `Only the first ${overlaysMax} of ${overlaysMax + 4} overlays were looked at.`,
+  ]);
+});
+
+test('only the wanted overlays are consulted', async () => {
+  const overlaysOf = (answer: AskAnswer): string[] => [
+    ...new Set(answer.sources.map((each) => each.overlay)),
+  ];
+  expect(overlaysOf(await ask('allocate the descriptor ring', ['O1']))).toEqual(['O1']);
+  expect(overlaysOf(await ask('allocate the descriptor ring', ['O3']))).toEqual(['O3']);
+});
+
+test('an overlay that does not exist is an error', async () => {
+  const unknown = await ask('allocate the descriptor ring', ['O9']);
+  expect(codes(unknown)).toEqual(['UNKNOWN_OVERLAY']);
+  expect(unknown.sources).toEqual([]);
+});
+
+test('what nothing answers has no sources and says NOT_FOUND', async () => {
+  const answer = await ask('Which bank pays the mortgage interest?');
+  expect(answer.sources).toEqual([]);
+  expect(codes(answer)).toEqual(['NOT_FOUND']);
+  expect(answer.answer).toBe('Nothing in drivers answers the question.');
+});
+
+test('what shares a word with the question, and no more, answers nothing', async () => {
+  const question =
+    'Which bank pays the mortgage interest when the interface of a branch is opened?';
+  const [best] = await foundBy(drivers, question);
+  expect(best).toMatchObject({ exact: 0 });
+  expect(best!.similarity).toBeLessThan(0.1);
+  const answer = await ask(question);
+  expect(answer.sources).toEqual([]);
+  expect(codes(answer)).toEqual(['NOT_FOUND']);
+  expect(answer.answer).toBe('Nothing in drivers answers the question.');
+});
+
+test('what a question names is told, however little of the question it is', async () => {
+  const question =
+    'Does nic_open pay the mortgage interest that Zurich banks ask of foreign widows and orphans abroad every winter?';
+  const [best] = await foundBy(drivers, question);
+  expect(best!.exact).toBeGreaterThan(0);
+  expect(best!.similarity).toBeLessThan(0.1);
+  const answer = await ask(question);
+  expect(answer.sources[0]).toMatchObject({ symbol: 'nic_open' });
+  expect(codes(answer)).toEqual([]);
+});
+
+test('what is found by its words and by its name is found once', async () => {
+  const found = await foundBy(drivers, 'Does nic_open call nic_setup_rx_ring?');
+  const symbols = found.flatMap((each) => (each.kind === 'symbol' ? [each.document] : []));
+  expect(symbols.length).toBeGreaterThan(2);
+  expect(symbols).toEqual([...new Set(symbols)]);
+});
+
+test('what was asked before changes nothing', async () => {
+  const { index, overlays, excerpts } = drivers;
+  const used = new Shard(index, overlays, excerpts);
+  const questions = ['Who calls nic_log?', 'Where is the descriptor ring allocated?', 'nic_reset'];
+  for (const question of questions) {
+    const found = await foundBy(used, question);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(await foundBy(new Shard(index, overlays, excerpts), question));
+  }
+});
+
+test('a question in another script has no answer and says why', async () => {
+  const answer = await ask('Где выделяется кольцо дескрипторов?');
+  expect(codes(answer)).toEqual(['NOT_FOUND']);
+  expect(answer.overlay_warnings).toEqual(['No word of the question stands anywhere in drivers.']);
+});
+
+test('an empty question is an answer with its code, not an exception', async () => {
+  expect(codes(await ask('   '))).toEqual(['EMPTY_QUESTION']);
+});
+
+test('top_k bounds the sources, ten at most', async () => {
+  expect((await ask('nic ring log open reset', [], 2)).sources).toHaveLength(2);
+  expect((await ask('nic ring log open reset', [], 500)).metadata.top_k).toBe(10);
+});
+
+test('the second answer comes from the cache with its sources, other overlays do not', async () => {
+  const first = await ask('How does the interface come up?');
+  const second = await ask('How does the interface come up?');
+  const other = await ask('How does the interface come up?', ['O1']);
+  expect([first, second, other].map((each) => each.metadata.cached)).toEqual([false, true, false]);
+  expect(second.sources).toEqual(first.sources);
+  expect(second.metadata.question_hash).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('the cache forgets the answer that was not used for longest', async () => {
+  const cache = new AnswerCache(2);
+  const answer = await ask('What does nic_open do?');
+  cache.set('a', answer);
+  cache.set('b', answer);
+  cache.get('a');
+  cache.set('c', answer);
+  expect(['a', 'b', 'c'].filter((key) => cache.get(key) !== undefined)).toEqual(['a', 'c']);
+});
+
+test('lines that show a credential are not quoted, nor is what is said of them', async () => {
+  const source = `/* Signs in to the depot. */
+int depot_sign_in(void)
+{
+	const char *user = "ann";
+	const char *password = "Tr0ub4dorAndThree";
+	return login(user, password);
+}
+/* The depot opens with api_key = "AKIAIOSFODNN7EXAMPLE". */
+int depot_open(void) { return 1; }
+`;
+  await using depot = await indexedTree({ 'io/depot.c': source }, ['io']);
+  const request = {
+    question: 'How does one sign in to the depot and open it?',
+    overlays: [],
+    top_k: 5,
+  };
+  const answer = await depot.shards[0]!.ask(request);
+  const told = answer.sources.find(({ symbol }) => symbol === 'depot_sign_in')!;
+  expect(told.content).toContain('"ann"');
+  expect(await verify(told, depot.root)).toMatchObject({ status: 'valid' });
+  expect(JSON.stringify(answer)).not.toMatch(/Tr0ub4dor|AKIAIOSF/);
+});
