@@ -24,7 +24,7 @@ export function openPresentStore(config: Config): Promise<LevelStore> {
   throw new BusError('STORE_UNAVAILABLE', { path: folder, detail: 'there is none' });
 }
 
-/** Whoever owns the folder is a broker, or stands in for one. */
+/** The owner of the folder is a broker, or stands in for one. */
 export async function asOwner<T>(config: Config, work: Promise<T>): Promise<T> {
   try {
     return await work;

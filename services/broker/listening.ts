@@ -18,7 +18,7 @@ export function serverKeysOf(config: Config): CurveKeyPair | undefined {
 }
 
 /**
- * Binds `bus` and whatever `listen` names besides; the sockets belong to `scope`.
+ * Binds `bus` and the addresses in `listen`; the sockets belong to `scope`.
  * Throws SOCKET_PATH, BROKER_RUNNING, KEYS_MISSING.
  */
 export async function listenOn(

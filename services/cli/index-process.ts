@@ -17,7 +17,7 @@ export interface Report {
 
 /**
  * Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. `changed`:
- * what may have changed since the last run, where whoever watches knows.
+ * what may have changed since the last run, where the watcher knows.
  */
 export async function index(
   repo: string,
@@ -30,12 +30,12 @@ export async function index(
   const told = changed === undefined ? [] : ['--changed'];
   const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan, ...told];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], signal });
-  // One that has ended reads no more; how it ended is told below.
+  // A child that has ended reads no more; its exit code is handled below.
   child.stdin.on('error', () => undefined);
   child.stdin.end([...(changed ?? [])].join('\0'));
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve);
-    // Also how an abort is told; `exit` may never come when there was no process.
+    // Also after an abort; without a process `exit` may never come.
     child.once('error', () => resolve(null));
   });
   let printed = '';

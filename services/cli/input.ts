@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { BusError } from '../../src/errors/bus-error.js';
 import { usage } from './output.js';
@@ -28,6 +29,22 @@ export async function wholeOf(file: string, bytesMax: number, what: string): Pro
     if (bytes > bytesMax) throw new BusError('TOO_LARGE', { what, bytes, limit: bytesMax });
   }
   return Buffer.concat(chunks);
+}
+
+/** Throws USAGE for bytes that are not UTF-8. */
+export function textIn(bytes: Uint8Array, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usage(`${name} is not UTF-8 text`);
+  }
+}
+
+export function isFileAt(path: string): Promise<boolean> {
+  return stat(path).then(
+    (its) => its.isFile(),
+    () => false,
+  );
 }
 
 /** Its beginning as far as `bytesMax` bytes go, without colours. Throws USAGE. */

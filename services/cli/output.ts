@@ -2,12 +2,12 @@ import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
 import { printable, printableText } from '../../src/render/terminal.js';
 import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.js';
 
-/** Set by the first option that is read, because an error in the options must be told in the right form too. */
+/** Errors in the options are printed in this form, too. */
 export interface OutputForm {
   json?: boolean;
 }
 
-/** Results on stdout: one JSON document, or the text that the command renders, which holds names and texts of others. */
+/** Results on stdout: one JSON document, or the rendered text, which may hold foreign names and texts. */
 export function print(form: OutputForm, value: object, render: () => string): void {
   const text =
     form.json === true ? JSON.stringify(value) : linked(printableText(render().trimEnd()), value);

@@ -11,12 +11,12 @@ import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { RemoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { untilAccepted } from '../../src/client/registration.js';
+import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
-/** `sigma agent critic`: reviews artifacts, until it is told to stop. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
+/** `sigma agent critic`: reviews artifacts, until a signal stops it. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
 export async function runCritic(config: Config): Promise<void> {
   const log = openLog(config, { service: 'critic' });
   const stopped = untilStopped();
@@ -30,6 +30,7 @@ export async function runCritic(config: Config): Promise<void> {
   try {
     const shards = new Shards(client, log);
     const critic = await openCritic(config, store, {
+      env: process.env,
       ground: ({ root }) => groundOf(client, shards, root),
       onTrouble: (review, error) =>
         log.warn({ review, code: asBusError(error).code }, asBusError(error).message),
@@ -54,21 +55,13 @@ export async function runCritic(config: Config): Promise<void> {
 }
 
 async function introduce(client: Client, log: Logger): Promise<void> {
-  await client.register({
-    alias: criticRole,
-    model: '',
-    project: '',
-    scope: [],
-    overlays: {},
-    capabilities: ['critique'],
-    protocol_versions: ['1.0'],
-  });
+  await client.register(plainRecord(criticRole, ['critique']));
   await client.offer([criticService]);
   log.info('serving');
   await notifySystemd('READY=1');
 }
 
-/** Only trees that the lattice knows: whatever a caller names, no other folder is opened. */
+/** Only trees that the lattice knows: no caller can have another folder opened. */
 async function groundOf(client: Client, shards: Shards, root: string): Promise<Grounded> {
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const lattice = (await shards.lattices()).get(root);

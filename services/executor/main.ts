@@ -2,56 +2,33 @@ import path from 'node:path';
 import { attendCapability } from '../../src/attention/shapes.js';
 import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
-import {
-  delegationCapability,
-  runnerCapability,
-  type RunnerName,
-} from '../../src/delegation/task/shapes.js';
+import { delegationCapability, runnerCapability } from '../../src/delegation/task/shapes.js';
 import {
   promptSlotsCapability,
   promptSlotsDefault,
   slotsCapability,
 } from '../../src/delegation/manager/worker-pool.js';
-import { BusError } from '../../src/errors/bus-error.js';
-import type { Chat } from '../../src/model/chat.js';
 import { openLog, traceTo } from '../../src/observe/log.js';
-import type { Store } from '../../src/store/port.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
-import { isTcp } from '../../src/transport/address.js';
 import { policyOf } from '../../src/attention/policy-file.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { untilAccepted } from '../../src/client/registration.js';
+import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { runnersOf, type ExecutorOptions } from '../../src/executor/runners/available.js';
 import { Attendant } from '../../src/executor/attendant.js';
 import { Book } from '../../src/executor/book.js';
 import { Executor } from '../../src/executor/executor.js';
 import { openSandbox } from '../../src/executor/open-sandbox.js';
 import { OverlayWorks } from '../../src/executor/overlay-works.js';
 import { PgcOnBus } from '../../src/executor/pgc-on-bus.js';
-import { agentRunner } from '../../src/executor/runners/agent.js';
-import { answerRunner } from '../../src/executor/runners/answer.js';
-import { commandRunner } from '../../src/executor/runners/command.js';
-import { modelRunner } from '../../src/executor/runners/model.js';
-import { promptRunner } from '../../src/executor/runners/prompt.js';
-import type { Runner } from '../../src/executor/runners/runner.js';
 import { assertOutside, wallsOf, type Sandbox } from '../../src/executor/sandbox.js';
 
 export const slotsDefault = 4;
 const nameDefault = 'executor';
 
-export interface ExecutorOptions {
-  /** Of the agent; several executors of one broker have several. */
-  name?: string | undefined;
-  runners?: readonly RunnerName[] | undefined;
-  slots?: number | undefined;
-  root?: string | undefined;
-  /** Where prompts read files; by default below the root. */
-  reads?: string | undefined;
-}
-
-/** `sigma agent executor`: does the tasks that a manager assigns to it, until it is told to stop. */
+/** `sigma agent executor`: does the tasks that a manager assigns to it, until a signal stops it. */
 export async function runExecutor(config: Config, options: ExecutorOptions): Promise<void> {
   const agent = options.name ?? nameDefault;
   const log = openLog(config, { service: agent });
@@ -84,22 +61,16 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
     slots,
   );
   const introduced = untilAccepted(client, traceTo(log), async () => {
-    await client.register({
-      alias: agent,
-      model: config.model?.model ?? '',
-      project: '',
-      scope: [],
-      overlays: {},
-      capabilities: [
-        delegationCapability,
-        ...[...runners.keys()].map(runnerCapability),
-        ...(root === undefined ? [] : [attendCapability]),
-        slotsCapability(slots.work),
-        ...(runners.has('prompt') ? [promptSlotsCapability(slots.prompts)] : []),
-        ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
-      ],
-      protocol_versions: ['2.0'],
-    });
+    const capabilities = [
+      delegationCapability,
+      ...[...runners.keys()].map(runnerCapability),
+      ...(root === undefined ? [] : [attendCapability]),
+      slotsCapability(slots.work),
+      ...(runners.has('prompt') ? [promptSlotsCapability(slots.prompts)] : []),
+      ...(hasPrograms ? [sandboxCapability(sandbox)] : []),
+    ];
+    const more = { model: config.model?.model ?? '', protocol_versions: ['2.0'] };
+    await client.register(plainRecord(agent, capabilities, more));
   }).then(async () => {
     if (client.state === 'closed') return;
     await executor.resume();
@@ -125,53 +96,4 @@ function toldOf(sandbox: Sandbox): { code: string; detail?: string } {
   return sandbox.kind === 'missing'
     ? { code: 'SANDBOX_UNAVAILABLE', detail: sandbox.detail }
     : { code: 'SANDBOX_OFF' };
-}
-
-/** Those that can be: all of them, or the ones that were named. Throws NO_RUNNER for one that was named and lacks something. */
-export async function runnersOf(
-  config: Config,
-  options: ExecutorOptions,
-  { env, sandbox, store }: { env: NodeJS.ProcessEnv; sandbox: Sandbox; store: Store },
-): Promise<ReadonlyMap<RunnerName, Runner>> {
-  const { executor, model } = config;
-  const { runners: wanted = executor.runners, root = executor.root } = options;
-  const settings =
-    root === undefined
-      ? undefined
-      : { root, environment: executor.environment ?? [], env, sandbox };
-  const noRoot = 'name the folder it may work in: `executor.root` in config.json, or --root';
-  const possible: Record<RunnerName, Runner | string> = {
-    answer: answerRunner,
-    command: settings === undefined ? noRoot : commandRunner(settings),
-    model:
-      model === undefined
-        ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
-        : modelRunner(await chatWith(model, env)),
-    prompt: isTcp(config.bus)
-      ? 'over tcp each agent has keys, and the agent of a task has none: start the executor beside the broker'
-      : promptRunner({ config, store, root: options.reads ?? executor.reads ?? root, env }),
-    agent:
-      executor.agent === undefined
-        ? 'name its program: `executor.agent` in config.json'
-        : settings === undefined
-          ? noRoot
-          : agentRunner(settings, executor.agent, executor.agentAttends === true),
-  };
-  const found = new Map<RunnerName, Runner>();
-  for (const [name, runner] of Object.entries(possible) as [RunnerName, Runner | string][]) {
-    if (typeof runner !== 'string') {
-      if (wanted === undefined || wanted.includes(name)) found.set(name, runner);
-    } else if (wanted?.includes(name) === true)
-      throw new BusError('NO_RUNNER', { runner: name, detail: runner });
-  }
-  return found;
-}
-
-/** The package of the endpoint is read by those that have one. */
-async function chatWith(
-  model: NonNullable<Config['model']>,
-  env: NodeJS.ProcessEnv,
-): Promise<Chat> {
-  const { Chat } = await import('../../src/model/chat.js');
-  return new Chat(model, { env });
 }

@@ -11,7 +11,7 @@ import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { proseOf } from '../prose.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { untilAccepted } from '../../src/client/registration.js';
+import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
 import type { MakeOverlays } from '../../src/manager/overlay-maker.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
@@ -119,15 +119,8 @@ function storeOf({ home }: Config): string {
 }
 
 function register(client: Client, { trouble }: KeptJournals): Promise<void> {
-  return client.register({
-    alias: 'manager',
-    model: '',
-    project: '',
-    scope: [],
-    overlays: {},
-    capabilities: ['lattice', ...(trouble === undefined ? [] : [troublePrefix + trouble.code])],
-    protocol_versions: ['1.0'],
-  });
+  const troubles = trouble === undefined ? [] : [troublePrefix + trouble.code];
+  return client.register(plainRecord('manager', ['lattice', ...troubles]));
 }
 
 async function introduce(client: Client, journals: KeptJournals, log: Logger): Promise<void> {

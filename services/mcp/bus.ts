@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.js';
+import { plainRecord } from '../../src/client/registration.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
@@ -12,7 +13,7 @@ import { withClient } from '../../src/remote/with-client.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
 
-/** Over ipc. No proven role: a model behind this server decides for nobody but itself. */
+/** Over ipc. No proven role: a model behind this server decides only for itself. */
 const role = 'mcp';
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;
@@ -22,7 +23,7 @@ const retryMs = 1_000;
 const serversMax = 16;
 
 /**
- * This server as one agent on the bus, whoever calls its tools. Opened when there is a broker, also a later
+ * This server as one agent on the bus, for all callers of its tools. Opened when there is a broker, also a later
  * one; from then on the client mends itself.
  */
 export class Bus implements AsyncDisposable {
@@ -68,11 +69,11 @@ export class Bus implements AsyncDisposable {
     return new RemoteQuestions(await this.client());
   }
 
-  /** A client that can ask now. Throws NO_BROKER at once when nobody listens, and what refused us for good. */
+  /** A client that can ask now. Throws NO_BROKER at once when no broker listens, and a final refusal by the broker. */
   async client(): Promise<Client> {
     const client = this.#client;
     if (client?.state === 'closed') {
-      // Whoever chose the name has to choose again; a name of ours is replaced by the next free one.
+      // A name that was given must be chosen again; a name of ours is replaced by the next free one.
       if (this.#as !== undefined) throw client.trouble ?? new BusError('CANCELLED');
       this.#client = undefined;
     }
@@ -97,7 +98,7 @@ export class Bus implements AsyncDisposable {
         return;
       } catch (error) {
         const { code, retryable } = asBusError(error);
-        if (!retryable) this.#log.error({ code }, 'the broker takes us for nobody');
+        if (!retryable) this.#log.error({ code }, 'the broker refuses this server');
         if (!retryable) return;
       }
       const { signal } = this.#ended;
@@ -119,15 +120,8 @@ export class Bus implements AsyncDisposable {
     const client = openClient(this.#config, identity, traceTo(this.#log));
     try {
       await client.ready({ withinMs: greetingMsMax });
-      await client.register({
-        alias: agent,
-        model: '',
-        project: path.basename(this.folder),
-        scope: [],
-        overlays: {},
-        capabilities: ['mcp'],
-        protocol_versions: ['1.0'],
-      });
+      const project = path.basename(this.folder);
+      await client.register(plainRecord(agent, ['mcp'], { project }));
     } catch (error) {
       // What refused us for good is said to every call, and not asked for again.
       if (client.state !== 'closed' || this.#as === undefined) {

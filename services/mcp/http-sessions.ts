@@ -14,7 +14,7 @@ interface Session {
 
 /**
  * Clients that speak MCP as of 2025, whose calls can be cancelled only within a session. A client whose
- * session is forgotten is told so (404) and begins another by itself.
+ * session is forgotten gets a 404 and begins another by itself.
  */
 export class HttpSessions implements AsyncDisposable {
   /** Least recently used first. */
@@ -55,7 +55,7 @@ export class HttpSessions implements AsyncDisposable {
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request);
-    // Whatever it was, it began no session.
+    // The request began no session.
     if (transport.sessionId === undefined) await server.close();
     return response;
   }

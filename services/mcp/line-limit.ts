@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 
 const newline = 10;
 
-/** Passes whole lines on, and drops those that are longer than `bytesMax`; of each it is told once. */
+/** Passes whole lines on, and drops those that are longer than `bytesMax`; each is reported once. */
 export class LineLimit extends Transform {
   readonly #bytesMax: number;
   readonly #onDropped: () => void;

@@ -15,7 +15,7 @@ export interface McpOptions {
 
 /**
  * `sigma mcp`: the tools of the bus for one client at the other end of standard input, or for all that have
- * the token over HTTP. Ends when the client goes or it is told to. Throws MCP_ADDRESS, KEY_FILE_INVALID.
+ * the token over HTTP. Ends when the client goes, or at a signal. Throws MCP_ADDRESS, KEY_FILE_INVALID.
  */
 export async function runMcp(config: Config, { as, http }: McpOptions): Promise<void> {
   const log = openLog(config, { service: 'mcp' });

@@ -8,7 +8,7 @@ import { newServer } from './server.js';
 
 /** One message. The messages of a client are small; the largest hold a log or a hundred citations. */
 const lineBytesMax = 4 * 1024 * 1024;
-/** Whoever closes our input at once, as a pipe of a shell does, still gets the answers to what was asked. */
+/** A client that closes our input at once, as a shell pipe does, still gets its answers. */
 const lastAnswersMs = 5_000;
 const pollMs = 20;
 /** A schema that was not met explains itself at length. */

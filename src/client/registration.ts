@@ -1,7 +1,18 @@
 import { backoffMs } from '../base/backoff.js';
 import type { Trace } from '../base/trace.js';
 import { asBusError } from '../errors/bus-error.js';
+import type { AgentRecord } from '../wire/messages.js';
 import type { Client } from './client.js';
+
+/** The registry entry of an agent that owns no part of a code base. */
+export function plainRecord(
+  alias: string,
+  capabilities: string[],
+  more: Partial<Omit<AgentRecord, 'id' | 'role'>> = {},
+): Omit<AgentRecord, 'id' | 'role'> {
+  const none = { model: '', project: '', scope: [], overlays: {}, protocol_versions: ['1.0'] };
+  return { alias, capabilities, ...none, ...more };
+}
 
 /** Between two attempts to register; a broker whose store fails must not be asked without a pause. */
 const registerBackoff = { baseMs: 250, capMs: 5_000 };

@@ -20,7 +20,7 @@ import { gitBehind } from './git.js';
 import { checkedEnvironment, folderBelow } from './runners/place.js';
 import { wallsIn, type Sandbox } from './sandbox.js';
 
-/** Of the text in which a stop is told. */
+/** Of the text that reports a stop. */
 const detailChars = 4_000;
 
 export type Attended =
@@ -33,7 +33,7 @@ export type Attended =
       unchanged: Record<string, string>;
     }
   | { kind: 'stop'; outcome: Outcome }
-  /** Another attempt has it, or nobody waits. */
+  /** Another attempt has it, or the caller has gone. */
   | { kind: 'over' };
 
 /** Durable at the manager when it resolves to `used`. */
@@ -56,7 +56,7 @@ export class Attendant {
     this.#parts = parts;
   }
 
-  /** `turn`: what was approved is told to an agent in its first. Throws ACTION_REFUSED, SANDBOX_UNAVAILABLE. */
+  /** `turn`: an agent learns in its first turn what was approved. Throws ACTION_REFUSED, SANDBOX_UNAVAILABLE. */
   async attend(
     { task: given, grants }: Pick<Assignment, 'task' | 'grants'>,
     turn: number,

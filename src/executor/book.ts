@@ -36,8 +36,8 @@ export class Book {
   }
 
   /**
-   * A record that cannot be read is dropped, and told as RECORD_DAMAGED: its manager hears nothing more of that attempt, and
-   * gives the task to somebody when its lease is over. Throws STORE_UNAVAILABLE.
+   * A record that cannot be read is dropped, and reported as RECORD_DAMAGED: its manager hears nothing more of that attempt, and
+   * assigns the task again when its lease is over. Throws STORE_UNAVAILABLE.
    */
   async all(onDamaged: (error: BusError) => void): Promise<Kept[]> {
     const found: Kept[] = [];

@@ -154,7 +154,7 @@ export class Conversation {
     for (const each of effects) await this.#perform(each);
   }
 
-  /** The response is fixed when it is decided upon; whatever comes after, this is what is sent. */
+  /** The response is fixed when it is decided; later events do not change it. */
   #write(effect: Extract<WorkEffect, { type: 'response.send' }>): void {
     const kept = this.#kept;
     const { task, attempt } = kept.assignment;
@@ -214,7 +214,7 @@ export class Conversation {
 
   async #claim(): Promise<void> {
     const claimed = await this.#link.claim(AbortSignal.any([this.#left.signal, this.#stop.signal]));
-    // Dropped meanwhile: nobody would end its signs of life.
+    // Dropped meanwhile: nothing would end its heartbeat.
     if (this.#left.signal.aborted || this.#stop.signal.aborted) return;
     if (claimed === 'over') return this.tell({ type: 'claim.refused' });
     this.#showLife(claimed.leaseMs);
@@ -263,7 +263,7 @@ export class Conversation {
         runner({
           ...{ task: placed, attempt, parent: this.assignment.parent, approved, unchanged },
           ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
-          // An agent asks by itself, whatever its task is grounded by.
+          // An agent asks by itself, with any grounding of its task.
           pgc: strategy === 'none' && task.runner !== goesOn ? null : this.#pgc(),
           signal: this.#stop.signal,
           progress: (summary) => (this.#summary = summary),
@@ -355,7 +355,7 @@ export class Conversation {
     return this.#parts.pgcFor(this.assignment.task.pgc, { signal, leftMs });
   }
 
-  /** Until nobody waits any more; once it is begun, also until its own time is over. Of whoever has left nothing keeps the process alive. */
+  /** Until the caller has gone; once begun, also until its own time is over. After that it does not keep the process alive. */
   #armTimer(): void {
     if (this.#left.signal.aborted) return;
     const endMs = this.#endMs();

@@ -114,7 +114,7 @@ export class Executor {
     this.#fill();
   }
 
-  /** Nobody but who manages it takes it back. */
+  /** Only its manager can withdraw it. */
   async #withdrawn({ body, from }: Message): Promise<void> {
     const { task_id, attempt, reason } = delegationMessages.withdraw.codec.decode(body);
     this.#log.info({ task: task_id, attempt, reason }, 'withdrawn');

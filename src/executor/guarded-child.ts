@@ -126,8 +126,8 @@ const nothing: ChildEnd = {
 const textOftesMax = 4_096;
 
 /**
- * What the guard says of the end of the program; nothing where somebody ended the guard: its program goes with it. The
- * program has the rights of its guard: whatever it makes of that, it is heard as no more than an end.
+ * What the guard says of the end of the program; nothing where the guard was killed: its program goes with it. The
+ * program has the rights of its guard: whatever it reports is taken only as an end.
  */
 function textOf(control: Duplex): Promise<Told> {
   return new Promise((resolve) => {
@@ -182,7 +182,7 @@ function kill(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // Nobody is left in it.
+    // It is empty.
   }
 }
 

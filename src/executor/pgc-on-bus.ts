@@ -25,7 +25,7 @@ const questionMsMax = 30_000;
 const analysisMsMax = 120_000;
 /** Of the time that its task has left: something has to be made of what is found. */
 const shareOfLeft = 0.5;
-/** Whoever answers may be starting anew. */
+/** The other side may be restarting. */
 const triesMax = 3;
 const againAfterMs = 1_000;
 const passing = new Set([
@@ -67,7 +67,7 @@ export class PgcOnBus implements Pgc {
   }
 
   ask(question: string, overlays: readonly string[]): Promise<AskAnswer> {
-    // What is wanted is evidence: prose would cost a model, and nobody reads it.
+    // What is wanted is evidence: prose would cost a model call, and is not read.
     const request = { question, overlays: [...overlays], top_k: 0, engine: engineName };
     return this.#agent === ''
       ? this.#lattice(latticeMessages.ask, request)

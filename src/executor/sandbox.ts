@@ -24,7 +24,7 @@ export type Sandbox =
 export const toolPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Runs as process 1 of its namespaces: so that whatever the program starts ends with it, and orphans are waited for. Takes
+ * Runs as process 1 of its namespaces: so that all that the program starts ends with it, and orphans are waited for. Takes
  * the number of folders, the folders, the number of files, the files, and the command. Nothing of it is text that was made
  * of a path. A fresh /proc cannot be mounted where parts of the old one are covered (in a container, or a unit with
  * ProtectKernelTunables=): the old one shows process ids of outside, and refuses all that is worth having of them.

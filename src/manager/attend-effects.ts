@@ -48,7 +48,7 @@ export interface AttendEffectsParts {
   todos: TodoHandler;
   tasks: TaskBook;
   sessions: SessionBook;
-  /** Cancels whatever is open of a session. */
+  /** Cancels all that is open of a session. */
   withdraw: (session: string, reason: string) => Promise<void>;
 }
 
@@ -183,13 +183,13 @@ export class AttendEffects {
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable || code === 'TASKS_FULL') throw error;
-      // Begun before a crash, when somebody else was there to do it.
+      // Begun before a crash, with another worker.
       if (code === 'TASK_EXISTS') return { ...row, task: taskIdOf(record, todo), to };
       return { ...row, outcome: `refused: ${code}`, is_over: true };
     }
   }
 
-  /** Looks at every task once; from here on changes are told. */
+  /** Looks at every task once; later changes are events. */
   async follow(record: SessionRecord, rows = record.rows): Promise<void> {
     const { sessions, tasks } = this.#parts;
     const looping = (told: (now: SessionRecord) => SessionTold | undefined): Promise<unknown> =>
@@ -324,7 +324,7 @@ async function unlessUnknown(found: Promise<TaskRecord>): Promise<TaskRecord | u
   }
 }
 
-/** Nobody is there to be told. */
+/** No member of the team is there. */
 function unlessGone(error: unknown): void {
   if (asBusError(error).retryable) throw error;
 }

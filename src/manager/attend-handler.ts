@@ -42,9 +42,9 @@ import type { TodoHandler } from './todo-handler.js';
 
 const listMax = 100;
 const waitMsMax = 60_000;
-/** An answer must still reach whoever waits for a change. */
+/** An answer must still reach the caller in time. */
 const waitMarginMs = 250;
-/** How often sessions are looked at that may have missed something, or that nobody answers. */
+/** How often sessions are checked for missed changes and unanswered questions. */
 const lookEveryMs = 15_000;
 
 export interface AttendHandlerParts {
@@ -155,7 +155,7 @@ export class AttendHandler implements AsyncDisposable {
     return sessions.changed(context, revision, AbortSignal.any([late, signal]));
   }
 
-  /** Nobody is asked again about a risk that was judged a moment ago: tasks tell their session later than their judge. */
+  /** Does not ask again about a risk that was judged a moment ago: tasks report to their session later than to their judge. */
   async #catchUp(record: SessionRecord): Promise<void> {
     if (!isFollowing(record)) return;
     const asking = record.rows.filter(({ open_gate }) => open_gate !== '');
@@ -185,11 +185,11 @@ export class AttendHandler implements AsyncDisposable {
           throw new BusError('USAGE', { detail: 'say answer, withdraw or escape' });
       }
     });
-    this.#parts.log.info({ context, what, choice, by }, 'session told');
+    this.#parts.log.info({ context, what, choice, by }, 'session got an answer');
     return record;
   }
 
-  /** A person decides. What a protocol brought, and that it is not wanted any more, may also say whoever began it. */
+  /** A person decides. The agent that began the session may also bring results, and withdraw it. */
   async #assertMay(record: SessionRecord, what: AttendWord['what'], agent: string): Promise<void> {
     const isOwn = agent === record.owner;
     if (isOwn && (what !== 'answer' || kindOf(record) === 'restore')) return;
@@ -207,7 +207,7 @@ export class AttendHandler implements AsyncDisposable {
       const { code, retryable } = asBusError(error);
       if (retryable || code === 'TASKS_FULL') throw error;
       this.#trouble(record.id, error);
-      // What cannot be done now cannot be done later: nobody waits for it in vain.
+      // A retry would fail again: the session ends instead of waiting.
       if (effect.type !== 'session.withdraw' && effect.type !== 'session.end')
         await this.#tell(record.id, {
           event: { type: 'session.withdrawn', reason: code },
@@ -241,7 +241,7 @@ export class AttendHandler implements AsyncDisposable {
     }
   }
 
-  /** What was done twice, or came too late for it, is told nobody. */
+  /** A repeated or late event is dropped. */
   async #tell(context: string, told: SessionTold): Promise<void> {
     try {
       await this.#of().sessions.decide(context, () => told);
@@ -250,7 +250,7 @@ export class AttendHandler implements AsyncDisposable {
     }
   }
 
-  /** What was missed, and questions that nobody answers. */
+  /** Missed changes, and unanswered questions. */
   async #look(): Promise<void> {
     const { sessions } = this.#of();
     const nowMs = systemClock.nowMs();

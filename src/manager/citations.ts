@@ -21,7 +21,7 @@ export interface CitationParts {
 
 /**
  * What becomes of each citation, in their order. Throws AGENT_OFFLINE while one names an agent that is registered and whose
- * tree is not known yet: honest evidence is not refused because nobody could look.
+ * tree is not known yet: honest evidence is not refused because it could not be checked.
  */
 export async function verdictsOn(
   citations: readonly EvidenceCitation[],
@@ -53,7 +53,7 @@ async function verdictOn(trees: Trees, citation: EvidenceCitation): Promise<Cita
   }
 }
 
-/** It names what somebody else wrote. */
+/** It names a text that another agent wrote. */
 function cut(reason: string): string {
   return reason.slice(0, reasonCharsMax);
 }

@@ -15,7 +15,7 @@ import type { Shards } from '../remote/shards.js';
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
 const settlingMs = 60_000;
 
-/** What the conductor of tasks has done by others: workers, whoever delegated, shards, overlays, a critic, over the bus. */
+/** What the conductor of tasks asks of other agents over the bus: workers, parents, shards, overlays, a critic. */
 export type ConductorPorts = Pick<
   ConstructorParameters<typeof Conductor>[1],
   | 'assign'

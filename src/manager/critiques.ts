@@ -16,7 +16,7 @@ const ratifyMsMax = 10_000;
 /** Of what is asked, behind the id of a task: together they must be a name that a critic takes. */
 const digestChars = 5;
 
-/** Asks whoever reviews on this bus; a critic that was asked before goes on with the same review. */
+/** Asks the critic on this bus; asked again, it continues the same review. */
 export function critiqueBy(
   client: Client,
   shards: Shards,
@@ -44,7 +44,7 @@ export function critiqueBy(
 
 /**
  * Tells the critic what a person has said about its last critique. Once, and only to one that is there: the task knows it
- * whatever becomes of this, and a critic that does not hear of it lets the question expire. Throws what it answers.
+ * in any case; a critic that misses this lets the question expire. Throws what it answers.
  */
 export async function tellRatified(
   client: Client,
@@ -67,7 +67,7 @@ function wantedBy(signal: AbortSignal): AbortSignal {
   return wanted.signal;
 }
 
-/** Throws CANCELLED at the signal, whatever becomes of the work. */
+/** Throws CANCELLED at the signal, without waiting for the work. */
 async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   let leave = (): void => undefined;
@@ -83,7 +83,7 @@ async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The tree that the result speaks of: that of whoever is cited, or the only one. */
+/** The tree that the result speaks of: that of the cited agent, or the only one. */
 async function rootOf({ task, response }: TaskRecord, shards: Shards): Promise<string> {
   const lattices = [...(await shards.lattices())];
   const cited = (response?.grounding_evidence?.citations ?? []).map(({ agent }) => agent);

@@ -43,7 +43,7 @@ export interface AttentionParts {
   classify: (task: DelegatedTask) => Promise<Classification | undefined>;
   /** How long a person may take. */
   gateMs: number;
-  /** Nobody judged it: its task ends, or all that is open of its session. */
+  /** No judgement came: its task ends, or all that is open of its session. */
   onExpiry: 'halt' | 'withdraw';
 }
 
@@ -133,7 +133,7 @@ export class GateHandler {
   /** The same word of the same person once more, who did not hear the answer, is answered again. */
   async #judge(book: TaskBook, said: GateJudgement, by: string): Promise<Gate> {
     const { assignment, id } = await recordOfGate(book, said.id);
-    // Nobody judges their own work.
+    // No agent judges its own work.
     if (assignment?.worker === by)
       throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
     await this.#assertPerson(by, `gate ${said.id}`);
@@ -207,8 +207,10 @@ export class GateHandler {
     log.warn({ gate: id, task }, 'a person is asked');
     client
       .publish(gatesTopic, gateOpened.type, gateOpened.codec.encode(gate))
-      // Nobody misses it: open gates are listed.
-      .catch((error: unknown) => log.info({ code: asBusError(error).code, gate: id }, 'not told'));
+      // A lost notice does no harm: open gates are listed.
+      .catch((error: unknown) =>
+        log.info({ code: asBusError(error).code, gate: id }, 'notice not sent'),
+      );
   }
 }
 

@@ -8,7 +8,7 @@ import { encodeFailure } from '../wire/messages.js';
 const againMs = 1_000;
 
 /**
- * Tasks that are delegated by a durable message, in the name of whoever it is from: that agent gets the answer and, later,
+ * Tasks that are delegated by a durable message, in the name of its sender: that agent gets the answer and, later,
  * the result, wherever it is by then. Call it once the service is offered; dispose of what it returns.
  */
 export function receiveTasks(

@@ -57,7 +57,7 @@ const listMax = 200;
 const pageBytesMax = 512 * 1024;
 /** Responses that are taken in at once. */
 const messagesAtOnce = 64;
-/** An answer must still reach whoever waits for a change. */
+/** An answer must still reach the caller in time. */
 const waitMarginMs = 250;
 /** Publications are at most once: who is there is looked at this often as well. */
 const workersEveryMs = 2_000;
@@ -151,7 +151,7 @@ export class TaskHandler implements AsyncDisposable {
     return new TaskHandler(parts, { book, queues, pool, overlays, gates, attend });
   }
 
-  /** What a monitor is told. */
+  /** For monitors. */
   numbers(): TaskNumbersAnswer {
     const { numbers } = this.#book;
     return {
@@ -256,7 +256,7 @@ export class TaskHandler implements AsyncDisposable {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
-    // A broker that is gone takes nothing back: what it was not told ends with the client.
+    // Without a broker nothing can be given back: it ends with the client.
     await Promise.allSettled([
       this.#posted?.[Symbol.asyncDispose](),
       this.#receiving?.[Symbol.asyncDispose](),
@@ -277,7 +277,7 @@ export class TaskHandler implements AsyncDisposable {
     return viewed(await this.#book.changed(id, revision, signal));
   }
 
-  /** Whole for those whom it concerns; see `isConcerned`. The broker is asked once who it is that looks, if at all. */
+  /** Whole for those it concerns; see `isConcerned`. Asks the broker for the role of the caller at most once. */
   #viewsFor(agent: string): (record: TaskRecord) => Promise<TaskView> {
     let known: Promise<string> | undefined;
     return async (record) => {
@@ -306,7 +306,10 @@ export class TaskHandler implements AsyncDisposable {
       const { client, log } = this.#parts;
       const said = { by: agent, text: request.text };
       void tellRatified(client, ratified, said).catch((error: unknown) => {
-        log.info({ task: changed.id, code: asBusError(error).code }, 'the critic was not told');
+        log.info(
+          { task: changed.id, code: asBusError(error).code },
+          'the critic did not get the decision',
+        );
       });
     }
     return viewOf(changed);
@@ -336,13 +339,13 @@ export class TaskHandler implements AsyncDisposable {
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable) throw new Later(1_000, code);
-      // Told twice, or by somebody who lost it: what is known already stays.
+      // Reported twice, or by a worker that lost it: the known state stays.
       this.#parts.log.info({ task: task_id, from: message.from, code }, 'response dropped');
     }
   }
 
   /**
-   * Whoever is gone and had not begun will not begin, and one that knows no leases is lost for good. What was begun
+   * A worker that is gone and had not begun will not begin, and one without leases is lost for good. What was begun
    * waits for the lease: its worker may be back at once.
    */
   async #recall(online: ReadonlySet<string>): Promise<void> {
@@ -368,7 +371,7 @@ export class TaskHandler implements AsyncDisposable {
       this.#pool.update(workers);
       await this.#recall(new Set(workers.map(({ id }) => id)));
     } catch {
-      // Without a broker nobody is given anything.
+      // Without a broker nothing is assigned.
     }
     this.#lookLater();
   }

@@ -53,7 +53,7 @@ export async function artifactPlace(
 }
 
 /**
- * What is asked about an artifact that somebody names from a folder. A file that is there is that file, and no other one of its
+ * A request about an artifact that is named from a folder. A file that is there is that file, and no other one of its
  * name; else it is called as it is listed. Throws what is answered.
  */
 export async function askedAs<T>(

@@ -8,7 +8,7 @@ import type { MessageAnswer } from '../wire/messages.js';
 
 /** Between two looks at who could still answer. A message that comes ends the wait at once. */
 const lookEveryMs = 1_000;
-/** Before it is asked again of somebody who is not connected, but whose task is under way. */
+/** Before the next try, when the sender is not connected but its task is under way. */
 const awayMs = 250;
 
 export interface Receiving {
@@ -16,20 +16,20 @@ export interface Receiving {
   agent: string;
   /** Absent: that of the agent. */
   mailbox?: string;
-  /** Agent, or what a task of the queue is called; empty: anybody. */
+  /** Agent, or name of a task in the queue; empty: any. */
   from: string;
   /** The newest instead of the oldest. */
   lifo: boolean;
   /** 0: only what is there. */
   waitMs: number;
   signal?: AbortSignal;
-  /** Of the agent; absent: it is nobody's business who could answer. */
+  /** Queue of the agent; absent: the wait does not end with its senders. */
   queueOf?: (() => Promise<QueueAnswer>) | undefined;
 }
 
 /**
  * One message, leased: settle it. Where a manager knows who could still send one, the wait ends with them. Throws INBOX_EMPTY
- * after `waitMs`, NOBODY_LEFT, UNKNOWN_AGENT, AGENT_OFFLINE and RESPONDER_LOST of whoever is no task under way, CANCELLED,
+ * after `waitMs`, NOBODY_LEFT, UNKNOWN_AGENT, AGENT_OFFLINE and RESPONDER_LOST of senders that are no task under way, CANCELLED,
  * UNAUTHORISED, NO_BROKER.
  */
 export async function receiveOne(client: Client, receiving: Receiving): Promise<MessageAnswer> {
@@ -38,7 +38,7 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
   const leftMs = (): number => Math.max(0, Math.floor(untilMs - performance.now()));
   const take = (from: string, deadlineMs: number): Promise<MessageAnswer> =>
     client.take({ mailbox, from, lifo, deadlineMs, ...(signal === undefined ? {} : { signal }) });
-  // What is called `name` only the queue knows; of anybody it need not be asked while something is there.
+  // What is called `name` only the queue knows; without a name it need not be asked while a message is there.
   let queue = name === '' ? undefined : await known(receiving);
   let sender = name;
   // Found once, it is the same to the end: another one may be called so meanwhile.
@@ -90,7 +90,7 @@ async function unlessEmpty<T>(taken: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Of whom `leftFor` says that an answer may come: an executor that starts anew connects it again. */
+/** An answer of this sender may still come, says `leftFor`: a restarted executor connects it again. */
 function isTaskOf({ rows, siblings, parent }: QueueAnswer, id: string): boolean {
   return id === parent || [...rows, ...siblings].some((row) => row.id === id);
 }

@@ -68,7 +68,7 @@ export class RemoteShard implements ShardPort, WordsPort {
 
   async ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
     const answer = await this.#ask(shardMessages.ask, request, signal);
-    // Absent messages decode as null, whatever the types say: this comes from another process.
+    // Absent messages decode as null, against their types: this comes from another process.
     const parts: unknown[] = [answer.metadata, answer.query_intent];
     this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
     return answer;

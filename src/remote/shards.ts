@@ -59,7 +59,7 @@ export class Shards {
     client.onPresence((event) => {
       if (event.agent.record.role === 'pgc') this.#isCurrent = false;
     });
-    // Whatever was published while we were away was missed.
+    // Publications during an outage were missed.
     client.onState(() => (this.#isCurrent = false));
   }
 
@@ -101,7 +101,7 @@ export class Shards {
     this.#known = new Map(kept.map((known) => [known.view.record.id, known]));
   }
 
-  /** Resolves when whoever could be asked for a card has sent it, or failed. */
+  /** Resolves when every agent that could be asked for a card has sent it, or failed. */
   #fetchAll(): Promise<unknown> {
     while (this.#turns < fetchesAtOnce && this.#nextWithout() !== undefined) {
       const work = this.#fetchInTurn().finally(() => this.#fetching.delete(work));

@@ -20,7 +20,7 @@ import { askManager, type Exchange } from './request.js';
 const waitMs = 20_000;
 const marginMs = 10_000;
 const deadlineMs = 30_000;
-/** A look at a queue is asked for while somebody waits for a message. */
+/** A queue is looked at during the wait for a message. */
 const queueMs = 5_000;
 /** Missing overlays may be made before a change is answered. */
 const changeMsMax = 180_000;
@@ -48,7 +48,7 @@ export class Tasks {
 
   /**
    * In the name of another agent, who gets the result: durable, so that no manager need be there; `accepted` is called
-   * when it is stored. Throws UNAUTHORISED, INBOX_EMPTY when nobody answers in time, and as `delegate`.
+   * when it is stored. Throws UNAUTHORISED, INBOX_EMPTY when no answer comes in time, and as `delegate`.
    */
   async delegateAs(from: string, task: DelegatedTask, accepted: () => void): Promise<TaskView> {
     const { type, request, answer } = taskMessages.delegate;
@@ -101,7 +101,7 @@ export class Tasks {
     return this.#ask(taskMessages.run, run, { ...options, isIdempotent: true });
   }
 
-  /** The queue of an agent; empty: of whoever asks. Throws QUEUE_NOT_YOURS. */
+  /** The queue of an agent; empty: of the caller. Throws QUEUE_NOT_YOURS. */
   queue(owner = '', options: Waiting = {}): Promise<QueueAnswer> {
     return this.#ask(
       taskMessages.queue,
@@ -122,8 +122,8 @@ export class Tasks {
   }
 
   /**
-   * Until it is over, waits for somebody, or `withinMs` are gone: then it is as it is now. `onChange` is told of every
-   * revision, this one included. The signal ends the waiting, not the task. Throws CANCELLED.
+   * Until it is over, waits for a person, or `withinMs` have passed. `onChange` gets every revision, the
+   * first included. The signal ends the waiting, not the task. Throws CANCELLED.
    */
   async follow(
     view: TaskView,
@@ -155,7 +155,7 @@ export function isOver({ state }: Pick<TaskView, 'state'>): boolean {
   return isFinal(state);
 }
 
-/** It goes on only when somebody says something. */
+/** It goes on only after an answer. */
 export function isAsking({ state, asks }: Pick<TaskView, 'state' | 'asks'>): boolean {
   return asks !== '' || state === 'deciding' || state === 'clarifying';
 }

@@ -12,7 +12,7 @@ export function reportLines(reports: readonly ModeReport[], isWhole: boolean): s
     ...report.sections.flatMap(isWhole ? wholeOf : gistOf),
   ]);
   const hasMore = !isWhole && reports.some(({ sections }) => sections.length > 0);
-  return ['', `  Modes${hasMore ? ' (--full tells their sections whole)' : ''}`, ...told];
+  return ['', `  Modes${hasMore ? ' (--full prints all of their sections)' : ''}`, ...told];
 }
 
 function headOf({ mode, status, reason, findings }: ModeReport): string {

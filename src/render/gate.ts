@@ -4,10 +4,10 @@ import { printable, table } from './terminal.js';
 
 const rowChars = 60;
 
-/** Gates for people. All of it is text of others: nothing of it reaches a terminal as it came. */
+/** Gates for people. Their texts are foreign: none reaches a terminal unescaped. */
 
 export function renderGates(gates: readonly Gate[], more: boolean): string {
-  if (gates.length === 0) return 'Nobody is asked about a risk.';
+  if (gates.length === 0) return 'No risky action waits for a judgement.';
   const rows = gates.map(({ id, state, judgement, classification, asked_ms, expires_ms }) => [
     id,
     judgement === '' ? state : `${state}: ${judgement}`,

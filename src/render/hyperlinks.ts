@@ -28,7 +28,7 @@ export function hyperlinked(text: string, roots: readonly string[]): string {
   const known = new Map<string, string | undefined>();
   const urlOf = (file: string): string | undefined => {
     if (!known.has(file) && known.size < placesMax) {
-      // Whoever wrote the text may have named a file that is none of the tree's.
+      // The text may name a file that is not in the tree.
       const isBelow = !file.split('/').includes('..');
       const root = roots.find((each) => isBelow && existsSync(path.join(each, file)));
       const url = root === undefined ? undefined : pathToFileURL(path.join(root, file));

@@ -28,7 +28,7 @@ export interface Story {
   task: string;
   began_ms: number;
   tasks: number;
-  /** There were more tasks than are told of. */
+  /** There were more tasks than are shown. */
   more: boolean;
   events: StoryEvent[];
   results: ResultMessage[];
@@ -126,7 +126,7 @@ function groundingOf(
 export function renderStory({ task, tasks, more, events, results }: Story): string {
   const others = tasks === 1 ? '' : ` and ${tasks - 1} more tasks`;
   return [
-    `Story of ${printable(task)}${others}${more ? '; not all of them are told' : ''}`,
+    `Story of ${printable(task)}${others}${more ? '; not all of them are shown' : ''}`,
     ...events.map(lineOf),
     '',
     'Results',

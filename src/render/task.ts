@@ -9,7 +9,7 @@ import { printable, printableText, table, wrap } from './terminal.js';
 /** Of a task in a list, and of an entry. */
 const rowChars = 60;
 
-/** Tasks for people. All of it is text of others: nothing of it reaches a terminal as it came. */
+/** Tasks for people. Their texts are foreign: none reaches a terminal unescaped. */
 
 export function renderTasks(tasks: readonly TaskView[], more: boolean): string {
   if (tasks.length === 0) return 'There are no such tasks.';

@@ -29,6 +29,7 @@ beforeAll(async () => {
   store = await openTestStore(folder.path, criticLayout);
   const config = { home: folder.path, model: { url: server.url, model: 'm', keyEnv: 'NO_KEY' } };
   critic = await openCritic(config as never, store, {
+    env: process.env,
     ground: () => Promise.resolve({ ground: undefined, why: 'no tree' }),
     onTrouble: (_, error) => {
       throw error;

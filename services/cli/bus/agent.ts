@@ -51,45 +51,29 @@ export function addAgentCommands(sigma: Command): void {
     )
     .option('--take-over', 'for pgc: take over shards that another process serves')
     .action(async (role: string, repo: string | undefined, options: AgentOptions) => {
-      const ofExecutor = [
-        options.name,
-        options.runners,
-        options.slots,
-        options.root,
-        options.reads,
-      ];
-      if (role !== 'executor' && ofExecutor.some((each) => each !== undefined))
-        throw usage('--name, --runners, --slots, --root and --reads are for executor');
+      assertOptionsOf(role, options);
+      if (role !== 'pgc' && repo !== undefined)
+        throw usage(`the ${role} takes no folder${role === 'executor' ? '; see --root' : ''}`);
+      const config = configOf(options);
       switch (role) {
-        case 'pgc': {
-          const runPgc = await programs.pgc();
-          return runPgc(configOf(options), repo ?? process.cwd(), await hostOptionsOf(options));
-        }
-        case 'manager': {
-          const { memory, part: share, shardsOf, takeOver } = options;
-          if (repo !== undefined) throw usage('the manager takes no folder');
-          if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
-            throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const runManager = await programs.manager();
-          return runManager(configOf(options));
-        }
-        case 'critic': {
-          const { memory, part: share, shardsOf, takeOver } = options;
-          if (repo !== undefined) throw usage('the critic takes no folder');
-          if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
-            throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const runCritic = await programs.critic();
-          return runCritic(configOf(options));
-        }
+        case 'pgc':
+          return (await programs.pgc())(
+            config,
+            repo ?? process.cwd(),
+            await hostOptionsOf(options),
+          );
+        case 'manager':
+          return (await programs.manager())(config);
+        case 'critic':
+          return (await programs.critic())(config);
         case 'executor': {
-          const { memory, part: share, shardsOf, takeOver, name, slots, root, reads } = options;
-          if (repo !== undefined) throw usage('the executor takes no folder; see --root');
-          if ([memory, share, shardsOf, takeOver].some((each) => each !== undefined))
-            throw usage('--memory, --part, --shards-of and --take-over are for pgc');
-          const runExecutor = await programs.executor();
+          const { name, slots, root, reads } = options;
           const below = (dir: string | undefined) => (dir === undefined ? undefined : resolve(dir));
           const its = { name, slots, root: below(root), reads: below(reads) };
-          return runExecutor(configOf(options), { ...its, runners: runnersOf(options.runners) });
+          return (await programs.executor())(config, {
+            ...its,
+            runners: runnersOf(options.runners),
+          });
         }
         default:
           throw usage(`there is no agent role ${role}; use pgc, manager, executor or critic`);
@@ -97,7 +81,17 @@ export function addAgentCommands(sigma: Command): void {
     });
 }
 
-/** Throws USAGE for a name that is none. */
+/** Throws USAGE for an option of another role. */
+function assertOptionsOf(role: string, options: AgentOptions): void {
+  const { name, runners: wanted, slots, root, reads, memory, part: share } = options;
+  const isGiven = (its: readonly unknown[]): boolean => its.some((each) => each !== undefined);
+  if (role !== 'executor' && isGiven([name, wanted, slots, root, reads]))
+    throw usage('--name, --runners, --slots, --root and --reads are for executor');
+  if (role !== 'pgc' && isGiven([memory, share, options.shardsOf, options.takeOver]))
+    throw usage('--memory, --part, --shards-of and --take-over are for pgc');
+}
+
+/** Throws USAGE for an unknown name. */
 function runnersOf(names: readonly string[] | undefined): RunnerName[] | undefined {
   return names?.map((name) => {
     const found = runners.find((each) => each === name);

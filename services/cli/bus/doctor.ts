@@ -127,12 +127,12 @@ async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check
     return { name, state, detail: `${engine.kind}: ${what}${lack}`, next: '' };
   } catch (error) {
     const { message, next } = asBusError(error);
-    // Whoever names an endpoint wants it; the bundled model is a help where it runs.
+    // A configured endpoint must work; the bundled model is optional.
     return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
   }
 }
 
-/** Whoever names one wants it: it is asked for one word. */
+/** A configured model must work: it is asked for one word. */
 async function modelCheck({ model }: Config): Promise<Check> {
   const name = 'language model';
   if (model === undefined)
@@ -188,7 +188,7 @@ async function indexesIn(
     // Nothing is served from a folder without one: a first run is on its way, or was killed.
     if (!existsSync(file)) continue;
     try {
-      // Of this folder, whatever tree it says it is of.
+      // Read by its folder, not by the tree that it names.
       const { root, shards } = await readManifest(
         { ...placeOf(place, home), manifest: file },
         place,

@@ -120,7 +120,7 @@ function issue(
   const taken = usage(`${file} exists, and is not an identity of ${agent} that may be replaced`);
   if (replace && existsSync(file) && !isIdentityOf(file, agent)) throw taken;
   const before = replace && existsSync(file) ? readIdentity(file) : undefined;
-  // First: keys without their other half would let nobody in, and shut out who had others.
+  // First: keys without their other half admit no agent, and lock out one that had others.
   if (!writeIdentity(file, identity, { replace })) throw taken;
   try {
     storeAgentKeys(config.home, keys, { replace });
@@ -155,7 +155,7 @@ function rotateRole(options: IdentityOptions): void {
   );
 }
 
-/** Another file may be somebody else's only key. */
+/** Another file may be the only key of another agent. */
 function isIdentityOf(file: string, agent: string): boolean {
   try {
     return readIdentity(file).agent === agent;

@@ -81,7 +81,7 @@ export class Supervisor implements AsyncDisposable {
   #onExit(child: Child, code: number | null): void {
     if (this.#isClosing || child.process === undefined) return;
     child.process = undefined;
-    // It was told to stop, or a newer process took over its work: neither is undone.
+    // A signal stopped it, or a newer process took over its work: neither is undone.
     if (code === 0) return this.#onLeft(child.name);
     const wasHealthy = performance.now() - child.startedMs > healthyAfterMs;
     if (wasHealthy) child.attempt = 0;

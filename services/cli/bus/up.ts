@@ -117,7 +117,7 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   };
 
   const starting = startUp();
-  // Its failure is looked at below; when a child fails first, nobody is left to look.
+  // Its failure is looked at below; when a child fails first, nothing else looks at it.
   starting.catch(() => undefined);
   const outcome = await Promise.race([starting, refused, stopped]).finally(() => over.abort());
   // What was under way hears of it before the children are stopped.
@@ -153,7 +153,7 @@ function hostsOf(
   const byShards = Math.ceil(shards / shardsPerHostMin);
   const of = hosts ?? Math.min(hostsMaxDefault, availableParallelism(), byShards);
   const each = Math.max(memoryBytesMin, Math.floor(memory / of));
-  // Nobody else serves it, as was looked before; but the sessions of a child that was killed linger.
+  // No other host serves it: that was checked before. But the sessions of a killed child linger.
   const args = ['agent', 'pgc', repo, '--take-over', '--memory', `${Math.floor(each / 1024)}k`];
   if (of === 1) return [['pgc', args]];
   return Array.from({ length: of }, (_, at) => [
@@ -191,7 +191,7 @@ function agentsOf(root: string, report: Report): string[] {
   return report.shards.map(({ alias }) => agentIdOf({ root, project, alias }));
 }
 
-/** A second host would take the agents away from the first; when it then ends, nobody is left. */
+/** A second host would take the agents away from the first, and leave none when it ends. */
 async function whenUnserved(
   config: Config,
   root: string,

@@ -39,7 +39,7 @@ export function addAlgebraCommand(sigma: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (text: string, its: AlgebraOptions) => {
-      // A slip of the pen is told without a broker.
+      // A wrong expression needs no broker to be refused.
       parseExpression(text);
       const request = { expression: text, limit: its.limit };
       const found = await analysed(its, (tree, how) => tree.algebra(request, how));

@@ -219,7 +219,7 @@ function listed(head: string, rows: string[][], total: number): string[] {
 
 function notes({ truncated, warnings }: { truncated: boolean; warnings: string[] }): string[] {
   return [
-    ...(truncated ? ['note: there is more; the search met its limit'] : []),
+    ...(truncated ? ['note: limit reached, there is more'] : []),
     ...warnings.map((each) => `note: ${each}`),
   ];
 }

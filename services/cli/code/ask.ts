@@ -21,7 +21,7 @@ import { renderAnswer } from '../../../src/render/answer.js';
 
 const deadlineMsDefault = 30_000;
 const sourcesMax = 10;
-/** One more than is read, so that the cut is told. */
+/** One more than is read, so that a cut is noticed. */
 const sentCharsMax = questionCharsMax + 1;
 /** A character takes four bytes at most. */
 const questionBytesMax = 4 * sentCharsMax;

@@ -96,7 +96,7 @@ export function addIndexCommand(sigma: Command): void {
       } finally {
         progress.end();
       }
-      // Whoever watches asks nothing.
+      // A watcher asks nothing.
       const few = changed === undefined ? questionShardsMax : 0;
       const { project, shards } = await openIndex(repo, home, few);
       const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;

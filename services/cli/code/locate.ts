@@ -36,7 +36,7 @@ interface LocateCommandOptions extends CommonOptions {
   deadline: number;
 }
 
-/** Whoever answers: a built index in this process, or the running lattice. */
+/** The side that answers: a built index in this process, or the running lattice. */
 interface Locating {
   locate(report: Report, isBrief: boolean): Promise<LocateAnswer>;
   /** Reports of a batch that are under way together. */
@@ -109,7 +109,7 @@ async function askLattice(
   { title, description }: Report,
   { deadlineMs, ...wanted }: { limit: number; isBrief: boolean; deadlineMs: number },
 ): Promise<LocateAnswer> {
-  // What nobody reads need not be sent.
+  // Text beyond the limit is not read: it need not be sent.
   const text = description.slice(0, reportCharsMax);
   const request = { text, title: title.slice(0, reportCharsMax - text.length), ...wanted };
   const answer = await questions.locate(request, { deadlineMs });

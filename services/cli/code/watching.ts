@@ -17,7 +17,7 @@ export interface WatchOptions {
 }
 
 /**
- * `sigma index REPO --watch`: keeps an index like its tree until it is told to stop. Each refresh is a process of its
+ * `sigma index REPO --watch`: keeps the index in step with its tree until a signal stops it. Each refresh is a process of its
  * own, whose memory is given back; hosts notice the new manifest. Throws REPO_UNREADABLE, ALREADY_WATCHED, and what the
  * first run throws.
  */
@@ -48,7 +48,7 @@ class Watching implements AsyncDisposable {
   #notice: WatchNotice | undefined;
   #watch: TreeWatch | undefined;
   #refresher: Refresher | undefined;
-  /** The tree could not be read: whoever told of it may tell no more. */
+  /** The tree could not be read: its watch may be dead. */
   #isLost = false;
   #kind: 'poll' | undefined;
   /** Of what the watcher lacks, for as long as it does; else empty. */
@@ -68,7 +68,7 @@ class Watching implements AsyncDisposable {
       () => true,
       () => false,
     );
-    // What is wrong with the tree is told to whoever started this; what changes meanwhile is seen by the next run.
+    // Errors of the tree end this command; changes during this run are seen by the next.
     if (!isIndexed || shards !== undefined)
       await index(this.#root, this.#config, shards, this.#signal);
     this.#notice = await WatchNotice.begin(place, this.#root);
@@ -79,7 +79,7 @@ class Watching implements AsyncDisposable {
       onFailure: (error, retryMs) => this.#onFailure(error, retryMs),
     });
     await this.#open();
-    // Of what changed before now nobody was told.
+    // Changes before now were not watched.
     this.#refresher.onChange(undefined);
   }
 

@@ -55,7 +55,7 @@ export async function orchestrate(
       read: (artifact) =>
         read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes),
       placeOf: (artifact) => artifactPlace(artifact, { root, folder, isKnown }),
-      // Whole or not at all: whoever reads it meanwhile finds the one before.
+      // Written whole or not at all: a reader meanwhile finds the old file.
       save: async (text) => {
         const next = `${file}.${process.pid}.next`;
         await writeFile(next, text);

@@ -12,8 +12,7 @@ import { budgetOf } from '../../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
-import { wholeOf } from '../input.js';
-import { usage } from '../output.js';
+import { textIn, wholeOf } from '../input.js';
 
 /** What was asked for on the command line, as it came. */
 export interface CriticWords {
@@ -55,7 +54,7 @@ export async function requestFrom(words: CriticWords, config: Config): Promise<A
   const its = dimensionsOf(words);
   const wants = named?.isAuto === true || modes.some((mode) => mode !== 'standard');
   const isPlain = modes.length === 1 && modes[0] === 'standard';
-  // A context that is written down has the gate of one, whatever mode it names.
+  // A context from a file has the gate of a context, even if it names a mode.
   const is_adversarial =
     context.is_adversarial || (!isPlain && (wants || Object.keys(its).length > 0));
   const artifact = await artifactAt(words.artifact ?? context.artifactPath);
@@ -107,7 +106,7 @@ async function contextIn(file?: string): Promise<{ context: ContextOf; warnings:
     ...{ ps_id: '', entry_id: '', words: {}, artifactPath: '' },
   };
   if (file === undefined) return { context: none, warnings: [] };
-  const source = textOf(await wholeOf(file, contextBytesMax, file), file);
+  const source = textIn(await wholeOf(file, contextBytesMax, file), file);
   const { context, warnings } = readContext(source, file);
   const { context: words = {}, ...its } = requestOf(context);
   return { context: { ...none, ...its, words, artifactPath: context.artifact }, warnings };
@@ -152,7 +151,7 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
     if (asBusError(cause).code === 'TOO_LARGE') throw cause;
     throw new BusError('ARTIFACT_NOT_FOUND', { path: name }, { cause });
   });
-  return { name, file: await realOf(file), text: textOf(bytes, name) };
+  return { name, file: await realOf(file), text: textIn(bytes, name) };
 }
 
 /** By their paths from the root of the tree: some folders are of rules that end a review. */
@@ -166,17 +165,9 @@ async function rulesIn(
   const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => {
     const { tree: _, ...place } = await artifactPlace(file, from);
     const bytes = await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`);
-    return { ...place, text: textOf(bytes, file) };
+    return { ...place, text: textIn(bytes, file) };
   };
   return Promise.all(files.map(read));
-}
-
-function textOf(bytes: Uint8Array, name: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw usage(`${name} is not UTF-8 text`);
-  }
 }
 
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

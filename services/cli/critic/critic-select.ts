@@ -20,7 +20,7 @@ interface Row {
 
 /**
  * Context vectors of a file, one a line: `{id, criticality, phase, …, artifact?, mode?, is_revision?, strict_order?,
- * iteration?, previous_score?, session_tokens?}`, the dimensions also in `context`. A line that is none is told as such, and
+ * iteration?, previous_score?, session_tokens?}`, the dimensions also in `context`. A bad line is reported as such, and
  * the others go on. Exit code 1 when there was one.
  */
 export async function selectAll(file: string, policy: EscalationPolicy): Promise<void> {

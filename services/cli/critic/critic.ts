@@ -93,7 +93,7 @@ async function selectAll(file: string, options: CriticOptions): Promise<void> {
   );
 }
 
-/** Everything that can be wrong is told before anybody is asked. */
+/** Checks all options before it contacts a critic. */
 async function review(options: CriticOptions): Promise<void> {
   const config = configOf(options);
   const { requestFrom } = await import('./critic-request.js');
@@ -178,7 +178,7 @@ function warn(flags: readonly Flag[]): void {
 }
 
 /**
- * Whether whoever asked can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
+ * Whether the caller can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
  * gate was named; where no mode scores, nothing critical may be found.
  */
 function isFine(critique: Critique, isGated: boolean): boolean {

@@ -61,7 +61,7 @@ export class Critics implements CriticPort {
     return this.#with(work);
   }
 
-  /** Whoever asks as an operator proves it to the broker, where there is one. */
+  /** The role operator is proven to the broker, where there is one. */
   async #with<T>(work: (critic: CriticPort) => Promise<T>, role = 'client'): Promise<T> {
     for (const untilMs = performance.now() + beginningMs; ;) {
       const isThere = await isListening(this.#config.bus);

@@ -23,8 +23,9 @@ export async function withLocalCritic<T>(
 ): Promise<T> {
   await using store = await opened(config);
   const critic = await openCritic(config, store, {
+    env: process.env,
     ground: (request) => groundOf(config, request),
-    // Of records of others: whoever asks about one of them hears of it there.
+    // About records of other reviews: a request for one of them reports it.
     onTrouble: () => undefined,
   });
   const { reviews, history } = critic;
@@ -33,7 +34,7 @@ export async function withLocalCritic<T>(
     critique: (request, options = {}) => interruptible(reviews, request, options),
     history: (artifact) => history.of(artifact),
     list: () => Promise.resolve(listed(critic, { after: '', limit: artifactsListedMax })),
-    // Whoever may write the store of this home decides: without a broker that is the proof, and it is said who it was.
+    // Without a broker, write access to the store is the proof; the name of the user is recorded.
     ratify: (artifact, judgement, by, text = '') => {
       const user = userName();
       return history.ratify(artifact, {

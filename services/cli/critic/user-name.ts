@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Of whoever runs this process, as the system knows them; in a container they may have a number alone. */
+/** Name of the user of this process; in a container a user may have a number only. */
 export function userName(): string {
   try {
     return userInfo().username;

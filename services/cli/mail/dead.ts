@@ -15,7 +15,7 @@ interface ChoiceOptions extends CommonOptions {
   all?: boolean;
 }
 
-/** `dead list|show|requeue|purge`: messages that nobody could handle. */
+/** `dead list|show|requeue|purge`: messages that no agent could handle. */
 export function addDeadCommands(sigma: Command): void {
   const dead = sigma
     .command('dead')

@@ -5,13 +5,19 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { QueueAnswer } from '../../../src/task/requests/messages.js';
 import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
-import { remoteIdentity } from '../../../src/remote/identity.js';
 import { bodyOf, shown } from '../../../src/remote/message-body.js';
 import { listed, rendered } from '../../../src/render/message.js';
 import { receiveOne } from '../../../src/remote/receive.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
-import { configOf, duration, longDuration, withCommon, type CommonOptions } from '../options.js';
+import {
+  actorOf,
+  configOf,
+  duration,
+  longDuration,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { printable, printableText } from '../../../src/render/terminal.js';
 import { FailureWith, print } from '../output.js';
 import { Tasks } from '../../../src/remote/tasks.js';
@@ -206,9 +212,9 @@ function withTaking(command: Command): Command {
     .option('--reply <id>', 'only the answer to this message');
 }
 
-/** On this machine it is the operator that speaks, unless told otherwise; over tcp the agent of the identity. */
+/** Default: the operator on this machine; over tcp the agent of the identity. */
 function actor(options: AsOptions): string {
-  return options.as ?? remoteIdentity(configOf(options))?.agent ?? 'operator';
+  return actorOf(configOf(options), options.as);
 }
 
 function taking(
@@ -233,7 +239,7 @@ function waitOf(options: TakeOptions): number {
   return options.wait ?? defaultWaitMs;
 }
 
-/** An answer is waited for as long as it takes; any other message as long as somebody is left who could send one. */
+/** Waits for an answer to the end of its time; for any other message only as long as an agent could still send one. */
 function takenOne(
   client: Client,
   options: TakeOptions,

@@ -18,7 +18,7 @@ const meanings: Readonly<Record<Judgement, string>> = {
   dismiss: 'go on this once',
   modify: 'do something else',
   halt: 'do not do it; the rest goes on',
-  withdraw: 'end the session and whatever it has begun',
+  withdraw: 'end the session and all that it has begun',
 };
 
 /** Takes a person through the checkpoints, until the session is over or the input ends. */

@@ -110,7 +110,7 @@ function addSessionCommands(attend: Command): void {
     });
 
   for (const [what, description] of [
-    ['withdraw', 'end a session: its tasks are cancelled, its team is told'],
+    ['withdraw', 'end a session: cancel its tasks and notify its team'],
     ['escape', 'leave an upstream protocol, or deactivate a session as it is'],
   ] as const)
     withCommon(attend.command(what).argument('<context>'))
@@ -124,7 +124,7 @@ function addSessionCommands(attend: Command): void {
       });
 }
 
-/** Begins a session, and goes on as far as nobody has to be asked; on a terminal it asks. */
+/** Begins a session and follows it until it asks a person; on a terminal it asks here. */
 async function attendIntent(intent: string, options: SessionOptions): Promise<void> {
   const document = await documentOf(intent, options);
   await attended(options, (attends) => attends.begin(document));
@@ -196,7 +196,7 @@ async function attended(
   if (error !== undefined) process.exitCode = error.exit;
 }
 
-/** A session that asks, and one that ended otherwise than in convergence, is told in the exit code. */
+/** Exit code 1: the session asks, or ended without convergence. */
 function failureOf(view: SessionView, isWaited: boolean): BusError | undefined {
   const { context, question, state, trace } = view;
   if (!view.is_over) {

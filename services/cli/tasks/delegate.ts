@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { newId } from '../../../src/base/ids.js';
 import { delegatedTaskJsonSchema } from '../../../src/delegation/task/json-schema.js';
@@ -6,12 +5,13 @@ import { readTask } from '../../../src/delegation/task/schema.js';
 import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { withClient } from '../connect.js';
-import { wholeOf } from '../input.js';
+import { isFileAt, wholeOf } from '../input.js';
 import {
   configOf,
   gathered,
   list,
   longDuration,
+  operatorSession,
   wholeNumber,
   withCommon,
   type CommonOptions,
@@ -49,7 +49,7 @@ interface DelegateOptions extends CommonOptions {
   schema?: boolean;
 }
 
-/** `delegate`: a task for whoever can do it. */
+/** `delegate`: a task for a worker. */
 export function addDelegateCommand(sigma: Command): void {
   withCommon(
     sigma
@@ -136,13 +136,6 @@ async function taskFrom(
   return readTask(withOptions(document, options, !isFile), newId('task'));
 }
 
-async function isFileAt(path: string): Promise<boolean> {
-  return stat(path).then(
-    (its) => its.isFile(),
-    () => false,
-  );
-}
-
 async function documentIn(file: string): Promise<object> {
   const bytes = await wholeOf(file, inputBytesMax, 'the task');
   let value: unknown;
@@ -160,7 +153,6 @@ function withOptions(document: object, options: DelegateOptions, isInWords: bool
   const its = document as { grounding?: unknown; limits?: object };
   const { strategy, hint, overlays, analyse, algebra, evidence, timeout, attempts } = options;
   const { id, criticality, context, runner, to, pgc } = options;
-  // Every command is another agent: what a person approved is remembered for them all.
   const session = options.session ?? (options.as === undefined ? operatorSession : undefined);
   const grounding = named({
     strategy,
@@ -190,8 +182,6 @@ function analysisOf(text: string): object {
   if (colon < 0) return { type: text };
   return { type: text.slice(0, colon), target: text.slice(colon + 1) };
 }
-
-const operatorSession = 'operator';
 
 /** Without what was not given. */
 function named(fields: Record<string, unknown>): Record<string, unknown> {

@@ -109,7 +109,7 @@ async function walk(options: CommonOptions): Promise<void> {
       try {
         process.stdout.write(`${toldOf(await gates.judge(each, answer))}\n\n`);
       } catch (error) {
-        // Somebody else was faster, or the words were not understood: the others wait all the same.
+        // Another person was faster, or the words were not understood: the other gates still wait.
         process.stdout.write(`${printable(error instanceof Error ? error.message : '')}\n\n`);
       }
     }
@@ -118,7 +118,7 @@ async function walk(options: CommonOptions): Promise<void> {
 
 type Answer = { judgement: Judgement; direction: string };
 
-/** Nothing is a judgement but a whole word, or its first letter. Undefined: nobody answers. */
+/** A judgement is its word or its first letter. Undefined: the input has ended. */
 async function judgementFor({ classification }: Gate): Promise<Answer | 'skip' | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<undefined>((resolve) => {

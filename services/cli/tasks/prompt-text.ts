@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import type { DelegatedTask } from '../../../src/delegation/task/shapes.js';
 import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
-import { wholeOf } from '../input.js';
+import { isFileAt, textIn, wholeOf } from '../input.js';
+import { operatorSession } from '../options.js';
 import { usage } from '../output.js';
 
 export interface PromptOptions {
@@ -14,9 +14,6 @@ export interface PromptOptions {
   to?: string;
   as?: string;
 }
-
-/** Whose queue and mailbox it is, when nobody else is named. */
-export const operatorAgent = 'operator';
 
 /**
  * A task for the runner `prompt`: of a file, of standard input for `-`, or as it stands there. All of it is understood before
@@ -42,27 +39,14 @@ export async function promptTask(
     ...(model !== undefined && { model }),
     ...(to !== undefined && { to }),
     ...(Object.keys(limits).length > 0 && { limits }),
-    // Every command is another agent: what a person approved is remembered for them all.
-    ...(options.as === undefined && { session: operatorAgent }),
+    ...(options.as === undefined && { session: operatorSession }),
   };
   return readTask(document, id);
 }
 
 async function textOf(given: string): Promise<string> {
-  const isFile =
-    given === '-' ||
-    (await stat(given).then(
-      (its) => its.isFile(),
-      () => false,
-    ));
-  if (!isFile) {
-    if (/^\S+\.(md|txt|prompt)$/.test(given)) throw usage(`${given} cannot be read`);
-    return given;
-  }
-  const bytes = await wholeOf(given, promptLimits.bytes, 'a prompt');
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw usage(`${given} is not UTF-8 text`);
-  }
+  if (given === '-' || (await isFileAt(given)))
+    return textIn(await wholeOf(given, promptLimits.bytes, 'a prompt'), given);
+  if (/^\S+\.(md|txt|prompt)$/.test(given)) throw usage(`${given} cannot be read`);
+  return given;
 }

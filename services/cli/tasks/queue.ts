@@ -6,9 +6,9 @@ import { taskLimits } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
-import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import {
+  actorOf,
   configOf,
   handingOn,
   longDuration,
@@ -18,7 +18,7 @@ import {
 } from '../options.js';
 import { printable, table } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
-import { operatorAgent, promptTask, type PromptOptions } from './prompt-text.js';
+import { promptTask, type PromptOptions } from './prompt-text.js';
 import { spanOf } from '../../../src/render/task.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 
@@ -129,13 +129,13 @@ function withAs(command: Command): Command {
   return withCommon(command).option('--as <agent>', 'queue of this agent (default: operator)');
 }
 
-/** On this machine it is the operator's, unless told otherwise; over tcp that of the agent of the identity. */
+/** Default: the operator's on this machine; over tcp that of the agent of the identity. */
 async function withQueue(
   options: AsOptions,
   work: (tasks: Tasks, owner: string, client: Client) => Promise<void>,
 ): Promise<void> {
   const config = configOf(options);
-  const owner = options.as ?? remoteIdentity(config)?.agent ?? operatorAgent;
+  const owner = actorOf(config, options.as);
   await withClient(config, (client) => work(new Tasks(client), owner, client), 'operator');
 }
 

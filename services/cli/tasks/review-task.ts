@@ -13,7 +13,7 @@ const linesShownMax = 30;
 
 /**
  * What is doubtful about a task, and each citation as the tree holds it now, with the lines around it. `root`: of the tree;
- * files outside it are never read, whatever a citation names.
+ * files outside it are never read, even if a citation names them.
  */
 export async function renderForReview(view: TaskView, root: string): Promise<string> {
   const review = view.reviews.at(-1);

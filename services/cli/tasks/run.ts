@@ -6,12 +6,18 @@ import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { taskMessages } from '../../../src/task/requests/messages.js';
 import { receiveOne } from '../../../src/remote/receive.js';
-import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
-import { configOf, longDuration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  actorOf,
+  configOf,
+  longDuration,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
-import { operatorAgent, promptTask, type PromptOptions } from './prompt-text.js';
+import { promptTask, type PromptOptions } from './prompt-text.js';
 import { followed, goesOn, printOutcome } from './task-outcome.js';
 import { isOver, Tasks } from '../../../src/remote/tasks.js';
 
@@ -57,7 +63,7 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
   const config = configOf(options);
   const id = `${name}-${randomBytes(4).toString('hex')}`;
   const task = await promptTask(given, options, id);
-  const owner = options.as ?? remoteIdentity(config)?.agent ?? operatorAgent;
+  const owner = actorOf(config, options.as);
   const known = { isAccepted: false };
   const accepted = (): void => void (known.isAccepted = true);
   try {
@@ -86,7 +92,7 @@ async function run(given: string | undefined, options: RunOptions): Promise<void
 
 const setting = { count: 0, timeout_ms: 0, key: '', supervised: false };
 
-/** What was read here need not be read again in the mailbox; what else it told its parent was not. */
+/** The result was shown here, so it leaves the mailbox; other messages of the task stay there. */
 export async function takeResult(
   client: Client,
   agent: string,
@@ -106,7 +112,7 @@ export async function takeResult(
       others.push(view.seq);
     }
   } catch (error) {
-    // It stays there, or somebody else has it already.
+    // It stays there, or another reader has it already.
     if (!(error instanceof BusError)) throw error;
   } finally {
     client.giveBack(others);

@@ -2,10 +2,16 @@ import type { Command } from 'commander';
 import type { Client } from '../../../src/client/client.js';
 import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/requests/messages.js';
 import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
-import { remoteIdentity } from '../../../src/remote/identity.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
-import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  actorOf,
+  configOf,
+  list,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print, usage } from '../output.js';
 import { renderTask, renderTasks, renderTodos, waysOn } from '../../../src/render/task.js';
@@ -159,12 +165,12 @@ function saidOf({ id, state }: TaskView, what: TaskChangeName): string {
 
 async function updateList(options: UpdateOptions): Promise<void> {
   const json = await wholeOf('-', todoLimits.documentBytes, 'the update');
-  const owner = options.list ?? remoteIdentity(configOf(options))?.agent ?? 'operator';
+  const owner = actorOf(configOf(options), options.list);
   const view = await withTasks(options, (tasks) => tasks.update(owner, json));
   print(options, view, () => renderTodos(view));
 }
 
-/** Shows what a person should look at, and asks where somebody can answer. */
+/** Shows what a person should look at; asks on a terminal. */
 async function review(
   id: string,
   { repo, ...options }: CommonOptions & { repo: string },

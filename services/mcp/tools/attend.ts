@@ -8,7 +8,7 @@ import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
-import { type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
@@ -80,12 +80,7 @@ export const attend: Tool<typeof input, Bus> = {
     'Have an intent attended before it is done: what is missing (declare deficits), which tasks it is, who does them, and what is risky. The session stops with a question where a person has to decide: verb answer shows it to the person in a form of the client, and a client without forms has them run `sigma attend answer`. Only whether what a protocol brought back is complete is answered by you, with choice and text. What is harmless passes in silence; risky tasks stop for a judgement by a person. The trace says of each task by what it is situated.',
   input,
   output,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: acts,
   doing: 'attending',
   async run({ verb, choice, text, question, wait, ...given }, call) {
     const attends = new Attends(await call.bus.client());

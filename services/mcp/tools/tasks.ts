@@ -10,7 +10,7 @@ import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
 import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
-import { looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -32,7 +32,7 @@ export const taskOutput = z.looseObject({
   id: z.string(),
   state: z.string().describe('completed, failed, halted, cancelled and timed_out are the ends.'),
   is_over: z.boolean(),
-  asks: z.string().describe('What it waits for; empty: for nobody.'),
+  asks: z.string().describe('What it waits for a person to say; empty: nothing.'),
   may: z.array(z.string()).describe('What may be said to it now, with `sigma task update`.'),
   assigned_to: z.string(),
   attempt: z.int(),
@@ -91,7 +91,7 @@ const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
     .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
 });
 
-/** `delegate_task`: work for somebody else, whose answer is checked. */
+/** `delegate_task`: work for another agent, whose answer is checked. */
 export const delegateTask: Tool<typeof delegateInput> = {
   name: 'delegate_task',
   title: 'Delegate a task',
@@ -99,12 +99,7 @@ export const delegateTask: Tool<typeof delegateInput> = {
     'Hand a task to a worker on the bus. The manager finds one, checks its evidence against the files and its result against the criteria, and tries another where that fails. For work that takes longer than a question: state what is to be done, when it counts as done, and how it is grounded. Under the same id it is one task. To stop waiting does not end it: see task_status.',
   input: delegateInput,
   output: taskOutput,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: acts,
   doing: 'handing the task over',
   async run({ wait, ...its }, call) {
     const task = readTask(withoutCommon(its), newId('task'));
@@ -193,12 +188,7 @@ export const sigmaTaskUpdate: Tool<typeof updateInput> = {
     'The list of tasks of this agent, kept by the manager: give entries that are new or changed, the others stay as they are. An entry that is `delegated` (with acceptance_criteria and delegated_to, its grounding by id) is handed to that worker and completes itself with the result. One entry at most is in_progress; a completed one says in result_summary what came of it. An empty `todos` reads the list.',
   input: updateInput,
   output: updateOutput,
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: true,
-  },
+  annotations: { ...acts, idempotentHint: true },
   doing: 'updating the list',
   async run({ todos, grounding, grounding_evidence }, { bus, signal }) {
     const client = await bus.client();
@@ -215,7 +205,7 @@ export const sigmaTaskUpdate: Tool<typeof updateInput> = {
   },
 };
 
-/** As long as the call has; the task goes on whatever becomes of it. */
+/** As long as the call may take; the task goes on in any case. */
 export function waited(
   tasks: Tasks,
   view: TaskView,

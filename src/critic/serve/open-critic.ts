@@ -36,12 +36,17 @@ export function openStore(config: Config): Promise<LevelStore> {
 export async function openCritic(
   config: Config,
   store: Store,
-  { ground, onTrouble, onProgress }: Pick<ReviewsParts, 'ground' | 'onTrouble' | 'onProgress'>,
+  {
+    env,
+    ground,
+    onTrouble,
+    onProgress,
+  }: Pick<ReviewsParts, 'ground' | 'onTrouble' | 'onProgress'> & { env: NodeJS.ProcessEnv },
 ): Promise<Critic> {
   const policy = escalationOf(config);
   const history = await History.open({ store, clock: systemClock, onTrouble });
   const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
-  const examine = engineOf(config);
+  const examine = engineOf(config, env);
   const reviews = await Reviews.open({
     ...{ store, clock: systemClock, ground, onTrouble },
     ...(onProgress !== undefined && { onProgress }),
@@ -77,7 +82,7 @@ type Engine = (
 ) => Promise<ExaminedBy>;
 
 /** By rules alone, or with the configured model, which is loaded with the first mode. */
-function engineOf({ model }: Config): Engine {
+function engineOf({ model }: Config, env: NodeJS.ProcessEnv): Engine {
   if (model === undefined)
     return async (mode, input) => {
       const found = await mode.examine(input);
@@ -85,7 +90,7 @@ function engineOf({ model }: Config): Engine {
     };
   let loaded: Promise<Chat> | undefined;
   const connect = async (): Promise<Chat> =>
-    new (await import('../../model/chat.js')).Chat(model, { env: process.env });
+    new (await import('../../model/chat.js')).Chat(model, { env });
   return async (mode, input, tokensMax, spent) => {
     const { examineByModel } = await import('../model-engine.js');
     const budget = new Budget(tokensMax, spent);
@@ -94,7 +99,7 @@ function engineOf({ model }: Config): Engine {
   };
 }
 
-/** What the settings say where whoever asks does not. */
+/** The settings fill what the caller leaves open. */
 function withDefaults<T extends { threshold?: number; iterations_max?: number }>(
   request: T,
   {

@@ -29,7 +29,7 @@ import type { AgentBus } from './agent-bus.js';
 import { askIndex } from './index-tools.js';
 import { pushParsed, run } from './pushing.js';
 
-/** Of the text of one message, or one error of somebody else, that a model sees. */
+/** Of the text of one message, or of one foreign error, that a model sees. */
 const messageCharsMax = 64 * 1024;
 const inboxRows = 50;
 
@@ -59,7 +59,7 @@ type Said = string | { text: string; message: TakenMessage };
 
 const invalid: ReadonlySet<string> = new Set(['MODEL_CALL_INVALID', 'TOOL_INPUT']);
 
-/** Does what a model calls. Whatever goes wrong with it is an answer; nothing that others wrote is more than data in it. */
+/** Runs the tool calls of a model. A failure is an answer, too; foreign text is only data in it. */
 export class AgentCalls {
   readonly #parts: CallsParts;
 
@@ -67,7 +67,7 @@ export class AgentCalls {
     this.#parts = parts;
   }
 
-  /** Throws only when nobody waits any more. */
+  /** Throws only when the task is over. */
   async call(call: ModelCall, place: ActionPlace): Promise<Called> {
     this.#parts.progress(`${call.name} ${shortCall(call.arguments)}`.slice(0, 200));
     try {
@@ -174,7 +174,7 @@ export class AgentCalls {
 
   async #send(to: string, message: string, id: string): Promise<string> {
     const { bus } = this.#parts;
-    // Waited for, too: under a name that nobody resolves it could be stored for a stranger.
+    // Waited for, too: under an unresolved name it could be stored for a stranger.
     const agent = resolveName(await bus.queue(), to);
     await bus.post(`agent:${agent}`, 'text', Buffer.from(message), id);
     return `Stored for ${agent}.`;
@@ -243,7 +243,7 @@ function cut(text: string): string {
   return over <= 0 ? text : `${text.slice(0, messageCharsMax)}\n… ${over} more characters`;
 }
 
-/** Under a mark that nobody can know beforehand. */
+/** Under an unpredictable mark. */
 function fence(what: string, data: string): string {
   return fencedData(newId('data'), what, data);
 }

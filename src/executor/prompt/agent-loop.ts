@@ -234,12 +234,12 @@ export class AgentLoop {
     return { kind: 'result', callId, name, told: shortCall(call.arguments), ...came };
   }
 
-  /** Nobody thinks: what the index says, with its places. */
+  /** Without a model: what the index says, with its places. */
   async #askIndex(): Promise<Happened> {
     const { task, prompt, pgc, gathered, history, progress } = this.#parts;
     progress('asking the index');
     try {
-      // A prompt says of itself how it is grounded; the index is asked, whatever it says.
+      // A prompt says of itself how it is grounded; the index is asked in any case.
       const kind = task.kind || 'question';
       const question = withStrategy({ ...task, kind, task: prompt.content });
       const said = await answer(question, gathered, pgc);
@@ -326,7 +326,7 @@ export class AgentLoop {
       stop = () => reject(new BusError('CANCELLED'));
       signal.addEventListener('abort', stop, { once: true });
     });
-    // Whoever was stopped no longer listens to how it ends.
+    // After a stop its end interests no caller.
     work.catch(() => undefined);
     try {
       return await Promise.race([work, stopped]);

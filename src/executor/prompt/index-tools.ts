@@ -19,7 +19,7 @@ const tools = new Map<string, Tool<any>>(
   ]),
 );
 
-/** Sentences of the index alone: whoever asks is a model already. */
+/** Without a language model in the index: the caller is one already. */
 const fixed: ReadonlyMap<string, object> = new Map([[ask.name, { engine: engineName }]]);
 
 export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) => {
@@ -30,7 +30,7 @@ export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) =
   return { ...tool, parameters: { ...tool.parameters, properties } };
 });
 
-/** Undefined: there is no such tool. Throws TOOL_INPUT, and what whoever answers says. */
+/** Undefined: there is no such tool. Throws TOOL_INPUT, and the errors of the answering agent. */
 export async function askIndex(
   name: string,
   args: Record<string, unknown>,

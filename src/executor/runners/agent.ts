@@ -27,7 +27,7 @@ const stdoutBytesMax = 512 * 1024;
 const stderrBytesMax = 8 * 1024;
 
 /**
- * An agent of somebody else, by the arguments of the configuration: the task on stdin, its result on stdout. It is told when
+ * A foreign agent, started as the configuration says: the task on stdin, its result on stdout. It learns when
  * to stop for a person, unless it `attends` by itself; either way what it prints is searched for a stop.
  */
 export function agentRunner(
@@ -75,7 +75,7 @@ export function agentRunner(
   };
 }
 
-/** It says that it stopped, in the block of the protocol or in a response; whatever its exit code is. */
+/** It says that it stopped, in the block of the protocol or in a response, with any exit code. */
 function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | undefined {
   const { status, reason, result, errors } = parseJson(stdout);
   if (status === 'blocked' && reason === 'GATE_DETECTED') {

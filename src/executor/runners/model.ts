@@ -18,7 +18,7 @@ export function modelRunner(chat: Chat): Runner {
     const question = questionIn(text);
     if (question !== '') return outcome('asked', { question, tokens, contextBytes });
     const { text: kept, cited, dropped } = citedOnly(text, prompt.sources);
-    // Nothing but invented or missing sources: no answer, whatever else was gathered.
+    // Nothing but invented or missing sources: no answer, even if other evidence was gathered.
     if (dropped > 0 && !/\w/.test(kept)) {
       const { code, message, retryable } = new BusError('MODEL_UNGROUNDED', { dropped });
       const errors = [{ code, text: message, retryable }];

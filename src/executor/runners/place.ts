@@ -17,7 +17,7 @@ const environmentNames = [
 
 /**
  * What makes another program of a program: where it is found, what is loaded into it or run by it. A task may not set
- * them beside its arguments, where nobody who judges those sees it; `env NAME=value program` says it openly.
+ * them beside its arguments, where a judge of the arguments does not see it; `env NAME=value program` says it openly.
  */
 const forbidden = new RegExp(
   `^(?:${[
@@ -69,7 +69,7 @@ const forbidden = new RegExp(
   'i',
 );
 
-/** A folder below the root, whatever links there are. Throws ACTION_REFUSED. */
+/** A folder below the root, links resolved. Throws ACTION_REFUSED. */
 export async function folderBelow(root: string, cwd: string): Promise<string> {
   const refused = (detail: string): BusError => new BusError('ACTION_REFUSED', { detail });
   const real = await realpath(root).catch(() => undefined);

@@ -74,7 +74,7 @@ async function converse(
     chat: await chatFor(config, task, env),
   });
   try {
-    // Others see it from the beginning: who waits for it waits for somebody who is there.
+    // Visible from the beginning: agents that wait for it see that it is there.
     await bus.client();
     return await loop.run();
   } catch (error) {

@@ -64,16 +64,16 @@ const blastInput = z.strictObject({
   direction: z
     .enum(directions)
     .default('both')
-    .describe('up: who is concerned by a change; down: what it rests on.'),
+    .describe('up: what a change affects; down: what it depends on.'),
   offset: offsetInput,
 });
 
-/** `blast_radius`: who is concerned by a change. */
+/** `blast_radius`: what a change affects. */
 export const blastRadius: Tool<typeof blastInput> = {
   name: 'blast_radius',
   title: 'Blast radius',
   description:
-    'Who is concerned by a change of this symbol (consumers, at any depth), and what it rests on (dependencies), with the call sites. Ask before you change something that others use.',
+    'What a change of this symbol affects (consumers, at any depth), and what it depends on (dependencies), with the call sites. Ask before you change code that is used elsewhere.',
   input: blastInput,
   output: z.looseObject({
     symbol: z.string(),
@@ -119,11 +119,11 @@ function blastText({
   limit_met,
 }: Blast): string {
   return [
-    `${symbol}: ${metrics.totalImpacted} concerned by a change, at most ${metrics.maxConsumerDepth} calls away`,
+    `${symbol}: ${metrics.totalImpacted} affected by a change, at most ${metrics.maxConsumerDepth} calls away`,
     ...section('Consumers', consumers),
     ...section('Dependencies', dependencies),
     ...metrics.criticalPaths.map(({ path, reason }) => `${reason}: ${path.join(' → ')}`),
-    ...(limit_met ? ['note: the search met its limit'] : []),
+    ...(limit_met ? ['note: limit reached, there is more'] : []),
     ...warnings.map((each) => `note: ${each}`),
   ].join('\n');
 }
@@ -141,12 +141,12 @@ function section(head: string, nodes: readonly BlastNode[]): string[] {
 
 const securityInput = z.strictObject({ symbol: symbolInput });
 
-/** `security_blast_radius`: the same with the eyes of an attacker. */
+/** `security_blast_radius`: the same for security. */
 export const securityBlastRadius: Tool<typeof securityInput> = {
   name: 'security_blast_radius',
   title: 'Security blast radius',
   description:
-    'What a symbol or a file means for security: weaknesses within two calls of it, who can reach it from outside, and how grave a change is.',
+    'What a symbol or a file means for security: weaknesses within two calls of it, who can reach it from outside, and how severe a change is.',
   input: securityInput,
   output: z.looseObject({
     target: z.looseObject({ symbol: z.string(), file_path: z.string() }),

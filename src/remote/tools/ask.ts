@@ -95,7 +95,7 @@ export const ask: Tool<typeof askInput> = {
   name: 'ask',
   title: 'Ask the code base',
   description:
-    'A question to whichever shards of the code base know most of it, answered in milliseconds with sources as path:line. For what crosses from one part of the code to another take query_lattice.',
+    'A question to the shards that know most about it, answered in milliseconds with sources as path:line. For what crosses from one part of the code to another take query_lattice.',
   input: askInput,
   output: askedOutput,
   annotations: looks,
@@ -202,7 +202,7 @@ export const queryLattice: Tool<typeof latticeInput> = {
   name: 'query_lattice',
   title: 'Ask across shards',
   description:
-    'For a question whose answer crosses from one part of the code to another: it enters at the shard that knows most, follows real references (every link with its call site and definition), and comes back as one answer with the hops it took. `partial` says that somebody could not be asked.',
+    'For a question whose answer crosses from one part of the code to another: it starts at the shard that knows most, follows real references (every link with its call site and definition), and comes back as one answer with the hops it took. `partial` says that a shard could not be asked.',
   input: latticeInput,
   output: z.looseObject({
     answer: z.string().describe('[n] is the n-th citation, counted through all hops.'),

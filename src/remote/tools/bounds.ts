@@ -41,7 +41,7 @@ export interface Drafted {
 
 /**
  * As much of an answer as fits into so many characters: long strings are cut, then rows are left out from
- * the end. `draft` writes it down, and is told whether something is missing. Throws INTERNAL when not even
+ * the end. `draft` writes it down; `isCut` says that something is missing. Throws INTERNAL when not even
  * its empty lists fit, which would be an answer with too many fields.
  */
 export function fitted<V extends object>(

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js';
 import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
 import type { CodedError } from '../../pgc/shapes.js';
 import type { RemoteQuestions } from '../questions.js';
-import { answerTokens, charsPerToken, fitted, type Cut, type Drafted } from './bounds.js';
+import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
 export const timeoutS = { default: 30, max: 600 } as const;
@@ -23,6 +23,20 @@ export const looks: Annotations = {
   idempotentHint: true,
   openWorldHint: false,
 };
+
+/** Adds something, and reaches other agents. */
+export const acts: Annotations = {
+  ...looks,
+  readOnlyHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** An answer that is one sentence. */
+export function plain<V extends object>(value: V, text: string): Answer<V> {
+  const none = { cut: listsOf<V>(), total: 0, shown: () => 0, rest: () => '' };
+  return { value, ...none, text: () => text };
+}
 
 /** What most tools need of the bus. */
 export interface AskingBus {

@@ -13,12 +13,12 @@ const input = z.strictObject({
   citations: z.array(citationInput).min(1).max(citationsMax).describe('Sources of an answer.'),
 });
 
-/** `verify_citations`: decided from the files, not from anyone's word. */
+/** `verify_citations`: checked against the files. */
 export const verifyCitations: Tool<typeof input> = {
   name: 'verify_citations',
   title: 'Check citations',
   description:
-    'Are these citations true? Decided from the files and git alone: valid, stale (the file has changed; now_at says where the text is) or false. Do this before you rely on an answer.',
+    'Are these citations true? Checked against the files and git only: valid, stale (the file has changed; now_at says where the text is) or false. Do this before you rely on an answer.',
   input,
   output: z.looseObject({
     valid: z.int(),

@@ -21,7 +21,7 @@ const reports = [
 test('each section is told in a line, and one that says nothing is not', () => {
   expect(reportLines(reports, false)).toEqual([
     '',
-    '  Modes (--full tells their sections whole)',
+    '  Modes (--full prints all of their sections)',
     '    constitutional: 0 found',
     `      ${'Attack Surface'.padEnd(30)} 2 rows`,
     `      ${'Reasons'.padEnd(30)} the first (and 2 more)`,
