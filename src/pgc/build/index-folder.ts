@@ -6,7 +6,7 @@ import type { RuleDigests } from '../mine/fact-store.js';
 import { FileStamps } from './file-stamps.js';
 import { historyNote, languagesOf, type IndexReport } from './index-report.js';
 import { rulesOf } from '../mine/items/rule-file.js';
-import { countReasons, writeLeftOut } from './left-out.js';
+import { countReasons, writeLeftOut } from './left-out-files.js';
 import {
   keptPlan,
   placeOf,
@@ -21,7 +21,7 @@ import { buildCoherence } from '../overlay/coherence.js';
 import { FileLineage } from '../overlay/file-lineage.js';
 import { generatorVersion } from '../overlay/generators.js';
 import { buildLineage } from '../overlay/lineage.js';
-import { linesOf, PlanInForce } from './plan-in-force.js';
+import { linesOf, PlanInForce } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { gitEnvironment, safeGit } from './git.js';
+import { gitEnvironment, safeGit } from './run-git.js';
 
 /** `stopped`: whoever took the output wanted no more. `failed`: git is missing, broken, or says no. */
 export type GitEnd = 'ended' | 'failed' | 'stopped' | 'bytes' | 'time' | 'aborted';
