@@ -18,17 +18,17 @@ import { shardBudget } from './host-memory.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
 import { claim } from './take-over.js';
 
-/** A refresh removes what it replaces: whoever was about to open that reads the manifest again. */
+/** A refresh removes replaced files, so opening one may fail; then the manifest is read again. */
 const openAttemptsMax = 3;
 
 export interface HostOptions {
   share: Share;
   memoryBytes: number;
-  /** Shards that another host serves are taken over from it; else they are left alone, and it is an error. */
+  /** Takes shards over from another host; else a shard served elsewhere is an error. */
   takesOver: boolean;
 }
 
-/** The shards of one index, or a part of them, each an agent of its own; opened when they are asked. */
+/** Serves the shards of one index, or a part of them, each as an agent of its own; shards are opened on demand. */
 export class Host {
   readonly #config: Config;
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class Host {
   #leave: ((trouble: BusError | undefined) => void) | undefined;
   #source: ShardSource | undefined;
   #pool: ShardPool<Shard> | undefined;
-  /** Resolves when the index was read for the first time. */
+  /** Resolves when the index has been read for the first time. */
   readonly #known: Promise<ShardPool<Shard>>;
   #tellKnown: ((pool: ShardPool<Shard>) => void) | undefined;
   #engine: Engine | undefined;
@@ -61,7 +61,9 @@ export class Host {
     this.#known = new Promise((resolve) => (this.#tellKnown = resolve));
   }
 
-  /** Resolves when no shard is left here: others took them over, or the broker refused them for that reason. */
+  /**
+   * Resolves when no shard is left here, because other hosts took them over or the broker refused them as taken over.
+   */
   get left(): Promise<BusError | undefined> {
     return this.#left;
   }
@@ -72,7 +74,7 @@ export class Host {
     return this.#loading;
   }
 
-  /** The old index is served until the new one is known; a broken one changes nothing. */
+  /** The old index is served until the new one has been read; a damaged one changes nothing. */
   async reloadIfNewer(): Promise<void> {
     if (this.#loading !== undefined || this.#stamp() === this.#seen) return;
     const stamp = this.#stamp();
@@ -86,8 +88,8 @@ export class Host {
   }
 
   /**
-   * Counts the tree as a whole against the memory of this process, as long as it is open beside the shards. Its size is known with
-   * the index, which may be read only after the first analysis has come.
+   * Counts the whole tree against the memory of this process while it is open beside the shards. Its size is known
+   * once the index has been read, which may be after the first analysis request.
    */
   reserveTree(): Disposable {
     let isOver = false;
@@ -116,7 +118,7 @@ export class Host {
   async #load(): Promise<void> {
     const { home } = this.#config;
     this.#manifest = placeOf(await realRoot(this.#folder), home).manifest;
-    // Before reading: what is swapped in meanwhile must count as newer.
+    // Before reading, so that an index swapped in meanwhile counts as newer.
     const stamp = this.#stamp();
     const before = this.#engine;
     const engine = await this.#engineInForce();
@@ -128,11 +130,11 @@ export class Host {
     this.#exchange(source, engine !== before);
     this.#seen = stamp;
     await this.#serve(source);
-    // The first question shall not wait for the model, and nobody for this.
+    // In the background, so that the first question need not wait for the model.
     void source.warm();
   }
 
-  /** Shards whose version is another are closed, when their last answer is given; the others stay open. */
+  /** Closes shards whose version has changed, after their last answer; others stay open. */
   #exchange(source: ShardSource, isOtherEngine: boolean): void {
     const pool = (this.#pool ??= this.#openPool());
     for (const [alias, { version }] of this.#source?.shards ?? [])
@@ -160,7 +162,7 @@ export class Host {
     return this.#withIndex((source) => source.openShard(alias));
   }
 
-  /** Files that are gone were replaced by a refresh that we have not noticed yet. */
+  /** A missing file was replaced by a refresh that this host has not noticed yet. */
   async #withIndex<T>(work: (source: ShardSource) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -173,7 +175,7 @@ export class Host {
     }
   }
 
-  /** Only what is read: registering may wait for a broker, and a question waits for this. */
+  /** Reads the index without registering: registration may wait for a broker, and a question waits for this. */
   async #reread(): Promise<void> {
     const { share } = this.#options;
     const { home } = this.#config;
@@ -217,7 +219,7 @@ export class Host {
   #host(id: string, alias: string): HostedShard {
     const running = this.#hosted.get(id);
     if (running !== undefined) return running;
-    // Whoever closes us has closed the others already.
+    // `close` does not see shards that are added after it ran.
     this.#assertOpen();
     const client = openClient(
       this.#config,
@@ -246,7 +248,7 @@ export class Host {
   }
 
   #onGone(id: string, client: Client): void {
-    // It was closed here.
+    // It was closed by this host.
     if (this.#hosted.get(id)?.client !== client) return;
     this.#log.info({ agent: id, code: client.trouble?.code ?? '' }, 'shard left');
     const all = [...this.#hosted.values()];
@@ -259,7 +261,7 @@ export class Host {
     return (this.#pool ??= this.#openPool());
   }
 
-  /** A run of the indexer may have made what the first one found missing. */
+  /** A run of the indexer may have installed what was missing before. */
   async #engineInForce(): Promise<Engine> {
     if (this.#engine?.embedder !== undefined) return this.#engine;
     await this.#engine?.[Symbol.asyncDispose]();
@@ -268,7 +270,7 @@ export class Host {
     return this.#engine;
   }
 
-  /** Each sentence once: many shards may share it. */
+  /** Logs each sentence once: many shards may report the same. */
   #warn(warning: string): void {
     if (this.#told.has(warning) || this.#told.size >= warningsMax) return;
     this.#told.add(warning);
@@ -280,13 +282,13 @@ export class Host {
       const stat = statSync(this.#manifest);
       return `${stat.ino}:${stat.mtimeMs}`;
     } catch {
-      // Removed, or no longer ours to read: what is open is served on.
+      // Removed or not readable: the open index is served on.
       return this.#seen;
     }
   }
 }
 
-/** Sentences that are logged. */
+/** Limit for distinct logged warnings. */
 const warningsMax = 2_048;
 
 /** The same in all processes that share a tree. */

@@ -15,18 +15,18 @@ import { optionsOf } from '../asking-options.js';
 const scopePathsMax = 16;
 const scopeCharsMax = 1_500;
 
-/** Asks the host of a shard to finish what it is answering, for another host is about to take the shard over. */
+/** Asks the host of a shard to finish its current answers, because another host is about to take the shard over. */
 export const handOverType = 'pgc.hand_over';
-/** Questions that take longer are asked again by whoever asked them. */
+/** Requests that take longer are sent again by their callers. */
 export const finishMsMax = 10_000;
-/** The other host greets the broker within this, or it has failed and the shard stays. */
+/** The other host must register within this time; else the shard stays here. */
 export const greetMsMax = 3_000;
 
-/** What a shard answers from. */
+/** Access to one shard of the pool. */
 export interface ShardAccess {
   /** The encoded answer. */
   card(): Promise<Buffer>;
-  /** Opens the shard where it is not open. */
+  /** Opens the shard if needed. */
   use<T>(work: (shard: Shard) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
@@ -34,7 +34,7 @@ export interface ShardAccess {
 export class HostedShard {
   #answering = 0;
   #onIdle: (() => void) | undefined;
-  /** While it is being handed over: resolves when it stays after all. */
+  /** During a takeover: resolves when the shard stays here after all. */
   #stays: Promise<void> | undefined;
 
   constructor(
@@ -60,7 +60,7 @@ export class HostedShard {
     client.serve({
       [shardMessages.card.type]: () => this.#answered(() => access.card()),
       [handOverType]: (request) => {
-        // A sign of life: finishing may take a while.
+        // A sign of life, because finishing may take a while.
         request.progress(Buffer.alloc(0));
         return this.#handOver();
       },
@@ -69,7 +69,7 @@ export class HostedShard {
     client.serve({
       [ask.type]: (incoming) =>
         this.#answered(async () => {
-          // Whoever waits for a model keeps no shard open.
+          // The shard need not stay open while a model writes.
           const its = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
             access.use(work, incoming.signal);
           const request = ask.request.decode(incoming.body);
@@ -98,7 +98,7 @@ export class HostedShard {
     answer(shardMessages.read, (its, request) => its.readFiles(request));
   }
 
-  /** Another host has taken it over, or the broker refused it. */
+  /** Another host has taken the shard over, or the broker refused it. */
   get isGone(): boolean {
     return this.client.state === 'closed';
   }
@@ -108,7 +108,7 @@ export class HostedShard {
   }
 
   async #answered(work: () => Promise<Buffer>): Promise<Buffer> {
-    // Not begun: the broker tells whoever asked as soon as the other host is there, and that one is asked again.
+    // Not started: when the other host has registered, the broker tells the callers, who ask that host.
     while (this.#stays !== undefined) await this.#stays;
     if (this.isGone) throw new BusError('SUPERSEDED', { agent: this.client.identity.agent });
     this.#answering += 1;
@@ -120,7 +120,7 @@ export class HostedShard {
     }
   }
 
-  /** Replies when everything that was begun is answered; what comes from now on waits for the other host. */
+  /** Replies when all started requests are answered; later ones wait for the other host. */
   async #handOver(): Promise<Buffer> {
     let stay: (() => void) | undefined;
     const stays = new Promise<void>((resolve) => (stay = resolve));

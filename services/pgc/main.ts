@@ -5,12 +5,12 @@ import { notifySystemd, untilStopped } from '../process.js';
 import { Host, type HostOptions } from './host.js';
 import { openTreeDesk } from './tree-agent.js';
 
-/** How often the host looks whether a newer index was swapped in: at one file. */
+/** How often the host checks whether a newer index was swapped in. */
 const indexPollMs = 250;
 
 /**
- * `sigma agent pgc REPO`: serves the shards of a built index, or some of them, until it is told to stop or other
- * processes have taken all of them over. Throws INDEX_*, USAGE, ALREADY_SERVED.
+ * `sigma agent pgc REPO`: serves all or some shards of a built index until it is stopped or other processes have taken
+ * all of them over. Throws INDEX_*, USAGE, ALREADY_SERVED.
  */
 export async function runPgc(config: Config, folder: string, options: HostOptions): Promise<void> {
   const log = openLog(config, { service: 'pgc' });
@@ -19,7 +19,7 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const host = new Host(config, folder, options, log);
   scope.defer(() => host.close());
   const loaded = host.load();
-  // When it is stopped first, nobody is left to hear.
+  // Unhandled when the process is stopped before it has loaded.
   loaded.catch(() => undefined);
   const { memoryBytes } = options;
   const reserve = (): Disposable => host.reserveTree();
@@ -27,7 +27,7 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   scope.defer(() => desk.close());
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
   scope.defer(() => clearInterval(polling));
-  // The broker may come later than we do; being told to stop must not wait for it.
+  // The broker may start later, and a stop must not wait for it.
   const first = await Promise.race([loaded.then(() => 'registered'), stopped]);
   if (first === 'registered') await notifySystemd('READY=1');
   const why = await Promise.race([stopped, host.left]);

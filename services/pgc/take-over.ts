@@ -6,25 +6,25 @@ import { traceTo, type Logger } from '../../src/observe/log.js';
 import { openClient, untilAccepted } from '../process.js';
 import { finishMsMax, handOverType } from './hosted-shard.js';
 
-/** Shards that are asked to come over at once; each is parked for as long as its turn takes. */
+/** Concurrent takeovers; requests to a shard wait during its turn. */
 const handOversAtOnce = 8;
 const handOverMsMax = finishMsMax + 2_000;
-/** A host that lives says so within this, also while it is busy; the sessions of a killed one linger for seconds. */
+/** A live host shows a sign of life within this time, even when busy; sessions of a killed one linger for seconds. */
 const signMsMax = 1_500;
-/** One that was killed counts as there until its silence is noticed. */
+/** A killed host counts as present until the broker notices its silence. */
 const leavingMsMax = 8_000;
 const pollMs = 100;
 
 export interface Claim {
   ids: readonly string[];
-  /** Of the tree, for the error. */
+  /** The tree's path, for the error. */
   path: string;
   takesOver: boolean;
-  /** Nothing more is wanted. */
+  /** Aborts the claim. */
   signal: AbortSignal;
 }
 
-/** Of these agents, the ones that somebody serves now. */
+/** The agents among `ids` that a host serves at this moment. */
 export async function servedAmong(client: Client, ids: readonly string[]): Promise<string[]> {
   const agents = await client.agents({ role: 'pgc' });
   const served = new Set(
@@ -34,8 +34,8 @@ export async function servedAmong(client: Client, ids: readonly string[]): Promi
 }
 
 /**
- * Calls `begin` with each shard when nobody else answers for it, or when the host that does has answered all it had
- * begun: from then on until this process greets the broker, questions wait there. Throws ALREADY_SERVED, INTERRUPTED.
+ * Calls `begin` for each shard when no other host serves it, or when its host has finished the requests it had
+ * started; until this process registers, further requests wait at the broker. Throws ALREADY_SERVED, INTERRUPTED.
  */
 export async function claim(
   config: Config,
@@ -57,12 +57,12 @@ export async function claim(
     const free = ids.filter((id) => !theirs.has(id));
     await Promise.all(free.map(begin));
     const queue = served.values();
-    // All of a process that is gone are gone.
+    // When one shard's host is dead, all shards of that process are free.
     let isDead = false;
     const work = async (): Promise<void> => {
       for (const id of queue) {
         if (!isDead) isDead = await handOver(client, id, log);
-        // Ending, we would take the shard from a host that could go on with it.
+        // This process is stopping, so the shard stays with a host that can serve it.
         if (signal.aborted) throw new BusError('INTERRUPTED');
         await begin(id);
       }
@@ -84,8 +84,8 @@ async function untilFree(client: Client, ids: readonly string[], path: string): 
 }
 
 /**
- * Resolves when its host has answered what it had begun. One that shows no life, or cannot hand over, loses the shard
- * all the same: whoever waits for its answers asks again. True: it shows none.
+ * Resolves when the shard's host has finished its requests. A host that shows no sign of life or cannot hand over
+ * loses the shard anyway: callers ask again. True: no sign of life.
  */
 async function handOver(client: Client, id: string, log: Logger): Promise<boolean> {
   const silence = new AbortController();

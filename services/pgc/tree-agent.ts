@@ -7,7 +7,10 @@ import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openClient, untilAccepted } from '../process.js';
 import { TreeDesk, type TreeMemory } from './tree-desk.js';
 
-/** The desk of a tree on a connection of its own, which needs no shard to be open. Offers in the background. Throws REPO_UNREADABLE. */
+/**
+ * Serves analyses of a tree on a connection of its own, independent of open shards. Registers in the background.
+ * Throws REPO_UNREADABLE.
+ */
 export async function openTreeDesk(
   config: Config,
   folder: string,

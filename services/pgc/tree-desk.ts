@@ -9,11 +9,11 @@ import type { AnalysisName } from '../../src/pgc/analyse/analyses.js';
 import { treeMessages } from '../../src/pgc/serve/messages.js';
 import { treeServiceOf } from '../../src/pgc/serve/tree-service.js';
 
-/** Analyses that are asked for and not answered; one more is refused BROKER_BUSY. */
+/** Limit for unanswered analyses; one more is refused with BROKER_BUSY. */
 export const jobsMax = 16;
-/** An analysis that nobody waits for any more is given this long before its thread is ended: opening a tree anew takes seconds. */
+/** How long a cancelled analysis may go on before its thread is terminated: opening a tree again takes seconds. */
 const graceMsDefault = 2_000;
-/** A tree that nobody asks about is closed after this: an index of a kernel takes a gigabyte. */
+/** The tree is closed after this long without a request: the index of a kernel takes a gigabyte. */
 export const idleMs = 60_000;
 
 export interface TreeWorkerData {
@@ -25,7 +25,7 @@ export interface TreeJob {
   id: number;
   name: AnalysisName;
   body: Uint8Array;
-  /** Of its answer, by the clock of the system, which threads share; 0: whenever. */
+  /** Deadline by the system clock, which threads share; 0: none. */
   untilMs: number;
 }
 
@@ -38,28 +38,28 @@ export type TreeReply = { id: number } & (
 );
 
 export interface TreeDeskParts {
-  /** Of the tree, as it was named. */
+  /** The tree's path as given. */
   folder: string;
   home: string;
-  /** Changes when another index is in force. */
+  /** Changes when another index has been swapped in. */
   stamp: () => string;
   memory: TreeMemory;
   idleMs?: number;
   graceMs?: number;
-  /** Of the thread. */
+  /** The thread's module, for tests. */
   module?: URL;
 }
 
 export interface TreeMemory {
-  /** The heap of the thread is not larger: it ends, and not the process. */
+  /** Heap limit of the thread: if it runs out, the thread ends, not the process. */
   memoryBytes: number;
-  /** Called when a tree is opened; disposed of when it is closed. */
+  /** Called when the tree is opened; disposed of when it is closed. */
   reserve: () => Disposable;
 }
 
 /**
- * Answers the analyses of a whole tree from its index. In a thread of its own, which opens all shards once more
- * when it is first asked: the shards that answer questions beside it do not wait for a walk over five million calls.
+ * Answers analyses of a whole tree from its index. A separate thread opens all shards again on the first request, so
+ * that the agents of single shards do not wait for a walk over five million calls.
  */
 export class TreeDesk {
   readonly #parts: TreeDeskParts;
@@ -68,7 +68,7 @@ export class TreeDesk {
   #open = 0;
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Ends with the last analysis that came. */
+  /** The end of the queue. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: TreeDeskParts) {
@@ -87,9 +87,9 @@ export class TreeDesk {
   }
 
   /**
-   * One after the other: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died), CANCELLED when
-   * the signal is given or the desk is closed, and what the analysis throws. `deadlineMs`: what the analysis knows by then is
-   * its answer, its turn included; 0: there is none.
+   * Runs one analysis at a time: each takes a whole processor. Throws BROKER_BUSY, AGENT_FAILED (the thread died),
+   * CANCELLED when the signal aborts or this is closed, and what the analysis throws. `deadlineMs`, which includes
+   * waiting in the queue: the answer is what the analysis has found by then; 0: none.
    */
   async answer(
     name: AnalysisName,
@@ -111,7 +111,7 @@ export class TreeDesk {
     }
   }
 
-  /** What nobody waits for any more, or nobody can hear, is not begun, and what does not end is ended with its thread. */
+  /** A cancelled analysis is not started; one that does not stop is terminated with its thread. */
   async #run(job: Omit<TreeJob, 'id'>, signal: AbortSignal): Promise<Buffer> {
     if (signal.aborted || this.#isClosed) throw new BusError('CANCELLED');
     const thread = this.#threadInForce();
@@ -129,7 +129,7 @@ export class TreeDesk {
     throw new BusError('CANCELLED');
   }
 
-  /** What is under way fails with its thread, and what waits behind it is not begun. */
+  /** The running analysis fails; waiting ones are cancelled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -142,7 +142,7 @@ export class TreeDesk {
     await thread?.end();
   }
 
-  /** Of the index that is in force now. */
+  /** A thread with the current index. */
   #threadInForce(): TreeThread {
     const stamp = this.#parts.stamp();
     if (this.#thread?.isAlive === true && stamp === this.#stamp) return this.#thread;
@@ -165,7 +165,7 @@ interface Waiting {
   reject: (error: BusError) => void;
 }
 
-/** Has one job at a time. */
+/** One job at a time. */
 class TreeThread {
   readonly #worker: Worker;
   readonly #reserved: Disposable;
@@ -176,7 +176,7 @@ class TreeThread {
   constructor(module: URL, workerData: TreeWorkerData, { memoryBytes, reserve }: TreeMemory) {
     const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024);
     this.#worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb } });
-    // Without a thread (the system has no room for one) there is nobody to give it back.
+    // If the system cannot start a thread, the constructor throws before memory is reserved.
     this.#reserved = reserve();
     this.#worker.unref();
     this.#worker.on('message', (reply: TreeReply) => this.#settle(reply));

@@ -21,7 +21,7 @@ port.on('message', (job: TreeJob) => {
   void answerTo(job).then((reply) => port.postMessage(reply));
 });
 
-/** What fails now (too many open files) may be there for the next question. */
+/** A failure (such as too many open files) is not cached: the next request tries again. */
 async function opened(): Promise<OpenedTree> {
   try {
     return await openIndex(folder, home);

@@ -7,11 +7,14 @@ import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 const nowhere: CallTargets = { inside: [], lookup: undefined };
 
 /**
- * Where a call leads, for everything that follows calls. In C: what its own file defines, or else what is
- * visible through its includes; a header that both declares and defines a name holds a stand-in for
- * configurations that lack the real one, so a call that reaches only stand-ins may also leave the shard.
- * In languages with modules: what its file defines or imports; a method of the caller's own class and its
- * bases, or one of an imported file, where the name of the receiver decides between classes.
+ * The definitions that a call leads to; used by everything that follows calls.
+ *
+ * C and C++: the definitions of the call's own file, else those visible through its includes. A header that both
+ * declares and defines a name holds a stand-in for other configurations, so a call that reaches only stand-ins may
+ * also leave the shard.
+ *
+ * Languages with modules: what the file defines or imports; a method of the caller's own class or its bases; or a
+ * method in an imported file, where the receiver's name decides between classes.
  */
 export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   const scope = ownReceivers.test(call.receiver) ? call.caller : '';
@@ -21,7 +24,7 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   );
 }
 
-/** The same for all calls of one name: what bears it is looked up once, and its includes decide once per file. */
+/** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
 export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): CallTargets[] {
   const known = new Map<string, CallTargets>();
   let named: NamedCandidate[] | undefined;
@@ -29,7 +32,7 @@ export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): Ca
     if (!isC(index, call.file)) return targetsOfCall(index, call);
     if (call.kind === 'member') return nowhere;
     named ??= namedAs(index, call.callee);
-    // Nothing of this file matters where nothing bears the name.
+    // Without candidates in this shard, the file makes no difference.
     const key = named.length === 0 ? call.kind : `${call.kind} ${call.file}`;
     const targets = known.get(key) ?? targetsInC(index, call, named);
     known.set(key, targets);
@@ -43,7 +46,7 @@ function namedAs(index: ShardIndex, name: string): NamedCandidate[] {
   return index.symbolsNamed(name).map((each) => candidateOf(index, each));
 }
 
-/** In C the name of a member says nothing about the function that the pointer holds. */
+/** In C, the name of a member does not say which function its pointer holds. */
 function targetsInC(
   index: ShardIndex,
   call: CallRow,

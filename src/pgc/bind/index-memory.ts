@@ -7,11 +7,11 @@ import type { ShardIndex } from '../format/shard-index.js';
 export interface CallTargets {
   /** Definitions in this shard that the call may reach. */
   inside: number[];
-  /** What another shard may define instead; undefined when nothing can be meant there. */
+  /** What another shard may define instead; undefined when no other shard can be meant. */
   lookup: Lookup | undefined;
 }
 
-/** Entries of one kind per index; at the limit the memory starts anew. */
+/** Entries per cache; a full cache is cleared. */
 const remembered = 100_000;
 interface Memory {
   targets: Map<string, CallTargets>;
@@ -19,13 +19,13 @@ interface Memory {
   scopes: Map<number, FileScope>;
   aliases?: Map<string, Set<string>>;
   modules?: Map<string, number>;
-  /** By file: of what it is asked for most. */
+  /** By file number: the most frequent lookup. */
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
 }
 
-/** An index never changes, so what was worked out of it stays true for as long as it lives. */
+/** An index never changes, so cached results hold for as long as it lives. */
 const memories = new WeakMap<ShardIndex, Memory>();
 
 function memoryOf(index: ShardIndex): Memory {
@@ -37,7 +37,7 @@ function memoryOf(index: ShardIndex): Memory {
   return memory;
 }
 
-/** What a key was worked out to be, or else works it out now. */
+/** The cached targets of a key, computed on the first request. */
 export function rememberedTargets(
   index: ShardIndex,
   key: string,
@@ -53,7 +53,7 @@ export function rememberedTargets(
   return known;
 }
 
-/** Call sites of a name in this shard. */
+/** Number of call sites of a name in this shard. */
 export function siteCount(index: ShardIndex, name: string): number {
   const { sites } = memoryOf(index);
   let known = sites.get(name);
@@ -65,7 +65,7 @@ export function siteCount(index: ShardIndex, name: string): number {
   return known;
 }
 
-/** The imports of a file, remembered. */
+/** The imports of a file, cached. */
 export function importsInto(index: ShardIndex, file: number): FileScope {
   const { scopes } = memoryOf(index);
   let known = scopes.get(file);
@@ -89,7 +89,7 @@ export function aliasesOf(index: ShardIndex, name: string): readonly string[] {
   return [...(memory.aliases.get(name) ?? [])];
 }
 
-/** Files of languages with modules, by the name of their module. */
+/** Module name → file, for languages with modules. */
 export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
   const memory = memoryOf(index);
   if (memory.modules === undefined) {
@@ -114,7 +114,7 @@ export function pathOf(index: ShardIndex, file: number): string {
   return memory.paths[file] ?? '';
 }
 
-/** What a file includes, as it writes it. */
+/** Include targets of a file, as written. */
 export function includesOf(index: ShardIndex, file: number): readonly string[] {
   const { includes } = memoryOf(index);
   let known = includes.get(file);

@@ -2,7 +2,7 @@ import { pathOf } from './index-memory.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
 
-/** A symbol of a shard as the rule of visibility sees it. */
+/** A symbol in the form that the visibility rule takes. */
 export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
   const row = index.symbolPlace(symbol);
   return {
@@ -17,7 +17,7 @@ export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id
   };
 }
 
-/** Whether a symbol only stands in for the real one; see `isStandIn`. */
+/** Whether a symbol only stands in for the real definition; see `isStandIn`. */
 export function isStandInOf(index: ShardIndex, symbol: number): boolean {
   const own = candidateOf(index, symbol);
   if (!mayStandIn(own)) return false;

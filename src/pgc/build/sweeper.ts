@@ -4,15 +4,14 @@ import { cardFileName } from '../search/card/card-file.js';
 import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
 
 /**
- * Removes what is not served: what a killed run left half written, what a failed one has written in vain
- * (on a full disk the next one needs the space), and what a new index replaces. Only for the process that
- * holds the lock of the facts.
+ * Removes files that are not served: those of a killed run, those of a failed one (after a full disk the next run
+ * needs the space), and those that a new index replaces. Only for the process that holds the lock of the facts.
  */
 export class Sweeper implements AsyncDisposable {
   readonly #place: IndexPlace;
-  /** Undefined: it is not known what is served, an older version may know; nothing of it is removed. */
+  /** Undefined: it is not known what is served (an older version may know), so nothing is removed. */
   #served: readonly ManifestShard[] | undefined;
-  /** What stood in `segments/` when the run began, and what it did not remove. */
+  /** Files in `segments/` that were there when the run began and were kept. */
   #found: ReadonlySet<string> = new Set();
 
   private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
@@ -30,20 +29,20 @@ export class Sweeper implements AsyncDisposable {
   }
 
   /**
-   * Files of these shards that have come since it began, also in the place of served ones that were lost: they
-   * have to reach the disk before a manifest names them. What was there is there, or was replaced by `writeAtomically`.
+   * Files of these shards written since the run began. They must reach the disk before a manifest names them. Older
+   * files are on disk already, or were replaced by `writeAtomically`.
    */
   unsettled(shards: readonly ManifestShard[]): string[] {
     return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
   }
 
-  /** From now on these are served. */
+  /** Call after the swap: these shards are served from now on. */
   async keep(shards: readonly ManifestShard[]): Promise<void> {
     this.#served = shards;
     await this.#sweep();
   }
 
-  /** From now on it is not known which of two indexes is served: nothing of either is removed. */
+  /** Call when it is unknown which of two indexes is served: nothing of either is removed. */
   release(): void {
     this.#served = undefined;
   }
@@ -52,7 +51,7 @@ export class Sweeper implements AsyncDisposable {
     await this.#sweep();
   }
 
-  /** Resolves with what it left in `segments/`. */
+  /** Resolves with the names that it kept in `segments/`. */
   async #sweep(): Promise<string[]> {
     const { folder, segments, cards } = this.#place;
     const left = await remove(segments, this.#isLeft());
@@ -69,7 +68,7 @@ export class Sweeper implements AsyncDisposable {
   }
 }
 
-/** Resolves with the names of the others. What cannot be removed now is no failure of the run: the next one tries again. */
+/** Resolves with the names of the other files. A file that cannot be removed now is left to the next run. */
 async function remove(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
   const others: string[] = [];
   for (const name of await readdir(folder).catch((): string[] => [])) {

@@ -26,13 +26,13 @@ import { StringTable } from './string-table.js';
 import { PackedTerms } from './term-index.js';
 
 const blobBytes = 20;
-/** Columns of the tables, in their order. */
+/** Columns of the tables, in this order. */
 const symbolColumn = {
   ...{ name: 0, kind: 1, flags: 2, file: 3, line: 4, rest: 5, signature: 6, container: 7, doc: 8 },
 } as const;
 const importColumn = { target: 0, line: 1, firstName: 2 } as const;
 
-/** One shard, read from one file: typed views over one buffer, strings decoded when asked for. */
+/** One shard, read from one file: typed views of one buffer; strings are decoded on demand. */
 export class Segment implements ShardIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
@@ -51,7 +51,9 @@ export class Segment implements ShardIndex {
   readonly #texts: StringTable;
   readonly #kinds: readonly string[];
 
-  /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
+  /**
+   * `place`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
+   */
   private constructor(sections: Sections, place: Partial<ShardInfo>) {
     const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
     this.info = { ...info, ...place };
@@ -214,7 +216,7 @@ export class Segment implements ShardIndex {
     return this.#calls.slotsOf(name);
   }
 
-  /** All of them, in the order of their names. */
+  /** In order of the names. */
   slots(): Iterable<CallRow> {
     return this.#calls.slots();
   }
@@ -273,7 +275,7 @@ export class Segment implements ShardIndex {
     return this.#terms.averageLength(field);
   }
 
-  /** The memory goes with the last reference; nothing else is held open. */
+  /** Nothing is held open; the memory is freed with the last reference. */
   close(): void {
     return;
   }
@@ -313,7 +315,7 @@ const numberSections = [
 ] as const satisfies readonly SectionName[];
 type NumberSection = (typeof numberSections)[number];
 
-/** With their numbers of columns. */
+/** Section → number of columns. */
 const rowSections = {
   importRows: Object.keys(importColumn).length,
   symbolRows: Object.keys(symbolColumn).length,

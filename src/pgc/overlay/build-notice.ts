@@ -9,17 +9,20 @@ import type { OverlayName } from '../shapes.js';
 const noticeSchema = lazily((z) =>
   z.object({
     pid: z.number(),
-    /** When that process began, as the system counts: a number of a process is given again. */
+    /** Start time of the process (see `beganOf`), because process ids are reused. */
     began: z.string(),
-    /** Overlays by the alias of their shard. */
+    /** Overlays by shard alias. */
     overlays: z.record(z.string(), z.array(z.string())),
   }),
 );
 
-/** Overlays that are being made anew, by the alias of their shard. */
+/** Overlays that are being rebuilt, by shard alias. */
 export type Building = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Tells other processes what the run of this one makes anew; gone when the run ends, however it ends. */
+/**
+ * A file that tells other processes which overlays the current run rebuilds. Removed when the run ends, also after a
+ * failure.
+ */
 export class BuildNotice implements AsyncDisposable {
   readonly #path: string;
   readonly #overlays = new Map<string, Set<OverlayName>>();
@@ -60,7 +63,7 @@ export class BuildNotice implements AsyncDisposable {
   }
 }
 
-/** What a run makes anew just now; undefined when none runs. That of a run that was killed does not count. */
+/** What a run is rebuilding at this moment; undefined without a run. The notice of a killed run does not count. */
 export async function readBuilding(place: IndexPlace): Promise<Building | undefined> {
   const text = await readFile(pathOf(place), 'utf8').catch(() => '');
   if (text === '') return undefined;
@@ -85,17 +88,17 @@ export function isRunning(pid: number, began: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // It runs, as somebody else.
+    // EPERM: the process runs under another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   return beganOf(pid) === began;
 }
 
-/** When a process began, as the system counts: field 22 of `stat`, in ticks since the machine started; empty where the system has no such file. */
+/** Start time of a process in clock ticks since boot (field 22 of `stat`); empty on systems without /proc. */
 export function beganOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program, in brackets, may hold anything.
+    // The program's name, in brackets, may contain anything.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';

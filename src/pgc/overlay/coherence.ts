@@ -10,9 +10,9 @@ import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js'
 import { Verdicts, type Witness } from './verdicts.js';
 
 /**
- * O7 of every shard: what one file shows by itself, and of what names something else only where no shard
- * answers to the name. It is judged anew in every run, out of what the miners noted; no source is read, and
- * no shard is asked twice what it has answered. Where that fails it has failed in all shards.
+ * Builds O7 for every shard: contradictions that one file shows by itself, and names for which no shard has a
+ * definition. Decided again in every run from the candidates that the miners noted. No source is read, and a shard is
+ * not asked again what it has already answered. A failure fails O7 in all shards.
  */
 export async function buildCoherence(
   place: IndexPlace,
@@ -32,10 +32,10 @@ export async function buildCoherence(
   });
 }
 
-/** `files`: or why there are none. */
+/** `files`: or the reason why there are none. */
 function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['overlays'][string] {
   const noted = shard.overlays.O7;
-  // The miners could not note what there is.
+  // Mining failed, so there are no candidates.
   if (noted?.state === 'failed') return noted;
   if (typeof files === 'string') return failedState('O7', files);
   const { file, items } = files.get(shard.alias) ?? { file: '', items: 0 };
@@ -44,10 +44,10 @@ function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['ov
 
 type Files = Map<string, { file: string; items: number }>;
 
-/** What the miners noted, of which O7 is a part. */
+/** The part of a candidate item that O7 decides on. */
 type Note = Pick<OverlayItem, 'rule' | 'subject'>;
 
-/** `before`: undefined when nothing of it is to be kept. */
+/** `before`: undefined when nothing of the previous index may be reused. */
 async function written(
   place: IndexPlace,
   shards: readonly ManifestShard[],
@@ -73,7 +73,7 @@ async function written(
   return files;
 }
 
-/** Resolves with how many items there are. Throws INDEX_*, STORE_UNAVAILABLE. */
+/** Resolves with the number of items. Throws INDEX_*, STORE_UNAVAILABLE. */
 async function write(
   place: IndexPlace,
   { alias, candidates }: ManifestShard,
@@ -95,7 +95,7 @@ async function write(
   return writer.items;
 }
 
-/** The version of a shard says what its miners noted: what is new are the answers to that. */
+/** Named by the shard's version, which covers the candidates, and by the answers to them. */
 function fileName(
   { alias, version }: ManifestShard,
   notes: readonly Note[],
@@ -113,7 +113,7 @@ async function isWhole(path: string): Promise<boolean> {
   );
 }
 
-/** Items that follow each other in one file. */
+/** Groups consecutive items of the same file. */
 function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][] {
   const groups: [OverlayItem, ...OverlayItem[]][] = [];
   for (const item of items) {
@@ -124,17 +124,17 @@ function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][
   return groups;
 }
 
-/** What the whole code base says to the notes of the miners. */
+/** The answers of the whole code base to the candidates. */
 interface Answers {
-  /** Names that some shard has a symbol of, or that stand anywhere in code: fields, too, are none. */
+  /** Names defined in a shard, or used anywhere in code, such as fields. */
   known: (name: string) => boolean;
   knownOption: (name: string) => boolean;
-  /** Exported names that a comment at another place, or a document, speaks of. */
+  /** Exported names that a document, or a comment elsewhere, describes. */
   documented: (name: string) => boolean;
   hasKconfig: boolean;
 }
 
-/** What is asked of a shard, before the name that it is asked of. */
+/** Question type: the first letter of a question. The name follows. */
 const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
 
 async function answersOf(
@@ -183,12 +183,12 @@ async function answersOf(
     known: (name) => has(name, asked.mention),
     knownOption: (name) => has(name, asked.option),
     documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
-    // Where an O5 has failed nobody knows all options.
+    // If O5 failed in a shard, not all options are known.
     hasKconfig: options.size > 0 && shards.every(({ overlays }) => overlays.O5?.state === 'ready'),
   };
 }
 
-/** Entries of Kconfig are no code, and stand in O5. */
+/** The options that Kconfig files define, from O5. */
 async function optionsOf(
   place: IndexPlace,
   shards: readonly ManifestShard[],
@@ -203,7 +203,7 @@ async function optionsOf(
   return options;
 }
 
-/** A system call is defined by another name than it is called by. */
+/** A system call is defined under another name than callers use. */
 const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
 
 function testimony(index: Segment, question: string): boolean {
@@ -215,18 +215,18 @@ function testimony(index: Segment, question: string): boolean {
   return mark === asked.mention && standsIn(index, name);
 }
 
-/** Whether any code holds the whole name; its first term is just that. */
+/** Whether any code contains the whole name, which is its first term. */
 function standsIn(index: Segment, name: string): boolean {
   const [whole = ''] = bodyTermsOf(name);
   return index.documentFrequency(whole) > 0;
 }
 
-/** Documents of what was, and code that is nobody's interface. */
+/** Documents about the past; code that is no public interface. */
 const pastDocument =
   /(?:^|\/)(?:porting|changes|changelog|history|news|releases?|release-?notes|todo|credits)[\w.-]*$/i;
 const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
 
-/** Whether something in the code base answers to what was noted. */
+/** Whether the code base has what the candidate names. */
 function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
   switch (rule) {
     case 'made':
@@ -236,14 +236,14 @@ function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
     case 'mention':
       return answers.known(subject);
     case 'option':
-      // Without any Kconfig the names mean something else.
+      // Without any Kconfig, such names mean something else.
       return answers.knownOption(subject) || !answers.hasKconfig;
     default:
       return false;
   }
 }
 
-/** The item as O7 says it; undefined where something answers to it. */
+/** The O7 item of a candidate; undefined when the candidate is no contradiction. */
 function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
   const { rule, subject, file_path: path } = item;
   if (isAnswered(item, answers)) return undefined;

@@ -4,8 +4,8 @@ import type { FileHistory, History } from '../source/git/history.js';
 import { plainLine } from '../source/git/plain.js';
 
 /**
- * O3 of one file, from git: its history, who changed it most often, and what changes together with it. They
- * stand on its first line.
+ * The O3 items of one file from git: its history, its most frequent authors, and files that change together with it.
+ * Anchored on its first line.
  */
 export function lineageItems(history: History, path: string): ItemFact[] {
   const known = history.of(path);
@@ -25,12 +25,12 @@ export function lineageItems(history: History, path: string): ItemFact[] {
   ];
 }
 
-/** The day of the last change, as the text of a `history` item tells it. */
+/** The day of the last change, parsed from the text of a `history` item. */
 export function changeOf(text: string): string | undefined {
   return /, last (\d{4}-\d{2}-\d{2}) by /.exec(text)?.[1];
 }
 
-/** Of a history that was cut short only the newest part is known. */
+/** A history that was cut short has only its newest part. */
 function sentenceOf(known: FileHistory, isComplete: boolean): string {
   const { commits, authors_total, first, last } = known;
   const count = `${counted(commits, 'commit')} by ${counted(authors_total, 'author')}`;

@@ -9,9 +9,9 @@ import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter } from './overlay-file.js';
 
 /**
- * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
- * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone. Where git
- * fails the overlay has failed, and the calls are served: they are in the segment. Throws as `historyOf`.
+ * Builds the part of O3 that comes from git: who changed a file, when and why, and what changes together with it.
+ * Rebuilt when HEAD (or the revision of `--as-of`) has moved. A shard without a history has its calls alone. When git
+ * fails, O3 is `failed`, but its calls are still served from the segment. Throws as `historyOf`.
  */
 export async function buildLineage(
   place: IndexPlace,
@@ -66,7 +66,7 @@ async function historyFile(
   shard: ManifestShard,
   files: readonly FileRow[],
 ): Promise<{ file: string; items: number }> {
-  // A history that was cut short is another one than the whole.
+  // A history that was cut short differs from the complete one of the same commit.
   const { commit, commits, why } = mark;
   const read = createHash('sha256').update(`${commit} ${commits} ${why}`).digest('hex');
   const file = `${shard.alias}-${shard.version}.${read.slice(0, 12)}.O3.ovl`;

@@ -44,16 +44,16 @@ const blobBytes = 20;
 
 export interface OverlayInfo {
   overlay: OverlayName;
-  /** Of the shard. */
+  /** Shard alias. */
   alias: string;
-  /** What made it, and of which version. */
+  /** Name and version of the generator. */
   generator: string;
   version: string;
-  /** Items of each rule. */
+  /** Number of items by rule. */
   rules: Record<string, number>;
 }
 
-/** One item with where it stands. */
+/** An item with its location. */
 export interface OverlayItem extends Omit<ItemFact, 'overlay'> {
   overlay: OverlayName;
   file_path: string;
@@ -62,14 +62,14 @@ export interface OverlayItem extends Omit<ItemFact, 'overlay'> {
   symbol: string;
 }
 
-/** An item as it is written. */
+/** An item to be written. */
 export interface PlacedItem extends ItemFact {
   symbol: string;
-  /** Index terms of its lines with their counts, where `text` does not hold all that they say. */
+  /** Further index terms of its lines with counts, where `text` does not contain them all. */
   body?: readonly (readonly [term: string, count: number])[];
 }
 
-/** The items of one overlay of one shard, in order of paths and lines. */
+/** Writes the items of one overlay of one shard, in order of paths and lines. */
 export class OverlayWriter {
   readonly #postings = new PostingWriter();
   readonly #texts = new StringColumn();
@@ -79,14 +79,14 @@ export class OverlayWriter {
   readonly #items = Array.from({ length: itemColumns }, () => new NumberColumn());
   readonly #rules = new Map<string, number>();
 
-  /** `isSearched`: questions look for its items by their words. */
+  /** `isSearched`: adds an index of the items' words. */
   constructor(readonly isSearched = true) {}
 
   get items(): number {
     return this.#items[0]?.length ?? 0;
   }
 
-  /** Files come in order of their paths; those without an item are not kept. */
+  /** Call in order of the paths. Files without items are not stored. */
   add(path: string, blob: string, items: readonly PlacedItem[]): void {
     if (items.length === 0) return;
     this.#fileRows.push(this.#texts.id(path));
@@ -122,7 +122,7 @@ export class OverlayWriter {
     });
   }
 
-  /** Names and rules stand where names and signatures of symbols do: one search reads all. */
+  /** Names and rules use the fields of symbol names and signatures, so one search covers symbols and items. */
   #index(path: string, { symbol, subject, rule, text, body = [] }: PlacedItem): void {
     this.#count(`${subject} ${symbol}`, fieldOf.name);
     this.#count(path, fieldOf.path);
@@ -173,7 +173,7 @@ export class OverlayFile {
     }
   }
 
-  /** In order of paths and lines; texts are read of those whose rule is wanted. */
+  /** In order of paths and lines. Texts are decoded only for wanted rules. */
   *items(isWanted: (rule: string) => boolean = () => true): Generator<OverlayItem> {
     const wanted = new Map<number, boolean>();
     const isOf = (rule: number): boolean => {
@@ -184,7 +184,7 @@ export class OverlayFile {
     for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
-  /** What each is about, in the same order; nothing else of them is read. */
+  /** Rule and subject of each item in the same order; nothing else is decoded. */
   *subjects(): Generator<Pick<OverlayItem, 'rule' | 'subject'>> {
     const read = new Map<number, string>();
     const text = (item: number, column: number): string => {
@@ -197,13 +197,13 @@ export class OverlayFile {
       yield { rule: text(item, 0), subject: text(item, 5) };
   }
 
-  /** Throws a RangeError for one that is not there. */
+  /** Throws RangeError for a number that does not exist. */
   item(item: number): OverlayItem {
     if (item < 0 || item >= this.itemCount) throw new RangeError(`no item ${item}`);
     return this.#itemIn(this.#placeOf(this.fileOf(item)), item);
   }
 
-  /** Position of the file that an item stands in. */
+  /** Number of the file that holds an item. */
   fileOf(item: number): number {
     return lowerBound(this.fileCount, (file) => this.#starts[file + 1] ?? 0, item + 1);
   }

@@ -12,7 +12,7 @@ export function stateOf(
   return { state: 'ready', generator, version, items, reason: '', file };
 }
 
-/** What is served without it. */
+/** The overlay is missing; everything else is served. */
 export function failedState(
   overlay: OverlayName,
   reason: string,
@@ -20,7 +20,7 @@ export function failedState(
   return { ...stateOf(overlay, 0, ''), state: 'failed', reason };
 }
 
-/** Of what one overlay fails; a run that was interrupted is none of them, and throws on. */
+/** The reason of a failed overlay. An interrupted run is no failure of an overlay: it is thrown again. */
 export function reasonOf(error: unknown): string {
   const { code, message } = asBusError(error);
   if (code === 'INTERRUPTED') throw error;

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { minerVersion } from '../format/facts.js';
 import { segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-/** Raised whenever a shard would answer another thing to the same question. */
+/** Raised whenever a shard would answer the same question differently. */
 const format = 2;
-/** Each takes a byte before it is compressed. */
+/** Limit for questions × shards; each pair takes a byte before compression. */
 const verdictsMax = 100_000_000;
 const fileBytesMax = 256 * 1024 * 1024;
 
-/** In one line; behind it, for each version, a byte for each question: what the shard has said to it. */
+/** The first line of the file. Then one row for each version, with one byte for each question. */
 const schema = z.object({
   format: z.literal(format),
   miner: z.literal(minerVersion),
@@ -20,31 +20,31 @@ const schema = z.object({
   versions: z.array(z.string()),
 });
 const lineEnd = 0x0a;
-/** What a shard has said to a question that it was asked; else 0. */
+/** A shard's answer to a question; 0: not asked. */
 const yes = 1;
 const no = 2;
 
-/** What one shard can be asked: opened when there is something to ask. */
+/** A shard that can be asked; it is opened only when there is something to ask. */
 export interface Witness {
-  /** Of all that is in it: the same version answers the same. */
+  /** Changes with the content of the shard: the same version gives the same answers. */
   version: string;
-  /** Questions that are likely to find their answer here. */
+  /** Questions from this shard, which are likely to find their answer in it. */
   own: ReadonlySet<string>;
-  /** Answers each in turn. */
+  /** In the order of the questions. */
   testify(questions: readonly string[]): Promise<readonly boolean[]>;
 }
 
 /**
- * Questions that one shard of many answers with yes, or none. Who has answered once is not asked again for as
- * long as it has not changed, so that a small change asks few.
+ * Finds out which questions at least one shard answers with yes. Answers are cached by version of the shard, so that
+ * after a small change few questions are asked.
  */
 export class Verdicts {
-  /** Of each question. */
+  /** Question → its number. */
   readonly #numbers = new Map<string, number>();
-  /** By the version of a shard: what it has said to each, by their numbers. */
+  /** Version of a shard → its answers by number of the question. */
   readonly #said = new Map<string, Uint8Array>();
 
-  /** Without any when the file is absent, damaged or of another version. */
+  /** An empty cache when the file is absent, damaged or of another version. */
   static async read(path: string): Promise<Verdicts> {
     try {
       const whole = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax });
@@ -61,7 +61,7 @@ export class Verdicts {
     }
   }
 
-  /** Those of the questions to which somebody says yes. */
+  /** Returns the questions that at least one shard answers with yes. */
   async ask(questions: ReadonlySet<string>, witnesses: readonly Witness[]): Promise<Set<string>> {
     const open = new Set<string>();
     const known = witnesses.map(({ version }) => this.#said.get(version));
@@ -79,7 +79,10 @@ export class Verdicts {
     return new Set([...questions].filter((each) => !open.has(each)));
   }
 
-  /** Only of these questions and witnesses, which are those of the next time; none where there are too many. Throws STORE_UNAVAILABLE. */
+  /**
+   * Keeps the answers of these shards to these questions only; removes the file if there are too many. Throws
+   * STORE_UNAVAILABLE.
+   */
   async write(
     path: string,
     questions: ReadonlySet<string>,
@@ -116,7 +119,7 @@ export class Verdicts {
     }
   }
 
-  /** With room for every question that there is. */
+  /** A row of answers with room for every known question. */
   #widened(version: string): Uint8Array {
     const said = this.#said.get(version);
     if (said !== undefined && said.length >= this.#numbers.size) return said;

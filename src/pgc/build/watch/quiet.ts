@@ -1,13 +1,13 @@
 import type { Clock } from '../../../base/clock.js';
 
 export interface QuietLimits {
-  /** Nothing more has happened for this long. */
+  /** Calls back after this long without a change. */
   quietMs: number;
-  /** Under constant change it is called all the same, this long after the first one. */
+  /** Under constant changes, calls back this long after the first one. */
   delayMsMax: number;
 }
 
-/** Calls once things have become quiet; one call for all that happened meanwhile. */
+/** Calls back once after a burst of changes. */
 export class Quiet implements Disposable {
   readonly #clock: Clock;
   readonly #limits: QuietLimits;
@@ -21,7 +21,6 @@ export class Quiet implements Disposable {
     this.#onQuiet = onQuiet;
   }
 
-  /** Something happened. */
   touch(): void {
     const nowMs = this.#clock.monotonicMs();
     this.#firstMs ??= nowMs;

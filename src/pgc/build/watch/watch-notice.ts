@@ -18,15 +18,15 @@ const noticeSchema = lazily((z) =>
     /** How changes are noticed. */
     kind: z.enum(['events', 'poll']),
     state: z.enum(['watching', 'refreshing', 'failed']),
-    /** Of the last refresh that ended; 0: none has. */
+    /** End of the last refresh; 0: none yet. */
     refreshed_ms: z.number(),
     elapsed_ms: z.number(),
-    /** Files whose content was new. */
+    /** Files with new content. */
     files_mined: z.number(),
-    /** Refreshes that ended well, and others. */
+    /** Successful refreshes, and failed ones. */
     refreshes: z.number(),
     failures: z.number(),
-    /** Code of the last failure, or of what is less than it could be; else empty. */
+    /** Code of the last failure or of a limitation; else empty. */
     code: z.string(),
   }),
 );
@@ -34,7 +34,7 @@ const noticeSchema = lazily((z) =>
 /** A watched tree, as `sigma status` shows it. */
 export type Watched = Omit<z.infer<ReturnType<typeof noticeSchema>>, 'began'>;
 
-/** Tells other processes that a tree is watched, and how that goes; gone with the process. */
+/** A file that tells other processes that a tree is watched, and the state of the watch. Removed with the process. */
 export class WatchNotice implements AsyncDisposable {
   readonly #path: string;
   #watched: Watched;
@@ -77,7 +77,7 @@ export class WatchNotice implements AsyncDisposable {
   }
 }
 
-/** Every tree of this home that is watched now. */
+/** All trees of this home that are being watched. */
 export async function watchedTrees(home: string): Promise<Watched[]> {
   const folder = join(home, 'pgc');
   const names = await readdir(folder).catch((): string[] => []);
@@ -91,7 +91,7 @@ export async function watchedTrees(home: string): Promise<Watched[]> {
   return found;
 }
 
-/** Undefined when nobody watches: that of a process that was killed does not count. */
+/** Undefined without a watcher; the notice of a killed process does not count. */
 async function readNotice(
   path: string,
 ): Promise<z.infer<ReturnType<typeof noticeSchema>> | undefined> {

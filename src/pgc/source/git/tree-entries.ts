@@ -1,25 +1,25 @@
 import { streamGit, type GitEnd } from './git-stream.js';
 import { NulTokens } from './nul-tokens.js';
 
-/** A kernel with its 80 000 files takes 8 MiB. */
+/** A kernel of 80 000 files takes 8 MiB. */
 const listingBytesMax = 512 * 1024 * 1024;
 const listingMsMax = 120_000;
 
-/** One row of the tree of a commit; never a folder. */
+/** One entry of a commit's tree; never a folder. */
 export interface TreeEntry {
   /** `100644`, `100755`, `120000` for a symbolic link, `160000` for a submodule. */
   mode: string;
-  /** Of the object, in hex. */
+  /** Object id in hex. */
   id: string;
   /** Relative to the folder. */
   path: string;
-  /** False when `path` is only like the name: not UTF-8, or longer than any path can be. */
+  /** False when `path` only resembles the name: not UTF-8, or cut. */
   isExact: boolean;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Tells every entry of a commit below `folder`, in git's order. */
+/** Calls back for every entry of a commit below `folder`, in git's order. */
 export async function eachEntry(
   folder: string,
   commit: string,
@@ -32,7 +32,7 @@ export async function eachEntry(
     tell({ mode, id, ...nameOf(row.subarray(tab + 1), isCut) });
   });
   const limits = { bytesMax: listingBytesMax, msMax: listingMsMax, signal };
-  // In a folder git lists what is below it, with names relative to it.
+  // In a sub-folder, git lists only what is below it, with paths relative to it.
   return streamGit(folder, ['ls-tree', '-r', '-z', commit], limits, (chunk) => {
     rows.push(chunk);
     return true;
