@@ -16,7 +16,7 @@ import { openClient, untilAccepted } from '../process.js';
 import { proseOf } from '../prose.js';
 import { shardBudget } from './host-memory.js';
 import { agentIdOf, HostedShard, recordOf } from './hosted-shard.js';
-import { claim } from './take-over.js';
+import { claim } from './takeover.js';
 
 /** A refresh removes replaced files, so opening one may fail; then the manifest is read again. */
 const openAttemptsMax = 3;

@@ -5,7 +5,7 @@ import { traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/plan/manifest.js';
 import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openClient, untilAccepted } from '../process.js';
-import { TreeDesk, type TreeMemory } from './tree-desk.js';
+import { TreeDesk, type TreeMemory } from './tree-analyser.js';
 
 /**
  * Serves analyses of a tree on a connection of its own, independent of open shards. Registers in the background.

@@ -9,7 +9,7 @@ import {
 } from '../../src/pgc/analyse/analyses.js';
 import { treeMessages, type MessageType } from '../../src/pgc/serve/messages.js';
 import { openIndex, type OpenedTree } from '../../src/pgc/search/open-index.js';
-import type { TreeJob, TreeReply, TreeWorkerData } from './tree-desk.js';
+import type { TreeJob, TreeReply, TreeWorkerData } from './tree-analyser.js';
 
 assert(parentPort, 'this module runs as a thread that analyses a tree');
 const port = parentPort;

@@ -1,6 +1,6 @@
 import type { Questions } from '../lattice/questions.js';
 import { ConfinedReader, isInnerPath } from '../pgc/source/confined-reader.js';
-import { git } from '../pgc/source/git/git.js';
+import { git } from '../pgc/source/git/run-git.js';
 import { SourceTree } from '../pgc/source/source-tree.js';
 import type { Ground } from './ground.js';
 

@@ -4,7 +4,7 @@ import { BusError } from '../errors/bus-error.js';
 import { start, step, type Step } from '../machine/step.js';
 import { placePrior, wantsAsides } from '../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
-import { isApart } from '../pgc/bind/reach.js';
+import { isApart } from '../pgc/bind/c-visibility.js';
 import { isOfMeaning } from '../pgc/search/search.js';
 import { isHeader } from '../pgc/bind/visibility.js';
 import type {

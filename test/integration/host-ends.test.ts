@@ -9,7 +9,7 @@ import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { Host } from '../../services/pgc/host.js';
 import { handOverType, recordOf } from '../../services/pgc/hosted-shard.js';
-import { claim } from '../../services/pgc/take-over.js';
+import { claim } from '../../services/pgc/takeover.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
 import { startSigma } from '../support/sigma.js';

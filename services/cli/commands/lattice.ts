@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { planFolder } from '../../../src/pgc/plan/plan-folder.js';
-import { readShardRequest } from '../../../src/pgc/plan/read-shard-request.js';
+import { readShardRequest } from '../../../src/pgc/plan/shard-request.js';
 import { withQuestions } from '../connect.js';
 import { renderPlan, renderPlanTree } from '../render-plan.js';
 import {

@@ -3,7 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { blobId } from '../source/blob.js';
 import { ConfinedReader } from '../source/confined-reader.js';
 import { excerptOf, linesOf } from '../source/excerpt.js';
-import { git } from '../source/git/git.js';
+import { git } from '../source/git/run-git.js';
 import { contentMax, type Verdict } from '../shapes.js';
 import { fileBytesMax, realRoot } from '../source/source-tree.js';
 

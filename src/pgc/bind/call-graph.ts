@@ -1,4 +1,4 @@
-import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './index-memory.js';
+import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './index-cache.js';
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { candidateOf } from './symbol-candidate.js';

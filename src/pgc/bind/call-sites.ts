@@ -1,5 +1,5 @@
 import { targetsOfCall } from './call-graph.js';
-import { aliasesOf, isC } from './index-memory.js';
+import { aliasesOf, isC } from './index-cache.js';
 import { parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';

@@ -1,4 +1,4 @@
-import { filesByModule, importsInto, type CallTargets } from './index-memory.js';
+import { filesByModule, importsInto, type CallTargets } from './index-cache.js';
 import { moduleOf, submodules } from './modules.js';
 import { bindingLike, forwarded, forwardOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';

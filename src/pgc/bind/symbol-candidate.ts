@@ -1,4 +1,4 @@
-import { pathOf } from './index-memory.js';
+import { pathOf } from './index-cache.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
 

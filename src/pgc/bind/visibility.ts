@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { arePackageMates, isModule } from './modules.js';
-import { isOfSister, isWithinReach } from './reach.js';
+import { isOfSister, isWithinReach } from './c-visibility.js';
 import type { Lookup } from '../shapes.js';
 
 /** More equally good definitions than this are no evidence: no link is made. */

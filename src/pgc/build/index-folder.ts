@@ -6,7 +6,7 @@ import type { RuleDigests } from '../mine/fact-store.js';
 import { FileStamps } from './file-stamps.js';
 import { historyNote, languagesOf, type IndexReport } from './index-report.js';
 import { rulesOf } from '../mine/items/rule-file.js';
-import { countReasons, writeLeftOut } from './left-out.js';
+import { countReasons, writeLeftOut } from './left-out-files.js';
 import {
   keptPlan,
   placeOf,
@@ -21,7 +21,7 @@ import { buildCoherence } from '../overlay/coherence.js';
 import { FileLineage } from '../overlay/file-lineage.js';
 import { generatorVersion } from '../overlay/generators.js';
 import { buildLineage } from '../overlay/lineage.js';
-import { linesOf, PlanInForce } from './plan-in-force.js';
+import { linesOf, PlanInForce } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
@@ -30,7 +30,7 @@ import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
-import { Sweeper } from './sweeper.js';
+import { Sweeper } from './index-cleaner.js';
 import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
 
 export type { IndexReport } from './index-report.js';

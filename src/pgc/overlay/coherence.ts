@@ -7,7 +7,7 @@ import { Segment } from '../format/segment.js';
 import { failedState, reasonOf, stateOf } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
-import { Verdicts, type Witness } from './verdicts.js';
+import { Verdicts, type Witness } from './shard-answers.js';
 
 /**
  * Builds O7 for every shard: contradictions that one file shows by itself, and names for which no shard has a

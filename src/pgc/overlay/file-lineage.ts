@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ItemFact } from '../format/facts.js';
 import type { History } from '../source/git/history.js';
 import { lineageItems } from './history-items.js';
-import { historyOf, type HistoryRequest } from '../source/git/read-history.js';
+import { historyOf, type HistoryRequest } from '../source/git/history-reader.js';
 import { revisionAt } from '../source/git/revision.js';
 import { eachEntry } from '../source/git/tree-entries.js';
 import { WordsFile } from '../format/word-lists/words-file.js';

@@ -1,7 +1,7 @@
 import type { ItemFact } from '../format/facts.js';
 import { oneLine } from '../mine/items/item.js';
 import type { FileHistory, History } from '../source/git/history.js';
-import { plainLine } from '../source/git/plain.js';
+import { plainLine } from '../source/git/commit-text.js';
 
 /**
  * The O3 items of one file from git: its history, its most frequent authors, and files that change together with it.

@@ -12,7 +12,7 @@ import {
   type ManifestShard,
 } from '../plan/manifest.js';
 import { wordsOf } from './open-shards.js';
-import { partOf, type Part } from './shard-parts.js';
+import { partOf, type Part } from './shard-partition.js';
 import { Segment } from '../format/segment.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { OverlayName } from '../shapes.js';

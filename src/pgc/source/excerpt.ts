@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { blobId } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
-import { gitEnvironment, safeGit } from './git/git.js';
+import { gitEnvironment, safeGit } from './git/run-git.js';
 import { contentMax } from '../shapes.js';
 import { fileBytesMax } from './source-tree.js';
 

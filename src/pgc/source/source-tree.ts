@@ -5,7 +5,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { blobId, measureLines } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
 import type { FactsLanguage } from '../format/facts.js';
-import { git } from './git/git.js';
+import { git } from './git/run-git.js';
 import { languageIn, languageOf } from './language.js';
 
 /** Larger files are data; a parser needs about ten times the size in memory. */

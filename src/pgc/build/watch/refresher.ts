@@ -1,7 +1,7 @@
 import { backoffMs, type BackoffPolicy } from '../../../base/backoff.js';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, type BusError } from '../../../errors/bus-error.js';
-import { Quiet, type QuietLimits } from './quiet.js';
+import { Quiet, type QuietLimits } from './debounce.js';
 
 /** Editors write in bursts; a checkout of another release takes seconds. */
 export const quietLimits: QuietLimits = { quietMs: 400, delayMsMax: 5_000 };

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, BusError } from '../../../errors/bus-error.js';
-import { git } from '../../source/git/git.js';
+import { git } from '../../source/git/run-git.js';
 import { languageOf } from '../../source/language.js';
 import { SourceTree } from '../../source/source-tree.js';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BusError } from '../../../errors/bus-error.js';
 import { grammarLanguages, textLanguages, type FactsLanguage } from '../../format/facts.js';
 import { ConfinedReader } from '../../source/confined-reader.js';
-import { git } from '../../source/git/git.js';
+import { git } from '../../source/git/run-git.js';
 import { RevisionTree } from '../../source/revision-tree.js';
 import { fileBytesMax, type ReadableTree } from '../../source/source-tree.js';
 import { invalidSettings, readSettings } from '../../source/tree-settings.js';

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { gitEnvironment } from './git.js';
+import { gitEnvironment } from './run-git.js';
 import { gitArguments } from './git-stream.js';
 
 /** `missing`: git does not have the object, or it is not a blob. */

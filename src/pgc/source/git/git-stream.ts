@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { gitEnvironment, safeGit } from './git.js';
+import { gitEnvironment, safeGit } from './run-git.js';
 
 /** `stopped`: the consumer ended it. `failed`: git is missing, broken, or exited with an error. */
 export type GitEnd = 'ended' | 'failed' | 'stopped' | 'bytes' | 'time' | 'aborted';

@@ -1,6 +1,6 @@
 import { groupBy, NumberColumn, StringColumn, type Grouped } from '../../format/bytes.js';
 import type { CommitHead } from './log-reader.js';
-import { dayOf, plainName, plainSubject } from './plain.js';
+import { dayOf, plainName, plainSubject } from './commit-text.js';
 
 /** A commit of more files (a rename, a new licence, a reformatting) does not show which files belong together. */
 export const coChangeFilesMax = 50;

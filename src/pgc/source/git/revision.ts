@@ -1,6 +1,6 @@
 import { BusError } from '../../../errors/bus-error.js';
 import { collectGit } from './git-stream.js';
-import { plainLine } from './plain.js';
+import { plainLine } from './commit-text.js';
 
 const revisionCharsMax = 1_024;
 /** More than any path. `msMax`: `:/words` searches the messages of a whole history. */

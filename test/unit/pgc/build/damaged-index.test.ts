@@ -11,7 +11,7 @@ import {
 } from '../../../../src/pgc/plan/manifest.js';
 import { openIndex } from '../../../../src/pgc/search/open-index.js';
 import { diskBytesMin } from '../../../../src/pgc/build/run-budget.js';
-import { Sweeper } from '../../../../src/pgc/build/sweeper.js';
+import { Sweeper } from '../../../../src/pgc/build/index-cleaner.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
 const sources = { 'mm/a.c': 'int a(void)\n{\n\treturn b();\n}\n', 'net/b.c': 'int b;\n' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HistoryBuilder, type HistoryCut } from '../../../../src/pgc/source/git/history.js';
 import { changeOf, lineageItems } from '../../../../src/pgc/overlay/history-items.js';
-import { dayOf, plainLine, plainName, plainSubject } from '../../../../src/pgc/source/git/plain.js';
+import { dayOf, plainLine, plainName, plainSubject } from '../../../../src/pgc/source/git/commit-text.js';
 
 const noon = Date.UTC(2026, 10, 1, 12) / 1_000;
 const daySeconds = 86_400;

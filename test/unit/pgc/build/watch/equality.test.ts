@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { indexFolder } from '../../../../../src/pgc/build/index-folder.js';
-import { readLeftOut } from '../../../../../src/pgc/build/left-out.js';
+import { readLeftOut } from '../../../../../src/pgc/build/left-out-files.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
 import { servedFiles } from '../../../../support/served-files.js';
 

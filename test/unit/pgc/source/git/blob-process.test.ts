@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { blobId } from '../../../../../src/pgc/source/blob.js';
 import { BlobProcess } from '../../../../../src/pgc/source/git/blob-process.js';
-import { historyOf } from '../../../../../src/pgc/source/git/read-history.js';
+import { historyOf } from '../../../../../src/pgc/source/git/history-reader.js';
 import { RevisionTree } from '../../../../../src/pgc/source/revision-tree.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HistoryBuilder } from '../../../../../src/pgc/source/git/history.js';
-import { historyOf, type HistoryRequest } from '../../../../../src/pgc/source/git/read-history.js';
+import { historyOf, type HistoryRequest } from '../../../../../src/pgc/source/git/history-reader.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
 
 const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T12:00:00Z`;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Verdicts, type Witness } from '../../../../src/pgc/overlay/verdicts.js';
+import { Verdicts, type Witness } from '../../../../src/pgc/overlay/shard-answers.js';
 
 let folder: string;
 beforeAll(async () => {

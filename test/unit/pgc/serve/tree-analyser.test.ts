@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../../services/pgc/tree-desk.js';
+import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../../services/pgc/tree-analyser.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { treeMessages } from '../../../../src/pgc/serve/messages.js';
 import { compiled } from '../../../support/compiled.js';
