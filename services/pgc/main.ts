@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { notifySystemd, untilStopped } from '../process.js';
 import { Host, type HostOptions } from './host.js';
-import { openTreeDesk } from './tree-agent.js';
+import { serveTree } from './tree-agent.js';
 
 /** How often the host checks whether a newer index was swapped in. */
 const indexPollMs = 250;
@@ -23,8 +23,8 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   loaded.catch(() => undefined);
   const { memoryBytes } = options;
   const reserve = (): Disposable => host.reserveTree();
-  const desk = await openTreeDesk(config, folder, { memoryBytes, reserve }, log);
-  scope.defer(() => desk.close());
+  const analyser = await serveTree(config, folder, { memoryBytes, reserve }, log);
+  scope.defer(() => analyser.close());
   const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
   scope.defer(() => clearInterval(polling));
   // The broker may start later, and a stop must not wait for it.

@@ -5,13 +5,13 @@ import { traceTo, type Logger } from '../../src/observe/log.js';
 import { placeOf } from '../../src/pgc/plan/manifest.js';
 import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openClient, untilAccepted } from '../process.js';
-import { TreeDesk, type TreeMemory } from './tree-analyser.js';
+import { TreeAnalyser, type TreeMemory } from './tree-analyser.js';
 
 /**
  * Serves analyses of a tree on a connection of its own, independent of open shards. Registers in the background.
  * Throws REPO_UNREADABLE.
  */
-export async function openTreeDesk(
+export async function serveTree(
   config: Config,
   folder: string,
   memory: TreeMemory,
@@ -22,13 +22,13 @@ export async function openTreeDesk(
   const agent = `tree-${process.pid}-${randomBytes(4).toString('hex')}`;
   const client = openClient(config, { agent, role: 'pgc', isEphemeral: true }, traceTo(log));
   const stamp = (): string => stampOf(manifest);
-  const desk = new TreeDesk({ folder, home: config.home, stamp, memory });
-  const offered = untilAccepted(client, log, () => desk.serveOn(client, root));
+  const analyser = new TreeAnalyser({ folder, home: config.home, stamp, memory });
+  const offered = untilAccepted(client, log, () => analyser.serveOn(client, root));
   offered.catch(() => undefined);
   return {
     close: async () => {
       await client.close();
-      await desk.close();
+      await analyser.close();
     },
   };
 }

@@ -37,7 +37,7 @@ export type TreeReply = { id: number } & (
     }
 );
 
-export interface TreeDeskParts {
+export interface TreeAnalyserParts {
   /** The tree's path as given. */
   folder: string;
   home: string;
@@ -61,8 +61,8 @@ export interface TreeMemory {
  * Answers analyses of a whole tree from its index. A separate thread opens all shards again on the first request, so
  * that the agents of single shards do not wait for a walk over five million calls.
  */
-export class TreeDesk {
-  readonly #parts: TreeDeskParts;
+export class TreeAnalyser {
+  readonly #parts: TreeAnalyserParts;
   #thread: TreeThread | undefined;
   #stamp = '';
   #open = 0;
@@ -71,7 +71,7 @@ export class TreeDesk {
   /** The end of the queue. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: TreeDeskParts) {
+  constructor(parts: TreeAnalyserParts) {
     this.#parts = parts;
   }
 

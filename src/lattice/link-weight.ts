@@ -3,7 +3,7 @@ import { conceptsIn, type Question } from '../pgc/search/question/question.js';
 import { inverseFrequency } from '../pgc/search/scorer.js';
 import type { Role } from '../pgc/search/question/sentence-roles.js';
 import type { Definition, Reference } from '../pgc/shapes.js';
-import { isHeader } from '../pgc/bind/visibility.js';
+import { isHeader } from '../pgc/bind/c-visibility.js';
 import type { Directory } from './directory.js';
 
 /** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */

@@ -1,8 +1,13 @@
 import { posix } from 'node:path';
 
 const headerFile = /\.(?:h|hh|hpp)$/;
+
+export function isHeader(path: string): boolean {
+  return headerFile.test(path);
+}
+
 /** Top folders whose programs link against the rest of the tree, but not the other way round. */
-const apart = new Set(
+const auxiliaryFolders = new Set(
   'tools scripts samples examples documentation docs test tests testing selftests bench benchmarks'.split(
     ' ',
   ),
@@ -20,21 +25,21 @@ export interface Placed {
  * where its path is included. `includes`: as written in the file. Transitive includes are not known, so everything
  * public counts as visible.
  */
-export function isWithinReach(
+export function mayBeVisible(
   from: string,
   includes: readonly string[],
   { file_path, kind }: Placed,
 ): boolean {
   if (file_path === from) return true;
-  if (isApart(file_path) && topOf(file_path) !== topOf(from)) return false;
+  if (isAuxiliary(file_path) && topOf(file_path) !== topOf(from)) return false;
   if (isOfAnotherArchitecture(from, file_path)) return false;
-  if (!headerFile.test(file_path)) return kind !== 'macro';
+  if (!isHeader(file_path)) return kind !== 'macro';
   return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
 }
 
 /** Tools, samples, tests and documents at the top of a tree. */
-export function isApart(path: string): boolean {
-  return apart.has(topOf(path).toLowerCase());
+export function isAuxiliary(path: string): boolean {
+  return auxiliaryFolders.has(topOf(path).toLowerCase());
 }
 
 function topOf(path: string): string {
@@ -62,7 +67,7 @@ function isPublicTo(from: string, header: string): boolean {
 function isOfAnotherArchitecture(from: string, path: string): boolean {
   const [one, other] = [architectureOf(from), architectureOf(path)];
   if (one === undefined || other === undefined || familyOf(one) === familyOf(other)) return false;
-  return !headerFile.test(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
+  return !isHeader(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
 }
 
 /** Whether a path belongs to a sister architecture: arm64 builds some files of arm. */

@@ -1,7 +1,7 @@
-import { includesOf, isC, pathOf, rememberedTargets, type CallTargets } from './index-cache.js';
+import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './index-cache.js';
 import { ownReceivers, targetsInModules } from './module-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-import { candidateOf } from './symbol-candidate.js';
+import { candidatesNamed, type SymbolCandidate } from './symbol-candidate.js';
 import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
@@ -19,7 +19,7 @@ const nowhere: CallTargets = { inside: [], lookup: undefined };
 export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   const scope = ownReceivers.test(call.receiver) ? call.caller : '';
   const key = `${call.kind} ${call.file} ${call.receiver} ${scope} ${call.callee}`;
-  return rememberedTargets(index, key, () =>
+  return cachedTargets(index, key, () =>
     isC(index, call.file) ? targetsInC(index, call) : targetsInModules(index, call),
   );
 }
@@ -27,11 +27,11 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
 export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): CallTargets[] {
   const known = new Map<string, CallTargets>();
-  let named: NamedCandidate[] | undefined;
+  let named: SymbolCandidate[] | undefined;
   return calls.map((call) => {
     if (!isC(index, call.file)) return targetsOfCall(index, call);
     if (call.kind === 'member') return nowhere;
-    named ??= namedAs(index, call.callee);
+    named ??= candidatesNamed(index, call.callee);
     // Without candidates in this shard, the file makes no difference.
     const key = named.length === 0 ? call.kind : `${call.kind} ${call.file}`;
     const targets = known.get(key) ?? targetsInC(index, call, named);
@@ -40,17 +40,11 @@ export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): Ca
   });
 }
 
-type NamedCandidate = ReturnType<typeof candidateOf>;
-
-function namedAs(index: ShardIndex, name: string): NamedCandidate[] {
-  return index.symbolsNamed(name).map((each) => candidateOf(index, each));
-}
-
 /** In C, the name of a member does not say which function its pointer holds. */
 function targetsInC(
   index: ShardIndex,
   call: CallRow,
-  candidates: readonly NamedCandidate[] = namedAs(index, call.callee),
+  candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
   const lookup = { name: call.callee, kind: call.kind, container: '', modules: [] };

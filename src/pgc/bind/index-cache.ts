@@ -12,8 +12,8 @@ export interface CallTargets {
 }
 
 /** Entries per cache; a full cache is cleared. */
-const remembered = 100_000;
-interface Memory {
+const entriesMax = 100_000;
+interface Cache {
   targets: Map<string, CallTargets>;
   sites: Map<string, number>;
   scopes: Map<number, FileScope>;
@@ -26,101 +26,94 @@ interface Memory {
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
-const memories = new WeakMap<ShardIndex, Memory>();
+const caches = new WeakMap<ShardIndex, Cache>();
 
-function memoryOf(index: ShardIndex): Memory {
-  let memory = memories.get(index);
-  if (memory === undefined) {
-    memory = { targets: new Map(), sites: new Map(), scopes: new Map(), includes: new Map() };
-    memories.set(index, memory);
+function cacheOf(index: ShardIndex): Cache {
+  let cache = caches.get(index);
+  if (cache === undefined) {
+    cache = { targets: new Map(), sites: new Map(), scopes: new Map(), includes: new Map() };
+    caches.set(index, cache);
   }
-  return memory;
+  return cache;
+}
+
+function cached<Key, Value>(known: Map<Key, Value>, key: Key, work: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = work();
+    if (known.size >= entriesMax) known.clear();
+    known.set(key, value);
+  }
+  return value;
 }
 
 /** The cached targets of a key, computed on the first request. */
-export function rememberedTargets(
+export function cachedTargets(
   index: ShardIndex,
   key: string,
   work: () => CallTargets,
 ): CallTargets {
-  const { targets } = memoryOf(index);
-  let known = targets.get(key);
-  if (known === undefined) {
-    known = work();
-    if (targets.size >= remembered) targets.clear();
-    targets.set(key, known);
-  }
-  return known;
+  const { targets } = cacheOf(index);
+  return cached(targets, key, work);
 }
 
 /** Number of call sites of a name in this shard. */
 export function siteCount(index: ShardIndex, name: string): number {
-  const { sites } = memoryOf(index);
-  let known = sites.get(name);
-  if (known === undefined) {
-    known = index.callsTo(name).length;
-    if (sites.size >= remembered) sites.clear();
-    sites.set(name, known);
-  }
-  return known;
+  const { sites } = cacheOf(index);
+  return cached(sites, name, () => index.callsTo(name).length);
 }
 
 /** The imports of a file, cached. */
 export function importsInto(index: ShardIndex, file: number): FileScope {
-  const { scopes } = memoryOf(index);
-  let known = scopes.get(file);
-  if (known === undefined) scopes.set(file, (known = scopeOf(index, file)));
-  return known;
+  const { scopes } = cacheOf(index);
+  return cached(scopes, file, () => scopeOf(index, file));
 }
 
 /** Names under which files of this shard import a name: `import { encode as pack }`. */
 export function aliasesOf(index: ShardIndex, name: string): readonly string[] {
-  const memory = memoryOf(index);
-  if (memory.aliases === undefined) {
-    memory.aliases = new Map();
+  const cache = cacheOf(index);
+  if (cache.aliases === undefined) {
+    cache.aliases = new Map();
     for (const file of filesWithModules(index)) {
       for (const [local, { original }] of importsInto(index, file).bindings) {
         if (local === original || original === '*') continue;
-        const known = memory.aliases.get(original) ?? new Set();
-        memory.aliases.set(original, known.add(local));
+        const known = cache.aliases.get(original) ?? new Set();
+        cache.aliases.set(original, known.add(local));
       }
     }
   }
-  return [...(memory.aliases.get(name) ?? [])];
+  return [...(cache.aliases.get(name) ?? [])];
 }
 
 /** Module name → file, for languages with modules. */
 export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
-  const memory = memoryOf(index);
-  if (memory.modules === undefined) {
-    memory.modules = new Map();
+  const cache = cacheOf(index);
+  if (cache.modules === undefined) {
+    cache.modules = new Map();
     for (const file of filesWithModules(index))
-      memory.modules.set(moduleOf(index.file(file).path), file);
+      cache.modules.set(moduleOf(index.file(file).path), file);
   }
-  return memory.modules;
+  return cache.modules;
 }
 
 export function isC(index: ShardIndex, file: number): boolean {
-  const memory = memoryOf(index);
-  memory.isC ??= Array.from({ length: index.fileCount }, (_, each) =>
+  const cache = cacheOf(index);
+  cache.isC ??= Array.from({ length: index.fileCount }, (_, each) =>
     isCFamily(index.file(each).language),
   );
-  return memory.isC[file] ?? false;
+  return cache.isC[file] ?? false;
 }
 
 export function pathOf(index: ShardIndex, file: number): string {
-  const memory = memoryOf(index);
-  memory.paths ??= Array.from({ length: index.fileCount }, (_, each) => index.file(each).path);
-  return memory.paths[file] ?? '';
+  const cache = cacheOf(index);
+  cache.paths ??= Array.from({ length: index.fileCount }, (_, each) => index.file(each).path);
+  return cache.paths[file] ?? '';
 }
 
 /** Include targets of a file, as written. */
 export function includesOf(index: ShardIndex, file: number): readonly string[] {
-  const { includes } = memoryOf(index);
-  let known = includes.get(file);
-  if (known === undefined)
-    includes.set(file, (known = index.importsOf(file).map(({ target }) => target)));
-  return known;
+  const { includes } = cacheOf(index);
+  return cached(includes, file, () => index.importsOf(file).map(({ target }) => target));
 }
 
 function filesWithModules(index: ShardIndex): number[] {

@@ -3,7 +3,7 @@ import { moduleOf, submodules } from './modules.js';
 import { bindingLike, forwarded, forwardOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-import { candidateOf } from './symbol-candidate.js';
+import { candidatesNamed } from './symbol-candidate.js';
 import { constructorsOf, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
@@ -248,7 +248,7 @@ function resolve(
   depth: number,
   walk: ForwardWalk,
 ): CallTargets {
-  const candidates = index.symbolsNamed(lookup.name).map((each) => candidateOf(index, each));
+  const candidates = candidatesNamed(index, lookup.name);
   const use = { path: index.file(file).path, lookup, includes: [] };
   const inside = visibleDefinitions(use, candidates).map((each) => each.id);
   if (inside.length > 0) return { inside, lookup: undefined };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { arePackageMates, isModule } from './modules.js';
-import { isOfSister, isWithinReach } from './c-visibility.js';
+import { isHeader, isOfSister, mayBeVisible } from './c-visibility.js';
 import type { Lookup } from '../shapes.js';
 
 /** More equally good definitions than this are no evidence: no link is made. */
@@ -10,8 +10,6 @@ export const candidatesMax = 4;
 const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
 const constructorNames = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
-
-const cHeader = /\.(?:h|hh|hpp)$/;
 
 /** A definition, of this shard or of another one. */
 export interface Candidate {
@@ -52,10 +50,6 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
   return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
 }
 
-export function isHeader(path: string): boolean {
-  return cHeader.test(path);
-}
-
 /**
  * Whether a definition in a C header stands in for the real one in configurations that lack it: the header also
  * declares the name, and no preprocessor takes both. `all`: every symbol of the name.
@@ -77,7 +71,7 @@ export function isStandIn(
 
 /** Whether a symbol could be a stand-in, judged without the other symbols of its name. */
 export function mayStandIn({ kind, declaration, file_path }: Candidate): boolean {
-  return !declaration && (kind === 'function' || kind === 'macro') && cHeader.test(file_path);
+  return !declaration && (kind === 'function' || kind === 'macro') && isHeader(file_path);
 }
 
 /**
@@ -127,7 +121,7 @@ function seenInC<C extends Candidate>(
   candidates: readonly C[],
 ): C[] {
   const seen = candidates.filter(
-    (each) => cFile.test(each.file_path) && isWithinReach(from, includes, each),
+    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each),
   );
   const own = seen.filter((each) => !isOfSister(from, each.file_path));
   return own.length > 0 ? own : seen;

@@ -7,7 +7,7 @@ import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.j
  * Removes files that are not served: those of a killed run, those of a failed one (after a full disk the next run
  * needs the space), and those that a new index replaces. Only for the process that holds the lock of the facts.
  */
-export class Sweeper implements AsyncDisposable {
+export class IndexCleaner implements AsyncDisposable {
   readonly #place: IndexPlace;
   /** Undefined: it is not known what is served (an older version may know), so nothing is removed. */
   #served: readonly ManifestShard[] | undefined;
@@ -22,46 +22,46 @@ export class Sweeper implements AsyncDisposable {
   static async begin(
     place: IndexPlace,
     served: readonly ManifestShard[] | undefined,
-  ): Promise<Sweeper> {
-    const sweeper = new Sweeper(place, served);
-    sweeper.#found = new Set(await sweeper.#sweep());
-    return sweeper;
+  ): Promise<IndexCleaner> {
+    const cleaner = new IndexCleaner(place, served);
+    cleaner.#found = new Set(await cleaner.#clean());
+    return cleaner;
   }
 
   /**
    * Files of these shards written since the run began. They must reach the disk before a manifest names them. Older
    * files are on disk already, or were replaced by `writeAtomically`.
    */
-  unsettled(shards: readonly ManifestShard[]): string[] {
+  written(shards: readonly ManifestShard[]): string[] {
     return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
   }
 
   /** Call after the swap: these shards are served from now on. */
-  async keep(shards: readonly ManifestShard[]): Promise<void> {
+  async setServed(shards: readonly ManifestShard[]): Promise<void> {
     this.#served = shards;
-    await this.#sweep();
+    await this.#clean();
   }
 
   /** Call when it is unknown which of two indexes is served: nothing of either is removed. */
-  release(): void {
+  keepAll(): void {
     this.#served = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#sweep();
+    await this.#clean();
   }
 
   /** Resolves with the names that it kept in `segments/`. */
-  async #sweep(): Promise<string[]> {
+  async #clean(): Promise<string[]> {
     const { folder, segments, cards } = this.#place;
-    const left = await remove(segments, this.#isLeft());
+    const left = await remove(segments, this.#isStale());
     await remove(folder, isTemporary);
     const current = new Set(this.#served?.map(cardFileName));
     await remove(cards, (name) => this.#served !== undefined && !current.has(name));
     return left;
   }
 
-  #isLeft(): (name: string) => boolean {
+  #isStale(): (name: string) => boolean {
     if (this.#served === undefined) return isTemporary;
     const current = new Set(this.#served.flatMap(filesOf));
     return (name) => !current.has(name);

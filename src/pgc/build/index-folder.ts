@@ -21,7 +21,8 @@ import { buildCoherence } from '../overlay/coherence.js';
 import { FileLineage } from '../overlay/file-lineage.js';
 import { generatorVersion } from '../overlay/generators.js';
 import { buildLineage } from '../overlay/lineage.js';
-import { linesOf, PlanInForce } from './run-plan.js';
+import { linesOf } from '../plan/planned-shards.js';
+import { RunPlan } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
@@ -30,7 +31,7 @@ import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
-import { Sweeper } from './index-cleaner.js';
+import { IndexCleaner } from './index-cleaner.js';
 import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
 
 export type { IndexReport } from './index-report.js';
@@ -74,7 +75,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   await using scope = new Scope();
   const tree = await openTree(request, scope);
   const rules = await rulesOf(tree);
-  const wanted = await PlanInForce.of(request.shards, tree.root);
+  const wanted = await RunPlan.of(request.shards, tree.root);
   const place = placeOf(tree.root, request.home);
   await makeFolder(place.segments);
   using budget = new RunBudget(place.folder, request);
@@ -82,10 +83,10 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const { store, facts } = opened;
   const before = await servedBefore(place, tree.root);
   const kept = before?.plan ?? (await keptPlan(place));
-  await using sweeper = await Sweeper.begin(place, before?.shards);
+  await using cleaner = await IndexCleaner.begin(place, before?.shards);
   await using notice = await BuildNotice.begin(place);
   const { layers = [], changed } = request;
-  await notice.tell(outdated(before, layers, rules.digests));
+  await notice.add(outdated(before, layers, rules.digests));
   const signal = endOf(request, budget, scope);
   const lineage = await FileLineage.begin(
     tree.root,
@@ -100,7 +101,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   wanted.check(listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
-  const plan = wanted.over(files, place.project, kept);
+  const plan = wanted.planFor(files, place.project, kept);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const { shards, notes } = await madeShards(
@@ -120,15 +121,15 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const left_out = countReasons(run.leftOut);
   const history = await lineage.mark();
   run.throwIfAborted();
-  await settle(place.segments, sweeper.unsettled(shards));
+  await settle(place.segments, cleaner.written(shards));
   // A swap that throws may still have happened.
-  sweeper.release();
+  cleaner.keepAll();
   await writeManifest(place, {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
   });
-  await sweeper.keep(shards);
+  await cleaner.setServed(shards);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();

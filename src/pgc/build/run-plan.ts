@@ -2,14 +2,14 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import { isBelow } from '../source/confined-reader.js';
-import type { PlannedShard } from '../plan/planned-shards.js';
+import { linesOf, type PlannedShard } from '../plan/planned-shards.js';
 import { membersOf } from './shard-build.js';
 import type { FileRow } from '../format/shard-index.js';
 import { planShards, validRequest, type ShardPlan, type ShardRequest } from '../plan/shard-plan.js';
 import type { SourceFile } from '../source/source-tree.js';
 
 /** The plan of one run: the requested one, or else that of the previous run. */
-export class PlanInForce {
+export class RunPlan {
   readonly #given: ShardRequest | undefined;
   /** The shards of an explicit request. */
   readonly #asked: readonly PlannedShard[] | undefined;
@@ -20,8 +20,8 @@ export class PlanInForce {
   }
 
   /** Throws SHARD_PLAN_INVALID, PATH_OUTSIDE_ROOT. */
-  static async of(given: ShardRequest | undefined, root: string): Promise<PlanInForce> {
-    const plan = new PlanInForce(given && validRequest(given));
+  static async of(given: ShardRequest | undefined, root: string): Promise<RunPlan> {
+    const plan = new RunPlan(given && validRequest(given));
     if (plan.#asked !== undefined) await checkInside(plan.#asked, root);
     return plan;
   }
@@ -38,7 +38,7 @@ export class PlanInForce {
   }
 
   /** Throws SHARD_PLAN_INVALID. */
-  over(files: readonly FileRow[], project: string, kept: ShardPlan | undefined): ShardPlan {
+  planFor(files: readonly FileRow[], project: string, kept: ShardPlan | undefined): ShardPlan {
     const isKept = this.#given === undefined && kept !== undefined;
     const plan = isKept ? kept : planShards(files, this.#given ?? 'auto', project, kept);
     return withLines(plan, files);
@@ -64,10 +64,6 @@ function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
     lines: linesOf(members.get(shard.alias) ?? []),
   }));
   return { ...plan, shards };
-}
-
-export function linesOf(files: readonly FileRow[]): number {
-  return files.reduce((sum, file) => sum + file.lines, 0);
 }
 
 /** A path without files is a typing error in a new request; in a kept plan it may have become empty. */

@@ -58,7 +58,7 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
     const files = members.get(alias) ?? [];
     if (files.length > 0) tasks.push(await taskOf(job, { alias, scope: paths }, files));
   }
-  await job.notice.tell(
+  await job.notice.add(
     new Map(tasks.map(({ shard, kept, layers }) => [shard.alias, kept ? layers : overlayNames])),
   );
   const shards = new Map<string, ManifestShard>();

@@ -150,17 +150,13 @@ export class StringColumn {
   }
 }
 
-/** The first of `count` positions whose key is not below `key`; keys ascend. */
-export function lowerBound(
-  count: number,
-  keyAt: (position: number) => number,
-  key: number,
-): number {
+/** The first of `count` positions for which `isBelow` is false; it is true for all positions before. */
+export function lowerBound(count: number, isBelow: (position: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (keyAt(middle) < key) low = middle + 1;
+    if (isBelow(middle)) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -172,7 +168,8 @@ export function boundsOf(
   count: number,
   keyAt: (position: number) => number,
 ): [first: number, end: number] {
-  return [lowerBound(count, keyAt, key), lowerBound(count, keyAt, key + 1)];
+  const first = lowerBound(count, (at) => keyAt(at) < key);
+  return [first, lowerBound(count, (at) => keyAt(at) <= key)];
 }
 
 /** The numbers from `first` up to, not including, `end`. */
@@ -184,6 +181,17 @@ export function between([first, end]: [first: number, end: number]): number[] {
 export interface Grouped {
   starts: Uint32Array;
   members: Uint32Array;
+}
+
+/** Sorts the members within each group. */
+export function sortGroups(
+  { starts, members }: Grouped,
+  compare: (a: number, b: number) => number,
+): void {
+  for (let group = 0; group + 1 < starts.length; group += 1) {
+    const own = members.subarray(starts[group], starts[group + 1]);
+    if (own.length > 1) own.sort(compare);
+  }
 }
 
 /** Counting sort; members keep their order within a group. */

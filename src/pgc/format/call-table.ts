@@ -49,7 +49,7 @@ export class CallTable {
     const rows = this.#rows;
     const callerAt = (call: number): number => rows.at(call, callColumn.caller);
     const calls: CallRow[] = [];
-    let call = lowerBound(rows.length, callerAt, symbol);
+    let call = lowerBound(rows.length, (at) => callerAt(at) < symbol);
     for (; call < rows.length && callerAt(call) === symbol; call += 1) calls.push(this.#call(call));
     return calls;
   }
@@ -127,7 +127,7 @@ export class CallTable {
 
   #fileOutside(call: number): number {
     const starts = this.#outside;
-    return lowerBound(this.#place.files, (file) => starts[file + 1] ?? 0, call + 1);
+    return lowerBound(this.#place.files, (file) => (starts[file + 1] ?? 0) <= call);
   }
 
   #slot(slot: number, callee: string): CallRow {

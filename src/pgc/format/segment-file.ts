@@ -158,6 +158,20 @@ export async function readSections<Name extends string>(
   return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
 }
 
+/** Reads a file of sections into an object. Throws as `readSections`, and INDEX_CORRUPT for what `make` throws. */
+export async function openSections<Name extends string, Made>(
+  path: string,
+  layout: SectionLayout<Name>,
+  make: (sections: Record<Name, Uint8Array>) => Made,
+): Promise<Made> {
+  const sections = await readSections(path, layout);
+  try {
+    return make(sections);
+  } catch (error) {
+    throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+  }
+}
+
 /**
  * Replaces a file in one step that survives a power cut; the name ends in `.tmp` while writing. Throws
  * STORE_UNAVAILABLE.

@@ -1,5 +1,13 @@
 import { BusError } from '../../errors/bus-error.js';
-import { bytesOf, groupBy, lowerBound, NumberColumn, StringColumn, type Grouped } from './bytes.js';
+import {
+  bytesOf,
+  groupBy,
+  lowerBound,
+  NumberColumn,
+  sortGroups,
+  StringColumn,
+  type Grouped,
+} from './bytes.js';
 import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
@@ -224,10 +232,8 @@ export class SegmentWriter {
     const { caller: callers, file, line, receiver, kind } = this.#calls;
     const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
     const { starts, members: order } = groupBy(groups, symbols + 1);
-    for (let caller = 0; caller < symbols; caller += 1) {
-      const its = order.subarray(starts[caller], starts[caller + 1]);
-      if (its.length > 1) its.sort((a, b) => line.at(a) - line.at(b) || a - b);
-    }
+    const byCaller = { starts: starts.subarray(0, symbols + 1), members: order };
+    sortGroups(byCaller, (a, b) => line.at(a) - line.at(b) || a - b);
     const inOrder = (values: Uint32Array): Uint32Array => order.map((call) => values[call] ?? 0);
     return {
       ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
@@ -237,7 +243,7 @@ export class SegmentWriter {
   }
 
   #outsideStarts({ caller, file }: CallColumns): Uint32Array {
-    let at = lowerBound(caller.length, (call) => caller[call] ?? 0, this.#symbolCount);
+    let at = lowerBound(caller.length, (call) => (caller[call] ?? 0) < this.#symbolCount);
     return Uint32Array.from({ length: this.#paths.length + 1 }, (_, each) => {
       while (at < file.length && (file[at] ?? 0) < each) at += 1;
       return at;
@@ -277,10 +283,7 @@ export class SegmentWriter {
 
   #definitionsFirst(grouped: Grouped): Grouped {
     const rank = (symbol: number): number => this.#symbols.flags.at(symbol) & declarationFlag;
-    for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-      const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
-      if (its.length > 1) its.sort((a, b) => rank(a) - rank(b) || a - b);
-    }
+    sortGroups(grouped, (a, b) => rank(a) - rank(b) || a - b);
     return grouped;
   }
 
@@ -313,10 +316,7 @@ export class SegmentWriter {
 function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
   const fileOf = (call: number): number => file[call] ?? 0;
   const lineOf = (call: number): number => line[call] ?? 0;
-  for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-    const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
-    if (its.length > 1) its.sort((a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
-  }
+  sortGroups(grouped, (a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
 }
 
 type CallColumns = Record<'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind', Uint32Array>;

@@ -1,11 +1,5 @@
-import { between, boundsOf, bufferOf, numbersOf } from './bytes.js';
-import {
-  corrupt,
-  readSections,
-  segmentLayout,
-  type SectionName,
-  type Sections,
-} from './segment-file.js';
+import { between, boundsOf, bufferOf, lowerBound, numbersOf } from './bytes.js';
+import { openSections, segmentLayout, type SectionName, type Sections } from './segment-file.js';
 import { CallTable } from './call-table.js';
 import { declarationFlag, exportedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
@@ -84,18 +78,13 @@ export class Segment implements ShardIndex {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string, place: Partial<ShardInfo> = {}): Promise<Segment> {
-    const sections = await readSections(path, segmentLayout);
-    try {
-      return new Segment(sections, place);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, segmentLayout, (sections) => new Segment(sections, place));
   }
 
   file(file: number): FileRow {
     const rows = this.#numbers.fileRows;
     return {
-      path: this.#texts.at(rows[file * 3] ?? 0),
+      path: this.#path(file),
       blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
       language: this.#texts.at(rows[file * 3 + 1] ?? 0) as FactsLanguage,
       lines: rows[file * 3 + 2] ?? 0,
@@ -103,18 +92,11 @@ export class Segment implements ShardIndex {
   }
 
   fileAt(path: string): number | undefined {
-    const { filesByPath, fileRows } = this.#numbers;
-    let low = 0;
-    let high = filesByPath.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const file = filesByPath[middle] ?? 0;
-      const found = this.#texts.at(fileRows[file * 3] ?? 0);
-      if (found === path) return file;
-      if (found < path) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
+    const { filesByPath } = this.#numbers;
+    const pathAt = (position: number): string => this.#path(filesByPath[position] ?? 0);
+    const position = lowerBound(filesByPath.length, (each) => pathAt(each) < path);
+    const file = filesByPath[position];
+    return file !== undefined && this.#path(file) === path ? file : undefined;
   }
 
   symbolsOf(file: number): number[] {
@@ -278,6 +260,10 @@ export class Segment implements ShardIndex {
   /** Nothing is held open; the memory is freed with the last reference. */
   close(): void {
     return;
+  }
+
+  #path(file: number): string {
+    return this.#texts.at(this.#numbers.fileRows[file * 3] ?? 0);
   }
 
   /** Definitions first. */

@@ -1,4 +1,4 @@
-import { ByteColumn, VarintReader } from './bytes.js';
+import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
 
 /** Names per block; the first name of a block is written in full. */
 const blockNames = 16;
@@ -99,16 +99,12 @@ export class SortedNames {
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
-    let low = 0;
-    let high = this.#blocks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      const reader = this.#reader(middle);
+    const next = lowerBound(this.#blocks.length, (block) => {
+      const reader = this.#reader(block);
       this.#lengths(reader);
-      if (orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+      return orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0;
+    });
+    return Math.max(next - 1, 0);
   }
 
   #reader(block: number): VarintReader {

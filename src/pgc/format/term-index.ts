@@ -106,7 +106,7 @@ export class PackedTerms implements TermIndex {
 
   #longLength(at: number): number {
     const long = this.#longLengths;
-    const pair = lowerBound(long.length >>> 1, (each) => long[each * 2] ?? 0, at);
+    const pair = lowerBound(long.length >>> 1, (each) => (long[each * 2] ?? 0) < at);
     return long[pair * 2 + 1] ?? 0;
   }
 

@@ -39,7 +39,7 @@ export class BuildNotice implements AsyncDisposable {
   }
 
   /** Throws STORE_UNAVAILABLE. */
-  async tell(shards: ReadonlyMap<string, readonly OverlayName[]>): Promise<void> {
+  async add(shards: ReadonlyMap<string, readonly OverlayName[]>): Promise<void> {
     let isNew = false;
     for (const [alias, overlays] of shards) {
       const known = this.#overlays.get(alias) ?? new Set();

@@ -7,7 +7,7 @@ import { Segment } from '../format/segment.js';
 import { failedState, reasonOf, stateOf } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
-import { Verdicts, type Witness } from './shard-answers.js';
+import { ShardAnswers, type AskedShard } from './shard-answers.js';
 
 /**
  * Builds O7 for every shard: contradictions that one file shows by itself, and names for which no shard has a
@@ -67,7 +67,7 @@ async function written(
     const file = fileName(shard, notes.get(alias) ?? [], answers);
     const known = served.get(file);
     const isServed = known !== undefined && (await isWhole(join(place.segments, file)));
-    if (!isServed) await notice.tell(new Map([[alias, ['O7']]]));
+    if (!isServed) await notice.add(new Map([[alias, ['O7']]]));
     files.set(alias, { file, items: isServed ? known : await write(place, shard, file, answers) });
   }
   return files;
@@ -164,19 +164,20 @@ async function answersOf(
     owns.set(alias, own);
     for (const question of own) questions.add(question);
   }
-  const witnesses = shards.map((shard): Witness => {
+  const shards_ = shards.map((shard): AskedShard => {
     const { alias, version, segment } = shard;
     return {
       ...{ version, own: owns.get(alias) ?? new Set() },
-      testify: async (wanted) => {
+      answer: async (wanted) => {
         const index = await Segment.open(join(place.segments, segment));
         return wanted.map((question) => testimony(index, question));
       },
     };
   });
-  const verdicts = before === undefined ? new Verdicts() : await Verdicts.read(place.verdicts);
-  const affirmed = await verdicts.ask(questions, witnesses);
-  await verdicts.write(place.verdicts, questions, witnesses);
+  const known =
+    before === undefined ? new ShardAnswers() : await ShardAnswers.read(place.shardAnswers);
+  const affirmed = await known.ask(questions, shards_);
+  await known.write(place.shardAnswers, questions, shards_);
   const has = (name: string, mark: string): boolean =>
     made.has(name) || options.has(name) || affirmed.has(`${mark} ${name}`);
   return {

@@ -1,7 +1,7 @@
 import type { ItemFact } from '../format/facts.js';
 import { oneLine } from '../mine/items/item.js';
 import type { FileHistory, History } from '../source/git/history.js';
-import { plainLine } from '../source/git/commit-text.js';
+import { printableLine } from '../source/git/commit-text.js';
 
 /**
  * The O3 items of one file from git: its history, its most frequent authors, and files that change together with it.
@@ -18,7 +18,7 @@ export function lineageItems(history: History, path: string): ItemFact[] {
     ...known.co_changes.map((other) =>
       item(
         'co-change',
-        `changes together with ${plainLine(other.path)} (${other.together} of ${known.commits} commits)`,
+        `changes together with ${printableLine(other.path)} (${other.together} of ${known.commits} commits)`,
         other.path,
       ),
     ),

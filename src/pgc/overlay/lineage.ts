@@ -73,7 +73,7 @@ async function historyFile(
   const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
   const kept = await keptItems(place, known, file);
   if (kept !== undefined) return { file, items: kept };
-  await notice.tell(new Map([[shard.alias, ['O3']]]));
+  await notice.add(new Map([[shard.alias, ['O3']]]));
   return { file, items: await written(place, shard, file, files, lineage) };
 }
 

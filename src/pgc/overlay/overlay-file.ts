@@ -10,12 +10,7 @@ import type { ItemFact } from '../format/facts.js';
 import { wordsOf } from '../format/words.js';
 import { PackedRows, packRows } from '../format/packed-rows.js';
 import { PostingWriter, termSections } from '../format/posting-writer.js';
-import {
-  corrupt,
-  readSections,
-  writeSections,
-  type SectionLayout,
-} from '../format/segment-file.js';
+import { openSections, writeSections, type SectionLayout } from '../format/segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';
@@ -165,12 +160,7 @@ export class OverlayFile {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string): Promise<OverlayFile> {
-    const sections = await readSections(path, layout);
-    try {
-      return new OverlayFile(sections);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, layout, (sections) => new OverlayFile(sections));
   }
 
   /** In order of paths and lines. Texts are decoded only for wanted rules. */
@@ -205,7 +195,7 @@ export class OverlayFile {
 
   /** Number of the file that holds an item. */
   fileOf(item: number): number {
-    return lowerBound(this.fileCount, (file) => this.#starts[file + 1] ?? 0, item + 1);
+    return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);
   }
 
   path(file: number): string {
@@ -213,16 +203,8 @@ export class OverlayFile {
   }
 
   itemsAt(path: string): OverlayItem[] {
-    let low = 0;
-    let high = this.fileCount - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const found = this.#texts.at(this.#paths[middle] ?? 0);
-      if (found === path) return [...this.#itemsOf(middle)];
-      if (found < path) low = middle + 1;
-      else high = middle - 1;
-    }
-    return [];
+    const file = lowerBound(this.fileCount, (each) => this.path(each) < path);
+    return this.path(file) === path ? [...this.#itemsOf(file)] : [];
   }
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {

@@ -130,7 +130,7 @@ export interface IndexPlace {
   /** See `FileStamps`. */
   stamps: string;
   /** The shards' answers for O7. */
-  verdicts: string;
+  shardAnswers: string;
   /** JSON Lines `{path, reason}`: all files that were left out. */
   leftOut: string;
 }
@@ -150,7 +150,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
     stamps: join(folder, 'stamps.gz'),
-    verdicts: join(folder, 'verdicts.gz'),
+    shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
   };
 }

@@ -13,6 +13,18 @@ export interface PlannedFile {
   lines: number;
 }
 
+/** Sum of the lines of all files. */
+export function linesOf(files: readonly { lines: number }[]): number {
+  return files.reduce((sum, { lines }) => sum + lines, 0);
+}
+
+/** Appends to the list of a key. */
+export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
 const aliasMax = 80;
 
 /**

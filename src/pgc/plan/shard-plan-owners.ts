@@ -1,4 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
+import { addTo } from './planned-shards.js';
 import { pathGlob, type GlobRules, type PathGlob } from './path-glob.js';
 
 /** Who owns which part of a tree according to a file in it: MAINTAINERS as in Linux, CODEOWNERS as on GitHub. */
@@ -146,11 +147,7 @@ function globOf(pattern: string, line: number, rules: GlobRules, fail: Fail): Pa
 export function sectionFinder(sections: readonly Section[]): (path: string) => number {
   const byFolder = new Map<string, { glob: RankedGlob; section: number }[]>();
   for (const [section, { patterns }] of sections.entries()) {
-    for (const glob of patterns) {
-      const known = byFolder.get(glob.under);
-      if (known === undefined) byFolder.set(glob.under, [{ glob, section }]);
-      else known.push({ glob, section });
-    }
+    for (const glob of patterns) addTo(byFolder, glob.under, { glob, section });
   }
   // Few patterns can match a path: those rooted in one of its folders.
   return (path) => {

@@ -1,6 +1,6 @@
 import { restTitle, sectionFinder, sectionsOf, type OwnersFile } from './shard-plan-owners.js';
 import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
-import { ownerOf, type PlannedFile } from './planned-shards.js';
+import { addTo, linesOf, ownerOf, type PlannedFile } from './planned-shards.js';
 
 /** A shard by owners: a title and its paths. */
 export interface OwnedPart {
@@ -28,17 +28,11 @@ export function cutByOwners(files: readonly PlannedFile[], file: OwnersFile): Ow
   const sections = sectionsOf(file);
   const find = sectionFinder(sections);
   const members = new Map<string, PlannedFile[]>();
-  for (const each of files) {
-    const title = sections[find(each.path)]?.title ?? restTitle;
-    const known = members.get(title);
-    if (known === undefined) members.set(title, [each]);
-    else known.push(each);
-  }
+  for (const each of files) addTo(members, sections[find(each.path)]?.title ?? restTitle, each);
   for (let budget = shardLinesMax; ; budget *= budgetGrowth) {
     const units = [...members].flatMap(([title, its]) => cutUnit(title, its, budget));
     const groups = merge(units, budget);
-    const isOne = groups.length === 1;
-    if (groups.length <= autoShardsMax || isOne) return partsOf(groups);
+    if (groups.length <= autoShardsMax) return partsOf(groups);
   }
 }
 
@@ -47,12 +41,7 @@ function cutUnit(title: string, files: readonly PlannedFile[], budget: number): 
   const parts = cutFiles(files, budget);
   const owner = ownerOf(parts.map((paths) => ({ alias: '', paths })));
   const units = new Map<number, PlannedFile[]>();
-  for (const each of files) {
-    const at = owner(each.path) ?? 0;
-    const known = units.get(at);
-    if (known === undefined) units.set(at, [each]);
-    else known.push(each);
-  }
+  for (const each of files) addTo(units, owner(each.path) ?? 0, each);
   return [...units.values()].map((its) => unitOf(title, its));
 }
 
@@ -113,10 +102,6 @@ function joined(one: Unit, other: Unit): Unit {
 
 function unitOf(title: string, files: readonly PlannedFile[]): Unit {
   return { title, files: [...files], lines: linesOf(files) };
-}
-
-function linesOf(files: readonly PlannedFile[]): number {
-  return files.reduce((sum, { lines }) => sum + lines, 0);
 }
 
 /** The deepest folder with more than half of the lines. */

@@ -5,7 +5,8 @@ import { BusError } from '../../errors/bus-error.js';
 import { blobId, measureLines } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
 import type { FactsLanguage } from '../format/facts.js';
-import { git } from './git/run-git.js';
+import { runGit } from './git/run-git.js';
+import { fileNameOf, type FileName } from './git/tree-entries.js';
 import { languageIn, languageOf } from './language.js';
 
 /** Larger files are data; a parser needs about ten times the size in memory. */
@@ -103,8 +104,8 @@ export class SourceTree {
   /** `failed`: no usable git. `nothing`: git ignores the whole folder. */
   async #listByGit(leftOut: LeftOut[]): Promise<string[] | 'failed' | 'nothing'> {
     const [tracked, others] = await Promise.all([
-      git(this.root, ['ls-files', '-z', '--stage']),
-      git(this.root, ['ls-files', '-z', '--others', '--exclude-standard']),
+      runGit(this.root, ['ls-files', '-z', '--stage']),
+      runGit(this.root, ['ls-files', '-z', '--others', '--exclude-standard']),
     ]);
     if (tracked === undefined || others === undefined) return 'failed';
     if (tracked.length + others.length === 0) return 'nothing';
@@ -135,7 +136,7 @@ export class SourceTree {
   }
 
   async #checkIsNotBare(): Promise<void> {
-    const answer = await git(this.root, ['rev-parse', '--is-bare-repository']);
+    const answer = await runGit(this.root, ['rev-parse', '--is-bare-repository']);
     if (answer?.toString().trim() !== 'true') return;
     const detail = 'it is a bare repository; name what to read with --as-of, such as --as-of HEAD';
     throw new BusError('REPO_UNREADABLE', { path: this.root, detail });
@@ -168,39 +169,24 @@ export class SourceTree {
 
 const brokenGitNote = 'git cannot list this tree; what it would ignore is read as well';
 const submoduleMode = '160000';
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** `isExact`: false when the name is not UTF-8; such a file cannot be opened by `name`. */
-interface Name {
-  name: string;
-  isExact: boolean;
-}
-
-function nameOf(bytes: Buffer): Name {
-  try {
-    return { name: decoder.decode(bytes), isExact: true };
-  } catch {
-    return { name: bytes.toString('utf8'), isExact: false };
-  }
-}
 
 /** The names of a `-z` listing. */
-function* namesIn(listing: Buffer): Generator<Name> {
+function* namesIn(listing: Buffer): Generator<FileName> {
   let start = 0;
   for (let end = listing.indexOf(0); end >= 0; end = listing.indexOf(0, start)) {
-    yield nameOf(listing.subarray(start, end));
+    yield fileNameOf(listing.subarray(start, end));
     start = end + 1;
   }
 }
 
-type Entry = Name & Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
+type Entry = FileName & Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
 
 /** Undefined for a folder that cannot be read. */
 async function entriesOf(folder: string): Promise<Entry[] | undefined> {
   const options = { withFileTypes: true, encoding: 'buffer' } as const;
   const entries = await readdir(folder, options).catch(() => undefined);
   return entries?.map((entry) => ({
-    ...nameOf(entry.name),
+    ...fileNameOf(entry.name),
     isFile: () => entry.isFile(),
     isDirectory: () => entry.isDirectory(),
     isSymbolicLink: () => entry.isSymbolicLink(),

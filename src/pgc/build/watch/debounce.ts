@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.js';
 
-export interface QuietLimits {
+export interface DebounceLimits {
   /** Calls back after this long without a change. */
   quietMs: number;
   /** Under constant changes, calls back this long after the first one. */
@@ -8,14 +8,14 @@ export interface QuietLimits {
 }
 
 /** Calls back once after a burst of changes. */
-export class Quiet implements Disposable {
+export class Debounce implements Disposable {
   readonly #clock: Clock;
-  readonly #limits: QuietLimits;
+  readonly #limits: DebounceLimits;
   readonly #onQuiet: () => void;
   #firstMs: number | undefined;
   #timer: Disposable | undefined;
 
-  constructor(clock: Clock, limits: QuietLimits, onQuiet: () => void) {
+  constructor(clock: Clock, limits: DebounceLimits, onQuiet: () => void) {
     this.#clock = clock;
     this.#limits = limits;
     this.#onQuiet = onQuiet;

@@ -1,10 +1,10 @@
 import { backoffMs, type BackoffPolicy } from '../../../base/backoff.js';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, type BusError } from '../../../errors/bus-error.js';
-import { Quiet, type QuietLimits } from './debounce.js';
+import { Debounce, type DebounceLimits } from './debounce.js';
 
 /** Editors write in bursts; a checkout of another release takes seconds. */
-export const quietLimits: QuietLimits = { quietMs: 400, delayMsMax: 5_000 };
+export const debounceLimits: DebounceLimits = { quietMs: 400, delayMsMax: 5_000 };
 /** A larger burst may have lost changes on the way, so the whole tree is checked. */
 export const changedMax = 1_000;
 /** The whole tree is checked this long after the last check, whatever the watcher reported. */
@@ -21,7 +21,7 @@ export interface RefresherParts {
   /** Brings the index up to date. Not called concurrently. */
   refresh: (changed: Changed) => Promise<void>;
   onFailure: (error: BusError, retryMs: number) => void;
-  limits?: QuietLimits;
+  limits?: DebounceLimits;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface RefresherParts {
  */
 export class Refresher implements AsyncDisposable {
   readonly #parts: RefresherParts;
-  readonly #quiet: Quiet;
+  readonly #debounce: Debounce;
   #changed = new Set<string>();
   #isAll = false;
   #failures = 0;
@@ -40,7 +40,7 @@ export class Refresher implements AsyncDisposable {
 
   constructor(parts: RefresherParts) {
     this.#parts = parts;
-    this.#quiet = new Quiet(parts.clock, parts.limits ?? quietLimits, () => this.#begin());
+    this.#debounce = new Debounce(parts.clock, parts.limits ?? debounceLimits, () => this.#begin());
     this.#arm(checkEveryMs);
   }
 
@@ -48,13 +48,13 @@ export class Refresher implements AsyncDisposable {
   onChange(paths: Iterable<string> | undefined): void {
     if (this.#isClosed) return;
     this.#note(paths);
-    this.#quiet.touch();
+    this.#debounce.touch();
   }
 
   /** Resolves when a running refresh has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    this.#quiet[Symbol.dispose]();
+    this.#debounce[Symbol.dispose]();
     this.#timer?.[Symbol.dispose]();
     await this.#running;
   }

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, BusError } from '../../../errors/bus-error.js';
-import { git } from '../../source/git/run-git.js';
+import { runGit } from '../../source/git/run-git.js';
 import { languageOf } from '../../source/language.js';
 import { SourceTree } from '../../source/source-tree.js';
 
@@ -169,7 +169,7 @@ export class TreeWatch implements AsyncDisposable {
   async #head(): Promise<string> {
     const { root } = this.#parts;
     if (this.#gitFolder === undefined) {
-      const found = await git(root, ['rev-parse', '--git-dir']);
+      const found = await runGit(root, ['rev-parse', '--git-dir']);
       this.#gitFolder = found === undefined ? '' : resolve(root, found.toString().trim());
     }
     if (this.#gitFolder === '') return '';

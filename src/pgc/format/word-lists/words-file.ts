@@ -1,6 +1,6 @@
 import { bufferOf, numbersOf, type VarintReader } from '../bytes.js';
 import type { FactsLanguage } from '../facts.js';
-import { corrupt, readSections, type SectionLayout } from '../segment-file.js';
+import { openSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
 import { packCounts, type FileCounts, type PackedCounts } from './hashed-counts.js';
@@ -90,12 +90,7 @@ export class WordsFile {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string): Promise<WordsFile> {
-    const sections = await readSections(path, wordsLayout);
-    try {
-      return new WordsFile(sections);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, wordsLayout, (sections) => new WordsFile(sections));
   }
 
   file(file: number): FileRow {

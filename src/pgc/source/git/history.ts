@@ -1,6 +1,6 @@
 import { groupBy, NumberColumn, StringColumn, type Grouped } from '../../format/bytes.js';
 import type { CommitHead } from './log-reader.js';
-import { dayOf, plainName, plainSubject } from './commit-text.js';
+import { dayOf, cleanAuthor, cleanSubject } from './commit-text.js';
 
 /** A commit of more files (a rename, a new licence, a reformatting) does not show which files belong together. */
 export const coChangeFilesMax = 50;
@@ -117,7 +117,7 @@ export class HistoryBuilder {
   #authorId(author: string): number {
     const known = this.#authorIds.get(author);
     if (known !== undefined) return known;
-    const id = this.#columns.authors.id(plainName(author));
+    const id = this.#columns.authors.id(cleanAuthor(author));
     this.#authorIds.set(author, id);
     return id;
   }
@@ -216,7 +216,7 @@ function commitsByPath({ starts, touched }: Columns, pathCount: number): Grouped
 /** Cleaned only on request: most commits are never shown. */
 export function noteOf({ commit, author, seconds, subject }: CommitHead): CommitNote {
   return {
-    ...{ commit, author: plainName(author) },
-    ...{ date: dayOf(seconds), subject: plainSubject(subject) },
+    ...{ commit, author: cleanAuthor(author) },
+    ...{ date: dayOf(seconds), subject: cleanSubject(subject) },
   };
 }

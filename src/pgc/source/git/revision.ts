@@ -1,6 +1,6 @@
 import { BusError } from '../../../errors/bus-error.js';
 import { collectGit } from './git-stream.js';
-import { plainLine } from './commit-text.js';
+import { printableLine } from './commit-text.js';
 
 const revisionCharsMax = 1_024;
 /** More than any path. `msMax`: `:/words` searches the messages of a whole history. */
@@ -33,7 +33,7 @@ export async function revisionAt(root: string, asOf?: string): Promise<Revision 
   const commit = await commitOf(root, asOf ?? 'HEAD');
   if (commit === undefined) {
     if (asOf === undefined) return undefined;
-    const detail = `"${plainLine(asOf)}" names no commit of ${root}`;
+    const detail = `"${printableLine(asOf)}" names no commit of ${root}`;
     throw new BusError('USAGE', { detail });
   }
   // The prefix may hold newlines: it is everything between the first newline and the last.

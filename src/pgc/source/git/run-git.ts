@@ -29,7 +29,7 @@ export const safeGit = [
  * Runs git in a folder and returns its output; undefined when git is missing, broken, exits with an error or prints
  * more than `bytesMax`. The repository is not trusted: nothing its configuration names is run, and nothing is fetched.
  */
-export async function git(
+export async function runGit(
   folder: string,
   args: readonly string[],
   timeoutMs = deadlineMs,

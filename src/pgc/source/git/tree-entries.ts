@@ -17,19 +17,26 @@ export interface TreeEntry {
   isExact: boolean;
 }
 
+export interface FileName {
+  name: string;
+  /** False when the name is not UTF-8; such a file cannot be opened by `name`. */
+  isExact: boolean;
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Calls back for every entry of a commit below `folder`, in git's order. */
 export async function eachEntry(
   folder: string,
   commit: string,
-  tell: (entry: TreeEntry) => void,
+  visit: (entry: TreeEntry) => void,
   signal?: AbortSignal,
 ): Promise<GitEnd> {
   const rows = new NulTokens((row, isCut) => {
     const tab = row.indexOf('\t');
     const [mode = '', , id = ''] = row.toString('latin1', 0, tab).split(' ');
-    tell({ mode, id, ...nameOf(row.subarray(tab + 1), isCut) });
+    const { name, isExact } = fileNameOf(row.subarray(tab + 1));
+    visit({ mode, id, path: name, isExact: isExact && !isCut });
   });
   const limits = { bytesMax: listingBytesMax, msMax: listingMsMax, signal };
   // In a sub-folder, git lists only what is below it, with paths relative to it.
@@ -39,10 +46,11 @@ export async function eachEntry(
   });
 }
 
-function nameOf(bytes: Buffer, isCut: boolean): Pick<TreeEntry, 'path' | 'isExact'> {
+/** Decodes a file name. */
+export function fileNameOf(bytes: Buffer): FileName {
   try {
-    return { path: decoder.decode(bytes), isExact: !isCut };
+    return { name: decoder.decode(bytes), isExact: true };
   } catch {
-    return { path: bytes.toString('utf8'), isExact: false };
+    return { name: bytes.toString('utf8'), isExact: false };
   }
 }

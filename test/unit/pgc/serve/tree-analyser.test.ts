@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { jobsMax, TreeDesk, type TreeDeskParts } from '../../../../services/pgc/tree-analyser.js';
+import { jobsMax, TreeAnalyser, type TreeAnalyserParts } from '../../../../services/pgc/tree-analyser.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { treeMessages } from '../../../../src/pgc/serve/messages.js';
 import { compiled } from '../../../support/compiled.js';
@@ -21,10 +21,10 @@ const source = `
 const thread = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 const [answers, hangs, swells] = [0, 1, 2].map((each) => Buffer.from([each]));
 
-let desk: TreeDesk;
+let analyser: TreeAnalyser;
 let open = 0;
 let stamp = '';
-function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
+function newDesk(more: Partial<TreeAnalyserParts> = {}): TreeAnalyser {
   open = 0;
   const reserve = (): Disposable => {
     open += 1;
@@ -32,12 +32,12 @@ function newDesk(more: Partial<TreeDeskParts> = {}): TreeDesk {
   };
   const memory = { memoryBytes: 64 * 1024 * 1024, reserve };
   const parts = { folder: '', home: '', stamp: () => stamp, memory, module: thread, graceMs: 50 };
-  return (desk = new TreeDesk({ ...parts, ...more }));
+  return (analyser = new TreeAnalyser({ ...parts, ...more }));
 }
-afterEach(() => desk.close());
+afterEach(() => analyser.close());
 
 const ask = (body: Buffer, signal = new AbortController().signal): Promise<Buffer> =>
-  desk.answer('patterns', body, signal);
+  analyser.answer('patterns', body, signal);
 /** What is next has its turn. */
 const begun = (): Promise<void> => new Promise(setImmediate);
 
@@ -53,7 +53,7 @@ test('an analysis that does not end when nobody waits any more is ended with its
   await expect(running).rejects.toMatchObject({ code: 'CANCELLED' });
   expect(String(await waiting)).not.toBe(first);
   expect(open).toBe(1);
-  await desk.close();
+  await analyser.close();
   expect(open).toBe(0);
 });
 
@@ -95,11 +95,11 @@ test('a newer index has a thread of its own, and one that nobody asks ends', asy
   await eventually(() => expect(open).toBe(0));
 });
 
-test('a desk that is closed begins no thread for what still waits', async () => {
+test('a analyser that is closed begins no thread for what still waits', async () => {
   newDesk();
   const all = Promise.allSettled([ask(hangs!), ask(answers!), ask(answers!)]);
   await begun();
-  await desk.close();
+  await analyser.close();
   const codes = (await all).map((each) => each.status === 'rejected' && each.reason.code);
   expect(codes).toEqual(['AGENT_FAILED', 'CANCELLED', 'CANCELLED']);
   expect(open).toBe(0);
@@ -121,11 +121,11 @@ test('an analysis that waited for its turn until its time was over says what it 
   const body = request.encode({ filter: 'dependencies', limit: 0, target: '' });
   const found = async (deadlineMs: number) => {
     const { signal } = new AbortController();
-    return answer.decode(await desk.answer('patterns', body, signal, deadlineMs));
+    return answer.decode(await analyser.answer('patterns', body, signal, deadlineMs));
   };
   expect(await found(0)).toMatchObject({ truncated: false, warnings: [] });
   // No thread is opened so fast.
-  await desk.close();
+  await analyser.close();
   newDesk({ module, folder: tree.root, home: home.root });
   expect(await found(1)).toMatchObject({
     truncated: true,
@@ -136,10 +136,10 @@ test('an analysis that waited for its turn until its time was over says what it 
   const none = new AbortController().signal;
   const { blastRadius, securityBlastRadius } = treeMessages;
   const asked = blastRadius.request.encode({ symbol, max_depth: 3, direction: 'both' });
-  const blast = await desk.answer('blastRadius', asked, none, 1);
+  const blast = await analyser.answer('blastRadius', asked, none, 1);
   expect(blastRadius.answer.decode(blast)).toMatchObject(late);
   const of = securityBlastRadius.request.encode({ symbol });
-  const security = await desk.answer('securityBlastRadius', of, none, 1);
+  const security = await analyser.answer('securityBlastRadius', of, none, 1);
   expect(securityBlastRadius.answer.decode(security)).toMatchObject(late);
 });
 
@@ -150,7 +150,7 @@ test('an index that could not be opened is opened by the next question', async (
   newDesk({ module, folder: tree.root, home: home.root });
   const { request, answer } = treeMessages.blastRadius;
   const body = request.encode({ symbol: 'a', max_depth: 0, direction: 'both' });
-  const asked = () => desk.answer('blastRadius', body, new AbortController().signal);
+  const asked = () => analyser.answer('blastRadius', body, new AbortController().signal);
   await expect(asked()).rejects.toMatchObject({ code: 'INDEX_MISSING' });
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
   expect(answer.decode(await asked()).file_path).toBe('a.c');
