@@ -20,10 +20,10 @@ export const handOverType = 'pgc.hand_over';
 /** Requests that take longer are sent again by their callers. */
 export const finishMsMax = 10_000;
 /** The other host must register within this time; else the shard stays here. */
-export const greetMsMax = 3_000;
+const greetMsMax = 3_000;
 
 /** Access to one shard of the pool. */
-export interface ShardAccess {
+interface ShardAccess {
   /** The encoded answer. */
   card(): Promise<Buffer>;
   /** Opens the shard if needed. */

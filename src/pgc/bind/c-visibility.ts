@@ -14,7 +14,7 @@ const auxiliaryFolders = new Set(
 );
 
 /** The location of a definition. */
-export interface Placed {
+interface Placed {
   file_path: string;
   kind: string;
 }

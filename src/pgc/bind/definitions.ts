@@ -2,7 +2,7 @@ import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /** `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. */
-export interface SymbolReference {
+interface SymbolReference {
   /** Empty: any file. */
   path: string;
   name: string;
@@ -33,7 +33,7 @@ export function resolveSymbol(index: ShardIndex, text: string): number[] {
   return symbols.filter((each) => isTail(index.file(index.symbol(each).file).path, path));
 }
 
-export function definitionOf(index: ShardIndex, symbol: number): Definition {
+function definitionOf(index: ShardIndex, symbol: number): Definition {
   const row = index.symbol(symbol);
   return {
     symbol: row.name,
@@ -83,7 +83,7 @@ function symbolsAt(index: ShardIndex, path: string, line: number): number[] {
   return index.symbolsOf(file).filter((each) => index.symbol(each).line_start === line);
 }
 
-export function isTail(path: string, tail: string): boolean {
+function isTail(path: string, tail: string): boolean {
   return path === tail || path.endsWith(`/${tail}`);
 }
 

@@ -3,7 +3,7 @@ import type { Lookup } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /** What one import brings into a file. */
-export interface Binding {
+interface Binding {
   /** The name in the imported module; `*`: the whole module; `default`: a default export. */
   original: string;
   /** Modules that may hold it; empty for packages and the runtime's own modules. */

@@ -8,14 +8,14 @@ import { Segment } from '../format/segment.js';
 import { realRoot } from '../source/source-tree.js';
 import { VectorFile } from '../search/vectors/vector-file.js';
 
-export interface CheckedFile {
+interface CheckedFile {
   /** In `segments/`. */
   file: string;
   /** Empty: intact and consistent with the manifest. */
   problem: string;
 }
 
-export interface CheckReport {
+interface CheckReport {
   root: string;
   files: CheckedFile[];
   /** Files that no manifest names; the next run removes them. */

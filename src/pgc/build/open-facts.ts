@@ -7,7 +7,7 @@ import { LevelStore } from '../../store/level-store.js';
 import { FactStore, type RuleDigests } from '../mine/fact-store.js';
 import type { IndexPlace } from '../plan/manifest.js';
 
-export interface OpenedFacts extends AsyncDisposable {
+interface OpenedFacts extends AsyncDisposable {
   store: LevelStore;
   facts: FactStore;
   /** Why earlier facts were thrown away; else empty. */

@@ -35,7 +35,7 @@ export interface BudgetRequest {
 }
 
 /** Frees memory by a restart: WebAssembly memory never shrinks. */
-export interface Recyclable {
+interface Recyclable {
   recycle(): Promise<void>;
 }
 

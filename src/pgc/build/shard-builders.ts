@@ -26,7 +26,7 @@ export interface ShardBuilder {
   ): Promise<ManifestShard>;
 }
 
-export interface Builders extends AsyncDisposable {
+interface Builders extends AsyncDisposable {
   /** Runs each task once. After a failure no further task starts, and the failure is thrown. */
   all<Task>(
     tasks: readonly Task[],

@@ -1,7 +1,7 @@
 import { stem } from './stem.js';
 
 /** Abbreviations kept for one shard, most frequent first. */
-export const abbreviationsMax = 2_000;
+const abbreviationsMax = 2_000;
 /** Distinct pairs counted while a shard is read. */
 const countedMax = 20_000;
 const shortCharsMin = 2;

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lazily } from '../../base/zod.js';
 import type { IndexPlace } from '../plan/manifest.js';
-import { writeAtomically } from '../format/segment-file.js';
 import type { OverlayName } from '../shapes.js';
+import { readProcessFile, writeProcessFile } from './process-file.js';
 
 const noticeSchema = lazily((z) =>
   z.object({
     pid: z.number(),
-    /** Start time of the process (see `beganOf`), because process ids are reused. */
     began: z.string(),
     /** Overlays by shard alias. */
     overlays: z.record(z.string(), z.array(z.string())),
@@ -55,52 +53,21 @@ export class BuildNotice implements AsyncDisposable {
 
   async #write(): Promise<void> {
     const overlays = Object.fromEntries(
-      [...this.#overlays].map(([alias, its]) => [alias, [...its]]),
+      [...this.#overlays].map(([alias, names]) => [alias, [...names]]),
     );
-    const { pid } = process;
-    const text = JSON.stringify({ pid, began: beganOf(pid), overlays });
-    await writeAtomically(this.#path, [Buffer.from(text)]);
+    await writeProcessFile(this.#path, { overlays });
   }
 }
 
 /** What a run is rebuilding at this moment; undefined without a run. The notice of a killed run does not count. */
 export async function readBuilding(place: IndexPlace): Promise<Building | undefined> {
-  const text = await readFile(pathOf(place), 'utf8').catch(() => '');
-  if (text === '') return undefined;
-  const { success, data } = noticeSchema().safeParse(parsed(text));
-  if (!success || !isRunning(data.pid, data.began)) return undefined;
-  return new Map(Object.entries(data.overlays).map(([alias, its]) => [alias, new Set(its)]));
+  const notice = await readProcessFile(pathOf(place), noticeSchema);
+  return (
+    notice &&
+    new Map(Object.entries(notice.overlays).map(([alias, names]) => [alias, new Set(names)]))
+  );
 }
 
 function pathOf(place: IndexPlace): string {
   return join(place.folder, 'building.json');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function isRunning(pid: number, began: string): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: the process runs under another user.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  return beganOf(pid) === began;
-}
-
-/** Start time of a process in clock ticks since boot (field 22 of `stat`); empty on systems without /proc. */
-export function beganOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The program's name, in brackets, may contain anything.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
 }

@@ -4,7 +4,7 @@ import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { bodyTermsOf } from '../format/words.js';
 import { Segment } from '../format/segment.js';
-import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import { failedState, infoOf, reasonOf, stateOf, withOverlay } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
 import { ShardAnswers, type AskedShard } from './shard-answers.js';
@@ -24,11 +24,7 @@ export async function buildCoherence(
   const files = await written(place, shards, isForced ? undefined : before, notice).catch(reasonOf);
   return shards.map((shard) => {
     const O7 = stateIn(shard, files);
-    return {
-      ...shard,
-      items: { ...shard.items, O7: O7.items },
-      overlays: { ...shard.overlays, O7 },
-    };
+    return withOverlay(shard, 'O7', O7);
   });
 }
 
@@ -45,7 +41,7 @@ function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['ov
 type Files = Map<string, { file: string; items: number }>;
 
 /** The part of a candidate item that O7 decides on. */
-type Note = Pick<OverlayItem, 'rule' | 'subject'>;
+type Candidate = Pick<OverlayItem, 'rule' | 'subject'>;
 
 /** `before`: undefined when nothing of the previous index may be reused. */
 async function written(
@@ -54,19 +50,19 @@ async function written(
   before: Manifest | undefined,
   notice: BuildNotice,
 ): Promise<Files> {
-  const notes = new Map<string, Note[]>();
+  const candidatesOf = new Map<string, Candidate[]>();
   for (const { alias, candidates } of shards) {
-    const noted = await OverlayFile.open(join(place.segments, candidates));
-    notes.set(alias, [...noted.subjects()]);
+    const file = await OverlayFile.open(join(place.segments, candidates));
+    candidatesOf.set(alias, [...file.subjects()]);
   }
-  const answers = await answersOf(place, shards, notes, before);
+  const answers = await answersOf(place, shards, candidatesOf, before);
   const served = new Map(before?.shards.map(({ overlays: { O7 } }) => [O7?.file, O7?.items]));
   const files: Files = new Map();
   for (const shard of shards) {
     const { alias } = shard;
-    const file = fileName(shard, notes.get(alias) ?? [], answers);
+    const file = fileName(shard, candidatesOf.get(alias) ?? [], answers);
     const known = served.get(file);
-    const isServed = known !== undefined && (await isWhole(join(place.segments, file)));
+    const isServed = known !== undefined && (await isReadable(join(place.segments, file)));
     if (!isServed) await notice.add(new Map([[alias, ['O7']]]));
     files.set(alias, { file, items: isServed ? known : await write(place, shard, file, answers) });
   }
@@ -82,31 +78,34 @@ async function write(
 ): Promise<number> {
   const noted = await OverlayFile.open(join(place.segments, candidates));
   const writer = new OverlayWriter();
-  for (const its of byFile([...noted.items()].flatMap((item) => judged(item, answers) ?? []))) {
-    const [{ file_path, blob }] = its;
+  for (const items of byFile(
+    [...noted.items()].flatMap((item) => contradictionOf(item, answers) ?? []),
+  )) {
+    const [{ file_path, blob }] = items;
     writer.add(
       file_path,
       blob,
-      its.map((item) => ({ ...item, overlay: 7 })),
+      items.map((item) => ({ ...item, overlay: 7 })),
     );
   }
-  const { name: generator, version } = generators.O7;
-  await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
+  await writer.write(join(place.segments, file), infoOf('O7', alias));
   return writer.items;
 }
 
 /** Named by the shard's version, which covers the candidates, and by the answers to them. */
 function fileName(
   { alias, version }: ManifestShard,
-  notes: readonly Note[],
+  candidates: readonly Candidate[],
   answers: Answers,
 ): string {
-  const said = notes.map((note) => (isAnswered(note, answers) ? '+' : '-')).join('');
-  const digest = createHash('sha256').update(`${generators.O7.version}\n${said}`).digest('hex');
+  const marks = candidates
+    .map((candidate) => (isAnswered(candidate, answers) ? '+' : '-'))
+    .join('');
+  const digest = createHash('sha256').update(`${generators.O7.version}\n${marks}`).digest('hex');
   return `${alias}-${version}.${digest.slice(0, 12)}.O7.ovl`;
 }
 
-async function isWhole(path: string): Promise<boolean> {
+async function isReadable(path: string): Promise<boolean> {
   return OverlayFile.open(path).then(
     () => true,
     () => false,
@@ -135,22 +134,22 @@ interface Answers {
 }
 
 /** Question type: the first letter of a question. The name follows. */
-const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
+const questionTypes = { mention: 'm', option: 'o', undocumented: 'd' } as const;
 
 async function answersOf(
   place: IndexPlace,
   shards: readonly ManifestShard[],
-  notes: ReadonlyMap<string, readonly Note[]>,
+  candidatesOf: ReadonlyMap<string, readonly Candidate[]>,
   before: Manifest | undefined,
 ): Promise<Answers> {
   const [mentioned, made] = [new Set<string>(), new Set<string>()];
-  for (const { rule, subject } of [...notes.values()].flat()) {
+  for (const { rule, subject } of [...candidatesOf.values()].flat()) {
     if (rule === 'mention') mentioned.add(subject);
     if (rule === 'made') made.add(subject);
   }
   const options = await optionsOf(place, shards);
-  const questionOf = ({ rule, subject }: Note): string | undefined => {
-    const mark = asked[rule as keyof typeof asked] as string | undefined;
+  const questionOf = ({ rule, subject }: Candidate): string | undefined => {
+    const mark = questionTypes[rule as keyof typeof questionTypes] as string | undefined;
     const isKnown =
       made.has(subject) ||
       options.has(subject) ||
@@ -159,31 +158,32 @@ async function answersOf(
   };
   const owns = new Map<string, Set<string>>();
   const questions = new Set<string>();
-  for (const [alias, its] of notes) {
-    const own = new Set(its.flatMap((note) => questionOf(note) ?? []));
+  for (const [alias, candidates] of candidatesOf) {
+    const own = new Set(candidates.flatMap((candidate) => questionOf(candidate) ?? []));
     owns.set(alias, own);
     for (const question of own) questions.add(question);
   }
-  const shards_ = shards.map((shard): AskedShard => {
+  const askedShards = shards.map((shard): AskedShard => {
     const { alias, version, segment } = shard;
     return {
       ...{ version, own: owns.get(alias) ?? new Set() },
       answer: async (wanted) => {
         const index = await Segment.open(join(place.segments, segment));
-        return wanted.map((question) => testimony(index, question));
+        return wanted.map((question) => answerOf(index, question));
       },
     };
   });
-  const known =
+  const cache =
     before === undefined ? new ShardAnswers() : await ShardAnswers.read(place.shardAnswers);
-  const affirmed = await known.ask(questions, shards_);
-  await known.write(place.shardAnswers, questions, shards_);
+  const confirmed = await cache.ask(questions, askedShards);
+  await cache.write(place.shardAnswers, questions, askedShards);
   const has = (name: string, mark: string): boolean =>
-    made.has(name) || options.has(name) || affirmed.has(`${mark} ${name}`);
+    made.has(name) || options.has(name) || confirmed.has(`${mark} ${name}`);
   return {
-    known: (name) => has(name, asked.mention),
-    knownOption: (name) => has(name, asked.option),
-    documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
+    known: (name) => has(name, questionTypes.mention),
+    knownOption: (name) => has(name, questionTypes.option),
+    documented: (name) =>
+      mentioned.has(name) || confirmed.has(`${questionTypes.undocumented} ${name}`),
     // If O5 failed in a shard, not all options are known.
     hasKconfig: options.size > 0 && shards.every(({ overlays }) => overlays.O5?.state === 'ready'),
   };
@@ -207,17 +207,18 @@ async function optionsOf(
 /** A system call is defined under another name than callers use. */
 const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
 
-function testimony(index: Segment, question: string): boolean {
+function answerOf(index: Segment, question: string): boolean {
   const [mark, name] = [question.slice(0, 1), question.slice(2)];
   const symbols = index.symbolsNamed(name);
-  if (mark === asked.undocumented) return symbols.some((each) => index.symbol(each).doc !== '');
+  if (mark === questionTypes.undocumented)
+    return symbols.some((each) => index.symbol(each).doc !== '');
   if (symbols.length > 0 || index.scannedNamed(name).length > 0) return true;
   if (systemCalls.some((prefix) => index.symbolsNamed(`${prefix}${name}`).length > 0)) return true;
-  return mark === asked.mention && standsIn(index, name);
+  return mark === questionTypes.mention && isInCode(index, name);
 }
 
 /** Whether any code contains the whole name, which is its first term. */
-function standsIn(index: Segment, name: string): boolean {
+function isInCode(index: Segment, name: string): boolean {
   const [whole = ''] = bodyTermsOf(name);
   return index.documentFrequency(whole) > 0;
 }
@@ -228,7 +229,7 @@ const pastDocument =
 const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
 
 /** Whether the code base has what the candidate names. */
-function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
+function isAnswered({ rule, subject }: Candidate, answers: Answers): boolean {
   switch (rule) {
     case 'made':
       return true;
@@ -245,7 +246,7 @@ function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
 }
 
 /** The O7 item of a candidate; undefined when the candidate is no contradiction. */
-function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
+function contradictionOf(item: OverlayItem, answers: Answers): OverlayItem | undefined {
   const { rule, subject, file_path: path } = item;
   if (isAnswered(item, answers)) return undefined;
   switch (rule) {

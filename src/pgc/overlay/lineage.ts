@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import { failedState, infoOf, reasonOf, stateOf, withOverlay } from './overlay-state.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { FileLineage, HistoryMark } from './file-lineage.js';
-import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter } from './overlay-file.js';
 
 /**
@@ -25,11 +24,7 @@ export async function buildLineage(
   for (const shard of shards) {
     const files = members.get(shard.alias) ?? [];
     const O3 = await stateIn({ place, lineage, before, notice }, shard, files);
-    built.push({
-      ...shard,
-      items: { ...shard.items, O3: O3.items },
-      overlays: { ...shard.overlays, O3 },
-    });
+    built.push(withOverlay(shard, 'O3', O3));
   }
   return built;
 }
@@ -100,14 +95,13 @@ async function written(
   const writer = new OverlayWriter();
   const items = await lineage.itemsOf(alias, files);
   for (const [at, { path, blob }] of files.entries()) {
-    const its = items[at] ?? [];
+    const own = items[at] ?? [];
     writer.add(
       path,
       blob,
-      its.map((item) => ({ ...item, symbol: '' })),
+      own.map((item) => ({ ...item, symbol: '' })),
     );
   }
-  const { name: generator, version } = generators.O3;
-  await writer.write(join(place.segments, file), { overlay: 'O3', alias, generator, version });
+  await writer.write(join(place.segments, file), infoOf('O3', alias));
   return writer.items;
 }

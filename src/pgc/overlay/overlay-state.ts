@@ -2,6 +2,7 @@ import { asBusError } from '../../errors/bus-error.js';
 import type { ManifestShard } from '../plan/manifest.js';
 import type { OverlayName } from '../shapes.js';
 import { generators } from './generators.js';
+import type { OverlayInfo } from './overlay-file.js';
 
 export function stateOf(
   overlay: OverlayName,
@@ -10,6 +11,25 @@ export function stateOf(
 ): ManifestShard['overlays'][string] {
   const { name: generator, version } = generators[overlay];
   return { state: 'ready', generator, version, items, reason: '', file };
+}
+
+/** The shard with another state of one overlay. */
+export function withOverlay(
+  shard: ManifestShard,
+  name: OverlayName,
+  state: ManifestShard['overlays'][string],
+): ManifestShard {
+  return {
+    ...shard,
+    items: { ...shard.items, [name]: state.items },
+    overlays: { ...shard.overlays, [name]: state },
+  };
+}
+
+/** The head of an overlay file. */
+export function infoOf(overlay: OverlayName, alias: string): Omit<OverlayInfo, 'rules'> {
+  const { name: generator, version } = generators[overlay];
+  return { overlay, alias, generator, version };
 }
 
 /** The overlay is missing; everything else is served. */

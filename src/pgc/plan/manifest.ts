@@ -10,7 +10,7 @@ import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.
 const manifestFormat = 5;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
-export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
+const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
 
 /** How much there is of one language, and how much of it could not be parsed. */
 const languageSchema = z.object({

@@ -42,7 +42,7 @@ export async function planFolder(
 }
 
 /** Counts the files and lines of each shard and each of its paths. */
-export function countFiles(
+function countFiles(
   files: readonly PlannedFile[],
   planned: readonly PlannedShard[],
 ): Omit<FolderPlan, 'mode'> {

@@ -21,7 +21,7 @@ export interface Section {
   except: readonly PathGlob[];
 }
 
-export interface RankedGlob extends PathGlob {
+interface RankedGlob extends PathGlob {
   /** The matching pattern with the highest rank decides. */
   rank: number;
 }

@@ -14,7 +14,7 @@ import { cutByOwners, type OwnedPart } from './shard-plan-sections.js';
  */
 export type ShardRequest = 'auto' | number | ExplicitPlan | OwnersFile;
 
-export interface ExplicitPlan {
+interface ExplicitPlan {
   shards: PlannedShard[];
 }
 

@@ -38,7 +38,7 @@ import type {
 const cardBytesMax = 64 * 1024 * 1024;
 
 /** Limit for the answer of an analysis before deflating; a larger one is refused with TOO_LARGE. */
-export const analysisBytesMax = 32 * 1024 * 1024;
+const analysisBytesMax = 32 * 1024 * 1024;
 
 /** One type of request: its name on the bus and the bodies of both directions. */
 export interface MessageType<Request, Answer> {

@@ -12,7 +12,7 @@ export interface Opened<S> {
   close(): void;
 }
 
-export interface PoolParts<S> {
+interface PoolParts<S> {
   budgetBytes: number;
   /** Bytes that an open shard takes; asked before opening. */
   costOf: (key: string) => number;
@@ -21,7 +21,7 @@ export interface PoolParts<S> {
   onOversize?: (key: string, bytes: number) => void;
 }
 
-export interface PoolCounts {
+interface PoolCounts {
   open: number;
   bytes: number;
   /** Requests waiting for room. */

@@ -34,7 +34,7 @@ import type {
 } from '../shapes.js';
 
 /** Limit for symbols or anchors in one request. */
-export const anchorsMax = 5_000;
+const anchorsMax = 5_000;
 
 /** An opened shard that answers in this process. */
 export class Shard implements ShardPort, WordsPort {

@@ -20,7 +20,7 @@ export type ReadRefusal =
   | 'not a file'
   | 'too large'
   | 'unreadable';
-export type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
+type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
 
 // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -4,7 +4,7 @@ import { asBusError, type BusError } from '../../../errors/bus-error.js';
 import { Debounce, type DebounceLimits } from './debounce.js';
 
 /** Editors write in bursts; a checkout of another release takes seconds. */
-export const debounceLimits: DebounceLimits = { quietMs: 400, delayMsMax: 5_000 };
+const debounceLimits: DebounceLimits = { quietMs: 400, delayMsMax: 5_000 };
 /** A larger burst may have lost changes on the way, so the whole tree is checked. */
 export const changedMax = 1_000;
 /** The whole tree is checked this long after the last check, whatever the watcher reported. */
@@ -15,7 +15,7 @@ const retryBackoff: BackoffPolicy = { baseMs: 1_000, capMs: 60_000 };
 /** Paths that may have changed, and folders below which anything may have; undefined: anything anywhere. */
 export type Changed = ReadonlySet<string> | undefined;
 
-export interface RefresherParts {
+interface RefresherParts {
   clock: Clock;
   random: () => number;
   /** Brings the index up to date. Not called concurrently. */

@@ -19,7 +19,7 @@ const neverRead = /(?:^|\/)(?:\.git|node_modules|__pycache__)(?:\/|$)/;
 
 const rules = /(?:^|\/)\.gitignore$|^\.sigma\//;
 
-export interface TreeWatchParts {
+interface TreeWatchParts {
   /** Absolute, without links. */
   root: string;
   clock: Clock;

@@ -1,11 +1,10 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { lazily } from '../../../base/zod.js';
 import { BusError } from '../../../errors/bus-error.js';
-import { beganOf, isRunning } from '../../overlay/build-notice.js';
+import { readProcessFile, writeProcessFile } from '../../overlay/process-file.js';
 import type { IndexPlace } from '../../plan/manifest.js';
-import { writeAtomically } from '../../format/segment-file.js';
 
 const fileName = 'watch.json';
 const treesMax = 1_024;
@@ -48,13 +47,13 @@ export class WatchNotice implements AsyncDisposable {
   /** Throws ALREADY_WATCHED, STORE_UNAVAILABLE. */
   static async begin(place: IndexPlace, root: string): Promise<WatchNotice> {
     const path = join(place.folder, fileName);
-    const other = await readNotice(path);
+    const other = await readProcessFile(path, noticeSchema);
     if (other !== undefined) throw new BusError('ALREADY_WATCHED', { path: root, pid: other.pid });
     const notice = new WatchNotice(path, {
       ...{ pid: process.pid, root, kind: 'poll', state: 'watching', refreshed_ms: 0 },
       ...{ elapsed_ms: 0, files_mined: 0, refreshes: 0, failures: 0, code: '' },
     });
-    await notice.tell({});
+    await notice.update({});
     return notice;
   }
 
@@ -63,10 +62,10 @@ export class WatchNotice implements AsyncDisposable {
   }
 
   /** Throws STORE_UNAVAILABLE. */
-  tell(news: Partial<Watched>): Promise<void> {
-    this.#watched = { ...this.#watched, ...news };
-    const text = JSON.stringify({ ...this.#watched, began: beganOf(process.pid) });
-    const write = (): Promise<void> => writeAtomically(this.#path, [Buffer.from(text)]);
+  update(changes: Partial<Watched>): Promise<void> {
+    this.#watched = { ...this.#watched, ...changes };
+    const watched = this.#watched;
+    const write = (): Promise<void> => writeProcessFile(this.#path, watched);
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
   }
@@ -83,24 +82,10 @@ export async function watchedTrees(home: string): Promise<Watched[]> {
   const names = await readdir(folder).catch((): string[] => []);
   const found: Watched[] = [];
   for (const name of names.sort().slice(0, treesMax)) {
-    const notice = await readNotice(join(folder, name, fileName));
+    const notice = await readProcessFile(join(folder, name, fileName), noticeSchema);
     if (notice === undefined) continue;
     const { began: _, ...watched } = notice;
     found.push(watched);
   }
   return found;
-}
-
-/** Undefined without a watcher; the notice of a killed process does not count. */
-async function readNotice(
-  path: string,
-): Promise<z.infer<ReturnType<typeof noticeSchema>> | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  if (text === '') return undefined;
-  try {
-    const notice = noticeSchema().parse(JSON.parse(text));
-    return isRunning(notice.pid, notice.began) ? notice : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -60,7 +60,7 @@ export interface LengthSum {
  * `count`: how often the text of a file has the word. `definitions`: how often the names that the file defines have
  * it.
  */
-export type PostingVisitor = (file: number, count: number, definitions: number) => void;
+type PostingVisitor = (file: number, count: number, definitions: number) => void;
 
 /** The words of the files of one shard, read from one file; nothing is decoded in advance. */
 export class WordsFile {

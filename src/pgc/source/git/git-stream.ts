@@ -5,7 +5,7 @@ import { gitEnvironment, safeGit } from './run-git.js';
 /** `stopped`: the consumer ended it. `failed`: git is missing, broken, or exited with an error. */
 export type GitEnd = 'ended' | 'failed' | 'stopped' | 'bytes' | 'time' | 'aborted';
 
-export interface GitLimits {
+interface GitLimits {
   bytesMax: number;
   msMax: number;
   signal?: AbortSignal | undefined;

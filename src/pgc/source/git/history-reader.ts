@@ -6,10 +6,10 @@ import { headOf, revisionAt, type Revision } from './revision.js';
 import { eachEntry } from './tree-entries.js';
 
 /** The Linux kernel has 1.1 million. */
-export const historyCommitsMax = 2_000_000;
+const historyCommitsMax = 2_000_000;
 /** Enough for some 20 million changed paths; the Linux kernel has three. */
-export const historyBytesMax = 2 * 1024 * 1024 * 1024;
-export const historyMsMax = 180_000;
+const historyBytesMax = 2 * 1024 * 1024 * 1024;
+const historyMsMax = 180_000;
 
 export interface HistoryRequest {
   /** A revision as git writes it; absent: HEAD. */

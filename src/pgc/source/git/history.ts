@@ -3,16 +3,16 @@ import type { CommitHead } from './log-reader.js';
 import { dayOf, cleanAuthor, cleanSubject } from './commit-text.js';
 
 /** A commit of more files (a rename, a new licence, a reformatting) does not show which files belong together. */
-export const coChangeFilesMax = 50;
+const coChangeFilesMax = 50;
 /** Fewer common commits may be chance. */
-export const coChangesMin = 3;
+const coChangesMin = 3;
 /** Limit for the most frequent authors of a file, and for the paths that change together with it. */
-export const topMax = 5;
+const topMax = 5;
 
 /** Why older commits may be missing. `broken`: git failed while reading. */
 export type HistoryCut = 'shallow' | 'commits' | 'bytes' | 'time' | 'broken';
 
-export interface CommitNote {
+interface CommitNote {
   commit: string;
   author: string;
   /** UTC day of the committer date: `2026-11-01`. */

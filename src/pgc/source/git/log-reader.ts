@@ -9,7 +9,7 @@ export interface CommitHead {
   subject: string;
 }
 
-export interface LogSink {
+interface LogSink {
   commit(head: CommitHead): void;
   /** A path changed by the current commit; the buffer is valid during the call only. */
   path(path: Buffer): void;

@@ -1,5 +1,5 @@
 /** Longer names and subjects are cut here. */
-export const tokenBytesMax = 64 * 1024;
+const tokenBytesMax = 64 * 1024;
 
 const empty = Buffer.alloc(0);
 
