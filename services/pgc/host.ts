@@ -48,7 +48,7 @@ export class Host {
   #loading: Promise<void> | undefined;
   #isClaimed = false;
   readonly #closing = new AbortController();
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   readonly #prose: Prose;
 
   constructor(config: Config, folder: string, options: HostOptions, log: Logger) {
@@ -272,8 +272,8 @@ export class Host {
 
   /** Logs each sentence once: many shards may report the same. */
   #warn(warning: string): void {
-    if (this.#told.has(warning) || this.#told.size >= warningsMax) return;
-    this.#told.add(warning);
+    if (this.#warned.has(warning) || this.#warned.size >= warningsMax) return;
+    this.#warned.add(warning);
     this.#log.warn({ project: this.#source?.project ?? '' }, warning);
   }
 

@@ -70,32 +70,32 @@ export class HostedShard {
       [ask.type]: (incoming) =>
         this.#answered(async () => {
           // The shard need not stay open while a model writes.
-          const its = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
+          const use = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
             access.use(work, incoming.signal);
           const request = ask.request.decode(incoming.body);
           const answer = await prose.ask(request, optionsOf(incoming), {
-            by: (wanted) => its((shard) => shard.ask(wanted)),
-            known: (words) => its(async ({ index }) => wordsOfShard(index)(words)),
+            by: (wanted) => use((shard) => shard.ask(wanted)),
+            known: (words) => use(async ({ index }) => wordsOfShard(index)(words)),
           });
           return ask.answer.encode(answer);
         }),
     });
-    answer(shardMessages.hop, (its, request) => its.hop(request));
-    answer(shardMessages.definitions, async (its, { symbols }) => ({
-      definitions: await its.definitions(symbols),
+    answer(shardMessages.hop, (shard, request) => shard.hop(request));
+    answer(shardMessages.definitions, async (shard, { symbols }) => ({
+      definitions: await shard.definitions(symbols),
     }));
-    answer(shardMessages.callers, async (its, { symbols }) => ({
-      sites: await its.callers(symbols),
+    answer(shardMessages.callers, async (shard, { symbols }) => ({
+      sites: await shard.callers(symbols),
     }));
-    answer(shardMessages.citeCalls, async (its, { callee, sites }) => ({
-      citations: await its.citeCalls(callee, sites),
+    answer(shardMessages.citeCalls, async (shard, { callee, sites }) => ({
+      citations: await shard.citeCalls(callee, sites),
     }));
-    answer(shardMessages.expand, async (its, { anchors }) => ({
-      expansions: await its.expand(anchors),
+    answer(shardMessages.expand, async (shard, { anchors }) => ({
+      expansions: await shard.expand(anchors),
     }));
-    answer(shardMessages.vocabulary, (its) => its.vocabulary());
-    answer(shardMessages.locate, (its, request) => its.rankFiles(request));
-    answer(shardMessages.read, (its, request) => its.readFiles(request));
+    answer(shardMessages.vocabulary, (shard) => shard.vocabulary());
+    answer(shardMessages.locate, (shard, request) => shard.rankFiles(request));
+    answer(shardMessages.read, (shard, request) => shard.readFiles(request));
   }
 
   /** Another host has taken the shard over, or the broker refused it. */

@@ -53,8 +53,8 @@ export async function claim(
       served = takesOver ? await servedAmong(client, ids) : await untilFree(client, ids, path);
     });
     if (signal.aborted) throw new BusError('INTERRUPTED');
-    const theirs = new Set(served);
-    const free = ids.filter((id) => !theirs.has(id));
+    const servedIds = new Set(served);
+    const free = ids.filter((id) => !servedIds.has(id));
     await Promise.all(free.map(begin));
     const queue = served.values();
     // When one shard's host is dead, all shards of that process are free.

@@ -134,8 +134,8 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();
   return {
-    shards: shards.map(({ alias, scope: its, files: count, lines, items }) => ({
-      ...{ alias, scope: its, files: count, lines, items },
+    shards: shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
+      ...{ alias, scope: paths, files: count, lines, items },
     })),
     ...{ files_total: files.length, files_mined: run.mined },
     ...{ files_reused: files.length - run.mined, facts_collected },

@@ -25,9 +25,9 @@ export interface IndexReport {
 /** Sums over all shards. */
 export function languagesOf(shards: readonly ManifestShard[]): Record<string, LanguageCount> {
   const all: Record<string, LanguageCount> = {};
-  for (const [name, its] of shards.flatMap(({ languages }) => Object.entries(languages))) {
+  for (const [name, count] of shards.flatMap(({ languages }) => Object.entries(languages))) {
     const sum = (all[name] ??= { files: 0, lines: 0, bytes: 0, error_bytes: 0, scanned: 0 });
-    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += its[key];
+    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += count[key];
   }
   return all;
 }

@@ -114,10 +114,10 @@ export class RunBudget implements Disposable {
   async expectDisk(bytes: number): Promise<void> {
     this.#checkFree(bytes);
     if (this.#diskBytes === undefined) return;
-    const whole = (await bytesBelow(this.#folder)) + bytes;
-    if (whole > this.#diskBytes)
+    const needed = (await bytesBelow(this.#folder)) + bytes;
+    if (needed > this.#diskBytes)
       throw this.#noDisk(
-        `the index takes ${megabytes(whole)}, --disk allows ${megabytes(this.#diskBytes)}`,
+        `the index takes ${megabytes(needed)}, --disk allows ${megabytes(this.#diskBytes)}`,
       );
   }
 

@@ -44,7 +44,7 @@ export interface MinedFile {
 export class ShardFiles {
   readonly #order: ShardOrder;
   readonly #overlays: OverlayWriters;
-  readonly #whole:
+  readonly #shardWriters:
     | { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter }
     | undefined;
   readonly #terms = new ShardTerms();
@@ -56,7 +56,7 @@ export class ShardFiles {
   constructor(order: ShardOrder) {
     this.#order = order;
     this.#overlays = new OverlayWriters(order.kept?.anew ?? filedOverlays, order.digests);
-    this.#whole =
+    this.#shardWriters =
       order.kept === undefined
         ? {
             segment: new SegmentWriter(this.#terms),
@@ -75,8 +75,8 @@ export class ShardFiles {
     const broken = facts.flatMap((each, position) => (each === undefined ? [position] : []));
     if (broken.length > 0) return broken;
     for (const [position, { file }] of batch.entries()) {
-      const its = facts[position];
-      if (its !== undefined) this.#addOne(file, its);
+      const known = facts[position];
+      if (known !== undefined) this.#addOne(file, known);
     }
     return [];
   }
@@ -90,7 +90,7 @@ export class ShardFiles {
       const overlays = { ...kept.shard.overlays, ...made };
       return { ...kept.shard, items: { ...kept.shard.items, ...countsOf(overlays) }, overlays };
     }
-    const { O1, O3 } = this.#whole?.segment.items ?? { O1: 0, O3: 0 };
+    const { O1, O3 } = this.#shardWriters?.segment.items ?? { O1: 0, O3: 0 };
     const overlays: ManifestShard['overlays'] = {
       O1: stateOf('O1', O1, ''),
       O3: stateOf('O3', O3, ''),
@@ -98,13 +98,13 @@ export class ShardFiles {
     };
     const items = countsOf(overlays);
     const candidates = `${shard.alias}-${shard.version}.candidates.ovl`;
-    await this.#whole?.candidates.write(join(place.segments, candidates), {
+    await this.#shardWriters?.candidates.write(join(place.segments, candidates), {
       ...{ overlay: 'O7', alias: shard.alias, generator: 'candidates' },
       version: generators.O7.version,
     });
     const words = `${shard.alias}-${shard.version}.words`;
-    await this.#whole?.words.write(join(place.segments, words), shard);
-    const sections = this.#whole?.segment.finish(this.#info(items));
+    await this.#shardWriters?.words.write(join(place.segments, words), shard);
+    const sections = this.#shardWriters?.segment.finish(this.#info(items));
     if (sections !== undefined) {
       const path = join(place.segments, shard.segment);
       await writeSections(path, segmentLayout, sections);
@@ -128,8 +128,8 @@ export class ShardFiles {
     language.scanned += facts.scanned_names.length > 0 ? 1 : 0;
     const items = placed(facts, !isCode(file.language));
     this.#overlays.add(file, items);
-    if (this.#whole === undefined) return;
-    const { segment, candidates, words } = this.#whole;
+    if (this.#shardWriters === undefined) return;
+    const { segment, candidates, words } = this.#shardWriters;
     const terms = this.#terms.ids(facts.words);
     words.add(file, facts, terms);
     for (const { doc } of facts.symbols) this.#abbreviations.read(doc);
@@ -179,9 +179,9 @@ class OverlayWriters {
 
   add(file: FileRow, items: readonly PlacedItem[]): void {
     for (const [name, writer] of this.#writers) {
-      const its = of(name, items);
-      const failed = its.find(({ rule }) => rule === failedRule);
-      if (failed === undefined) writer.add(file.path, file.blob, its);
+      const own = of(name, items);
+      const failed = own.find(({ rule }) => rule === failedRule);
+      if (failed === undefined) writer.add(file.path, file.blob, own);
       else if (!this.#reasons.has(name)) this.#reasons.set(name, `${file.path}: ${failed.text}`);
     }
   }

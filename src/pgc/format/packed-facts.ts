@@ -106,8 +106,8 @@ function unpackSymbols(from: FactsReader): SymbolFact[] {
   const names = from.list(count, () => from.again());
   const signatures = names.map((name) => {
     const at = from.number() - 1;
-    const others = from.text();
-    return at < 0 ? others : others.slice(0, at) + name + others.slice(at);
+    const rest = from.text();
+    return at < 0 ? rest : rest.slice(0, at) + name + rest.slice(at);
   });
   return names.map((name, at): SymbolFact => ({
     name,
@@ -160,11 +160,11 @@ function packDocument(out: FactsWriter, { word, count }: WordCounts): void {
   let next = 0;
   for (let at = 0; at < both.length; at += 1) {
     const each = both[at] ?? 0;
-    const its = Math.floor(each / countFactor);
-    const times = each - its * countFactor;
-    out.number((its - next) * 2 + (times === 1 ? 0 : 1));
+    const wordId = Math.floor(each / countFactor);
+    const times = each - wordId * countFactor;
+    out.number((wordId - next) * 2 + (times === 1 ? 0 : 1));
     if (times !== 1) out.number(times);
-    next = its + 1;
+    next = wordId + 1;
   }
 }
 

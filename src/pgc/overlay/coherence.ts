@@ -219,8 +219,8 @@ function answerOf(index: Segment, question: string): boolean {
 
 /** Whether any code contains the whole name, which is its first term. */
 function isInCode(index: Segment, name: string): boolean {
-  const [whole = ''] = bodyTermsOf(name);
-  return index.documentFrequency(whole) > 0;
+  const [term = ''] = bodyTermsOf(name);
+  return index.documentFrequency(term) > 0;
 }
 
 /** Documents about the past; code that is no public interface. */

@@ -104,9 +104,9 @@ export class OverlayWriter {
     this.#fileItems.push(this.items);
     const texts = packStrings(this.#texts.all());
     const rules = Object.fromEntries([...this.#rules].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const whole: OverlayInfo = { ...info, rules };
+    const complete: OverlayInfo = { ...info, rules };
     return writeSections(path, layout, {
-      info: Buffer.from(JSON.stringify(whole)),
+      info: Buffer.from(JSON.stringify(complete)),
       fileRows: bytesOf(this.#fileRows.values()),
       fileBlobs: Buffer.concat(this.#blobs),
       fileItems: bytesOf(this.#fileItems.values()),

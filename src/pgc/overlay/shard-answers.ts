@@ -47,15 +47,15 @@ export class ShardAnswers {
   /** An empty cache when the file is absent, damaged or of another version. */
   static async read(path: string): Promise<ShardAnswers> {
     try {
-      const whole = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax });
-      const rows = whole.indexOf(lineEnd) + 1;
-      const { questions, versions } = schema.parse(JSON.parse(whole.toString('utf8', 0, rows)));
+      const bytes = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax });
+      const rows = bytes.indexOf(lineEnd) + 1;
+      const { questions, versions } = schema.parse(JSON.parse(bytes.toString('utf8', 0, rows)));
       const known = new ShardAnswers();
       for (const question of questions) known.#numberOf(question);
       const width = questions.length;
       for (const [row, version] of versions.entries())
-        known.#answers.set(version, whole.subarray(rows + row * width, rows + (row + 1) * width));
-      return whole.length === rows + versions.length * width ? known : new ShardAnswers();
+        known.#answers.set(version, bytes.subarray(rows + row * width, rows + (row + 1) * width));
+      return bytes.length === rows + versions.length * width ? known : new ShardAnswers();
     } catch {
       return new ShardAnswers();
     }

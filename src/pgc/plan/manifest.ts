@@ -57,7 +57,7 @@ const manifestSchema = z.object({
       calls: z.number(),
       /** File name in `segments/`: candidates for O7, which all shards together decide on. */
       candidates: z.string().regex(/^[\w.-]+\.ovl$/),
-      /** File name in `segments/`: the word lists of whole files. */
+      /** File name in `segments/`: the word lists of complete files. */
       words: z.string().regex(/^[\w.-]+\.words$/),
       /** Absent: searched by words alone. */
       vectors: z
@@ -110,8 +110,10 @@ export function filesOf({
   vectors,
   overlays,
 }: ManifestShard): string[] {
-  const others = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, vectors?.file ?? '', ...others].filter((file) => file !== '');
+  const overlayFiles = Object.values(overlays).map(({ file }) => file);
+  return [segment, candidates, words, vectors?.file ?? '', ...overlayFiles].filter(
+    (file) => file !== '',
+  );
 }
 
 /** Where the index of one tree is stored: depends on the real path of its root alone. */
@@ -220,7 +222,7 @@ export async function writeManifest(
 ): Promise<void> {
   const { plan } = manifest;
   const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
-  const whole: Manifest = { ...all, digest: digestOf(all) };
+  const complete: Manifest = { ...all, digest: digestOf(all) };
   await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
-  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(whole, null, 1)}\n`)]);
+  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(complete, null, 1)}\n`)]);
 }

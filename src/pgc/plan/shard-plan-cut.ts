@@ -17,7 +17,7 @@ export interface Folder {
 export interface Item {
   node: Folder;
   /** False: the rest of the folder only. */
-  whole: boolean;
+  isWhole: boolean;
   lines: number;
 }
 
@@ -136,8 +136,8 @@ function cutNear(items: readonly Item[], leftLines: number): [Part, Part] {
 
 /** The rest stays an item even without files: it owns files that are added to this folder later. */
 function openItem(item: Item): Item[] | undefined {
-  if (!item.whole || item.node.children.size === 0) return undefined;
-  const rest: Item = { node: item.node, whole: false, lines: item.node.ownLines };
+  if (!item.isWhole || item.node.children.size === 0) return undefined;
+  const rest: Item = { node: item.node, isWhole: false, lines: item.node.ownLines };
   return [rest, ...[...item.node.children.values()].map(wholeItem)];
 }
 
@@ -162,7 +162,7 @@ function folderTree(files: readonly PlannedFile[]): Folder {
 }
 
 function wholeItem(node: Folder): Item {
-  return { node, whole: true, lines: node.lines };
+  return { node, isWhole: true, lines: node.lines };
 }
 
 function partOf(items: Item[]): Part {

@@ -118,8 +118,8 @@ function nearness(one: PlannedShard, other: PlannedShard): number {
   const names = first.split('/');
   return Math.max(
     ...other.paths.map((path) => {
-      const its = path.split('/');
-      const at = names.findIndex((name, n) => name !== its[n]);
+      const otherNames = path.split('/');
+      const at = names.findIndex((name, n) => name !== otherNames[n]);
       return at < 0 ? names.length : at;
     }),
   );

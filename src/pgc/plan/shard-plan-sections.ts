@@ -30,7 +30,7 @@ export function cutByOwners(files: readonly PlannedFile[], file: OwnersFile): Ow
   const members = new Map<string, PlannedFile[]>();
   for (const each of files) addTo(members, sections[find(each.path)]?.title ?? restTitle, each);
   for (let budget = shardLinesMax; ; budget *= budgetGrowth) {
-    const units = [...members].flatMap(([title, its]) => cutUnit(title, its, budget));
+    const units = [...members].flatMap(([title, own]) => cutUnit(title, own, budget));
     const groups = merge(units, budget);
     if (groups.length <= autoShardsMax) return partsOf(groups);
   }
@@ -42,7 +42,7 @@ function cutUnit(title: string, files: readonly PlannedFile[], budget: number): 
   const owner = ownerOf(parts.map((paths) => ({ alias: '', paths })));
   const units = new Map<number, PlannedFile[]>();
   for (const each of files) addTo(units, owner(each.path) ?? 0, each);
-  return [...units.values()].map((its) => unitOf(title, its));
+  return [...units.values()].map((own) => unitOf(title, own));
 }
 
 /** Merges from the leaves up: units of one folder before units of the folder above. */

@@ -25,12 +25,12 @@ export function partOf(shards: readonly Weighted[], { part, of }: Part): Set<str
     .map(({ alias, lines }) => ({ alias, lines: lines ?? 1 }))
     .sort((a, b) => b.lines - a.lines || (a.alias < b.alias ? -1 : 1));
   const loads = new Array<number>(of).fill(0);
-  const ours = new Set<string>();
+  const aliases = new Set<string>();
   for (const { alias, lines } of weighted) {
     const lightest = loads.indexOf(Math.min(...loads));
     // An empty shard has a weight, too, so that empty ones are spread.
     loads[lightest] = (loads[lightest] ?? 0) + Math.max(1, lines);
-    if (lightest === part - 1) ours.add(alias);
+    if (lightest === part - 1) aliases.add(alias);
   }
-  return ours;
+  return aliases;
 }

@@ -104,12 +104,12 @@ export class ShardSource {
     const root = await realRoot(folder);
     const place = placeOf(root, home);
     const manifest = await readManifest(place, root);
-    const ours = aliasesOf(manifest, options.share ?? 'all');
+    const wanted = aliasesOf(manifest, options.share ?? 'all');
     const shards = new Map<string, ServedShard>();
     let treeBytes = 0;
     for (const shard of manifest.shards) {
       treeBytes += openBytes + (await bytesOf(place, shard.segment)) * (1 + searchShare);
-      if (ours.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
+      if (wanted.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
     }
     const { engine, onWarning = () => undefined } = options;
     return new ShardSource(place, manifest, { shards, treeBytes }, engine, onWarning);
@@ -152,7 +152,7 @@ export class ShardSource {
   async #make(shard: ManifestShard, path: string): Promise<Buffer> {
     const card = makeCard(await this.#segment(shard));
     await writeCard(path, card).catch((error: unknown) =>
-      this.#onWarning(`the card of ${shard.alias} is not kept: ${asBusError(error).message}`),
+      this.#onWarning(`the card of ${shard.alias} is not stored: ${asBusError(error).message}`),
     );
     return card;
   }
@@ -204,19 +204,19 @@ async function servedOf(
   const indexVersion = servedVersion(shard);
   const overlays = new ShardOverlays(place, shard);
   const ready = await readyOf(place, shard);
-  const items = Object.fromEntries(ready.map(([name, its]) => [name, its.items]));
-  const others = [
+  const items = Object.fromEntries(ready.map(([name, overlay]) => [name, overlay.items]));
+  const otherFiles = [
     shard.vectors?.file ?? '',
     // Opened by the first report and then kept.
     shard.words,
     ...ready.map(([name]) => shard.overlays[name as OverlayName]?.file ?? ''),
   ];
   const segment = await bytesOf(place, shard.segment);
-  const whole = await Promise.all(others.map((file) => bytesOf(place, file)));
+  const sizes = await Promise.all(otherFiles.map((file) => bytesOf(place, file)));
   return {
     ...{ alias, project, root, scope, indexVersion, overlays: items },
     version: `${indexVersion}.${overlays.version}`,
-    bytes: whole.reduce((sum, each) => sum + each, 0) + openBytes + segment * (1 + searchShare),
+    bytes: sizes.reduce((sum, size) => sum + size, 0) + openBytes + segment * (1 + searchShare),
   };
 }
 

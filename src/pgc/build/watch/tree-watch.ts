@@ -100,20 +100,20 @@ export class TreeWatch implements AsyncDisposable {
     if (error !== null) {
       this.#parts.onWarning(limited(this.#parts.root, error));
       if (this.#kind === 'poll') this.#parts.onChange(undefined);
-      else void this.#resort();
+      else void this.#switchToPolling();
       this.#kind = 'poll';
       return;
     }
     const { root } = this.#parts;
     const paths = events.map(({ path }) => relative(root, path).split(sep).join('/'));
-    const ours = paths.filter((path) => isOfConcern(root, path));
+    const relevant = paths.filter((path) => isRelevant(root, path));
     // An event of the root itself: it was removed or created again.
-    if (ours.includes('')) this.#parts.onChange(undefined);
-    else if (ours.length > 0) this.#parts.onChange(ours);
+    if (relevant.includes('')) this.#parts.onChange(undefined);
+    else if (relevant.length > 0) this.#parts.onChange(relevant);
   }
 
   /** Switches to polling. Changes before the first complete check are lost, so everything counts as changed. */
-  async #resort(): Promise<void> {
+  async #switchToPolling(): Promise<void> {
     const stamps = await this.#stamps();
     if (this.#stop.signal.aborted) return;
     this.#parts.onChange(undefined);
@@ -201,7 +201,7 @@ export class TreeWatch implements AsyncDisposable {
  * A build writes thousands of files that are never read. A path that is gone may have been a folder. Ignore files and
  * settings are no source, but decide what is.
  */
-function isOfConcern(root: string, path: string): boolean {
+function isRelevant(root: string, path: string): boolean {
   if (neverRead.test(path)) return false;
   if (languageOf(path) !== undefined || rules.test(path)) return true;
   try {

@@ -101,7 +101,7 @@ export class WordsWriter {
     });
   }
 
-  /** Counts every word of the text once for each occurrence; if the words are not known, those of its symbols. */
+  /** Counts every word of the text once for each occurrence; without known words, those of its items. */
   #countText(facts: FileFacts, words: readonly number[]): number {
     let length = 0;
     const count = (term: number, times: number): void => {
@@ -169,11 +169,11 @@ export class WordsWriter {
   ): ReturnType<typeof packHashed> {
     const { starts, members } = groupBy(rowKeys.values(), keys.length);
     const rowsOf = (key: number): Uint32Array => members.subarray(starts[key], starts[key + 1]);
-    const ours = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
-    const names = Array.from(ours, (key) => keys[key] ?? '');
+    const usedKeys = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
+    const names = Array.from(usedKeys, (key) => keys[key] ?? '');
     return packHashed(names, (at, list) => {
       let last = 0;
-      for (const row of rowsOf(ours[at] ?? 0)) last = write(row, last, list);
+      for (const row of rowsOf(usedKeys[at] ?? 0)) last = write(row, last, list);
     });
   }
 }
