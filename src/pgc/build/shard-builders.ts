@@ -131,7 +131,8 @@ export class LocalMaker implements ShardMaker {
   }
 
   get #begun(): ShardFiles {
-    if (this.#files === undefined) throw new BusError('INTERNAL', { detail: 'no shard was begun' });
+    if (this.#files === undefined)
+      throw new BusError('INTERNAL', { detail: 'no shard was started' });
     return this.#files;
   }
 }
@@ -170,7 +171,8 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
 
   async finish(): Promise<ManifestShard> {
     const { shard } = await this.#ask({ what: 'finish' });
-    if (shard === undefined) throw new BusError('INTERNAL', { detail: 'a thread made no shard' });
+    if (shard === undefined)
+      throw new BusError('INTERNAL', { detail: 'a thread returned no shard' });
     return shard;
   }
 
@@ -200,7 +202,7 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
     const isFull = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
     const limit = this.#heapBytes;
     this.#death ??= isFull
-      ? new BusError('TOO_LARGE', { what: 'a shard in the making', bytes: limit, limit })
+      ? new BusError('TOO_LARGE', { what: 'building a shard', bytes: limit, limit })
       : new BusError('MINER_FAILED', { path: 'a shard', detail });
     this.#settle()?.reject(this.#death);
   }

@@ -142,7 +142,7 @@ export class SourceMining implements AsyncDisposable {
     const { path, language, blob } = file;
     const source = await this.#tree.read(file);
     if ('reason' in source || source.blob !== blob) {
-      const detail = 'what was mined of it is damaged, and it has changed since';
+      const detail = 'its facts are damaged, and the file has changed since';
       throw new BusError('MINER_FAILED', { path, detail });
     }
     const jobs = Math.min(this.#request.jobs ?? 1, 1);

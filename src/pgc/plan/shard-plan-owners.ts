@@ -134,7 +134,7 @@ function globOf(pattern: string, line: number, rules: GlobRules, fail: Fail): Pa
   if (pattern.length > patternCharsMax)
     fail(line, `a pattern has more than ${patternCharsMax} characters`);
   if (pattern.startsWith('/') || pattern.split('/').includes('..'))
-    fail(line, `${pattern} lies outside the tree`);
+    fail(line, `${pattern} is outside the tree`);
   if (pattern.includes('\0')) fail(line, 'a pattern holds a NUL character');
   try {
     return pathGlob(pattern, rules);

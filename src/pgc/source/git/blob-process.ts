@@ -61,7 +61,7 @@ export class BlobProcess {
     this.#child = child;
     this.#ended = new Promise((resolve) => {
       child.once('error', (error) => {
-        this.#fail(`it cannot be run: ${error.message}`);
+        this.#fail(`it cannot be started: ${error.message}`);
         resolve();
       });
       // `close` comes after all output has been read.
