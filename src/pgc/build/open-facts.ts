@@ -50,7 +50,7 @@ async function openOrAnew(place: IndexPlace, digests: RuleDigests): Promise<Open
     const isDamaged = code === 'STORE_UNAVAILABLE' && damage.test(String(data.detail));
     if (!isDamaged && code !== 'STORE_SCHEMA') throw error;
     await rm(place.facts, { recursive: true, force: true });
-    return open(place, digests, `everything is mined anew, for ${message}`);
+    return open(place, digests, `all files are mined again: ${message}`);
   }
 }
 

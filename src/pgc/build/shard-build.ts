@@ -75,7 +75,7 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
     const { place, root, digests } = job;
-    const stays = kept === undefined ? undefined : { shard: kept, anew: layers };
+    const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
     const built = await builder.build(
       { place, root, digests, shard, kept: stays },
       minedFiles(job, files),

@@ -31,7 +31,7 @@ export interface ShardOrder {
   digests: RuleDigests;
   shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
   /** The existing shard to keep and its overlays to rebuild; undefined: build everything. */
-  kept: { shard: ManifestShard; anew: readonly FiledOverlay[] } | undefined;
+  kept: { shard: ManifestShard; rebuilt: readonly FiledOverlay[] } | undefined;
 }
 
 /** A file with its encoded facts; undefined when they are lost. */
@@ -55,7 +55,7 @@ export class ShardFiles {
 
   constructor(order: ShardOrder) {
     this.#order = order;
-    this.#overlays = new OverlayWriters(order.kept?.anew ?? filedOverlays, order.digests);
+    this.#overlays = new OverlayWriters(order.kept?.rebuilt ?? filedOverlays, order.digests);
     this.#shardWriters =
       order.kept === undefined
         ? {

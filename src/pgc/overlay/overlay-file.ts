@@ -27,7 +27,7 @@ const names = [
   'itemRows', // columns: rule, first line, lines after it, symbol, text, subject, severity, CWE; see `packRows`
   'textOffsets', // column
   'textBytes',
-  ...termSections, // document i is item i; of none where nobody searches
+  ...termSections, // document i is item i; absent where items are not searched
 ] as const;
 const layout: SectionLayout<(typeof names)[number]> = {
   magic: 'SIGMAOVL',

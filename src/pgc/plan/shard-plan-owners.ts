@@ -44,7 +44,7 @@ export function sectionsOf({ owners, file, text }: OwnersFile): Section[] {
   const lines = text.split(/\r?\n/);
   const sections =
     owners === 'maintainers' ? maintainersSections(lines, fail) : codeownersSections(lines, fail);
-  if (sections.length === 0) fail(lines.length, `nothing in it names a path`);
+  if (sections.length === 0) fail(lines.length, `no line names a path`);
   return sections;
 }
 

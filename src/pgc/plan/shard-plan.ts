@@ -68,7 +68,7 @@ export function validRequest(request: ShardRequest): ShardRequest {
   const owners = new Map<string, string>();
   const shards = request.shards.map(({ alias, paths }) => {
     if (!isName(alias)) throw invalid(`"${alias}" is not a valid alias`);
-    if (aliases.has(alias)) throw invalid(`alias ${alias} stands twice`);
+    if (aliases.has(alias)) throw invalid(`alias ${alias} is used twice`);
     aliases.add(alias);
     const normal = [...new Set(paths.map(normalPath))];
     for (const path of normal) {

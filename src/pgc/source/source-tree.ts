@@ -167,7 +167,7 @@ export class SourceTree {
   }
 }
 
-const brokenGitNote = 'git cannot list this tree; what it would ignore is read as well';
+const brokenGitNote = 'git cannot list this tree; files that it would ignore are read as well';
 const submoduleMode = '160000';
 
 /** The names of a `-z` listing. */

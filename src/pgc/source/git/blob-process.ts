@@ -103,7 +103,7 @@ export class BlobProcess {
   #takeHead(chunk: Buffer): Buffer {
     const end = chunk.indexOf(newline);
     this.#head = Buffer.concat([this.#head, end < 0 ? chunk : chunk.subarray(0, end)]);
-    if (this.#head.length > headBytesMax) this.#fail('it said what is no answer');
+    if (this.#head.length > headBytesMax) this.#fail('unexpected output');
     if (end < 0) return empty;
     const head = this.#head.toString('latin1');
     this.#head = empty;
@@ -113,8 +113,7 @@ export class BlobProcess {
 
   #begin(head: string): void {
     const [, id, type, digits] = /^([0-9a-f]+) ([a-z]+)(?: (\d+))?$/.exec(head) ?? [];
-    if (id === undefined || id !== this.#open[0]?.id)
-      return this.#fail('it said what is no answer');
+    if (id === undefined || id !== this.#open[0]?.id) return this.#fail('unexpected output');
     if (digits === undefined) return this.#answer({ refused: 'missing' });
     const size = Number(digits);
     const isBlob = type === 'blob';
@@ -152,7 +151,7 @@ export class BlobProcess {
   #watch(): void {
     clearTimeout(this.#timer);
     if (this.#open.length === 0) return;
-    const tooLate = (): void => this.#fail(`it was silent for ${this.#silenceMs} ms`);
+    const tooLate = (): void => this.#fail(`no output for ${this.#silenceMs} ms`);
     this.#timer = setTimeout(tooLate, this.#silenceMs);
   }
 }

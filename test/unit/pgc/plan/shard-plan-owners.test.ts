@@ -74,7 +74,7 @@ describe('MAINTAINERS', () => {
     ['A\nF:	a\nF:	b/../../c\n', 'line 3: b/../../c lies outside'],
     ['A\nM:	me\nF:	a[b\n', 'line 3: a[b has a [ without'],
     [`A\nF:	${'a'.repeat(1_001)}\n`, 'line 2: a pattern has more than'],
-    ['prose\n\nmore prose\n', 'line 4: nothing in it names a path'],
+    ['prose\n\nmore prose\n', 'line 4: no line names a path'],
   ])('what is wrong in %j is told with its line', (text, told) => {
     const failure = failureOf(() =>
       sectionsOf({ owners: 'maintainers', file: 'MAINTAINERS', text }),
