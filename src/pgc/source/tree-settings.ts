@@ -19,7 +19,7 @@ export function readSettings<T>(file: string, text: string, schema: z.ZodType<T>
     .map((each) => (typeof each === 'number' ? `[${each}]` : `.${String(each)}`))
     .join('')
     .replace(/^\./, '');
-  const where = place === '' ? 'the file' : place;
+  const where = place === '' ? 'top level' : place;
   throw invalidSettings(file, `${where}: ${issue?.message ?? 'not valid'}`);
 }
 
