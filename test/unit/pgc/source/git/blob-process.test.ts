@@ -50,7 +50,7 @@ describe('a process that reads blobs', () => {
   ])('fails all that is asked of it when it does not behave: %s', async (script, why) => {
     await using tree = await gitThat(script);
     // On a busy machine a shell takes its time to say anything.
-    const blobs = new BlobProcess(tree.root, 1_000, why.includes('silent') ? 200 : 20_000);
+    const blobs = new BlobProcess(tree.root, 1_000, why.includes('200 ms') ? 200 : 20_000);
     for (const outcome of await Promise.allSettled([blobs.read(id), blobs.read(id)]))
       expect(String((outcome as PromiseRejectedResult).reason)).toContain(why);
     await expect(blobs.read(id)).rejects.toThrow(why);
