@@ -109,7 +109,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     lineage,
     {
       ...{ place, plan, files, before, facts, run, layers, notice },
-      ...{ root: tree.root, digests: rules.digests, writers: run.writers },
+      ...{ root: tree.root, digests: rules.digests },
       isChecked: changed === undefined,
     },
     signal,

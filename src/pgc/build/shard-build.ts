@@ -33,8 +33,6 @@ export interface BuildJob {
   /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
   notice: BuildNotice;
-  /** Maximal number of writer threads; 0: the main thread writes. */
-  writers: number;
   /** Read kept shards completely, to find damage to repair. */
   isChecked: boolean;
 }
@@ -67,9 +65,9 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
   const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
   await using builders = openBuilders(
-    Math.min(job.writers, open.length),
+    Math.min(job.run.writers, open.length),
     lines,
-    job.run.heapMegabytes(job.writers),
+    job.run.writerHeapMegabytes,
   );
   await builders.all(open, async (builder, { shard, kept, layers, files }) => {
     job.run.throwIfAborted();

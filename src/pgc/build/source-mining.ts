@@ -78,9 +78,9 @@ export class SourceMining implements AsyncDisposable {
     return this.#request.budget.writers(this.jobs);
   }
 
-  /** JavaScript heap for each of `writers` threads. */
-  heapMegabytes(writers: number): number {
-    return this.#request.budget.writerHeapMegabytes(writers);
+  /** JavaScript heap for each thread that writes shards. */
+  get writerHeapMegabytes(): number {
+    return this.#request.budget.writerHeapMegabytes(this.writers);
   }
 
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
