@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../../src/config/config.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
 import { engineName } from '../../src/pgc/shapes.js';
-import { partsMax, type Part } from '../../src/pgc/serve/shard-parts.js';
+import { partsMax, type Part } from '../../src/pgc/serve/shard-partition.js';
 
 export interface CommonOptions {
   json?: boolean;

@@ -1,3 +1,4 @@
+import { partsMax } from '../../../src/pgc/serve/shard-partition.js';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
@@ -6,7 +7,6 @@ import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeMessages, latticeService } from '../../../src/pgc/serve/messages.js';
 import { realRoot } from '../../../src/pgc/source/source-tree.js';
 import { isListening } from '../../../src/transport/probe.js';
-import { partsMax } from '../../../src/pgc/serve/shard-parts.js';
 import { memoryBytesMin } from '../../../src/pgc/serve/shard-memory.js';
 import { agentIdOf } from '../../../src/pgc/serve/hosted-shard.js';
 import { servedAmong } from '../../../src/pgc/serve/take-over.js';

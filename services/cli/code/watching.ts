@@ -136,8 +136,8 @@ class Watching implements AsyncDisposable {
   }
 
   /** Without it `sigma status` is wrong, and nothing else. */
-  async #tell(news: Parameters<WatchNotice['tell']>[0]): Promise<void> {
-    await this.#notice?.tell(news).catch((error: unknown) => {
+  async #tell(news: Parameters<WatchNotice['update']>[0]): Promise<void> {
+    await this.#notice?.update(news).catch((error: unknown) => {
       this.#log.warn(
         { code: asBusError(error).code },
         'the state of the watcher cannot be written',

@@ -1,6 +1,6 @@
+import { isHeader } from '../../pgc/bind/c-visibility.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { CodedError } from '../../pgc/shapes.js';
-import { isHeader } from '../../pgc/bind/visibility.js';
 import { failureOf, orAborted } from '../fan-out.js';
 import { linksOf, placeOf, type Link, type Linker } from './links.js';
 import { relevanceFloor } from './hop-choice.js';

@@ -1,9 +1,9 @@
+import { isHeader } from '../../pgc/bind/c-visibility.js';
 import { firstSentence } from '../../pgc/answer/compose.js';
 import { conceptsIn, type Question } from '../../pgc/search/question/question.js';
 import { inverseFrequency } from '../../pgc/search/scorer.js';
 import type { Role } from '../../pgc/search/question/sentence-roles.js';
 import type { Definition, Reference } from '../../pgc/shapes.js';
-import { isHeader } from '../../pgc/bind/visibility.js';
 import type { Directory } from '../topology/directory.js';
 
 /** What a word is worth that stands in the documentation of the target, or in its path, next to its name. */

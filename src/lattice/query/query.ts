@@ -1,12 +1,11 @@
+import { isAuxiliary, isHeader } from '../../pgc/bind/c-visibility.js';
 import type { Clock } from '../../base/clock.js';
 import { unreachable } from '../../base/assert.js';
 import { BusError } from '../../errors/bus-error.js';
 import { start, step, type Step } from '../../machine/step.js';
 import { placePrior, wantsAsides } from '../../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../../pgc/search/question/question.js';
-import { isApart } from '../../pgc/bind/c-visibility.js';
 import { isOfMeaning } from '../../pgc/search/search.js';
-import { isHeader } from '../../pgc/bind/visibility.js';
 import type {
   Hop,
   HopAnswer,
@@ -352,7 +351,7 @@ function entryPrior(path: string, question: Question): number {
   const isAsideWanted = wantsAsides(question);
   const top = path.slice(0, Math.max(0, path.indexOf('/')));
   const isNamed = isAsideWanted || question.concepts.some(({ word }) => word === top.toLowerCase());
-  const apart = isApart(path) && !isNamed ? apartPrior : 1;
+  const apart = isAuxiliary(path) && !isNamed ? apartPrior : 1;
   return placePrior(path, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
 }
 

@@ -1,7 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import { targetsOfCall, targetsOfCalls } from '../bind/call-graph.js';
 import { resolveSymbol } from '../bind/definitions.js';
-import { aliasesOf, type CallTargets } from '../bind/index-memory.js';
+import { aliasesOf, type CallTargets } from '../bind/index-cache.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
 import { candidateOf, isStandInOf } from '../bind/symbol-candidate.js';
 import { isConstructor, withoutStandIns } from '../bind/visibility.js';

@@ -1,4 +1,4 @@
-import { importsInto, pathOf } from '../bind/index-memory.js';
+import { importsInto, pathOf } from '../bind/index-cache.js';
 import { hasModules } from '../format/facts.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { calledNames, type CodeGraph } from './code-graph.js';

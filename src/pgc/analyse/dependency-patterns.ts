@@ -1,4 +1,4 @@
-import { pathOf } from '../bind/index-memory.js';
+import { pathOf } from '../bind/index-cache.js';
 import type { OpenedTree } from '../search/open-index.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { graphOf } from './blast-radius.js';

@@ -1,4 +1,4 @@
-import { filesByModule, importsInto, includesOf, isC, pathOf } from '../bind/index-memory.js';
+import { filesByModule, importsInto, includesOf, isC, pathOf } from '../bind/index-cache.js';
 import { ForwardWalk } from '../bind/module-calls.js';
 import { forwarded, forwardOf } from '../bind/scope.js';
 import type { Lookup } from '../shapes.js';

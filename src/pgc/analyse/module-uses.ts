@@ -1,5 +1,5 @@
 import { isCode } from '../format/facts.js';
-import { importsInto, isC } from '../bind/index-memory.js';
+import { importsInto, isC } from '../bind/index-cache.js';
 import { isModule } from '../bind/modules.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { FarTargets, PlacedCandidate } from './far-targets.js';

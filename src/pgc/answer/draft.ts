@@ -1,4 +1,4 @@
-import { siteCount } from '../bind/index-memory.js';
+import { siteCount } from '../bind/index-cache.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import { describe, describeItem, enumerate, sentence } from './compose.js';

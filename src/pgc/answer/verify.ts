@@ -3,7 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { blobId } from '../source/blob.js';
 import { ConfinedReader } from '../source/confined-reader.js';
 import { excerptOf, linesOf } from '../source/excerpt.js';
-import { git } from '../source/git/run-git.js';
+import { runGit } from '../source/git/run-git.js';
 import { contentMax, type Verdict } from '../shapes.js';
 import { fileBytesMax, realRoot } from '../source/source-tree.js';
 
@@ -165,7 +165,7 @@ async function movedTo(claim: Claim, root: string): Promise<Verdict | undefined>
 
 /** Tracked files with this blob, then untracked ones: a file may have been moved without telling git. */
 async function pathsThatMayHold(blob: string, root: string): Promise<string[]> {
-  const staged = (await git(root, ['ls-files', '-z', '--stage'])) ?? Buffer.alloc(0);
+  const staged = (await runGit(root, ['ls-files', '-z', '--stage'])) ?? Buffer.alloc(0);
   const same = staged
     .toString('utf8')
     .split('\0')
@@ -173,31 +173,31 @@ async function pathsThatMayHold(blob: string, root: string): Promise<string[]> {
       const [, id, path = ''] = /^\d+ ([0-9a-f]+) \d\t(.*)$/s.exec(row) ?? [];
       return id === blob ? [path] : [];
     });
-  const others = await git(root, ['ls-files', '-z', '--others', '--exclude-standard']);
+  const others = await runGit(root, ['ls-files', '-z', '--others', '--exclude-standard']);
   const untracked = others?.toString('utf8').split('\0').filter(Boolean) ?? [];
   return [...same, ...untracked.slice(0, untrackedMax)];
 }
 
 /** At HEAD, in the index, or before the commit that removed it. */
 async function wasAt(path: string, blob: string, root: string): Promise<boolean> {
-  const bare = await git(root, ['rev-parse', '--is-bare-repository']);
+  const bare = await runGit(root, ['rev-parse', '--is-bare-repository']);
   // Without a work tree there is no folder that a path could be relative to.
   const relative = bare?.toString().trim() === 'true' ? path : `./${path}`;
   const isAt = async (revision: string): Promise<boolean> => {
     const place = `${revision}:${relative}`;
-    const id = await git(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', place]);
+    const id = await runGit(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', place]);
     return id?.toString().trim() === blob;
   };
   if ((await isAt('HEAD')) || (await isAt(''))) return true;
   const plain = ['--no-show-signature', '--no-ext-diff', '--no-textconv'];
   const search = ['-1', '--diff-filter=D', '--format=%H', '--', `:(literal)${path}`];
-  const removal = await git(root, ['log', ...plain, ...search], historyDeadlineMs);
+  const removal = await runGit(root, ['log', ...plain, ...search], historyDeadlineMs);
   const commit = removal?.toString().trim() ?? '';
   return commit !== '' && (await isAt(`${commit}^`));
 }
 
 async function linesOfBlob(blob: string, root: string): Promise<string[] | undefined> {
-  const bytes = await git(root, ['cat-file', 'blob', blob], undefined, fileBytesMax);
+  const bytes = await runGit(root, ['cat-file', 'blob', blob], undefined, fileBytesMax);
   return bytes !== undefined && blobId(bytes) === blob ? linesOf(bytes) : undefined;
 }
 

@@ -1,40 +1,45 @@
 import { posix } from 'node:path';
 
 const headerFile = /\.(?:h|hh|hpp)$/;
-/** Top folders whose programs link against the rest, while nothing of the rest links against them. */
-const apart = new Set(
+
+export function isHeader(path: string): boolean {
+  return headerFile.test(path);
+}
+
+/** Top folders whose programs link against the rest of the tree, but not the other way round. */
+const auxiliaryFolders = new Set(
   'tools scripts samples examples documentation docs test tests testing selftests bench benchmarks'.split(
     ' ',
   ),
 );
 
-/** Where something is defined, as far as reach needs to know. */
-export interface Placed {
+/** The location of a definition. */
+interface Placed {
   file_path: string;
   kind: string;
 }
 
 /**
- * Whether code of a C file can see a definition at all, by where both stand: no build lets the core of a tree call
- * its tools and tests, no file sees the macros of another source file, and a header that is not public is seen from
- * its own folder, or where it is included by a path. `includes`: as the file writes them. Which headers those include in
- * turn is not known, so everything public is within reach.
+ * Whether code of a C file can see a definition at all, by their locations: no build lets the core of a tree call its
+ * tools and tests; no file sees the macros of another source file; a private header is seen from its own folder, or
+ * where its path is included. `includes`: as written in the file. Transitive includes are not known, so everything
+ * public counts as visible.
  */
-export function isWithinReach(
+export function mayBeVisible(
   from: string,
   includes: readonly string[],
   { file_path, kind }: Placed,
 ): boolean {
   if (file_path === from) return true;
-  if (isApart(file_path) && topOf(file_path) !== topOf(from)) return false;
+  if (isAuxiliary(file_path) && topOf(file_path) !== topOf(from)) return false;
   if (isOfAnotherArchitecture(from, file_path)) return false;
-  if (!headerFile.test(file_path)) return kind !== 'macro';
+  if (!isHeader(file_path)) return kind !== 'macro';
   return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
 }
 
 /** Tools, samples, tests and documents at the top of a tree. */
-export function isApart(path: string): boolean {
-  return apart.has(topOf(path).toLowerCase());
+export function isAuxiliary(path: string): boolean {
+  return auxiliaryFolders.has(topOf(path).toLowerCase());
 }
 
 function topOf(path: string): string {
@@ -42,8 +47,9 @@ function topOf(path: string): string {
 }
 
 /**
- * What stands below `X/include` is there for X and whoever builds against it; any other header for its own folder.
- * Of architectures a build has one: each includes its own, and the rest of the tree the one that is built.
+ * A header below `X/include` is public to X and everything built against X; any other header is private to its folder.
+ * A build has one architecture: each architecture includes its own headers, the rest of the tree those of the one that
+ * is built.
  */
 function isPublicTo(from: string, header: string): boolean {
   const cut = `/${header}`.lastIndexOf('/include/');
@@ -55,16 +61,16 @@ function isPublicTo(from: string, header: string): boolean {
 }
 
 /**
- * Sources of two architectures are not built together, but for those that stand in for each other (`arch/x86/um`), and
- * for sisters.
+ * Sources of two architectures are not built together, except those that replace each other (`arch/x86/um`) and sister
+ * architectures.
  */
 function isOfAnotherArchitecture(from: string, path: string): boolean {
   const [one, other] = [architectureOf(from), architectureOf(path)];
   if (one === undefined || other === undefined || familyOf(one) === familyOf(other)) return false;
-  return !headerFile.test(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
+  return !isHeader(path) && !from.includes(`/${other}/`) && !path.includes(`/${one}/`);
 }
 
-/** Whether it stands with a sister of one's own architecture: arm64 builds files of arm, where it has none for itself. */
+/** Whether a path belongs to a sister architecture: arm64 builds some files of arm. */
 export function isOfSister(from: string, path: string): boolean {
   const [one, other] = [architectureOf(from), architectureOf(path)];
   return (
@@ -72,18 +78,20 @@ export function isOfSister(from: string, path: string): boolean {
   );
 }
 
-/** What all of them share is of none. */
+/** Folders shared by all architectures belong to none. */
 function architectureOf(path: string): string | undefined {
   return /^(?:.*\/)?arch\/(?!(?:common|generic|shared)\/)([^/]+)\//.exec(path)?.[1];
 }
 
-/** `arm` of arm64 and aarch64, `x86` of i386, amd64 and x86_64. */
+/** `arm` for arm64 and aarch64, `x86` for i386, amd64 and x86_64. */
 function familyOf(architecture: string): string {
   if (/^(?:i[3-6]86|amd64|x86_64)$/.test(architecture)) return 'x86';
   return architecture.replace(/^aarch/, 'arm').replace(/(?:32|64)$/, '');
 }
 
-/** `../b/x.h` from its folder, `b/x.h` from anywhere in the same part of the tree, `x.h` from the same folder. */
+/**
+ * `../b/x.h` relative to its folder, `b/x.h` from anywhere in the same part of the tree, `x.h` from the same folder.
+ */
 function names(include: string, from: string, header: string): boolean {
   const beside = posix.normalize(posix.join(posix.dirname(from), include));
   if (beside === header) return true;

@@ -1,5 +1,5 @@
 import { targetsOfCall } from './call-graph.js';
-import { aliasesOf, isC } from './index-memory.js';
+import { aliasesOf, isC } from './index-cache.js';
 import { parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
@@ -8,7 +8,7 @@ import { isConstructor } from './visibility.js';
 
 /** One symbol whose callers are wanted. */
 interface Wanted {
-  /** Empty: in any file. */
+  /** Empty: any file. */
   path: string;
   /** Empty: all calls of the name. */
   symbols: ReadonlySet<number>;
@@ -16,10 +16,10 @@ interface Wanted {
 }
 
 /**
- * Every call site of these symbols, complete, in order of the files. A bare name means all calls of that
- * name, also under the names that imports give it. With a path, calls that surely mean another definition
- * are left out, and when the symbol is not exported, so are those of other files. A function that stands
- * in a structure of operations has a site of kind `slot` there: who calls through the field calls it.
+ * All call sites of these symbols, in order of the files. A bare name means every call of that name, also under its
+ * import aliases. With a path, calls that certainly mean another definition are left out, and, unless the symbol is
+ * exported, calls in other files. A function in a structure of operations has a site of kind `slot` there: calls
+ * through that field call it.
  */
 export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSite[] {
   const byName = new Map<string, Wanted[]>();
@@ -42,8 +42,8 @@ export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSi
 }
 
 /**
- * Calls out of each anchor, in order of the text; `anchor` as it was asked for. One site per definition
- * that a call may reach; without a definition when it may leave the shard, or means nothing known.
+ * Calls out of each anchor, in order of the text; `anchor` is as requested. One site for each definition that a call
+ * may reach, and one without a definition when the call may leave the shard or nothing is known.
  */
 export function calleesOf(index: ShardIndex, anchors: readonly string[]): Expansion[] {
   return anchors.map((anchor) => {
@@ -86,13 +86,13 @@ function reallyNamed(index: ShardIndex, call: CallRow, name: string): boolean {
 }
 
 function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
-  // A name in a structure is bound as that of a call is.
+  // Bind the name of a slot as that of a direct call.
   const call = site.kind === 'slot' ? ({ ...site, kind: 'direct', receiver: '' } as const) : site;
   const { inside, lookup } = targetsOfCall(index, call);
   if (inside.some((id) => wanted.symbols.has(id))) return true;
   if (lookup === undefined) return false;
   if (wanted.symbols.size === 0) {
-    // Another shard defines it, at a path that the call can mean or not.
+    // The definition is in another shard: compare paths.
     return (
       lookup.modules.length === 0 || wanted.path === '' || isModule(wanted.path, lookup.modules)
     );
@@ -100,7 +100,7 @@ function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
   if (inside.length > 0 || lookup.modules.length > 0) return false;
   const definitions = [...wanted.symbols].filter((id) => !index.symbol(id).declaration);
   if (definitions.length === 0) return true;
-  // In C a call leaves the shard only when nothing at home can be meant.
+  // In C, a call leaves the shard only when nothing in it fits.
   return !isC(index, site.file) && definitions.some((id) => index.symbol(id).exported);
 }
 
@@ -126,7 +126,7 @@ interface Caller {
   place: string;
 }
 
-/** What a name with tens of thousands of call sites needs again and again. */
+/** Cached texts: a name can have tens of thousands of call sites. */
 class Places {
   readonly #paths = new Map<number, string>();
   readonly #callers = new Map<number, Caller>();
@@ -164,7 +164,7 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     const { name, container } = index.symbol(id);
     return { ...site, symbol: name, container, definition: placeOfSymbol(index, id), lookup: null };
   });
-  // The same site once more, open: another shard may define what is really meant.
+  // One more site without a definition: another shard may define the real target.
   if (lookup !== undefined || sites.length === 0)
     sites.push({ ...site, container: '', definition: '', lookup: lookup ?? null });
   return sites;

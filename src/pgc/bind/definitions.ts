@@ -2,8 +2,8 @@ import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /** `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. */
-export interface SymbolReference {
-  /** Empty: in any file. */
+interface SymbolReference {
+  /** Empty: any file. */
   path: string;
   name: string;
 }
@@ -33,7 +33,7 @@ export function resolveSymbol(index: ShardIndex, text: string): number[] {
   return symbols.filter((each) => isTail(index.file(index.symbol(each).file).path, path));
 }
 
-export function definitionOf(index: ShardIndex, symbol: number): Definition {
+function definitionOf(index: ShardIndex, symbol: number): Definition {
   const row = index.symbol(symbol);
   return {
     symbol: row.name,
@@ -50,14 +50,14 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
   };
 }
 
-/** Each symbol once, in the order asked for. */
+/** Each symbol once, in the requested order. */
 export function definitionsOf(index: ShardIndex, symbols: readonly string[]): Definition[] {
   const ids = new Set(symbols.flatMap((text) => resolveSymbol(index, text)));
   const scanned = [...new Set(symbols)].flatMap((text) => scannedDefinitions(index, text));
   return [...[...ids].map((id) => definitionOf(index, id)), ...scanned];
 }
 
-/** Of a list of definitions that was only scanned: nothing but the name and its place. */
+/** Names in a long list of definitions, of which only name and line are known. */
 function scannedDefinitions(index: ShardIndex, text: string): Definition[] {
   const { path, name } = parseReference(text);
   return index
@@ -76,25 +76,25 @@ export function placeOfSymbol(index: ShardIndex, symbol: number): string {
   return `${index.file(row.file).path}:${row.line_start}`;
 }
 
-/** What begins on a line; only of the file at exactly this path. */
+/** Symbols that begin on a line of the file at exactly this path. */
 function symbolsAt(index: ShardIndex, path: string, line: number): number[] {
   const file = index.fileAt(path);
   if (file === undefined) return [];
   return index.symbolsOf(file).filter((each) => index.symbol(each).line_start === line);
 }
 
-export function isTail(path: string, tail: string): boolean {
+function isTail(path: string, tail: string): boolean {
   return path === tail || path.endsWith(`/${tail}`);
 }
 
-/** Where the path ends and the name begins; not positive when there is only a name. */
+/** Position between path and name; not positive when there is only a name. */
 function separatorIn(text: string): number {
-  // A plain name is asked of every shard of a code base.
+  // Fast path: a plain name is looked up in every shard.
   if (!text.includes('#') && !text.includes(':')) return -1;
-  // The `#` of a private name begins the name or one of its parts.
+  // The `#` of a private member belongs to the name.
   const hashes = [...text.matchAll(/(?<=[^.#])#/g)].map((each) => each.index);
   const last = hashes.at(-1) ?? -1;
-  // What a slash follows is part of a folder's name, unless nothing else separates.
+  // A `#` or `:` followed by a slash is part of a folder's name, unless nothing else separates.
   if (last > 0 && !text.includes('/', last)) return last;
   const colon = singleColon(text);
   return colon > 0 ? colon : last;

@@ -1,19 +1,19 @@
-import { filesByModule, importsInto, type CallTargets } from './index-memory.js';
+import { filesByModule, importsInto, type CallTargets } from './index-cache.js';
 import { moduleOf, submodules } from './modules.js';
 import { bindingLike, forwarded, forwardOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-import { candidateOf } from './symbol-candidate.js';
+import { candidatesNamed } from './symbol-candidate.js';
 import { constructorsOf, visibleDefinitions } from './visibility.js';
 
 const nowhere: CallTargets = { inside: [], lookup: undefined };
-/** Re-exports and base classes that are followed to a definition. */
+/** Re-exports or base classes followed on the way to a definition. */
 const forwardsMax = 4;
-/** Modules that are searched for one name: barrels that pass on each other are a maze. */
+/** Modules searched for one name, because barrels may re-export each other. */
 export const forwardModulesMax = 256;
-/** Receivers that mean the class the caller stands in. */
+/** Receivers that mean the class around the caller. */
 export const ownReceivers = /^(?:this|self|cls|super|super\(.*\))$/;
-/** Methods of the runtime's own objects: without knowing the object their names say nothing. */
+/** Methods of the runtime's own objects: without the receiver's type, their names prove nothing. */
 const builtinMethods = new Set([
   ...[
     Array,
@@ -51,7 +51,7 @@ const builtinMethods = new Set([
   ).split(' '),
 ]);
 
-/** Where a call leads in a language with modules. */
+/** Targets of a call in a language with modules. */
 export function targetsInModules(index: ShardIndex, call: CallRow): CallTargets {
   if (call.receiver === '' && call.kind !== 'member') return namedTargets(index, call);
   if (ownReceivers.test(call.receiver)) return ownClassTargets(index, call);
@@ -64,7 +64,7 @@ export function targetsInModules(index: ShardIndex, call: CallRow): CallTargets 
   return call.kind === 'construct' ? nowhere : memberTargets(index, call, scope);
 }
 
-/** `f()` and `new X()`: an import of the name decides, then the file's own definitions. */
+/** `f()` and `new X()`: an import of the name decides, else the file's own definitions. */
 function namedTargets(index: ShardIndex, call: CallRow): CallTargets {
   const { bindings, wildcards } = importsInto(index, call.file);
   const binding = bindings.get(call.callee);
@@ -97,7 +97,7 @@ interface Method {
   container: string;
 }
 
-/** A method of a class that is known in this file by its name, or of its base class. */
+/** A method of a class known to this file by name, or of its base classes. */
 function methodTargets(
   index: ShardIndex,
   file: number,
@@ -147,7 +147,7 @@ function basesOf(signature: string): string[] {
     .filter((each) => /^[\w$]+$/.test(each));
 }
 
-/** `receiver.f()`: the class that the receiver is named after, or else whatever imported file has such a method. */
+/** `receiver.f()`: a method of the class that the receiver is named after, else of any imported file. */
 function memberTargets(index: ShardIndex, call: CallRow, scope: FileScope): CallTargets {
   const named = /(?:^|[.#_?!\s])([A-Za-z$][\w$]*)[?!]*$/.exec(call.receiver)?.[1] ?? '';
   if (named !== '') {
@@ -189,7 +189,7 @@ function importedMember(
   { original, modules }: { original: string; modules: string[] },
 ): CallTargets {
   const container = original === 'default' || original === '*' ? local : original;
-  // PEP 8: what begins with a small letter is a module rather than a class.
+  // PEP 8: a lower-case name is a module rather than a class.
   if (
     index.file(call.file).language === 'python' &&
     /^[a-z]/.test(original) &&
@@ -211,7 +211,7 @@ function ownLookup(index: ShardIndex, file: number, name: string, kind: string):
   return moduleLookup(name, kind, [moduleOf(index.file(file).path)]);
 }
 
-/** With the constructor of a class that is constructed. */
+/** Adds the constructor for a class that is constructed. */
 function found(index: ShardIndex, file: number, lookup: Lookup): CallTargets {
   if (lookup.modules.length === 0) return nowhere;
   const targets = resolve(index, file, lookup, 0, new ForwardWalk());
@@ -225,12 +225,12 @@ function found(index: ShardIndex, file: number, lookup: Lookup): CallTargets {
   return { ...targets, inside: [...targets.inside, ...constructors] };
 }
 
-/** Where one search through re-exports has been. */
+/** Limits one search through re-exports. */
 export class ForwardWalk {
   readonly #depths = new Map<string, number>();
   #left = forwardModulesMax;
 
-  /** Whether a module is worth following: not yet seen for this name, or only further from the start. */
+  /** Whether to search a module: not yet searched for this name, or only at a greater depth. */
   enter(module: string, { name, container }: Lookup, depth: number): boolean {
     const key = [module, name, container].join('\0');
     if (this.#left === 0 || depth >= (this.#depths.get(key) ?? Infinity)) return false;
@@ -240,7 +240,7 @@ export class ForwardWalk {
   }
 }
 
-/** Follows re-exports; what then is left to find lies in modules that this shard does not hold. */
+/** Follows re-exports. Modules that this shard does not hold remain in the lookup. */
 function resolve(
   index: ShardIndex,
   file: number,
@@ -248,7 +248,7 @@ function resolve(
   depth: number,
   walk: ForwardWalk,
 ): CallTargets {
-  const candidates = index.symbolsNamed(lookup.name).map((each) => candidateOf(index, each));
+  const candidates = candidatesNamed(index, lookup.name);
   const use = { path: index.file(file).path, lookup, includes: [] };
   const inside = visibleDefinitions(use, candidates).map((each) => each.id);
   if (inside.length > 0) return { inside, lookup: undefined };

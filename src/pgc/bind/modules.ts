@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { hasModules, type FactsLanguage } from '../format/facts.js';
 
-/** Suffix that any folder may precede: Python does not say where its search path begins. */
+/** Matches below any folder: Python does not say where its search path begins. */
 const anywhere = '**/';
-/** Prefixes that bundlers resolve to a source folder, and that no package can have. */
+/** Prefixes that bundlers map to a source folder; no package name begins with them. */
 const aliasPrefix = /^[@~]\//;
 
 /**
- * `src/wire/frame.ts` is `src/wire/frame`, `lib/index.ts` is `lib`, `app/models/__init__.py` is `app/models`,
- * `src/net/mod.rs` is `src/net`. In Go and Java all files of a folder are one.
+ * `src/wire/frame.ts` → `src/wire/frame`, `lib/index.ts` → `lib`, `app/models/__init__.py` → `app/models`,
+ * `src/net/mod.rs` → `src/net`. In Go and Java, all files of a folder are one module.
  */
 export function moduleOf(file: string): string {
   if (isPackaged(file)) return folderOf(file);
@@ -18,8 +18,8 @@ export function moduleOf(file: string): string {
 }
 
 /**
- * The modules of the code base that an import may mean, from its text alone; none for packages and for
- * what the runtime brings along. Extensions are dropped: `./frame.js` is written for `frame.ts`.
+ * The modules of the code base that an import may mean, by its text alone; none for packages and the runtime's own
+ * modules. Extensions are dropped: `./frame.js` stands for `frame.ts`.
  */
 export function importedModules(from: string, target: string, language: FactsLanguage): string[] {
   if (!hasModules(language)) return [];
@@ -61,7 +61,7 @@ export function isModule(file: string, modules: readonly string[]): boolean {
   );
 }
 
-/** Where an import is made of a module inside the modules: `from package import module`. */
+/** Adds the modules that `from package import module` may mean. */
 export function submodules(modules: readonly string[], name: string): string[] {
   return modules.map((module) => (module === '' ? name : `${module}/${name}`));
 }
@@ -78,17 +78,19 @@ function pythonModules(from: string, target: string): string[] {
   const folder = path.posix.dirname(from);
   if (dots !== '') return inside(path.posix.join(folder, '../'.repeat(dots.length - 1), name));
   if (name.includes('/')) return [`${anywhere}${name}`];
-  // One word is more often the standard library: only what stands where Python looks first.
+  // A single word is usually the standard library: only the places where Python looks first.
   return [...new Set([name, ...inside(path.posix.join(folder, name)), `src/${name}`])];
 }
 
-/** Where the module itself stands is not said: its folders are the end of the path. The standard library has no dot. */
+/**
+ * The import does not say where the module's root is, so it is matched by its tail. The standard library has no dot.
+ */
 function goModules(target: string): string[] {
   const parts = target.split('/').filter((part) => !/^v\d+$/.test(part));
   return parts.length === 0 ? [] : [`${anywhere}${parts.slice(-2).join('/')}`];
 }
 
-/** Packages are folders; what stands behind them begins with a capital and is a class. */
+/** Packages are folders; a part that begins with a capital is a class. */
 function javaModules(target: string): string[] {
   const parts = target.split('.');
   const type = parts.findIndex((part) => /^[A-Z]/.test(part));
@@ -96,7 +98,7 @@ function javaModules(target: string): string[] {
   return folders.length === 0 ? [] : [`${anywhere}${folders.join('/')}`];
 }
 
-/** Paths of this crate; other crates are not of the code base, unless a folder of it bears their name. */
+/** Paths of this crate. Other crates are outside the code base, unless a folder has their name. */
 function rustModules(from: string, target: string): string[] {
   const parts = target.split('::').filter((part) => part !== '');
   const [first = '', ...rest] = parts;
@@ -113,7 +115,7 @@ function rustModules(from: string, target: string): string[] {
   return [`${anywhere}${first.replaceAll('_', '-')}/src${rest.map((each) => `/${each}`).join('')}`];
 }
 
-/** Nothing above the root of the tree can be meant. */
+/** Nothing above the root can be meant. */
 function inside(joined: string): string[] {
   const normal = joined.replace(/\/$/, '');
   if (normal.startsWith('..')) return [];

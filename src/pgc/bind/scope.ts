@@ -3,23 +3,23 @@ import type { Lookup } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /** What one import brings into a file. */
-export interface Binding {
-  /** Its name in the modules; `*` for the whole module, `default` for what has no name there. */
+interface Binding {
+  /** The name in the imported module; `*`: the whole module; `default`: a default export. */
   original: string;
-  /** Where it may stand; empty for packages and for what the runtime brings along. */
+  /** Modules that may hold it; empty for packages and the runtime's own modules. */
   modules: string[];
 }
 
-/** The imports of one file, by the names it knows them under. */
+/** The imports of one file, by local name. */
 export interface FileScope {
   bindings: ReadonlyMap<string, Binding>;
-  /** Modules of which every name is in scope (or is passed on). */
+  /** Modules of which every name is in scope or re-exported. */
   wildcards: readonly string[];
-  /** Modules of the code base that are imported in any way. */
+  /** All modules of the code base that the file imports. */
   all: readonly string[];
 }
 
-/** Modules that one file imports; more are no evidence of anything. */
+/** More imports than this prove nothing. */
 const modulesMax = 128;
 
 export function scopeOf(index: ShardIndex, file: number): FileScope {
@@ -38,7 +38,7 @@ export function scopeOf(index: ShardIndex, file: number): FileScope {
       else {
         const known = bindings.get(local)?.modules ?? [];
         bindings.set(local, { original, modules: [...new Set([...known, ...modules])] });
-        // In Python what is imported from a package may be one of its modules.
+        // In Python, a name imported from a package may be one of its modules.
         if (language === 'python' && original !== '*')
           for (const each of submodules(modules, original)) all.add(each);
       }
@@ -51,7 +51,7 @@ export function scopeOf(index: ShardIndex, file: number): FileScope {
   };
 }
 
-/** What a file says about a name that others import from it: where it comes from, when it only passes it on. */
+/** Where a file re-exports a name from; undefined when it does not. */
 export function forwardOf(scope: FileScope, name: string): Binding | undefined {
   const binding = scope.bindings.get(name);
   if (binding !== undefined && binding.original !== '*') return binding;
@@ -60,7 +60,7 @@ export function forwardOf(scope: FileScope, name: string): Binding | undefined {
     : { original: name, modules: [...scope.wildcards] };
 }
 
-/** The binding under a name that equals this one apart from case: `broker` is most likely a `Broker`. */
+/** The binding of a name that equals this one apart from case: `broker` is most likely a `Broker`. */
 export function bindingLike(scope: FileScope, name: string): [string, Binding] | undefined {
   const exact = scope.bindings.get(name);
   if (exact !== undefined) return [name, exact];
@@ -68,7 +68,7 @@ export function bindingLike(scope: FileScope, name: string): [string, Binding] |
   return [...scope.bindings].find(([local]) => local.toLowerCase() === folded);
 }
 
-/** The lookup as the module that passes a name on would make it. */
+/** The lookup to continue with in the module that a re-export names. */
 export function forwarded(
   lookup: Lookup,
   forward: { original: string; modules: readonly string[] },

@@ -1,9 +1,13 @@
-import { pathOf } from './index-memory.js';
+import { pathOf } from './index-cache.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
 
-/** A symbol of a shard as the rule of visibility sees it. */
-export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id: number } {
+export interface SymbolCandidate extends Candidate {
+  id: number;
+}
+
+/** A symbol in the form that the visibility rule takes. */
+export function candidateOf(index: ShardIndex, symbol: number): SymbolCandidate {
   const row = index.symbolPlace(symbol);
   return {
     id: symbol,
@@ -17,10 +21,14 @@ export function candidateOf(index: ShardIndex, symbol: number): Candidate & { id
   };
 }
 
-/** Whether a symbol only stands in for the real one; see `isStandIn`. */
+/** All symbols of a name. */
+export function candidatesNamed(index: ShardIndex, name: string): SymbolCandidate[] {
+  return index.symbolsNamed(name).map((each) => candidateOf(index, each));
+}
+
+/** Whether a symbol only stands in for the real definition; see `isStandIn`. */
 export function isStandInOf(index: ShardIndex, symbol: number): boolean {
   const own = candidateOf(index, symbol);
   if (!mayStandIn(own)) return false;
-  const all = index.symbolsNamed(own.symbol).map((each) => candidateOf(index, each));
-  return isStandIn(own, all);
+  return isStandIn(own, candidatesNamed(index, own.symbol));
 }

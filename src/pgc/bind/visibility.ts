@@ -1,17 +1,15 @@
 import path from 'node:path';
 import { arePackageMates, isModule } from './modules.js';
-import { isOfSister, isWithinReach } from './c-visibility.js';
+import { isHeader, isOfSister, mayBeVisible } from './c-visibility.js';
 import type { Lookup } from '../shapes.js';
 
-/** Definitions that fit equally well: more of them lead everywhere, and no link is made. */
+/** More equally good definitions than this are no evidence: no link is made. */
 export const candidatesMax = 4;
 
-/** What can be called. A struct and a function of one name are two things in C. */
+/** Kinds that can be called. In C, a struct and a function may share a name. */
 const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
 const constructorNames = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
-
-const cHeader = /\.(?:h|hh|hpp)$/;
 
 /** A definition, of this shard or of another one. */
 export interface Candidate {
@@ -24,7 +22,7 @@ export interface Candidate {
   container: string;
 }
 
-/** Where a name is used, and what the file of the use includes, as it writes it. */
+/** A use of a name: the file, the lookup, and the file's include targets as written. */
 export interface Use {
   path: string;
   lookup: Lookup;
@@ -32,10 +30,10 @@ export interface Use {
 }
 
 /**
- * The one rule of what a call may mean, best first: callable definitions of that name that are visible
- * where the call stands. In C those that its file includes, then what lies near it; elsewhere only what
- * stands in a module that the lookup names. Nothing when too many fit equally well. A declaration is never
- * meant, nor what is private to another file; a stand-in only while nothing real is visible.
+ * The rule for what a call may mean, best first: callable definitions of the name that are visible at the call. In C:
+ * those that the file includes, then those nearest to it. Elsewhere: only those in a module that the lookup names.
+ * Empty when too many fit equally well. Never a declaration, nor a definition private to another file; a stand-in only
+ * when no real definition is visible.
  */
 export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
   const { lookup } = use;
@@ -52,13 +50,9 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
   return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
 }
 
-export function isHeader(path: string): boolean {
-  return cHeader.test(path);
-}
-
 /**
- * Whether a definition in a C header stands in for the real one in configurations that lack it: the header
- * declares the name as well, and no preprocessor takes both. `all`: whatever bears the name.
+ * Whether a definition in a C header stands in for the real one in configurations that lack it: the header also
+ * declares the name, and no preprocessor takes both. `all`: every symbol of the name.
  */
 export function isStandIn(
   candidate: Candidate,
@@ -75,31 +69,34 @@ export function isStandIn(
   );
 }
 
-/** What can be a stand-in at all, without a look at what else bears the name. */
+/** Whether a symbol could be a stand-in, judged without the other symbols of its name. */
 export function mayStandIn({ kind, declaration, file_path }: Candidate): boolean {
-  return !declaration && (kind === 'function' || kind === 'macro') && cHeader.test(file_path);
+  return !declaration && (kind === 'function' || kind === 'macro') && isHeader(file_path);
 }
 
-/** What is real; the stand-ins when nothing is. `all`: whatever bears the names, declarations included. */
+/**
+ * The real definitions, or the stand-ins when there are no real ones. `all`: every symbol of the names, declarations
+ * included.
+ */
 export function withoutStandIns<C extends Candidate>(found: readonly C[], all: readonly C[]): C[] {
   const real = found.filter((each) => !each.declaration && !isStandIn(each, all));
   return real.length > 0 ? real : [...found];
 }
 
-/** Whether something of this kind can be called in this way. */
+/** Whether a symbol of this kind can be called in this way. */
 export function isCallable(candidate: Candidate, lookup: Lookup): boolean {
   if (!callableKinds.has(candidate.kind)) return false;
   if (lookup.kind === 'construct' && lookup.container !== '') return candidate.kind === 'method';
   return lookup.kind === 'member' ? candidate.kind === 'method' : candidate.kind !== 'method';
 }
 
-/** `new X()` runs the constructor of X: a lookup of its own, by its name. */
+/** The lookup of the constructor that `new X()` runs. */
 export function constructorsOf(lookup: Lookup): Lookup[] {
   if (lookup.kind !== 'construct') return [];
   return [...constructorNames].map((name) => ({ ...lookup, name, container: lookup.name }));
 }
 
-/** Whether a method goes by a name that nobody calls: its class is called. */
+/** Constructors are not called by name; their class is. */
 export function isConstructor(name: string): boolean {
   return constructorNames.has(name);
 }
@@ -112,25 +109,25 @@ function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
       isModule(each.file_path, lookup.modules) &&
       (wanted === '' || each.container.toLowerCase() === wanted),
   );
-  // Of a call on some object only the name is known; one class is a fair guess, several are not.
+  // The class of the receiver is not known: one candidate class is a fair guess, several are not.
   const owners = new Set(found.map((each) => `${each.file_path}#${each.container}`));
   const isFair = lookup.kind !== 'member' || owners.size === 1;
   return isFair && owners.size <= candidatesMax ? found.slice(0, candidatesMax) : [];
 }
 
-/** Those that code of a C file can see. */
+/** The candidates that code of a C file can see. */
 function seenInC<C extends Candidate>(
   { path: from, includes }: Use,
   candidates: readonly C[],
 ): C[] {
   const seen = candidates.filter(
-    (each) => cFile.test(each.file_path) && isWithinReach(from, includes, each),
+    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each),
   );
   const own = seen.filter((each) => !isOfSister(from, each.file_path));
   return own.length > 0 ? own : seen;
 }
 
-/** Whether a call in C sees what others may call as well: then it means that, even where too many fit equally well. */
+/** Whether a call in C sees a public definition. If so it means that one, even when too many fit equally well. */
 export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean {
   return seenInC(use, candidates).some(
     (each) => each.exported && !each.declaration && isCallable(each, use.lookup),
@@ -161,7 +158,9 @@ function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
   return scored.slice(0, candidatesMax).map((each) => each.definition);
 }
 
-/** 3: this very file is included. 2: a header of the same name declares it. 0: nothing speaks for it. */
+/**
+ * 3: the file itself is included. 2.5: a file of that path's tail. 2: a header of the same base name. 0: no evidence.
+ */
 function includeScore(target: string, file: string): number {
   if (file === target || file.endsWith(`/include/${target}`) || file === `include/${target}`)
     return 3;
@@ -173,7 +172,7 @@ function stemOf(file: string): string {
   return path.posix.basename(file).replace(/\.[a-z]+$/, '');
 }
 
-/** Folders that both paths start with. */
+/** Number of leading folders that both paths share. */
 function nearness(one: string, other: string): number {
   const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
   let shared = 0;

@@ -8,14 +8,14 @@ import { writeAtomically } from '../format/segment-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { LeftOut } from '../source/source-tree.js';
 
-/** Raised whenever what is kept, or what decides whether a file is read, changes. */
+/** Raised whenever the content, or the rules that decide whether a file is read, change. */
 const format = 1;
 /** A file that changed this shortly before it was read may change again within one tick of its clock. */
 const settledMs = 2_000;
-/** Each takes some 200 bytes. */
+/** Each takes about 200 bytes. */
 const stampsMax = 1_000_000;
 const fileBytesMax = 512 * 1024 * 1024;
-/** What the content decided, so that the same content decides it again. */
+/** Reasons that depend on the content alone. */
 const decidedByContent: readonly string[] = ['binary', 'generated'];
 
 const header = z.object({ format: z.literal(format), miner: z.literal(minerVersion) });
@@ -23,14 +23,14 @@ type Known = FileRow | LeftOut;
 type Entry = [stamp: string, known: Known];
 
 /**
- * What the last run read in each file, for as long as device, inode, size and both times say that nobody has
- * written to it since: the index of git does the same (Documentation/technical/racy-git of git 2.x).
+ * What the last run read in each file. Valid while device, inode, size and both times are unchanged, which git's index
+ * does as well (Documentation/technical/racy-git of git 2.x).
  */
 export class FileStamps {
   readonly #root: string;
   readonly #startedMs = Date.now();
   readonly #before: ReadonlyMap<string, Entry>;
-  /** Taken before the file is read: what is written meanwhile shows the next time. */
+  /** Taken before the file is read, so that a write during the run shows in the next one. */
   readonly #stamps = new Map<string, string>();
   readonly #folders = new Map<string, boolean>();
   readonly #now: [path: string, stamp: string, known: Known][] = [];
@@ -47,8 +47,8 @@ export class FileStamps {
   }
 
   /**
-   * `path`: of what `write` wrote. When it is absent, damaged or of another version, nothing is known. `changed`: files
-   * that may have been written to since, and folders below which anything may have; absent: all.
+   * `path`: a file of `write`; if absent, damaged or of another version, no stamps are known. `changed`: files that
+   * may have changed, and folders below which anything may have; absent: anything.
    */
   static async read(
     path: string,
@@ -69,7 +69,7 @@ export class FileStamps {
     }
   }
 
-  /** What the file holds, if it is as it was; else it is to be read, and what it holds to be noted. */
+  /** The last result for a file if it is unchanged; else undefined: read the file and call `note`. */
   recall(path: string): Known | undefined {
     const unchanged = this.#before.get(path);
     if (unchanged !== undefined && !this.#mayHaveChanged(path)) {
@@ -83,7 +83,7 @@ export class FileStamps {
     return before === stamp ? known : undefined;
   }
 
-  /** After `recall` of the same path. */
+  /** Call after `recall` of the same path. */
   note(known: Known): void {
     const stamp = this.#stamps.get(known.path);
     if (stamp === undefined) return;
@@ -91,7 +91,7 @@ export class FileStamps {
       this.#now.push([known.path, stamp, known]);
   }
 
-  /** Of this run alone; none where there are too many to be read again. Throws STORE_UNAVAILABLE. */
+  /** Writes the stamps of this run; removes the file if there are too many. Throws STORE_UNAVAILABLE. */
   async write(path: string): Promise<void> {
     if (this.#now.length > stampsMax) return rm(path, { force: true });
     const lines = [{ format, miner: minerVersion }, ...this.#now].map((each) =>
@@ -117,7 +117,7 @@ export class FileStamps {
     return isInPlace;
   }
 
-  /** Undefined for what is no regular file, and for what may still be changing unseen. */
+  /** Undefined for anything but a regular file, and for a file that may still change unnoticed. */
   #stampOf(path: string): string | undefined {
     try {
       const place = join(this.#root, path);

@@ -8,24 +8,24 @@ import { Segment } from '../format/segment.js';
 import { realRoot } from '../source/source-tree.js';
 import { VectorFile } from '../search/vectors/vector-file.js';
 
-export interface CheckedFile {
+interface CheckedFile {
   /** In `segments/`. */
   file: string;
-  /** Empty: whole, and what the manifest says of it is true. */
+  /** Empty: intact and consistent with the manifest. */
   problem: string;
 }
 
-export interface CheckReport {
+interface CheckReport {
   root: string;
   files: CheckedFile[];
-  /** What no manifest names; the next run removes it. */
+  /** Files that no manifest names; the next run removes them. */
   strays: string[];
   is_sound: boolean;
 }
 
 /**
- * Reads everything that is served, checksums included, and compares it with the manifest. Nothing is
- * changed: `sigma index` repairs. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
+ * Reads all served files, checksums included, and compares them with the manifest. Changes nothing: `sigma index`
+ * repairs. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
  */
 export async function checkIndex(folder: string, home: string): Promise<CheckReport> {
   const root = await realRoot(folder);
@@ -41,7 +41,7 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
   return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
 }
 
-/** All files of one shard, each read whole and compared with what the manifest says of it. */
+/** Reads all files of one shard and compares them with the manifest. */
 export async function checkShard(
   place: IndexPlace,
   { segment, candidates, words, overlays, version, items, calls, files: fileCount }: ManifestShard,
@@ -81,7 +81,7 @@ export async function checkShard(
   return files;
 }
 
-/** Apart from the others: vectors are made anew without the shard. */
+/** Separate from `checkShard`, because vectors are rebuilt without their shard. */
 async function checkVectors(
   place: IndexPlace,
   { version }: ManifestShard,

@@ -21,7 +21,8 @@ import { buildCoherence } from '../overlay/coherence.js';
 import { FileLineage } from '../overlay/file-lineage.js';
 import { generatorVersion } from '../overlay/generators.js';
 import { buildLineage } from '../overlay/lineage.js';
-import { linesOf, PlanInForce } from './run-plan.js';
+import { linesOf } from '../plan/planned-shards.js';
+import { RunPlan } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
@@ -30,51 +31,51 @@ import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
-import { Sweeper } from './sweeper.js';
+import { IndexCleaner } from './index-cleaner.js';
 import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
 
 export type { IndexReport } from './index-report.js';
 
-/** On disk, of each line; drivers of the kernel take 27, tables less. */
+/** Estimate of disk space per line: drivers of the kernel take 27, tables less. */
 const lineBytesMin = 8;
 
 export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetRequest {
   root: string;
   /** SIGMA_HOME. */
   home: string;
-  /** Absent: as in the last run, `auto` in the first. */
+  /** Absent: the last run's plan, or `auto` in the first run. */
   shards?: ShardRequest;
-  /** A revision of git to be read instead of the work tree; nothing that is newer is seen. */
+  /** A git revision to read instead of the work tree; nothing newer is seen. */
   asOf?: string;
-  /** Overlays that are made anew though nothing has changed. */
+  /** Overlays to rebuild though nothing has changed. */
   layers?: readonly OverlayName[];
   /**
-   * Only these files, and what is below these folders, may have changed since the last run, as whoever watches the tree
-   * has heard: others are not looked at, nor are files of shards that stay. Absent: everything is looked at.
+   * The files, and folders, that may have changed since the last run, as reported by a watcher. No other file is
+   * looked at, nor are the files of unchanged shards. Absent: everything is checked.
    */
   changed?: ReadonlySet<string>;
-  /** Forget what was mined from contents that no file has any more: of other branches, of earlier versions. */
+  /** Delete facts of contents that no file has any more, such as those of other branches or earlier versions. */
   collects?: boolean;
-  /** What makes vectors; absent: nobody said, and those that are there stay. */
+  /** The embedding to make vectors with; absent: existing vectors stay. */
   embedding?: VectorRequest;
 }
 
-/** A tree of somebody else may have switched rules off. */
+/** The tree may come from other people, and its rules may switch shipped ones off. */
 const ownRulesNote = 'rules of .sigma/security.json are in force; sigma overlay rules lists them';
 
 /**
- * Builds or refreshes the index of a folder. Only new contents are mined, only changed shards are written;
- * the old index is served until the manifest is swapped. A killed run keeps what it mined.
- * An overlay that cannot be made has failed, and the others are served. Throws CONFIG_INVALID (the rule
- * file of the tree), REPO_UNREADABLE, REPO_EMPTY, PATH_OUTSIDE_ROOT, SHARD_PLAN_INVALID, INDEX_BUILDING,
- * INTERRUPTED, MINER_FAILED, USAGE (a budget that nothing fits in), TOO_LARGE (memory), STORE_UNAVAILABLE.
+ * Builds or refreshes the index of a folder. Only new contents are mined, and only changed shards are written. The old
+ * index is served until the manifest is swapped. A killed run keeps what it mined. A failed overlay is marked as
+ * failed, and the others are served. Throws CONFIG_INVALID (the rule file of the tree), REPO_UNREADABLE, REPO_EMPTY,
+ * PATH_OUTSIDE_ROOT, SHARD_PLAN_INVALID, INDEX_BUILDING, INTERRUPTED, MINER_FAILED, USAGE (a budget that is too
+ * small), TOO_LARGE (memory), STORE_UNAVAILABLE.
  */
 export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const startedMs = performance.now();
   await using scope = new Scope();
   const tree = await openTree(request, scope);
   const rules = await rulesOf(tree);
-  const wanted = await PlanInForce.of(request.shards, tree.root);
+  const wanted = await RunPlan.of(request.shards, tree.root);
   const place = placeOf(tree.root, request.home);
   await makeFolder(place.segments);
   using budget = new RunBudget(place.folder, request);
@@ -82,10 +83,10 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const { store, facts } = opened;
   const before = await servedBefore(place, tree.root);
   const kept = before?.plan ?? (await keptPlan(place));
-  await using sweeper = await Sweeper.begin(place, before?.shards);
+  await using cleaner = await IndexCleaner.begin(place, before?.shards);
   await using notice = await BuildNotice.begin(place);
   const { layers = [], changed } = request;
-  await notice.tell(outdated(before, layers, rules.digests));
+  await notice.add(outdated(before, layers, rules.digests));
   const signal = endOf(request, budget, scope);
   const lineage = await FileLineage.begin(
     tree.root,
@@ -100,15 +101,15 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   wanted.check(listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
-  const plan = wanted.over(files, place.project, kept);
-  // A refresh may write next to nothing.
+  const plan = wanted.planFor(files, place.project, kept);
+  // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const { shards, notes } = await madeShards(
     request,
     lineage,
     {
       ...{ place, plan, files, before, facts, run, layers, notice },
-      ...{ root: tree.root, digests: rules.digests, writers: run.writers },
+      ...{ root: tree.root, digests: rules.digests },
       isChecked: changed === undefined,
     },
     signal,
@@ -120,21 +121,21 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const left_out = countReasons(run.leftOut);
   const history = await lineage.mark();
   run.throwIfAborted();
-  await settle(place.segments, sweeper.unsettled(shards));
-  // A swap that fails half-way may have been made.
-  sweeper.release();
+  await settle(place.segments, cleaner.written(shards));
+  // A swap that throws may still have happened.
+  cleaner.keepAll();
   await writeManifest(place, {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
   });
-  await sweeper.keep(shards);
+  await cleaner.setServed(shards);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
-  // LevelDB gives room back when it rewrites what stands beside it, which may be never.
+  // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();
   return {
-    shards: shards.map(({ alias, scope: its, files: count, lines, items }) => ({
-      ...{ alias, scope: its, files: count, lines, items },
+    shards: shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
+      ...{ alias, scope: paths, files: count, lines, items },
     })),
     ...{ files_total: files.length, files_mined: run.mined },
     ...{ files_reused: files.length - run.mined, facts_collected },
@@ -154,8 +155,8 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
 }
 
 /**
- * What is to be served: segments with what each shard says by itself, then what is known of their files from git, then
- * what takes all shards to decide, then vectors. Throws what `indexFolder` does.
+ * Makes the shards to serve: segments and overlays of single shards, then histories from git, then O7, which needs all
+ * shards, then vectors. Throws as `indexFolder`.
  */
 async function madeShards(
   request: IndexRequest,
@@ -180,13 +181,13 @@ async function madeShards(
       progress: (done, total) => run.progress('write', done, total),
     });
   } catch (error) {
-    // What ended the run says more than what broke off because of that.
+    // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
     throw error;
   }
 }
 
-/** Aborted when the caller wants no more, when a budget is spent, and when the run has failed. */
+/** Aborted when the caller cancels, a budget is spent, or the run has failed. */
 function endOf({ signal }: IndexRequest, budget: RunBudget, scope: Scope): AbortSignal {
   const stop = new AbortController();
   scope.defer(() => stop.abort());
@@ -199,7 +200,7 @@ async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTr
   return scope.own(await RevisionTree.open(root, asOf, signal));
 }
 
-/** Undefined when there is none, or none that can be read: then everything is written anew. */
+/** Undefined when there is no readable index: then everything is rebuilt. */
 async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
   return readManifest(place, root).catch((error: unknown) => {
     const { code } = asBusError(error);
@@ -208,7 +209,7 @@ async function servedBefore(place: IndexPlace, root: string): Promise<Manifest |
   });
 }
 
-/** What will be made anew whatever the files hold. */
+/** Overlays that will be rebuilt whatever the files hold, by shard. */
 function outdated(
   before: Manifest | undefined,
   layers: readonly OverlayName[],
@@ -226,7 +227,7 @@ function outdated(
   );
 }
 
-/** A full disk is no failure of one overlay: the old index is served on, and the next run may find space. */
+/** A full disk is no failure of a single overlay: the old index stays, and the next run may find space. */
 function checkWritten(place: IndexPlace, shards: readonly ManifestShard[]): void {
   const reasons = shards.flatMap(({ overlays }) =>
     Object.values(overlays).map(({ reason }) => reason),
@@ -247,7 +248,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Whoever watches has heard of files that turned out to be nobody's: what O7 says of all shards still holds. */
+/** A watcher also reports files that are not read. If all shards are unchanged, O7 is still valid. */
 function isAsBefore(
   { changed, layers = [] }: IndexRequest,
   built: readonly ManifestShard[],

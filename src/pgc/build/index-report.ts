@@ -7,27 +7,27 @@ export interface IndexReport {
   files_total: number;
   files_mined: number;
   files_reused: number;
-  /** Of contents that no file has any more. */
+  /** Deleted facts of contents that no file has any more. */
   facts_collected: number;
-  /** Of git, for O3: commits that were read, and why not all; 0 commits: there is no git. */
+  /** History of git for O3: commits read, and why not all. 0 commits: no git. */
   history: { commits: number; is_complete: boolean; why: string };
   lines_total: number;
-  /** By language, those without a grammar too. */
+  /** By language, also those without a grammar. */
   languages: Record<string, LanguageCount>;
   elapsed_ms: number;
   peak_rss_bytes: number;
   disk_bytes: number;
   left_out: Record<string, number>;
-  /** What went otherwise than one would think, in sentences. */
+  /** What the user may not expect, in sentences. */
   notes: string[];
 }
 
-/** Of all shards together. */
+/** Sums over all shards. */
 export function languagesOf(shards: readonly ManifestShard[]): Record<string, LanguageCount> {
   const all: Record<string, LanguageCount> = {};
-  for (const [name, its] of shards.flatMap(({ languages }) => Object.entries(languages))) {
+  for (const [name, count] of shards.flatMap(({ languages }) => Object.entries(languages))) {
     const sum = (all[name] ??= { files: 0, lines: 0, bytes: 0, error_bytes: 0, scanned: 0 });
-    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += its[key];
+    for (const key of Object.keys(sum) as (keyof LanguageCount)[]) sum[key] += count[key];
   }
   return all;
 }

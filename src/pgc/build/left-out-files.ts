@@ -4,7 +4,7 @@ import { placeOf, type IndexPlace } from '../plan/manifest.js';
 import { writeAtomically } from '../format/segment-file.js';
 import { SourceTree, type LeftOut } from '../source/source-tree.js';
 
-/** Everything the last run left out, and why. Throws REPO_UNREADABLE or INDEX_MISSING. */
+/** All files that the last run left out, with reasons. Throws REPO_UNREADABLE or INDEX_MISSING. */
 export async function readLeftOut(folder: string, home: string): Promise<LeftOut[]> {
   const { root } = await SourceTree.open(folder);
   try {
@@ -24,7 +24,7 @@ export async function writeLeftOut(place: IndexPlace, leftOut: readonly LeftOut[
   await writeAtomically(place.leftOut, [Buffer.from(lines)]);
 }
 
-/** How often each reason is given. */
+/** Number of files for each reason. */
 export function countReasons(leftOut: readonly LeftOut[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;

@@ -7,22 +7,19 @@ import { LevelStore } from '../../store/level-store.js';
 import { FactStore, type RuleDigests } from '../mine/fact-store.js';
 import type { IndexPlace } from '../plan/manifest.js';
 
-export interface OpenedFacts extends AsyncDisposable {
+interface OpenedFacts extends AsyncDisposable {
   store: LevelStore;
   facts: FactStore;
-  /** Why what was mined before had to be thrown away; else empty. */
+  /** Why earlier facts were thrown away; else empty. */
   note: string;
 }
 
-/**
- * What LevelDB says of files that are damaged or gone, as against a disk that is full or may not be written.
- */
+/** LevelDB's messages about damaged or missing files, as opposed to a full or read-only disk. */
 const damage = /\bCorruption:|: (?:No such file or directory|Invalid argument|Is a directory)$/;
 
 /**
- * The mined facts of a tree, which save work and are nothing else: where they are damaged, or of another
- * version, everything is mined anew. Throws INDEX_BUILDING when another process has them open, and
- * STORE_UNAVAILABLE.
+ * Opens the mined facts of a tree. They only save work: damaged ones, or those of another version, are deleted and
+ * mined again. Throws INDEX_BUILDING when another process has them open, and STORE_UNAVAILABLE.
  */
 export async function openFacts(
   place: IndexPlace,
@@ -31,7 +28,7 @@ export async function openFacts(
 ): Promise<OpenedFacts> {
   const scope = new Scope();
   try {
-    // Facts that are damaged are removed, and their lock with them: this one stays.
+    // Deleting damaged facts deletes their lock too; the lock of the guard stays.
     scope.own(await levelAt(place.guard));
     const { store, facts, note } = await openOrAnew(place, digests);
     scope.own(store);
@@ -53,7 +50,7 @@ async function openOrAnew(place: IndexPlace, digests: RuleDigests): Promise<Open
     const isDamaged = code === 'STORE_UNAVAILABLE' && damage.test(String(data.detail));
     if (!isDamaged && code !== 'STORE_SCHEMA') throw error;
     await rm(place.facts, { recursive: true, force: true });
-    return open(place, digests, `everything is mined anew, for ${message}`);
+    return open(place, digests, `all files are mined again: ${message}`);
   }
 }
 

@@ -7,39 +7,39 @@ import { runInNewContext } from 'node:vm';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 
 const mebibyte = 1024 * 1024;
-/** With less, the thread that writes has no room beside one miner: 4.5 M lines of drivers need some 450 MiB. */
+/** With less, the writing thread has no room beside one miner: 4.5 M lines of drivers need about 450 MiB. */
 export const memoryBytesMin = 512 * mebibyte;
 export const diskBytesMin = 16 * mebibyte;
-/** This thread, with a shard in hand. */
+/** The main thread with one shard in memory. */
 const ownBytes = 320 * mebibyte;
 /** A miner that has loaded its grammars and parsed a large file. */
 const minerBytes = 96 * mebibyte;
-/** A thread with a shard in hand. */
+/** A writer thread with one shard in memory. */
 const writerBytes = 448 * mebibyte;
-/** From this part of the memory on, what can be given back is. */
+/** From this share of the limit on, memory is freed where possible. */
 const softShare = 0.8;
-/** Giving back costs a start of all miners, or half a second. */
+/** Freeing memory costs a restart of all miners, or half a second. */
 const reliefMsMin = 2_000;
 const heapMegabytes = { min: 192, max: 1_024 };
 const watchMs = 200;
-/** So many looks in a row above the limit end the run: what was given back may need one to be gone. */
+/** This many checks in a row above the limit end the run: freed memory takes a moment to be returned. */
 const aboveMax = 5;
-/** Free space that LevelDB and one overlay file always find. */
+/** Free space always left to LevelDB and one overlay file. */
 const freeBytesMin = 2 * mebibyte;
 
 export interface BudgetRequest {
-  /** Of the whole process, resident; absent: half of what the machine, or the control group, has. */
+  /** Resident bytes of the whole process; absent: half of what the machine or the control group has. */
   memoryBytes?: number;
-  /** Of the index on disk, an older one that is served meanwhile included; absent: what is free. */
+  /** Bytes of the index on disk, including the old one until the swap; absent: the free space. */
   diskBytes?: number;
 }
 
-/** What can give memory back by starting anew: memory of WebAssembly never shrinks. */
-export interface Recyclable {
+/** Frees memory by a restart: WebAssembly memory never shrinks. */
+interface Recyclable {
   recycle(): Promise<void>;
 }
 
-/** What one run may use. It is watched all the time; `signal` ends what waits for something else. */
+/** The memory and disk budget of one run, watched throughout. `signal` aborts waiting work when it is spent. */
 export class RunBudget implements Disposable {
   readonly memoryBytes: number;
   readonly #diskBytes: number | undefined;
@@ -53,8 +53,8 @@ export class RunBudget implements Disposable {
   #isMeasuring = false;
 
   /**
-   * `folder`: of the index. `rss`: resident bytes of the process. Throws USAGE for a budget that nothing fits
-   * in, and STORE_UNAVAILABLE.
+   * `folder`: of the index. `rss`: resident bytes of the process. Throws USAGE for a budget that is too small, and
+   * STORE_UNAVAILABLE.
    */
   constructor(
     folder: string,
@@ -74,50 +74,50 @@ export class RunBudget implements Disposable {
     this.#timer.unref();
   }
 
-  /** Aborted with the error that says what is spent. */
+  /** Aborted with the error that names the spent budget. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Of so many threads, those that fit: at least one, unless none is wanted. */
+  /** How many of the wanted miner threads fit: at least one, unless none is wanted. */
   jobs(wanted: number): number {
     const fitting = Math.floor((this.memoryBytes - ownBytes) / minerBytes);
     return Math.min(wanted, Math.max(1, fitting));
   }
 
-  /** Of so many threads that write shards, those that fit; 0: a second one does not, and this one writes. */
+  /** How many of the wanted writer threads fit; 0: the main thread writes. */
   writers(wanted: number): number {
     const fitting = Math.floor((this.memoryBytes - ownBytes) / writerBytes);
     const writers = Math.min(wanted, fitting);
     return writers < 2 ? 0 : writers;
   }
 
-  /** Heap of JavaScript for each of so many threads that write: a large shard needs what there is. */
+  /** JavaScript heap for each of `writers` threads. */
   writerHeapMegabytes(writers: number): number {
     return Math.round((this.memoryBytes - ownBytes) / mebibyte / Math.max(1, writers));
   }
 
-  /** Heap of JavaScript that each of so many threads may use. */
+  /** JavaScript heap for each of `jobs` threads. */
   heapMegabytes(jobs: number): number {
     const share = (this.memoryBytes - ownBytes) / mebibyte / Math.max(1, jobs);
     return Math.round(Math.min(heapMegabytes.max, Math.max(heapMegabytes.min, share)));
   }
 
-  /** Resolves when another file may be read: near the limit, after the miners have started anew. */
+  /** Resolves when another file may be read; near the limit, after a restart of the miners. */
   async admit(miners: Recyclable): Promise<void> {
     if (!this.#isReliefDue()) return;
     this.#relieving ??= this.#relieve(miners).finally(() => (this.#relieving = undefined));
     await this.#relieving;
   }
 
-  /** Throws STORE_UNAVAILABLE when so many more bytes do not fit. */
+  /** Throws STORE_UNAVAILABLE when this many more bytes do not fit. */
   async expectDisk(bytes: number): Promise<void> {
     this.#checkFree(bytes);
     if (this.#diskBytes === undefined) return;
-    const whole = (await bytesBelow(this.#folder)) + bytes;
-    if (whole > this.#diskBytes)
+    const needed = (await bytesBelow(this.#folder)) + bytes;
+    if (needed > this.#diskBytes)
       throw this.#noDisk(
-        `the index takes ${megabytes(whole)}, --disk allows ${megabytes(this.#diskBytes)}`,
+        `the index takes ${megabytes(needed)}, --disk allows ${megabytes(this.#diskBytes)}`,
       );
   }
 
@@ -156,7 +156,7 @@ export class RunBudget implements Disposable {
   #checkFree(bytes: number): void {
     const { blocks, bavail, bsize } = this.#fileSystem();
     const free = bavail * bsize;
-    // Some file systems of networks do not say how large they are.
+    // Some network file systems do not report their size.
     if (blocks === 0 || (free >= bytes && free > 0)) return;
     throw this.#noDisk(
       `${megabytes(free)} are free there, at least ${megabytes(Math.max(bytes, freeBytesMin))} are needed`,
@@ -181,7 +181,7 @@ function tooSmall(option: string, bytes: number, least: number): BusError {
   return new BusError('USAGE', { detail });
 }
 
-/** Half, for others use the machine too; a control group counts as the machine. */
+/** Half of the memory, because other programs use the machine too. A control group's limit counts as the machine's. */
 function defaultMemoryBytes(): number {
   const constrained = process.constrainedMemory();
   const all = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -190,7 +190,7 @@ function defaultMemoryBytes(): number {
 
 let collector: (() => void) | undefined;
 
-/** Node offers it only so; without it V8 keeps what it may need again. */
+/** Node exposes the collector only this way; V8 would keep memory that it may need again. */
 function collectGarbage(): void {
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');
@@ -203,13 +203,13 @@ function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / mebibyte)} MB`;
 }
 
-/** Of all files below a folder that are there long enough to be looked at. */
+/** Bytes of all files below a folder. */
 export async function bytesBelow(folder: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) sum += await bytesBelow(path);
-    // LevelDB removes its files whenever it has merged them.
+    // LevelDB removes files at any time while it compacts.
     else
       sum += await stat(path).then(
         ({ size }) => size,

@@ -2,16 +2,16 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import { isBelow } from '../source/confined-reader.js';
-import type { PlannedShard } from '../plan/planned-shards.js';
+import { linesOf, type PlannedShard } from '../plan/planned-shards.js';
 import { membersOf } from './shard-build.js';
 import type { FileRow } from '../format/shard-index.js';
 import { planShards, validRequest, type ShardPlan, type ShardRequest } from '../plan/shard-plan.js';
 import type { SourceFile } from '../source/source-tree.js';
 
-/** By which plan one run cuts its tree: the one that is asked for, or else `kept`, that of the run before. */
-export class PlanInForce {
+/** The plan of one run: the requested one, or else that of the previous run. */
+export class RunPlan {
   readonly #given: ShardRequest | undefined;
-  /** What is asked for path by path. */
+  /** The shards of an explicit request. */
   readonly #asked: readonly PlannedShard[] | undefined;
 
   private constructor(given: ShardRequest | undefined) {
@@ -20,32 +20,32 @@ export class PlanInForce {
   }
 
   /** Throws SHARD_PLAN_INVALID, PATH_OUTSIDE_ROOT. */
-  static async of(given: ShardRequest | undefined, root: string): Promise<PlanInForce> {
-    const plan = new PlanInForce(given && validRequest(given));
+  static async of(given: ShardRequest | undefined, root: string): Promise<RunPlan> {
+    const plan = new RunPlan(given && validRequest(given));
     if (plan.#asked !== undefined) await checkInside(plan.#asked, root);
     return plan;
   }
 
-  /** What is outside of these is left out; undefined: nothing is. */
+  /** Shards of an explicit plan, outside of which files are left out; undefined: nothing is left out. */
   explicit(kept: ShardPlan | undefined): readonly PlannedShard[] | undefined {
     if (this.#given !== undefined) return this.#asked;
     return kept?.mode === 'explicit' ? kept.shards : undefined;
   }
 
-  /** Throws SHARD_PLAN_INVALID for a path that was just given and holds nothing. */
+  /** Throws SHARD_PLAN_INVALID for a requested path without files. */
   check(files: readonly SourceFile[]): void {
     if (this.#asked !== undefined) checkCovered(this.#asked, files);
   }
 
   /** Throws SHARD_PLAN_INVALID. */
-  over(files: readonly FileRow[], project: string, kept: ShardPlan | undefined): ShardPlan {
+  planFor(files: readonly FileRow[], project: string, kept: ShardPlan | undefined): ShardPlan {
     const isKept = this.#given === undefined && kept !== undefined;
     const plan = isKept ? kept : planShards(files, this.#given ?? 'auto', project, kept);
     return withLines(plan, files);
   }
 }
 
-/** A path may lead outside over a link, whatever its text says. What does not exist leads nowhere. */
+/** A link may lead outside, whatever the path's text says. A path that does not exist leads nowhere. */
 async function checkInside(shards: readonly PlannedShard[], root: string): Promise<void> {
   for (const path of shards.flatMap((shard) => shard.paths)) {
     const real = await realpath(join(root, path)).catch(() => root);
@@ -55,7 +55,7 @@ async function checkInside(shards: readonly PlannedShard[], root: string): Promi
   }
 }
 
-/** What each shard weighs, once: the parts of hosts must not move with every line that is written. */
+/** Sets the weight of each shard once, so that the partition over hosts does not change with every edit. */
 function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
   if (plan.shards.some(({ lines }) => lines !== undefined)) return plan;
   const members = membersOf(plan, files);
@@ -66,12 +66,7 @@ function withLines(plan: ShardPlan, files: readonly FileRow[]): ShardPlan {
   return { ...plan, shards };
 }
 
-/** Of all of them. */
-export function linesOf(files: readonly FileRow[]): number {
-  return files.reduce((sum, file) => sum + file.lines, 0);
-}
-
-/** A path that holds nothing is a slip of the pen when it was just given; later it may have been emptied. */
+/** A path without files is a typing error in a new request; in a kept plan it may have become empty. */
 function checkCovered(shards: readonly PlannedShard[], files: readonly SourceFile[]): void {
   for (const { alias, paths } of shards) {
     for (const path of paths) {

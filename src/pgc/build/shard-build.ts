@@ -16,7 +16,7 @@ import type { MinedFile } from './shard-files.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { SourceMining } from './source-mining.js';
 
-/** Files whose facts are in memory at once, of each shard that is being written. */
+/** Files whose facts are in memory at once, for each shard being written. */
 const factsBatch = 64;
 
 export interface BuildJob {
@@ -28,28 +28,26 @@ export interface BuildJob {
   before: Manifest | undefined;
   facts: FactStore;
   run: SourceMining;
-  /** Overlays that are made anew though nothing has changed. */
+  /** Overlays to rebuild though nothing has changed. */
   layers: readonly OverlayName[];
-  /** Of the rules of O2, where the tree has its own. */
+  /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
   notice: BuildNotice;
-  /** Threads that write, at most; 0: this one writes. */
-  writers: number;
-  /** What stays is read whole, to repair what was damaged. */
+  /** Read kept shards completely, to find damage to repair. */
   isChecked: boolean;
 }
 
-/** What is to be done for one shard. */
+/** The work for one shard. */
 interface ShardTask {
   shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
   files: readonly FileRow[];
-  /** What of it stays; undefined: nothing. */
+  /** The existing shard to keep; undefined: rebuild all. */
   kept: ManifestShard | undefined;
-  /** Overlays that are made anew in what stays. */
+  /** Overlays to rebuild in a kept shard. */
   layers: readonly FiledOverlay[];
 }
 
-/** Shards that hold files, in the order of the plan; those whose content is unchanged keep their segment. */
+/** The shards that hold files, in the order of the plan. Unchanged ones keep their segment. */
 export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   const members = membersOf(job.plan, job.files);
   const tasks: ShardTask[] = [];
@@ -58,7 +56,7 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
     const files = members.get(alias) ?? [];
     if (files.length > 0) tasks.push(await taskOf(job, { alias, scope: paths }, files));
   }
-  await job.notice.tell(
+  await job.notice.add(
     new Map(tasks.map(({ shard, kept, layers }) => [shard.alias, kept ? layers : overlayNames])),
   );
   const shards = new Map<string, ManifestShard>();
@@ -67,15 +65,15 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
   const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
   await using builders = openBuilders(
-    Math.min(job.writers, open.length),
+    Math.min(job.run.writers, open.length),
     lines,
-    job.run.heapMegabytes(job.writers),
+    job.run.writerHeapMegabytes,
   );
   await builders.all(open, async (builder, { shard, kept, layers, files }) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
     const { place, root, digests } = job;
-    const stays = kept === undefined ? undefined : { shard: kept, anew: layers };
+    const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
     const built = await builder.build(
       { place, root, digests, shard, kept: stays },
       minedFiles(job, files),
@@ -87,7 +85,7 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   return tasks.flatMap(({ shard }) => shards.get(shard.alias) ?? []);
 }
 
-/** What failed the last time, or was never made, is tried again. */
+/** Overlays that failed or are missing are built again. */
 async function taskOf(
   job: BuildJob,
   { alias, scope }: Pick<ManifestShard, 'alias' | 'scope'>,
@@ -121,12 +119,12 @@ async function keptShard(
   const known = before?.shards.find((each) => each.segment === wanted.segment);
   if (known === undefined) return undefined;
   if (!isChecked) return { ...known, ...wanted };
-  // Read whole: `index` is what repairs a damaged file.
+  // `sigma index` repairs damaged files, so a kept shard is read.
   const files = await checkShard(place, known);
   return files.every(({ problem }) => problem === '') ? { ...known, ...wanted } : undefined;
 }
 
-/** In batches, each fetched while the one before it is worked on. */
+/** In batches; the next one is fetched while the current one is processed. */
 async function* minedFiles(
   { facts, run }: BuildJob,
   files: readonly FileRow[],
@@ -141,13 +139,13 @@ async function* minedFiles(
     run.throwIfAborted();
     const batch = await next;
     next = fetch(at + factsBatch);
-    // Nobody may come to wait for it.
+    // A failure is reported when the batch is awaited, if ever.
     next.catch(() => undefined);
     yield batch;
   }
 }
 
-/** Digest of everything that goes into a segment. */
+/** Digest of everything that a segment depends on. */
 function versionOf(files: readonly FileRow[], digests: RuleDigests): string {
   const digest = createHash('sha256').update(
     `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat}\n`,

@@ -6,15 +6,18 @@ import type { ManifestShard } from '../plan/manifest.js';
 import { ShardFiles, type MinedFile, type ShardOrder } from './shard-files.js';
 import type { FileRow } from '../format/shard-index.js';
 
-/** Less work than this is done before a thread has started. */
+/** With less work, starting a thread does not pay. */
 const linesPerThreadMin = 100_000;
-/** Most of what a shard takes lives for as long as the shard: with V8's default it is copied again and again. */
+/**
+ * Most objects live as long as the shard: with V8's default, young-generation collections would copy them again and
+ * again.
+ */
 const youngMegabytes = 128;
 
 export interface ShardBuilder {
   /**
-   * `batches`: the files of the shard in order of their paths. `mend`: facts for those that have none that
-   * can be read. Throws what `mend` throws, STORE_UNAVAILABLE, MINER_FAILED when its thread died.
+   * `batches`: the files of the shard in order of their paths. `mend`: gets the facts of a file whose stored facts are
+   * lost. Throws what `mend` throws, STORE_UNAVAILABLE, MINER_FAILED when its thread died.
    */
   build(
     order: ShardOrder,
@@ -23,15 +26,18 @@ export interface ShardBuilder {
   ): Promise<ManifestShard>;
 }
 
-export interface Builders extends AsyncDisposable {
-  /** Each task once; after a failure no further one is begun, and it is thrown. */
+interface Builders extends AsyncDisposable {
+  /** Runs each task once. After a failure no further task starts, and the failure is thrown. */
   all<Task>(
     tasks: readonly Task[],
     work: (builder: ShardBuilder, task: Task) => Promise<void>,
   ): Promise<void>;
 }
 
-/** As many as the work is worth. `heapMegabytes`: of JavaScript, for each thread. `worker`: the compiled one; beside this module unless a test says otherwise. */
+/**
+ * As many builders as the work is worth. `heapMegabytes`: JavaScript heap per thread. `worker`: the compiled worker
+ * module; only tests give another one.
+ */
 export function openBuilders(
   threadsMax: number,
   lines: number,
@@ -89,14 +95,14 @@ function builderOn(maker: ShardMaker): ShardBuilder {
   };
 }
 
-/** `ShardFiles`, here or in a thread. */
+/** The calls of `ShardFiles`, in this thread or another. */
 interface ShardMaker {
   begin(order: ShardOrder): Promise<void>;
   add(batch: readonly MinedFile[]): Promise<number[]>;
   finish(): Promise<ManifestShard>;
 }
 
-/** What a maker is told, one at a time, each answered before the next. */
+/** Requests to a worker thread, one at a time. */
 export type MakerRequest =
   | { what: 'begin'; order: ShardOrder }
   | { what: 'add'; batch: readonly MinedFile[] }
@@ -125,7 +131,8 @@ export class LocalMaker implements ShardMaker {
   }
 
   get #begun(): ShardFiles {
-    if (this.#files === undefined) throw new BusError('INTERNAL', { detail: 'no shard was begun' });
+    if (this.#files === undefined)
+      throw new BusError('INTERNAL', { detail: 'no shard was started' });
     return this.#files;
   }
 }
@@ -164,7 +171,8 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
 
   async finish(): Promise<ManifestShard> {
     const { shard } = await this.#ask({ what: 'finish' });
-    if (shard === undefined) throw new BusError('INTERNAL', { detail: 'a thread made no shard' });
+    if (shard === undefined)
+      throw new BusError('INTERNAL', { detail: 'a thread returned no shard' });
     return shard;
   }
 
@@ -194,7 +202,7 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
     const isFull = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
     const limit = this.#heapBytes;
     this.#death ??= isFull
-      ? new BusError('TOO_LARGE', { what: 'a shard in the making', bytes: limit, limit })
+      ? new BusError('TOO_LARGE', { what: 'building a shard', bytes: limit, limit })
       : new BusError('MINER_FAILED', { path: 'a shard', detail });
     this.#settle()?.reject(this.#death);
   }

@@ -23,28 +23,28 @@ import type { OverlayName } from '../shapes.js';
 import type { FileRow, ShardInfo } from '../format/shard-index.js';
 import { ShardTerms } from '../format/shard-terms.js';
 
-/** What is to be made of one shard. Plain data: it may go to another thread. */
+/** What to build for one shard. Plain data, because it may be sent to another thread. */
 export interface ShardOrder {
   place: IndexPlace;
   root: string;
-  /** Of the rules of O2, where the tree has its own. */
+  /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
   shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
-  /** What of it stays, and which overlays of that are made anew; undefined: everything is made. */
-  kept: { shard: ManifestShard; anew: readonly FiledOverlay[] } | undefined;
+  /** The existing shard to keep and its overlays to rebuild; undefined: build everything. */
+  kept: { shard: ManifestShard; rebuilt: readonly FiledOverlay[] } | undefined;
 }
 
-/** A file with its facts as they are stored; undefined where they are lost. */
+/** A file with its encoded facts; undefined when they are lost. */
 export interface MinedFile {
   file: FileRow;
   facts: Uint8Array | undefined;
 }
 
-/** The files of one shard in the making: its segment, or overlays of what stays. */
+/** Builds the files of one shard: all of them, or some overlays of a kept shard. */
 export class ShardFiles {
   readonly #order: ShardOrder;
   readonly #overlays: OverlayWriters;
-  readonly #whole:
+  readonly #shardWriters:
     | { segment: SegmentWriter; candidates: OverlayWriter; words: WordsWriter }
     | undefined;
   readonly #terms = new ShardTerms();
@@ -55,8 +55,8 @@ export class ShardFiles {
 
   constructor(order: ShardOrder) {
     this.#order = order;
-    this.#overlays = new OverlayWriters(order.kept?.anew ?? filedOverlays, order.digests);
-    this.#whole =
+    this.#overlays = new OverlayWriters(order.kept?.rebuilt ?? filedOverlays, order.digests);
+    this.#shardWriters =
       order.kept === undefined
         ? {
             segment: new SegmentWriter(this.#terms),
@@ -67,21 +67,21 @@ export class ShardFiles {
   }
 
   /**
-   * Files come in order of their paths. Returns the positions of those whose facts are lost or damaged; then
-   * none of the batch was added.
+   * Call in order of the paths. Returns the positions of files whose facts are lost or damaged; in that case nothing
+   * of the batch was added.
    */
   add(batch: readonly MinedFile[]): number[] {
     const facts = batch.map(({ facts }) => decoded(facts));
     const broken = facts.flatMap((each, position) => (each === undefined ? [position] : []));
     if (broken.length > 0) return broken;
     for (const [position, { file }] of batch.entries()) {
-      const its = facts[position];
-      if (its !== undefined) this.#addOne(file, its);
+      const known = facts[position];
+      if (known !== undefined) this.#addOne(file, known);
     }
     return [];
   }
 
-  /** Writes them. Throws STORE_UNAVAILABLE for what no overlay can do without. */
+  /** Writes the files. Throws STORE_UNAVAILABLE when the segment or the word lists cannot be written. */
   async finish(): Promise<ManifestShard> {
     const { place, shard, kept } = this.#order;
     const languages = Object.keys(this.#languages);
@@ -90,7 +90,7 @@ export class ShardFiles {
       const overlays = { ...kept.shard.overlays, ...made };
       return { ...kept.shard, items: { ...kept.shard.items, ...countsOf(overlays) }, overlays };
     }
-    const { O1, O3 } = this.#whole?.segment.items ?? { O1: 0, O3: 0 };
+    const { O1, O3 } = this.#shardWriters?.segment.items ?? { O1: 0, O3: 0 };
     const overlays: ManifestShard['overlays'] = {
       O1: stateOf('O1', O1, ''),
       O3: stateOf('O3', O3, ''),
@@ -98,17 +98,17 @@ export class ShardFiles {
     };
     const items = countsOf(overlays);
     const candidates = `${shard.alias}-${shard.version}.candidates.ovl`;
-    await this.#whole?.candidates.write(join(place.segments, candidates), {
+    await this.#shardWriters?.candidates.write(join(place.segments, candidates), {
       ...{ overlay: 'O7', alias: shard.alias, generator: 'candidates' },
       version: generators.O7.version,
     });
     const words = `${shard.alias}-${shard.version}.words`;
-    await this.#whole?.words.write(join(place.segments, words), shard);
-    const sections = this.#whole?.segment.finish(this.#info(items));
+    await this.#shardWriters?.words.write(join(place.segments, words), shard);
+    const sections = this.#shardWriters?.segment.finish(this.#info(items));
     if (sections !== undefined) {
       const path = join(place.segments, shard.segment);
       await writeSections(path, segmentLayout, sections);
-      // Here it is made beside other shards; a host would make one after the other.
+      // Made here, in parallel with other shards; a host would make its cards one by one.
       await writeCard(cardPath(place, shard), makeCard(await Segment.open(path)));
     }
     const read = { files: this.#files, lines: this.#lines, languages: this.#languages };
@@ -128,8 +128,8 @@ export class ShardFiles {
     language.scanned += facts.scanned_names.length > 0 ? 1 : 0;
     const items = placed(facts, !isCode(file.language));
     this.#overlays.add(file, items);
-    if (this.#whole === undefined) return;
-    const { segment, candidates, words } = this.#whole;
+    if (this.#shardWriters === undefined) return;
+    const { segment, candidates, words } = this.#shardWriters;
     const terms = this.#terms.ids(facts.words);
     words.add(file, facts, terms);
     for (const { doc } of facts.symbols) this.#abbreviations.read(doc);
@@ -165,11 +165,11 @@ function decoded(facts: Uint8Array | undefined): FileFacts | undefined {
   }
 }
 
-/** Writers of several overlays of one shard. */
+/** The writers of several overlays of one shard. */
 class OverlayWriters {
   readonly #writers: Map<FiledOverlay, OverlayWriter>;
   readonly #digests: RuleDigests;
-  /** Why one fails: its first failure. */
+  /** The first failure of each failed overlay. */
   readonly #reasons = new Map<FiledOverlay, string>();
 
   constructor(layers: readonly FiledOverlay[], digests: RuleDigests) {
@@ -179,9 +179,9 @@ class OverlayWriters {
 
   add(file: FileRow, items: readonly PlacedItem[]): void {
     for (const [name, writer] of this.#writers) {
-      const its = of(name, items);
-      const failed = its.find(({ rule }) => rule === failedRule);
-      if (failed === undefined) writer.add(file.path, file.blob, its);
+      const own = of(name, items);
+      const failed = own.find(({ rule }) => rule === failedRule);
+      if (failed === undefined) writer.add(file.path, file.blob, own);
       else if (!this.#reasons.has(name)) this.#reasons.set(name, `${file.path}: ${failed.text}`);
     }
   }
@@ -193,7 +193,7 @@ class OverlayWriters {
   ): Promise<ManifestShard['overlays']> {
     const states: ManifestShard['overlays'] = {};
     for (const [name, writer] of this.#writers) {
-      // O7 is judged when all shards are known; here it can only fail.
+      // The file of O7 is written when all shards are known; here only its failure is noted.
       const file = name === 'O7' ? '' : `${alias}-${ofShard}.${name}.ovl`;
       const generator = generators[name].name;
       const version = generatorVersion(name, this.#digests, languages);
@@ -217,7 +217,7 @@ function countsOf(overlays: ManifestShard['overlays']): Record<string, number> {
   return Object.fromEntries(Object.entries(overlays).map(([name, { items }]) => [name, items]));
 }
 
-/** Items with the name of the innermost symbol around each, and with its words where that is a section of a text. */
+/** Items with the innermost symbol around each; for sections of a text also with their words. */
 function placed(facts: FileFacts, isText: boolean): PlacedItem[] {
   const open: { symbol: SymbolFact; at: number }[] = [];
   let next = 0;
@@ -248,7 +248,7 @@ function bodyOf(facts: FileFacts, symbol: number): [term: string, count: number]
   return word.map((each, at) => [facts.words[each] ?? '', count[at] ?? 0]);
 }
 
-/** Defaults of the decoder stand on its prototype, which a spread does not copy. */
+/** Defaults of the decoder are on its prototype, which a spread does not copy. */
 function plainItem(item: ItemFact): ItemFact {
   const { overlay, rule, line_start, line_end, text, subject, severity, cwe } = item;
   return { overlay, rule, line_start, line_end, text, subject, severity, cwe };

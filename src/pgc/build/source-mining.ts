@@ -9,13 +9,13 @@ import type { RunBudget } from './run-budget.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { LeftOut, ReadableTree, SourceFile } from '../source/source-tree.js';
 
-/** More parsers than this wait for the one thread that reads and writes. */
+/** More parsers would wait for the one thread that reads and writes. */
 export const jobsMax = 8;
-/** Sources in memory at once, per miner: one that is mined and one that is ready. */
+/** Sources in memory per miner: one being mined and one ready. */
 const sourcesPerJob = 2;
-/** A broken worker must not become an index without files. */
+/** Above this many failures, the worker is broken rather than the files. */
 const minerFailuresMax = 16;
-/** Progress is told this often, in files. */
+/** Files between two progress reports. */
 const progressStep = 64;
 
 export interface IndexProgress {
@@ -27,17 +27,17 @@ export interface IndexProgress {
 }
 
 export interface MiningRequest {
-  /** Worker threads; 0 mines in this thread. */
+  /** Worker threads; 0: mine in this thread. */
   jobs?: number;
   onProgress?: (progress: IndexProgress) => void;
   signal?: AbortSignal;
   budget: RunBudget;
 }
 
-/** The part of one index run that lists, reads and mines. */
+/** The part of an index run that lists, reads and mines. */
 export class SourceMining implements AsyncDisposable {
   readonly leftOut: LeftOut[] = [];
-  /** What the user should know of the run. */
+  /** What the user should know about the run. */
   readonly notes: string[] = [];
   mined = 0;
   readonly #tree: ReadableTree;
@@ -47,12 +47,12 @@ export class SourceMining implements AsyncDisposable {
   readonly #stamps: FileStamps | undefined;
   #lines = 0;
   #failures = 0;
-  /** Files of which there are facts, old or new. */
+  /** Files with facts, old or new. */
   #read = 0;
-  /** For what has to be mined a second time. */
+  /** The miners for facts that must be mined a second time. */
   #again: MinerPool | undefined;
 
-  /** `stamps`: what need not be read again; undefined of a revision, which is not in files. */
+  /** `stamps`: the files that need not be read again; undefined for a revision, which has no files on disk. */
   constructor(
     tree: ReadableTree,
     facts: FactStore,
@@ -67,7 +67,7 @@ export class SourceMining implements AsyncDisposable {
     this.#stamps = stamps;
   }
 
-  /** Threads, by the request or as many as there are processors, of which memory is enough; 0: this one. */
+  /** Threads that mine: as requested, or one per processor, if memory suffices; 0: this one. */
   get jobs(): number {
     const wanted = Math.min(this.#request.jobs ?? availableParallelism(), jobsMax);
     return this.#request.budget.jobs(wanted);
@@ -78,9 +78,9 @@ export class SourceMining implements AsyncDisposable {
     return this.#request.budget.writers(this.jobs);
   }
 
-  /** For each of so many threads that write shards. */
-  heapMegabytes(writers: number): number {
-    return this.#request.budget.writerHeapMegabytes(writers);
+  /** JavaScript heap for each thread that writes shards. */
+  get writerHeapMegabytes(): number {
+    return this.#request.budget.writerHeapMegabytes(this.writers);
   }
 
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
@@ -113,7 +113,7 @@ export class SourceMining implements AsyncDisposable {
       for (const file of queue) {
         if (isBroken) return;
         this.throwIfAborted();
-        // Before the memory is looked at, for that takes longer than to see that a file is as it was.
+        // Before asking for memory, which takes longer than finding out that a file is unchanged.
         const known = this.#recalled(file.path);
         if (known === undefined) await budget.admit(pool);
         const row = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
@@ -129,7 +129,7 @@ export class SourceMining implements AsyncDisposable {
       }),
     );
     const outcomes = await Promise.allSettled(readers);
-    // What was mined is kept, also when the run was interrupted.
+    // Mined facts are kept, even after an interrupt.
     await this.#facts.flush();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -137,15 +137,12 @@ export class SourceMining implements AsyncDisposable {
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /**
-   * The facts of a file that were lost or damaged since they were mined. Throws MINER_FAILED when the file
-   * has changed meanwhile.
-   */
+  /** Mines a file again whose facts were lost or damaged. Throws MINER_FAILED when the file has changed since. */
   async mineAgain(file: FileRow): Promise<Buffer> {
     const { path, language, blob } = file;
     const source = await this.#tree.read(file);
     if ('reason' in source || source.blob !== blob) {
-      const detail = 'what was mined of it is damaged, and it has changed since';
+      const detail = 'its facts are damaged, and the file has changed since';
       throw new BusError('MINER_FAILED', { path, detail });
     }
     const jobs = Math.min(this.#request.jobs ?? 1, 1);
@@ -165,14 +162,14 @@ export class SourceMining implements AsyncDisposable {
     this.#request.onProgress?.({ phase, done, total, lines: this.#lines });
   }
 
-  /** Throws INTERRUPTED, or what the budget says. */
+  /** Throws INTERRUPTED, or the error of a spent budget. */
   throwIfAborted(): void {
     const { signal } = this.#request;
     if (signal?.aborted !== true) return;
     throw signal.reason instanceof BusError ? signal.reason : new BusError('INTERRUPTED');
   }
 
-  /** What is in it, if it is as it was and its facts are there. */
+  /** The last result for an unchanged file whose facts are still stored. */
   #recalled(path: string): FileRow | LeftOut | undefined {
     const known = this.#stamps?.recall(path);
     return known !== undefined && ('reason' in known || this.#facts.has(known)) ? known : undefined;
@@ -189,7 +186,7 @@ export class SourceMining implements AsyncDisposable {
       } catch (error) {
         this.#failures += 1;
         this.leftOut.push({ path, reason: 'miner failed' });
-        // Some files kill a parser; only a worker that fails at most of them is itself broken.
+        // Some files crash a parser. Only when most files fail is the worker itself broken.
         if (this.#failures < minerFailuresMax || this.#failures < this.#read) return undefined;
         const detail = error instanceof Error ? error.message : String(error);
         throw new BusError('MINER_FAILED', { path, detail }, { cause: error });

@@ -1,17 +1,17 @@
 import { stem } from './stem.js';
 
-/** Of one shard; the ones that are explained most often stay. */
-export const abbreviationsMax = 2_000;
-/** Different pairs that are counted while a shard is read. */
+/** Abbreviations kept for one shard, most frequent first. */
+const abbreviationsMax = 2_000;
+/** Distinct pairs counted while a shard is read. */
 const countedMax = 20_000;
 const shortCharsMin = 2;
 const shortCharsMax = 8;
-/** Before or inside the brackets. */
+/** Length of the long form, before or inside the brackets. */
 const longCharsMax = 80;
-/** Explained once, it may be a slip; a text that explains it in capitals means it. */
+/** A single explanation may be a slip, unless the initials spell the abbreviation. */
 const timesMin = 2;
 
-/** What the code base itself writes short, and in which words it explains it: both in lower case. */
+/** An abbreviation that the code base explains; both forms in lower case. */
 export interface Abbreviation {
   short: string;
   long: string;
@@ -38,7 +38,7 @@ export class AbbreviationMiner {
     }
   }
 
-  /** The most often explained first, then by the alphabet. */
+  /** Most frequent first, then alphabetical. */
   found(): Abbreviation[] {
     return [...this.#times]
       .filter(([pair, times]) => times >= timesMin || isSpelled(pair))
@@ -58,7 +58,7 @@ export class AbbreviationMiner {
   }
 }
 
-/** The first letters of its words are the abbreviation: that is no chance. */
+/** The initials of the words are the abbreviation, which is no coincidence. */
 function isSpelled(pair: string): boolean {
   const [short = '', long = ''] = pair.toLowerCase().split('\t');
   const initials = long.split(/[\s-]+/).map((word) => word.charAt(0));
@@ -70,14 +70,14 @@ function isShort(text: string): boolean {
     text.length >= shortCharsMin &&
     text.length <= shortCharsMax &&
     /^[A-Za-z][\w-]*$/.test(text) &&
-    // A word of its own in brackets is a remark.
+    // A single ordinary word in brackets is a remark.
     /[A-Z]{2}|^[^aeiouAEIOU]+$/.test(text)
   );
 }
 
 /**
- * The shortest end of a text that has the letters of the abbreviation in their order, the first one at the
- * beginning of a word; undefined when there is none, or when it is no longer than its abbreviation.
+ * The shortest tail of a text that contains the letters of the abbreviation in order, the first one at the start of a
+ * word; undefined when there is none, or it is no longer than the abbreviation.
  */
 function longFormOf(short: string, text: string): string | undefined {
   const words = text.split(/\s+/);
@@ -99,10 +99,10 @@ function longFormOf(short: string, text: string): string | undefined {
   return isPlain && long.length > short.length ? long : undefined;
 }
 
-/** Abbreviations as a question needs them: from either side. */
+/** Looks up abbreviations in both directions. */
 export class Abbreviations {
   readonly #longs = new Map<string, string[]>();
-  /** By the stems of the words, one space between them. */
+  /** Keyed by the stems of the words, separated by one space. */
   readonly #shorts = new Map<string, string[]>();
 
   constructor(known: readonly Abbreviation[]) {
@@ -112,12 +112,12 @@ export class Abbreviations {
     }
   }
 
-  /** What a word is short for. */
+  /** The long forms of an abbreviation. */
   longFormsOf(word: string): readonly string[] {
     return this.#longs.get(stem(word)) ?? [];
   }
 
-  /** How these neighbouring words are written short. */
+  /** The abbreviations of a sequence of words. */
   shortFormsOf(words: readonly string[]): readonly string[] {
     return this.#shorts.get(stemmed(words)) ?? [];
   }

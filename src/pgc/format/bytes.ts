@@ -1,4 +1,6 @@
-/** Growing columns for building a segment: packed, because object graphs do not scale to a kernel. */
+/**
+ * Growing columns of numbers, bytes and strings. Typed arrays, because an object per value does not scale to a kernel.
+ */
 
 export class NumberColumn {
   #values = new Uint32Array(256);
@@ -46,18 +48,18 @@ export class ByteColumn {
     this.length += bytes.length;
   }
 
-  /** In UTF-8. */
+  /** As UTF-8. */
   appendText(text: string): void {
-    // A unit of UTF-16 takes three bytes at most.
+    // A UTF-16 unit takes at most three bytes.
     this.#reserve(text.length * 3);
     this.length += this.#writeText(text, this.length);
   }
 
-  /** Its length in bytes, a varint, and UTF-8. */
+  /** As UTF-8 after its length in bytes (a varint). */
   pushText(text: string): void {
     const { length } = text;
     const start = this.length;
-    // Room for the length of what it may take; a varint may be longer than it has to be.
+    // Reserve the width for the largest possible length; a varint may have leading zero groups.
     const width = length * 3 < 0x80 ? 1 : length * 3 < 0x4000 ? 2 : 5;
     this.#reserve(width + length * 3);
     const bytes = this.#writeText(text, start + width);
@@ -81,9 +83,9 @@ export class ByteColumn {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** Returns the bytes written. */
+  /** Returns the number of bytes written. */
   #writeText(text: string, start: number): number {
-    // Most are short and of ASCII: a loop costs less than the way into native code.
+    // Most texts are short and ASCII: a loop is faster than a native call.
     if (text.length > shortText) return this.#bytes.write(text, start);
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
@@ -102,7 +104,7 @@ export class ByteColumn {
   }
 }
 
-/** Reads what `pushVarint` wrote. A class, so that a reader of many numbers allocates once. */
+/** Reads `pushVarint`. Reused for many numbers, so that reading does not allocate. */
 export class VarintReader {
   constructor(
     readonly bytes: Uint8Array,
@@ -126,7 +128,7 @@ export class VarintReader {
   }
 }
 
-/** Distinct strings, numbered in the order they came. */
+/** Distinct strings, numbered in order of arrival. */
 export class StringColumn {
   readonly #ids = new Map<string, number>();
 
@@ -148,43 +150,51 @@ export class StringColumn {
   }
 }
 
-/** The first of so many positions whose key is not below this one; keys ascend. */
-export function lowerBound(
-  count: number,
-  keyAt: (position: number) => number,
-  key: number,
-): number {
+/** The first of `count` positions for which `isBelow` is false; it is true for all positions before. */
+export function lowerBound(count: number, isBelow: (position: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (keyAt(middle) < key) low = middle + 1;
+    if (isBelow(middle)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The positions that have this key, where keys ascend. */
+/** The range of positions with this key; keys ascend. */
 export function boundsOf(
   key: number,
   count: number,
   keyAt: (position: number) => number,
 ): [first: number, end: number] {
-  return [lowerBound(count, keyAt, key), lowerBound(count, keyAt, key + 1)];
+  const first = lowerBound(count, (at) => keyAt(at) < key);
+  return [first, lowerBound(count, (at) => keyAt(at) <= key)];
 }
 
-/** The numbers from the first to before the end. */
+/** The numbers from `first` up to, not including, `end`. */
 export function between([first, end]: [first: number, end: number]): number[] {
   return Array.from({ length: Math.max(end - first, 0) }, (_, at) => first + at);
 }
 
-/** Compressed rows: the members of group `g` are `members[starts[g]] … members[starts[g + 1] - 1]`. */
+/** Members by group: those of group `g` are `members[starts[g]] … members[starts[g + 1] - 1]`. */
 export interface Grouped {
   starts: Uint32Array;
   members: Uint32Array;
 }
 
-/** Members keep their order within a group (counting sort). */
+/** Sorts the members within each group. */
+export function sortGroups(
+  { starts, members }: Grouped,
+  compare: (a: number, b: number) => number,
+): void {
+  for (let group = 0; group + 1 < starts.length; group += 1) {
+    const own = members.subarray(starts[group], starts[group + 1]);
+    if (own.length > 1) own.sort(compare);
+  }
+}
+
+/** Counting sort; members keep their order within a group. */
 export function groupBy(groups: Uint32Array, groupCount: number): Grouped {
   const starts = new Uint32Array(groupCount + 1);
   for (const group of groups) starts[group + 1] = (starts[group + 1] ?? 0) + 1;
@@ -199,7 +209,7 @@ export function groupBy(groups: Uint32Array, groupCount: number): Grouped {
   return { starts, members };
 }
 
-/** Views of a section. Little endian, like every machine that Node runs on today. */
+/** View of a section. Little endian, as on every machine that Node supports. */
 export function numbersOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 }
@@ -208,7 +218,7 @@ export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** What a view shows, to be written. */
+/** The bytes behind a view. */
 export function bytesOf(numbers: Uint32Array | Uint16Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

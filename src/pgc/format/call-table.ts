@@ -6,30 +6,30 @@ import type { CallRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
 
-/** Columns of the tables, in their order. */
+/** Columns of the tables, in this order. */
 const callColumn = { name: 0, caller: 1, line: 2, receiver: 3, kind: 4 } as const;
 const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
-/** Names that stay decoded. */
+/** Size of the cache of decoded names. */
 const recentNames = 4_096;
 
-/** Where callers stand. */
+/** The files of callers. */
 interface CallerPlaces {
   files: number;
   symbols: number;
   fileOf(symbol: number): number;
 }
 
-/** The calls and the filled slots of a segment, found from either side. */
+/** The calls of a segment, and the functions in its structures of operations, by caller and by name. */
 export class CallTable {
   readonly #rows: PackedRows;
   readonly #byName: PackedRows;
   readonly #slots: PackedRows;
-  /** First call outside of all symbols of each file, and the end. */
+  /** First call outside all symbols of each file; then the end. */
   readonly #outside: Uint32Array;
   readonly #names: SortedNames;
   readonly #labels: StringTable;
   readonly #place: CallerPlaces;
-  /** Names that were called last, by the end of their numbers. */
+  /** Recently decoded names, by id modulo the size of the cache. */
   readonly #recent: string[] = [];
   readonly #recentIds = new Int32Array(recentNames).fill(-1);
 
@@ -43,18 +43,18 @@ export class CallTable {
     this.#place = place;
   }
 
-  /** Of none for what is no symbol: what is called outside of all of them stands behind the last. */
+  /** Calls inside a symbol; none for other ids. Calls outside all symbols come after the last symbol. */
   from(symbol: number): CallRow[] {
     if (symbol >= this.#place.symbols) return [];
     const rows = this.#rows;
     const callerAt = (call: number): number => rows.at(call, callColumn.caller);
     const calls: CallRow[] = [];
-    let call = lowerBound(rows.length, callerAt, symbol);
+    let call = lowerBound(rows.length, (at) => callerAt(at) < symbol);
     for (; call < rows.length && callerAt(call) === symbol; call += 1) calls.push(this.#call(call));
     return calls;
   }
 
-  /** They come last. */
+  /** Calls outside all symbols, which come last in the table. */
   outside(): CallRow[] {
     const { length } = this.#rows;
     const first = this.#outside[0] ?? length;
@@ -71,7 +71,7 @@ export class CallTable {
     return places.map((at) => this.#call(byName.at(at), name));
   }
 
-  /** All of them, by their names in order. */
+  /** All calls, grouped by name in order of the names. */
   *byName(): Generator<[name: string, calls: CallRow[]]> {
     let at = 0;
     for (const [id, sites] of this.sites()) {
@@ -90,14 +90,14 @@ export class CallTable {
     return between(boundsOf(id, slots.length, nameAt)).map((slot) => this.#slot(slot, name));
   }
 
-  /** In the order of their names. */
+  /** In order of the names. */
   *slots(): Generator<CallRow> {
     const slots = this.#slots;
     for (let slot = 0; slot < slots.length; slot += 1)
       yield this.#slot(slot, this.#callee(slots.at(slot, slotColumn.name)));
   }
 
-  /** Of each called name, by its number, how many calls there are; in the order of the names. */
+  /** For each called name id, in order, the number of its calls. */
   *sites(): Generator<[name: number, sites: number]> {
     const nameAt = (at: number): number => this.#rows.at(this.#byName.at(at), callColumn.name);
     for (let at = 0; at < this.#byName.length;) {
@@ -108,7 +108,7 @@ export class CallTable {
     }
   }
 
-  /** `callee`: where it is known already. */
+  /** `callee`: the name if it is known already. */
   #call(call: number, callee?: string): CallRow {
     const rows = this.#rows;
     const caller = rows.at(call, callColumn.caller);
@@ -127,7 +127,7 @@ export class CallTable {
 
   #fileOutside(call: number): number {
     const starts = this.#outside;
-    return lowerBound(this.#place.files, (file) => starts[file + 1] ?? 0, call + 1);
+    return lowerBound(this.#place.files, (file) => (starts[file + 1] ?? 0) <= call);
   }
 
   #slot(slot: number, callee: string): CallRow {
@@ -143,7 +143,7 @@ export class CallTable {
     };
   }
 
-  /** What is called is called again soon; to read a name takes those before it in its block. */
+  /** Callees repeat soon, and decoding a name decodes those before it in its block. */
   #callee(id: number): string {
     const place = id % recentNames;
     if (this.#recentIds[place] !== id) {

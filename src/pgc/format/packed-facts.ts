@@ -2,34 +2,34 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ByteColumn, VarintReader } from './bytes.js';
 import type { CallFact, FileFacts, ImportFact, ItemFact, SymbolFact, WordCounts } from './facts.js';
 
-/** Of one text, unpacked; the largest that is read has 32 MiB. */
+/** Limit for the unpacked facts of one text, which has at most 32 MiB. */
 const factsBytesMax = 256 * 1024 * 1024;
-/** Levels above make them hardly smaller, and take longer than the mining of some files. */
+/** Higher levels hardly make facts smaller, and take longer than mining some files. */
 const level = 4;
 
-/** Compressed: the facts of a code base are a fifth as large as its text, and are read once a change. */
+/** Compressed: the facts of a code base take a fifth of its text. */
 export function encodeFacts(facts: FileFacts): Buffer {
   return deflateRawSync(packFacts(facts), { level });
 }
 
-/** Throws when broken. Words of a document come in the order of their numbers. */
+/** Throws for damaged bytes. Words of a document come back in order of their numbers. */
 export function decodeFacts(bytes: Uint8Array): FileFacts {
   return unpackFacts(inflateRawSync(bytes, { maxOutputLength: factsBytesMax }));
 }
 
-/** Above every count of a word, and far below what a number holds exactly. */
+/** Above every count of a word; `word * countFactor + count` is still an exact integer. */
 const countFactor = 2 ** 20;
 const insertedMax = 40;
 
 /**
- * Facts by columns, which a compressor makes a third smaller than rows, and which are read in less time: what
- * comes again in a file (names, kinds, callees) is written and read once. Little is gained by hand that the
- * compressor would not find; it does not see that numbers ascend, that a signature holds the name of its symbol,
- * and that the order of the words of a document says nothing: they come back ascending.
+ * Facts by columns, which compress a third smaller than rows and decode faster. Strings that repeat in a file (names,
+ * kinds, callees) are written once. Beyond that only what a compressor cannot see is encoded by hand: numbers that
+ * ascend, the symbol's name inside its signature, and the order of a document's words, which has no meaning: they come
+ * back ascending.
  *
- *     numbers: varints; those that mostly ascend as differences
+ *     numbers: varints; mostly ascending ones as differences
  *     a string: its length in bytes, and UTF-8
- *     a string that comes again: 0 for the first time, with the string; else its number, from one
+ *     a string that may repeat: 0 and the string the first time; then its number, from one
  */
 export function packFacts(facts: FileFacts): Buffer {
   const out = new FactsWriter();
@@ -56,7 +56,7 @@ export function packFacts(facts: FileFacts): Buffer {
   return out.bytes();
 }
 
-/** Reads `packFacts`. Throws RangeError for what was cut short. */
+/** Reads `packFacts`. Throws RangeError for truncated bytes. */
 export function unpackFacts(bytes: Uint8Array): FileFacts {
   const from = new FactsReader(bytes);
   const language = from.again();
@@ -106,8 +106,8 @@ function unpackSymbols(from: FactsReader): SymbolFact[] {
   const names = from.list(count, () => from.again());
   const signatures = names.map((name) => {
     const at = from.number() - 1;
-    const others = from.text();
-    return at < 0 ? others : others.slice(0, at) + name + others.slice(at);
+    const rest = from.text();
+    return at < 0 ? rest : rest.slice(0, at) + name + rest.slice(at);
   });
   return names.map((name, at): SymbolFact => ({
     name,
@@ -150,7 +150,7 @@ function unpackCalls(from: FactsReader): CallFact[] {
   }));
 }
 
-/** Per word: gap and whether it comes more than once, then how often. */
+/** For each word: gap << 1 | whether it occurs more than once, and then the count. */
 function packDocument(out: FactsWriter, { word, count }: WordCounts): void {
   const both = new Float64Array(word.length);
   for (let at = 0; at < both.length; at += 1)
@@ -160,15 +160,15 @@ function packDocument(out: FactsWriter, { word, count }: WordCounts): void {
   let next = 0;
   for (let at = 0; at < both.length; at += 1) {
     const each = both[at] ?? 0;
-    const its = Math.floor(each / countFactor);
-    const times = each - its * countFactor;
-    out.number((its - next) * 2 + (times === 1 ? 0 : 1));
+    const wordId = Math.floor(each / countFactor);
+    const times = each - wordId * countFactor;
+    out.number((wordId - next) * 2 + (times === 1 ? 0 : 1));
     if (times !== 1) out.number(times);
-    next = its + 1;
+    next = wordId + 1;
   }
 }
 
-/** Most documents are short, and in order but for a few words: then insertion is several times faster. */
+/** Insertion sort is several times faster for most documents, which are short and almost in order. */
 function sort(numbers: Float64Array): void {
   if (numbers.length > insertedMax) {
     numbers.sort();
@@ -233,7 +233,7 @@ class FactsWriter {
     this.#bytes.pushVarint(((value << 1) ^ (value >> 31)) >>> 0);
   }
 
-  /** Numbers that mostly ascend. */
+  /** Mostly ascending numbers. */
   ascending(values: readonly number[]): void {
     let last = 0;
     for (const value of values) {
@@ -272,7 +272,7 @@ class FactsReader {
   number(): number {
     if (this.#reader.isAtEnd) throw cutShort();
     const value = this.#reader.next();
-    // A number itself may be cut: what is missing reads as zeros.
+    // A truncated number reads as if followed by zeros.
     if (this.#reader.at > this.#reader.end) throw cutShort();
     return value;
   }

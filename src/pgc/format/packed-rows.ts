@@ -1,13 +1,12 @@
 import { numbersOf } from './bytes.js';
 
-/** Of a word of 32 bits. */
 const wordBits = 32;
 
 /**
- * A table of numbers below 2^32, each column as wide, in bits, as its largest number: half of what whole
- * words take, and still read at any place in one step.
+ * A table of numbers below 2^32, in which each column is as many bits wide as its largest number needs. Takes half of
+ * what whole words take, and any cell is read in one step.
  *
- *     u32: rows · u8 for each column: its width; up to a whole word · rows, one after the other without a gap
+ *     u32: rows · u8 for each column: its width; padded to a whole word · rows without gaps
  */
 export function packRows(columns: readonly ArrayLike<number>[]): Uint8Array {
   const rows = columns[0]?.length ?? 0;
@@ -39,7 +38,7 @@ function write(
     const word = Math.floor(bit / wordBits);
     const shift = bit % wordBits;
     words[word] = (words[word] ?? 0) | (value << shift);
-    // What does not fit; a shift by 32 would be none.
+    // The part beyond this word. A shift by 32 would do nothing.
     if (shift > 0 && value >>> (wordBits - shift) > 0)
       words[word + 1] = (words[word + 1] ?? 0) | (value >>> (wordBits - shift));
   }
@@ -64,7 +63,7 @@ export class PackedRows {
   readonly length: number;
   readonly #words: Uint32Array;
   readonly #rowBits: number;
-  /** By column: where it begins in the first row, in bits; its width; as many ones. */
+  /** By column: first bit in the first row; width in bits; mask. */
   readonly #starts: number[] = [];
   readonly #widths: number[];
   readonly #masks: number[];
@@ -83,11 +82,11 @@ export class PackedRows {
     }
   }
 
-  /** Zero beyond the last row, as beyond the last of an array of words. */
+  /** Zero beyond the last row, like a missing element of a typed array. */
   at(row: number, column = 0): number {
     if (row >= this.length) return 0;
     const bit = row * this.#rowBits + (this.#starts[column] as number);
-    // Whole numbers of 32 bits, where they are: this is most of what a search reads.
+    // Use 32-bit integers where possible: most of a search's time is spent here.
     const word = bit < 2 ** 32 ? bit >>> 5 : Math.floor(bit / wordBits);
     const shift = bit & (wordBits - 1);
     let value = (this.#words[word] ?? 0) >>> shift;

@@ -3,14 +3,14 @@ import { fields, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 
-/** Under the gap: a bit for each field, and one that says that all counts are 1, which most are. */
+/** Bits below the gap: one for each field, and one for "all counts are 1", the usual case. */
 export const fieldBits = fields.length + 1;
 export const onceBit = 1 << fields.length;
 /** `gap << fieldBits | bits` must fit into 32 bits. */
 export const documentsMax = 2 ** (32 - fieldBits) - 1;
-/** Lists that follow each other from one known place; each says how long it is. */
+/** Posting lists between two known starts; each list contains its length. */
 export const blockLists = 16;
-/** In any file that can be searched, with these names. */
+/** The sections of every searchable file. */
 export const termSections = [
   'termBlocks', // u32: sorted terms; see `packSorted`
   'termBytes', // front-coded
@@ -20,36 +20,36 @@ export const termSections = [
   'longLengths', // u32: position in `lengths`, length of at most 65 535; in their order
 ] as const;
 export type TermSection = (typeof termSections)[number];
-/** A longer field is as long as this; beyond it length says nothing more. */
+/** Longer fields count as this long: beyond it, length has no meaning for ranking. */
 const lengthMax = 0xffff;
 export const shortLengthMax = 0xff;
-/** Documents one after the other with the same fields, before a number stands for them. */
+/** Shortest run of consecutive documents that is written as a number. */
 const runMin = 2;
 
 /**
- * Inverts documents that come in ascending order: postings are kept as they come, in columns, and sorted by
- * their terms once (Witten, Moffat, Bell, 1999, 5.2). A list for each term would be millions of small objects.
+ * Inverts documents that come in ascending order. Postings are collected in columns and sorted by term once (Witten,
+ * Moffat, Bell, 1999, 5.2), because a list for each term would be millions of small objects.
  *
- * A posting: `gap << 6 | all counts are 1 | field mask`, then a count per field where they are not all 1. A mask
- * without fields stands for a run: so many documents follow, one after the other, in the fields of the posting
- * before with counts of 1; all functions of a file have the words of its path.
+ * A posting: `gap << 6 | all counts are 1 | field mask`, then the count of each field unless all are 1. A mask without
+ * fields is a run: the number of consecutive documents that follow, with the fields of the posting before and counts
+ * of 1. All functions of a file share the words of its path, for instance.
  */
 export class PostingWriter {
   readonly #postingTerms = new NumberColumn();
   readonly #postingDocuments = new NumberColumn();
-  /** Where the counts of each posting begin: a byte of bits, then varints. */
+  /** By posting: where its counts begin, which are a byte of bits, then varints. */
   readonly #postingStarts = new NumberColumn();
   readonly #counted = new ByteColumn(1 << 16);
   readonly #lengths = new NumberColumn();
   /** Counts of the current document: `fields.length` per term. */
   #counts = new Uint32Array(1_024 * fields.length);
-  /** By term: the last document that has it, counted from one. */
+  /** By term: 1 + the last document that contains it. */
   #seen = new Uint32Array(1_024);
   #touched: number[] = [];
   readonly #documentLengths = new Array<number>(fields.length).fill(0);
   #document = 0;
 
-  /** `terms`: shared with what else is written of a shard. */
+  /** `terms`: shared with the other writers of the shard. */
   constructor(readonly terms = new ShardTerms()) {}
 
   get documents(): number {
@@ -72,7 +72,7 @@ export class PostingWriter {
     this.#documentLengths[field] = (this.#documentLengths[field] ?? 0) + times;
   }
 
-  /** Closes the current document; the next `count` belongs to the one after. */
+  /** Closes the current document; the next `count` belongs to the next one. */
   endDocument(): void {
     for (const term of this.#touched) this.#write(term);
     this.#touched = [];
@@ -82,8 +82,8 @@ export class PostingWriter {
   }
 
   /**
-   * Sections that `PackedTerms` reads: terms in the order of their bytes, and their lists in that order: number
-   * of documents, length in bytes where there are several, postings. `postingStarts`: of every `blockLists`th list.
+   * The sections for `PackedTerms`. Lists are in order of the terms: number of documents, length in bytes if there are
+   * several, postings. `postingStarts`: the start of every `blockLists`th list.
    */
   finish(): Record<TermSection, Uint8Array> {
     const grouped = groupBy(this.#postingTerms.values(), this.terms.size);
@@ -101,7 +101,7 @@ export class PostingWriter {
       list.length = 0;
       this.#list(members, list);
       postings.pushVarint(members.length);
-      // Most terms stand in one document, which says by itself where it ends.
+      // Most terms occur in one document; such a list needs no length.
       if (members.length > 1) postings.pushVarint(list.length);
       postings.append(list.values());
     });

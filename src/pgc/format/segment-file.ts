@@ -29,7 +29,7 @@ const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
 
-/** Tables are those of `packRows` where a column is named; else u32. */
+/** Sections with columns are tables of `packRows`; other numbers are u32. */
 export const sectionNames = [
   'info', // JSON: ShardInfo
   'kinds', // JSON: of symbols
@@ -65,12 +65,12 @@ export const segmentLayout: SectionLayout<SectionName> = {
   names: sectionNames,
 };
 
-/** Files that reach the disk at once. */
+/** Concurrent fsync calls. */
 const settledAtOnce = 8;
 
 /**
- * Written beside its place, then renamed: a reader sees the whole file or none. A new one survives a power cut
- * from `settle` on; until then nothing names it. One that takes the place of another survives it at once.
+ * Writes a file beside its place, then renames it: readers see the whole file or none. A new file survives a power cut
+ * only after `settle`; nothing may name it before. A file that replaces another one is safe at once.
  */
 export async function writeSections<Name extends string>(
   path: string,
@@ -95,7 +95,7 @@ export async function writeSections<Name extends string>(
   head.writeUInt32LE(layout.format, 8);
   head.writeUInt32LE(names.length, 12);
   head.writeBigUInt64LE(BigInt(offset), 16);
-  // zlib takes an empty buffer for a request to start anew.
+  // zlib would take an empty buffer as a request to restart the checksum.
   const filled = pieces.filter((piece) => piece.byteLength > 0);
   head.writeUInt32LE(
     filled.reduce((seed, piece) => crc32(piece, seed), 0),
@@ -112,8 +112,8 @@ export async function writeSections<Name extends string>(
 }
 
 /**
- * Brings new files of a folder to the disk, before something names them. Together: one by one each would wait
- * twice for the journal of the file system. Throws STORE_UNAVAILABLE.
+ * Brings new files of a folder to disk, before anything names them. Concurrently, because each alone would wait twice
+ * for the file system's journal. Throws STORE_UNAVAILABLE.
  */
 export async function settle(folder: string, names: readonly string[]): Promise<void> {
   const queue = names.values();
@@ -124,7 +124,7 @@ export async function settle(folder: string, names: readonly string[]): Promise<
   if (names.length > 0) await syncOne(folder, 'r');
 }
 
-/** Throws INDEX_CORRUPT for anything but a whole file of this layout; INDEX_MISSING when absent. */
+/** Throws INDEX_CORRUPT for anything but a complete file of this layout, INDEX_MISSING when absent. */
 export async function readSections<Name extends string>(
   path: string,
   { magic, format: wanted, names }: SectionLayout<Name>,
@@ -138,7 +138,7 @@ export async function readSections<Name extends string>(
     }
     throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
   }
-  // Views of 32-bit numbers need an aligned start; a small file may come from the shared pool.
+  // Views of 32-bit numbers need an aligned start; a small file may be in Node's shared buffer pool.
   const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
   if (bytes.length < headBytes + names.length * rowBytes) throw corrupt(path, 'too short');
   if (bytes.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
@@ -158,7 +158,24 @@ export async function readSections<Name extends string>(
   return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
 }
 
-/** Replaces a file as one step that survives a power cut. Ends the name in `.tmp` while writing. Throws STORE_UNAVAILABLE. */
+/** Reads a file of sections into an object. Throws as `readSections`, and INDEX_CORRUPT for what `make` throws. */
+export async function openSections<Name extends string, Made>(
+  path: string,
+  layout: SectionLayout<Name>,
+  make: (sections: Record<Name, Uint8Array>) => Made,
+): Promise<Made> {
+  const sections = await readSections(path, layout);
+  try {
+    return make(sections);
+  } catch (error) {
+    throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+  }
+}
+
+/**
+ * Replaces a file in one step that survives a power cut; the name ends in `.tmp` while writing. Throws
+ * STORE_UNAVAILABLE.
+ */
 export async function writeAtomically(path: string, pieces: readonly Uint8Array[]): Promise<void> {
   await writeInPlace(path, pieces, (handle) => handle.sync());
   await syncOne(dirname(path), 'r');

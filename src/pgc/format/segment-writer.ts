@@ -1,5 +1,13 @@
 import { BusError } from '../../errors/bus-error.js';
-import { bytesOf, groupBy, lowerBound, NumberColumn, StringColumn, type Grouped } from './bytes.js';
+import {
+  bytesOf,
+  groupBy,
+  lowerBound,
+  NumberColumn,
+  sortGroups,
+  StringColumn,
+  type Grouped,
+} from './bytes.js';
 import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
@@ -13,10 +21,10 @@ import { packStrings } from './string-table.js';
 export const callKinds = ['direct', 'member', 'construct'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
-/** Beside the kind of a call. */
+/** Flag added to the kind of a call. */
 export const unusedFlag = 4;
 
-/** Sections in the making: the rows of `segment-file.ts`, as columns that grow. */
+/** Builds the sections of a segment in growing columns. */
 export class SegmentWriter {
   readonly #kinds = new StringColumn();
   readonly #labels = new StringColumn();
@@ -31,7 +39,7 @@ export class SegmentWriter {
   readonly #importStarts = new NumberColumn();
   readonly #imports = columns('target', 'line', 'firstName');
   readonly #importNames = new NumberColumn();
-  /** Names by the order in which they came; replaced by sorted ones at the end. */
+  /** Name ids in order of arrival; `write` replaces them by ids in order of the names. */
   readonly #symbols = columns(
     ...([
       'name',
@@ -45,11 +53,11 @@ export class SegmentWriter {
       'doc',
     ] as const),
   );
-  /** `caller`: counted from one, 0 outside of all symbols. */
+  /** `caller`: 1 + symbol; 0 outside all symbols. */
   readonly #calls = columns('name', 'caller', 'file', 'line', 'receiver', 'kind');
   readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
-  /** What lies outside all symbols, until all symbols are known: their documents come last. */
+  /** Texts outside all symbols; their documents come after those of all symbols. */
   readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
 
   constructor(terms = new ShardTerms()) {
@@ -58,8 +66,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Files come in order of their paths. `words`: the terms of those of the facts. Throws TOO_LARGE beyond the documents
-   * that postings can number.
+   * Call in order of the paths. `words`: term ids of the facts' words. Throws TOO_LARGE with more documents than
+   * postings can number.
    */
   add(file: FileRow, facts: FileFacts, words = this.#terms.ids(facts.words)): void {
     const index = this.#paths.length;
@@ -89,7 +97,7 @@ export class SegmentWriter {
     return this.#symbols.name.length;
   }
 
-  /** O1: symbols, scanned names and imports. O3: call sites, and functions that structures of operations hold. */
+  /** O1: symbols, scanned names and imports. O3: call sites and functions in structures of operations. */
   get items(): { O1: number; O3: number } {
     return {
       O1: this.#symbolCount + this.#scanned.length + this.#imports.line.length,
@@ -171,7 +179,7 @@ export class SegmentWriter {
       if (symbol === undefined) continue;
       this.#addSymbol(file, symbol, isHeader);
       this.#countTerms(pathTerms, fieldOf.path);
-      // What stands around it is as good as a folder.
+      // The container's name counts like a folder's.
       if (symbol.container !== '')
         this.#countTerms(this.#terms.ofName(symbol.container), fieldOf.path);
       this.#countTerms(this.#terms.ofName(symbol.name), fieldOf.name);
@@ -190,7 +198,7 @@ export class SegmentWriter {
   }
 
   #addSymbol(file: number, symbol: SymbolFact, isHeader: boolean): void {
-    // Whoever includes a header sees its static functions too.
+    // A file that includes a header sees its static functions, too.
     const exported = symbol.exported || isHeader;
     const { name, kind, flags, file: files, line, rest, signature, container, doc } = this.#symbols;
     name.push(this.#names.id(symbol.name));
@@ -218,16 +226,14 @@ export class SegmentWriter {
     }
   }
 
-  /** Calls in order of their callers, within a caller in that of the text; those at file level come last. */
+  /** Calls in order of their callers, then of the text; those at file level come last. */
   #callColumns(name: Uint32Array): CallColumns {
     const symbols = this.#symbolCount;
     const { caller: callers, file, line, receiver, kind } = this.#calls;
     const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
     const { starts, members: order } = groupBy(groups, symbols + 1);
-    for (let caller = 0; caller < symbols; caller += 1) {
-      const its = order.subarray(starts[caller], starts[caller + 1]);
-      if (its.length > 1) its.sort((a, b) => line.at(a) - line.at(b) || a - b);
-    }
+    const byCaller = { starts: starts.subarray(0, symbols + 1), members: order };
+    sortGroups(byCaller, (a, b) => line.at(a) - line.at(b) || a - b);
     const inOrder = (values: Uint32Array): Uint32Array => order.map((call) => values[call] ?? 0);
     return {
       ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
@@ -237,21 +243,21 @@ export class SegmentWriter {
   }
 
   #outsideStarts({ caller, file }: CallColumns): Uint32Array {
-    let at = lowerBound(caller.length, (call) => caller[call] ?? 0, this.#symbolCount);
+    let at = lowerBound(caller.length, (call) => (caller[call] ?? 0) < this.#symbolCount);
     return Uint32Array.from({ length: this.#paths.length + 1 }, (_, each) => {
       while (at < file.length && (file[at] ?? 0) < each) at += 1;
       return at;
     });
   }
 
-  /** In the order of their names, within a name in that of the text. */
+  /** In order of the names, then of the text. */
   #slotsByName(name: Uint32Array, nameCount: number): Uint32Array[] {
     const { members } = groupBy(name, nameCount);
     const { name: _, ...others } = this.#slots;
     return [name, ...valuesOf(others)].map((values) => members.map((slot) => values[slot] ?? 0));
   }
 
-  /** By name; one name keeps the order of the files and their lines. */
+  /** In order of the names, then of files and lines. */
   #scannedColumns(): {
     names: ReturnType<typeof packSorted>;
     files: Uint32Array;
@@ -277,10 +283,7 @@ export class SegmentWriter {
 
   #definitionsFirst(grouped: Grouped): Grouped {
     const rank = (symbol: number): number => this.#symbols.flags.at(symbol) & declarationFlag;
-    for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-      const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
-      if (its.length > 1) its.sort((a, b) => rank(a) - rank(b) || a - b);
-    }
+    sortGroups(grouped, (a, b) => rank(a) - rank(b) || a - b);
     return grouped;
   }
 
@@ -309,14 +312,11 @@ export class SegmentWriter {
   }
 }
 
-/** Call ids of each name in order of file and line: file-level calls would otherwise stand at the end. */
+/** Orders the calls of each name by file and line; else calls at file level would come last. */
 function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
   const fileOf = (call: number): number => file[call] ?? 0;
   const lineOf = (call: number): number => line[call] ?? 0;
-  for (let name = 0; name + 1 < grouped.starts.length; name += 1) {
-    const its = grouped.members.subarray(grouped.starts[name], grouped.starts[name + 1]);
-    if (its.length > 1) its.sort((a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
-  }
+  sortGroups(grouped, (a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
 }
 
 type CallColumns = Record<'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind', Uint32Array>;
@@ -328,7 +328,6 @@ function columns<Name extends string>(...names: Name[]): Record<Name, NumberColu
   >;
 }
 
-/** In the order in which they were named. */
 function valuesOf(named: Record<string, NumberColumn>): Uint32Array[] {
   return Object.values(named).map((column) => column.values());
 }

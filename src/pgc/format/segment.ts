@@ -1,11 +1,5 @@
-import { between, boundsOf, bufferOf, numbersOf } from './bytes.js';
-import {
-  corrupt,
-  readSections,
-  segmentLayout,
-  type SectionName,
-  type Sections,
-} from './segment-file.js';
+import { between, boundsOf, bufferOf, lowerBound, numbersOf } from './bytes.js';
+import { openSections, segmentLayout, type SectionName, type Sections } from './segment-file.js';
 import { CallTable } from './call-table.js';
 import { declarationFlag, exportedFlag } from './segment-writer.js';
 import type { FactsLanguage } from './facts.js';
@@ -26,13 +20,13 @@ import { StringTable } from './string-table.js';
 import { PackedTerms } from './term-index.js';
 
 const blobBytes = 20;
-/** Columns of the tables, in their order. */
+/** Columns of the tables, in this order. */
 const symbolColumn = {
   ...{ name: 0, kind: 1, flags: 2, file: 3, line: 4, rest: 5, signature: 6, container: 7, doc: 8 },
 } as const;
 const importColumn = { target: 0, line: 1, firstName: 2 } as const;
 
-/** One shard, read from one file: typed views over one buffer, strings decoded when asked for. */
+/** One shard, read from one file: typed views of one buffer; strings are decoded on demand. */
 export class Segment implements ShardIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
@@ -51,7 +45,9 @@ export class Segment implements ShardIndex {
   readonly #texts: StringTable;
   readonly #kinds: readonly string[];
 
-  /** `place`: what the manifest knows better than the file: where the tree stands, how the shard is named. */
+  /**
+   * `place`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
+   */
   private constructor(sections: Sections, place: Partial<ShardInfo>) {
     const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
     this.info = { ...info, ...place };
@@ -82,18 +78,13 @@ export class Segment implements ShardIndex {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string, place: Partial<ShardInfo> = {}): Promise<Segment> {
-    const sections = await readSections(path, segmentLayout);
-    try {
-      return new Segment(sections, place);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, segmentLayout, (sections) => new Segment(sections, place));
   }
 
   file(file: number): FileRow {
     const rows = this.#numbers.fileRows;
     return {
-      path: this.#texts.at(rows[file * 3] ?? 0),
+      path: this.#path(file),
       blob: this.#blobs.toString('hex', file * blobBytes, (file + 1) * blobBytes),
       language: this.#texts.at(rows[file * 3 + 1] ?? 0) as FactsLanguage,
       lines: rows[file * 3 + 2] ?? 0,
@@ -101,18 +92,11 @@ export class Segment implements ShardIndex {
   }
 
   fileAt(path: string): number | undefined {
-    const { filesByPath, fileRows } = this.#numbers;
-    let low = 0;
-    let high = filesByPath.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const file = filesByPath[middle] ?? 0;
-      const found = this.#texts.at(fileRows[file * 3] ?? 0);
-      if (found === path) return file;
-      if (found < path) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
+    const { filesByPath } = this.#numbers;
+    const pathAt = (position: number): string => this.#path(filesByPath[position] ?? 0);
+    const position = lowerBound(filesByPath.length, (each) => pathAt(each) < path);
+    const file = filesByPath[position];
+    return file !== undefined && this.#path(file) === path ? file : undefined;
   }
 
   symbolsOf(file: number): number[] {
@@ -214,7 +198,7 @@ export class Segment implements ShardIndex {
     return this.#calls.slotsOf(name);
   }
 
-  /** All of them, in the order of their names. */
+  /** In order of the names. */
   slots(): Iterable<CallRow> {
     return this.#calls.slots();
   }
@@ -273,9 +257,13 @@ export class Segment implements ShardIndex {
     return this.#terms.averageLength(field);
   }
 
-  /** The memory goes with the last reference; nothing else is held open. */
+  /** Nothing is held open; the memory is freed with the last reference. */
   close(): void {
     return;
+  }
+
+  #path(file: number): string {
+    return this.#texts.at(this.#numbers.fileRows[file * 3] ?? 0);
   }
 
   /** Definitions first. */
@@ -313,7 +301,7 @@ const numberSections = [
 ] as const satisfies readonly SectionName[];
 type NumberSection = (typeof numberSections)[number];
 
-/** With their numbers of columns. */
+/** Section → number of columns. */
 const rowSections = {
   importRows: Object.keys(importColumn).length,
   symbolRows: Object.keys(symbolColumn).length,

@@ -3,10 +3,10 @@ import type { FactsLanguage } from './facts.js';
 import type { TermIndex } from './term-index.js';
 
 /**
- * What an opened index of one shard can be asked. Ids are dense and valid for this index version only.
+ * Lookups in the opened index of one shard. Ids are dense and valid for this index version only.
  *
- * Documents, the units of search: document `i < symbols` is symbol `i`; document `symbols + f` is what
- * lies outside all symbols in file `f`.
+ * Documents, the units of search: document `i < symbolCount` is symbol `i`; document `symbolCount + f` is the text
+ * outside all symbols of file `f`.
  */
 export interface ShardIndex extends TermIndex {
   readonly info: ShardInfo;
@@ -15,46 +15,46 @@ export interface ShardIndex extends TermIndex {
 
   file(file: number): FileRow;
   fileAt(path: string): number | undefined;
-  /** Symbols of a file, in order of the text. */
+  /** In order of the text. */
   symbolsOf(file: number): number[];
   importsOf(file: number): ImportRow[];
 
   symbol(symbol: number): SymbolRow;
-  /** The same without its long texts, for whoever looks at many. */
+  /** As `symbol` without its long texts: faster for many symbols. */
   symbolPlace(symbol: number): SymbolPlace;
-  /** Where a document stands. */
+  /** The file of a document. */
   fileOf(document: number): number;
-  /** What it is, without its texts: whoever looks at all symbols reads those only of some. */
+  /** As `symbol` without any text: for scans of all symbols. */
   outline(symbol: number): SymbolOutline;
-  /** All names, those of outlines at their numbers. */
+  /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;
   nameAt(number: number): string;
-  /** All symbols of exactly this name: definitions first, declarations after. */
+  /** Symbols of exactly this name: definitions first, then declarations. */
   symbolsNamed(name: string): number[];
 
-  /** The same for all names that have any, in their order. */
+  /** All names of symbols in order, each with its symbols. */
   symbolsByName(): Iterable<[name: string, symbols: number[]]>;
 
   /** Call sites inside a symbol, in order of the text. */
   callsFrom(symbol: number): CallRow[];
-  /** Call sites outside of all symbols, of all files. */
+  /** Call sites outside all symbols, in all files. */
   callsOutside(): CallRow[];
-  /** Every call site of a name in this shard; complete. */
+  /** Every call site of a name in this shard. */
   callsTo(name: string): CallRow[];
-  /** The same for all names, in their order: names are not looked up one by one. */
+  /** All call sites by name, in order of the names. */
   callsByName(): Iterable<[name: string, calls: CallRow[]]>;
-  /** Where a function of this name is put into a field of a structure: who calls through that calls it. */
+  /** Where a function of this name is stored in a field of a structure: calls through that field call it. */
   slotsOf(name: string): CallRow[];
 
-  /** Where a long list of definitions holds this name: a symbol without anything else. */
+  /** Where a long list of definitions contains this name; nothing else is known about it. */
   scannedNamed(name: string): { file: number; line: number }[];
   /** Names of all symbols, declarations and scanned ones included. */
   symbolNames(): Iterable<string>;
-  /** Sorted names this shard defines for others. */
+  /** Names that this shard defines for others, sorted. */
   defines(): string[];
-  /** Names called here and not defined here, sorted, with the number of call sites. */
+  /** Names called but not defined here, sorted, with the number of call sites. */
   unresolved(): { name: string; sites: number }[];
-  /** All terms with document frequencies, for cards. */
+  /** All terms with document frequencies, sorted. */
   terms(): { term: string; documents: number }[];
 
   close(): void;
@@ -70,11 +70,11 @@ export interface ShardInfo {
   languages: string[];
   files: number;
   lines: number;
-  /** Digest of everything that went in: miner version, paths, blobs. */
+  /** Digest of everything that the segment depends on. */
   version: string;
   /** Items per ready overlay. */
   overlays: Record<string, number>;
-  /** What its texts write short and explain. */
+  /** Abbreviations that its texts explain. */
   abbreviations: Abbreviation[];
 }
 
@@ -102,9 +102,8 @@ export interface SymbolRow {
 export type SymbolPlace = Omit<SymbolRow, 'signature' | 'doc'>;
 
 export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
-  /** The number of its name in `names`. */
+  /** Index in `names`. */
   name: number;
-  /** It has a doc comment. */
   documented: boolean;
 }
 
@@ -121,7 +120,7 @@ export interface CallRow {
   file: number;
   line: number;
   kind: 'direct' | 'member' | 'construct' | 'slot';
-  /** The call is a statement: what it returns is not looked at. */
+  /** The result is discarded. */
   unused: boolean;
   /** Of a slot: `structure.field`. */
   receiver: string;

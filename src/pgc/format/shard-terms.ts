@@ -2,12 +2,12 @@ import { StringColumn } from './bytes.js';
 import { bodyTermsOf, eachIdentifier, wordsOf } from './words.js';
 
 /**
- * The index terms of one shard in the making, numbered in the order they came. All that is written of a shard shares
- * them: a name is cut into its terms, and a term is looked up, once and not for each file that is written.
+ * The index terms of one shard while it is written, numbered in order of arrival. All files of the shard share them,
+ * so each name is split, and each term looked up, only once.
  */
 export class ShardTerms {
   readonly #terms = new StringColumn();
-  /** By text: names, containers and paths; most come again and again. */
+  /** By text: names, containers and paths, most of which repeat. */
   readonly #names = new Map<string, readonly number[]>();
   readonly #prose = new Map<string, readonly number[]>();
 
@@ -15,7 +15,7 @@ export class ShardTerms {
     return this.#terms.size;
   }
 
-  /** In the order of their numbers. */
+  /** In order of their numbers. */
   all(): string[] {
     return this.#terms.all();
   }
@@ -28,14 +28,14 @@ export class ShardTerms {
     return terms.map((term) => this.#terms.id(term));
   }
 
-  /** `wordsOf` it, each once. */
+  /** The term ids of `wordsOf(text)`, each once. */
   ofName(text: string): readonly number[] {
     let known = this.#names.get(text);
     if (known === undefined) this.#names.set(text, (known = this.ids(wordsOf(text))));
     return known;
   }
 
-  /** Every occurrence, without the words that stand in every sentence and every signature. */
+  /** Visits every occurrence of a term, except words that are in every sentence or signature. */
   eachOfProse(text: string, visit: (term: number) => void): void {
     eachIdentifier(text, 0, text.length, (identifier) => {
       let known = this.#prose.get(identifier);

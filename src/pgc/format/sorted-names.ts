@@ -1,15 +1,15 @@
-import { ByteColumn, VarintReader } from './bytes.js';
+import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
 
-/** Names of one block; only the first of each is written whole. */
+/** Names per block; the first name of a block is written in full. */
 const blockNames = 16;
-/** Lengths from here on take bytes of their own. */
+/** From this length on, a varint follows. */
 const nibbleMax = 15;
 
 /**
- * Names in the order of `sortByBytes`, each as what it does not share with the one before it (front coding; I. Witten, A. Moffat,
- * T. Bell, "Managing Gigabytes", 1999, 4.1). Names of programs become less than half their size, lists of
- * registers a fifth. `blocks`: where each block begins, and last the number of names. A name: one byte, how much
- * it shares and how much follows, four bits each (15: a varint of what is above), and what follows.
+ * Names in the order of `sortByBytes`, each without the prefix that it shares with the one before (front coding; I.
+ * Witten, A. Moffat, T. Bell, "Managing Gigabytes", 1999, 4.1). Names of programs shrink to less than half, lists of
+ * registers to a fifth. `blocks`: the start of each block, then the number of names. A name: one byte with the lengths
+ * of the shared prefix and of the rest, four bits each (15: a varint of the remainder follows), then the rest.
  */
 export function packSorted(names: readonly string[]): { blocks: Uint32Array; bytes: Buffer } {
   const blockCount = Math.ceil(names.length / blockNames);
@@ -32,14 +32,14 @@ export function packSorted(names: readonly string[]): { blocks: Uint32Array; byt
   return { blocks, bytes: bytes.values() };
 }
 
-/** Reads `packSorted`: a name by its position, positions by a name; both read one block. */
+/** Reads `packSorted`: a name by its position, positions by a name. Either reads one block. */
 export class SortedNames {
   readonly size: number;
   readonly #blocks: Uint32Array;
   readonly #bytes: Buffer;
-  /** The name that was read last; what the next one shares stays where it is. */
+  /** The last decoded name; the prefix shared by the next one stays in place. */
   #name = Buffer.allocUnsafeSlow(256);
-  /** Of the name whose lengths were read last: how much it shares, how much follows. */
+  /** Lengths of the name being read: shared prefix and rest. */
   #shared = 0;
   #rest = 0;
 
@@ -59,13 +59,13 @@ export class SortedNames {
     return this.#name.toString('utf8', 0, length);
   }
 
-  /** Position of the first that equals this name. */
+  /** Position of the first equal name. */
   position(name: string): number | undefined {
     const wanted = Buffer.from(name, 'utf8');
     for (let block = this.#blockBefore(wanted); block < this.#blocks.length; block += 1) {
       const reader = this.#reader(block);
       for (let at = block * blockNames; !reader.isAtEnd; at += 1) {
-        // First: a longer name than ever takes another buffer.
+        // Read first: `#read` may replace the buffer `#name`.
         const length = this.#read(reader);
         const order = orderOf(this.#name, 0, length, wanted);
         if (order === 0) return at;
@@ -75,7 +75,7 @@ export class SortedNames {
     return undefined;
   }
 
-  /** Positions of all that equal this name, ascending. */
+  /** Positions of all equal names, ascending. */
   find(name: string): number[] {
     const found: number[] = [];
     const first = this.position(name);
@@ -87,7 +87,7 @@ export class SortedNames {
   *all(): Generator<string> {
     for (let block = 0; block < this.#blocks.length; block += 1) {
       const reader = this.#reader(block);
-      // Whoever asks may read other names between two of these: each block is read at once.
+      // Decode a whole block at once: the caller may read other names between two yields.
       const names: string[] = [];
       while (!reader.isAtEnd) {
         const length = this.#read(reader);
@@ -97,18 +97,14 @@ export class SortedNames {
     }
   }
 
-  /** The last block that begins before the name: equal ones may go on in the next. */
+  /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
-    let low = 0;
-    let high = this.#blocks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      const reader = this.#reader(middle);
+    const next = lowerBound(this.#blocks.length, (block) => {
+      const reader = this.#reader(block);
       this.#lengths(reader);
-      if (orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+      return orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0;
+    });
+    return Math.max(next - 1, 0);
   }
 
   #reader(block: number): VarintReader {
@@ -125,7 +121,7 @@ export class SortedNames {
     if (this.#rest === nibbleMax) this.#rest += reader.next();
   }
 
-  /** The next name, into `#name`; returns its length in bytes. */
+  /** Decodes the next name into `#name`; returns its length in bytes. */
   #read(reader: VarintReader): number {
     this.#lengths(reader);
     const shared = this.#shared;
@@ -136,14 +132,14 @@ export class SortedNames {
       this.#name.copy(wider, 0, 0, shared);
       this.#name = wider;
     }
-    // A loop: most rests are so short that a call of `copy` would cost more.
+    // A loop, because most rests are too short for a call of `copy` to pay.
     for (let at = 0; at < rest; at += 1) this.#name[shared + at] = this.#bytes[reader.at + at] ?? 0;
     reader.at += rest;
     return length;
   }
 }
 
-/** Below, at or above zero, as the bytes `[from, from + length)` come before, equal or come after `wanted`. */
+/** Negative, zero or positive, as the bytes `[from, from + length)` are below, equal to or above `wanted`. */
 function orderOf(bytes: Buffer, from: number, length: number, wanted: Buffer): number {
   const shorter = Math.min(length, wanted.length);
   for (let at = 0; at < shorter; at += 1) {
@@ -153,7 +149,7 @@ function orderOf(bytes: Buffer, from: number, length: number, wanted: Buffer): n
   return length - wanted.length;
 }
 
-/** In the order of their UTF-8 bytes: JavaScript's own, but where a string leaves the basic plane. */
+/** In order of their UTF-8 bytes: JavaScript's own order, except for characters outside the basic plane. */
 export function sortByBytes(strings: string[]): string[] {
   if (strings.every((text) => !/[\ud800-\uffff]/.test(text))) return strings.sort();
   return strings.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

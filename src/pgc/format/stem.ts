@@ -1,8 +1,8 @@
-/** Rounds of suffix removal; each one shortens the word, so few are ever needed. */
+/** Limit for rounds of suffix removal. Each one shortens the word, so few are needed. */
 const roundsMax = 8;
 const shortestStem = 3;
 
-/** Participles and plurals that the rules below would tear off their verb. */
+/** Participles and plurals for which the rules below would give another stem than for their verb. */
 const irregular = new Map([
   ['freed', 'free'],
   ['indices', 'index'],
@@ -75,17 +75,20 @@ function participle(word: string, length: number): string {
   return isShort(rest) || last === 'u' || last === 's' ? `${rest}e` : rest;
 }
 
-/** Porter's *o with m = 1: one syllable on consonant, vowel, consonant. Its e tells `state` from `stat`. */
+/**
+ * Porter's *o with m = 1: one syllable, consonant–vowel–consonant. Such words keep an e, which separates `state` from
+ * `stat`.
+ */
 function isShort(rest: string): boolean {
   return /[^aeiou][aeiouy][^aeiouwxy]$/.test(rest) && measure(rest) === 1;
 }
 
-/** Enough remains to be the short form that programs use: at least two syllables, on a consonant. */
+/** Whether the rest is a plausible short form in programs: at least two syllables, ending in a consonant. */
 function isClipped(rest: string): boolean {
   return rest.length >= 4 && measure(rest) > 1 && /[^aeiouy]$/.test(rest);
 }
 
-/** Porter's m: how often a vowel is followed by a consonant. */
+/** Porter's m: the number of vowel–consonant sequences. */
 function measure(word: string): number {
   return word.match(/[aeiouy][^aeiouy]/g)?.length ?? 0;
 }

@@ -1,7 +1,7 @@
 import { ByteColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
 
-/** Strings as offsets, a table of one column, and UTF-8 bytes. */
+/** Strings as UTF-8 bytes, with offsets in a table of one column. */
 export function packStrings(strings: readonly string[]): { offsets: Uint8Array; bytes: Buffer } {
   const offsets = new Uint32Array(strings.length + 1);
   const bytes = new ByteColumn(4_096);
@@ -12,7 +12,7 @@ export function packStrings(strings: readonly string[]): { offsets: Uint8Array; 
   return { offsets: packRows([offsets]), bytes: bytes.values() };
 }
 
-/** Reads `packStrings`, each string when it is asked for. */
+/** Reads `packStrings`; each string is decoded on demand. */
 export class StringTable {
   readonly #bytes: Buffer;
   readonly #offsets: PackedRows;

@@ -9,20 +9,20 @@ import {
 import { fields, type Field } from './fields.js';
 import { SortedNames } from './sorted-names.js';
 
-/** Documents with fields, found by their terms. Ids are dense. */
+/** Documents with fields, found by their terms. Document ids are dense. */
 export interface TermIndex {
   readonly documentCount: number;
   documentFrequency(term: string): number;
-  /** Calls `visit` for each document that has the term, in ascending order, once per field it stands in. */
+  /** Calls `visit` for each document with the term, in ascending order, once for each field. */
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void;
   length(document: number, field: Field): number;
-  /** Over the documents that have the field at all. */
+  /** Average over the documents in which the field is not empty. */
   averageLength(field: Field): number;
 }
 
 const fieldMask = onceBit - 1;
 
-/** A term index as it stands in a file: nothing is decoded before it is asked for. */
+/** Reads the sections of `PostingWriter`; nothing is decoded in advance. */
 export class PackedTerms implements TermIndex {
   readonly documentCount: number;
   readonly #terms: SortedNames;
@@ -32,7 +32,6 @@ export class PackedTerms implements TermIndex {
   readonly #longLengths: Uint32Array;
   #averages: number[] | undefined;
 
-  /** Of any file that has these sections. */
   constructor(sections: Record<TermSection, Uint8Array>) {
     this.#terms = new SortedNames(numbersOf(sections.termBlocks), bufferOf(sections.termBytes));
     this.#starts = numbersOf(sections.postingStarts);
@@ -95,7 +94,7 @@ export class PackedTerms implements TermIndex {
     return (this.#averages ??= this.#averageLengths())[field] ?? 0;
   }
 
-  /** Begins at the number of documents. */
+  /** A reader that starts at the number of documents. */
   #list(term: string): VarintReader | undefined {
     const id = this.#terms.position(term);
     if (id === undefined) return undefined;
@@ -107,7 +106,7 @@ export class PackedTerms implements TermIndex {
 
   #longLength(at: number): number {
     const long = this.#longLengths;
-    const pair = lowerBound(long.length >>> 1, (each) => long[each * 2] ?? 0, at);
+    const pair = lowerBound(long.length >>> 1, (each) => (long[each * 2] ?? 0) < at);
     return long[pair * 2 + 1] ?? 0;
   }
 
@@ -125,7 +124,7 @@ export class PackedTerms implements TermIndex {
   }
 }
 
-/** Where a list of so many documents ends, whose number was just read. */
+/** The end of a list, given a reader just after its number of documents. */
 function endOf(reader: VarintReader, documents: number): number {
   if (documents > 1) {
     const bytes = reader.next();

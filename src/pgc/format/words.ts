@@ -2,13 +2,13 @@ import { stem } from './stem.js';
 
 /** Longer runs of letters are encoded data, not words. */
 export const wordCharsMax = 64;
-/** Identifiers whose words are remembered; at the limit the memory starts anew. */
+/** Size of each cache; a full one is cleared. */
 const rememberedMax = 150_000;
 
 const wordCode = 1;
 const digitCode = 2;
 
-/** Letters, digits and `_`; beyond ASCII the letters of Latin, Greek, Cyrillic and their kin, and CJK. */
+/** Letters, digits and `_`; beyond ASCII the letters of Latin, Greek, Cyrillic, related scripts, and CJK. */
 const codeOf = new Uint8Array(0x10000);
 for (let code = 0; code < codeOf.length; code += 1) {
   const isAscii = code === 0x5f || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
@@ -17,7 +17,7 @@ for (let code = 0; code < codeOf.length; code += 1) {
   if (code >= 0x30 && code <= 0x39) codeOf[code] = digitCode;
 }
 
-/** Bare tokens that say nothing about the code around them: English function words, keywords. */
+/** Words without meaning for search when they stand alone: English function words, keywords. */
 const stopWords = new Set(
   (
     'a about after all also an and any are as at be because been before being but by can could did do ' +
@@ -33,10 +33,10 @@ const stopWords = new Set(
     'typeof undef undefined union unsigned var void volatile yield'
   ).split(' '),
 );
-/** Inside a name a keyword means what it says (`context_switch`), and only the smallest words are noise. */
+/** Inside a name a keyword has a meaning (`context_switch`); only the smallest words do not. */
 const particles = new Set('a an and as at by for from if in is it of on or the to with'.split(' '));
 
-/** Every name and word in a text, in order, as written. Plain numbers are left out. */
+/** All names and words of a text, in order, as written. Plain numbers are left out. */
 export function identifiersOf(text: string): string[] {
   const found: string[] = [];
   eachIdentifier(text, 0, text.length, (identifier) => found.push(identifier));
@@ -44,9 +44,9 @@ export function identifiersOf(text: string): string[] {
 }
 
 /**
- * Distinct index terms of an identifier or of a text: each name as a whole, lower-cased, when it has
- * several parts, and its parts of at least two characters, stemmed. `dma_alloc_coherent` gives itself,
- * `dma`, `alloc`, `coher…`; `DMABuffers` gives `dmabuffer`, `dma`, `buffer`; `e1000` stays.
+ * Distinct index terms of an identifier or a text: each name of several parts in lower case, and its stemmed parts of
+ * at least two characters. `dma_alloc_coherent` gives itself, `dma`, `alloc`, `coher…`; `DMABuffers` gives
+ * `dmabuffer`, `dma`, `buffer`; `e1000` stays.
  */
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
@@ -60,7 +60,7 @@ const noStops: ReadonlySet<string> = new Set();
 const remembered = new Map<string, readonly string[]>();
 const rememberedWhole = new Map<string, readonly string[]>();
 
-/** All of them, also those that stand everywhere. */
+/** All terms, including stop words. */
 function termsOf(identifier: string): readonly string[] {
   let terms = rememberedWhole.get(identifier);
   if (terms === undefined) {
@@ -71,7 +71,7 @@ function termsOf(identifier: string): readonly string[] {
   return terms;
 }
 
-/** What the body of a document is indexed by: as `wordsOf`, without words that stand everywhere. */
+/** Index terms for the body of a document: as `wordsOf`, without stop words. */
 export function bodyTermsOf(identifier: string): readonly string[] {
   let terms = remembered.get(identifier);
   if (terms === undefined) {
@@ -82,7 +82,7 @@ export function bodyTermsOf(identifier: string): readonly string[] {
   return terms;
 }
 
-/** Calls `visit` for each name in `text[from, to)`. Written for speed: it sees every byte of a code base. */
+/** Calls `visit` for each name in `text[from, to)`. Optimised: it sees every byte of a code base. */
 export function eachIdentifier(
   text: string,
   from: number,
@@ -102,14 +102,14 @@ export function eachIdentifier(
   }
 }
 
-/** Literals of the languages read here. `8139too` and `64bit` are words. */
+/** Number literals of the supported languages. `8139too` and `64bit` are words. */
 function isNumber(token: string): boolean {
   return /^(?:0x[0-9a-f_]*|0b[01_]*|[0-9_]+(?:e[0-9]*)?)(?:[ulnfjxk]|ll|ul|ull)*$/i.test(token);
 }
 
 /**
- * Splits at `_` and where the case rises. A run of capitals ends before its last letter when at least
- * two small letters follow (`DMA|Buffers`, but `IPv4`, `URLs`); digits stay with what precedes them.
+ * Splits at `_` and at a change of case. A run of capitals ends before its last letter if at least two small letters
+ * follow (`DMA|Buffers`, but `IPv4`, `URLs`). Digits stay with the part before them.
  */
 const camelBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/;
 

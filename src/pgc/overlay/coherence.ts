@@ -4,15 +4,15 @@ import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { bodyTermsOf } from '../format/words.js';
 import { Segment } from '../format/segment.js';
-import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import { failedState, infoOf, reasonOf, stateOf, withOverlay } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
-import { Verdicts, type Witness } from './verdicts.js';
+import { ShardAnswers, type AskedShard } from './shard-answers.js';
 
 /**
- * O7 of every shard: what one file shows by itself, and of what names something else only where no shard
- * answers to the name. It is judged anew in every run, out of what the miners noted; no source is read, and
- * no shard is asked twice what it has answered. Where that fails it has failed in all shards.
+ * Builds O7 for every shard: contradictions that one file shows by itself, and names for which no shard has a
+ * definition. Decided again in every run from the candidates that the miners noted. No source is read, and a shard is
+ * not asked again what it has already answered. A failure fails O7 in all shards.
  */
 export async function buildCoherence(
   place: IndexPlace,
@@ -24,18 +24,14 @@ export async function buildCoherence(
   const files = await written(place, shards, isForced ? undefined : before, notice).catch(reasonOf);
   return shards.map((shard) => {
     const O7 = stateIn(shard, files);
-    return {
-      ...shard,
-      items: { ...shard.items, O7: O7.items },
-      overlays: { ...shard.overlays, O7 },
-    };
+    return withOverlay(shard, 'O7', O7);
   });
 }
 
-/** `files`: or why there are none. */
+/** `files`: or the reason why there are none. */
 function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['overlays'][string] {
   const noted = shard.overlays.O7;
-  // The miners could not note what there is.
+  // Mining failed, so there are no candidates.
   if (noted?.state === 'failed') return noted;
   if (typeof files === 'string') return failedState('O7', files);
   const { file, items } = files.get(shard.alias) ?? { file: '', items: 0 };
@@ -44,36 +40,36 @@ function stateIn(shard: ManifestShard, files: Files | string): ManifestShard['ov
 
 type Files = Map<string, { file: string; items: number }>;
 
-/** What the miners noted, of which O7 is a part. */
-type Note = Pick<OverlayItem, 'rule' | 'subject'>;
+/** The part of a candidate item that O7 decides on. */
+type Candidate = Pick<OverlayItem, 'rule' | 'subject'>;
 
-/** `before`: undefined when nothing of it is to be kept. */
+/** `before`: undefined when nothing of the previous index may be reused. */
 async function written(
   place: IndexPlace,
   shards: readonly ManifestShard[],
   before: Manifest | undefined,
   notice: BuildNotice,
 ): Promise<Files> {
-  const notes = new Map<string, Note[]>();
+  const candidatesOf = new Map<string, Candidate[]>();
   for (const { alias, candidates } of shards) {
-    const noted = await OverlayFile.open(join(place.segments, candidates));
-    notes.set(alias, [...noted.subjects()]);
+    const file = await OverlayFile.open(join(place.segments, candidates));
+    candidatesOf.set(alias, [...file.subjects()]);
   }
-  const answers = await answersOf(place, shards, notes, before);
+  const answers = await answersOf(place, shards, candidatesOf, before);
   const served = new Map(before?.shards.map(({ overlays: { O7 } }) => [O7?.file, O7?.items]));
   const files: Files = new Map();
   for (const shard of shards) {
     const { alias } = shard;
-    const file = fileName(shard, notes.get(alias) ?? [], answers);
+    const file = fileName(shard, candidatesOf.get(alias) ?? [], answers);
     const known = served.get(file);
-    const isServed = known !== undefined && (await isWhole(join(place.segments, file)));
-    if (!isServed) await notice.tell(new Map([[alias, ['O7']]]));
+    const isServed = known !== undefined && (await isReadable(join(place.segments, file)));
+    if (!isServed) await notice.add(new Map([[alias, ['O7']]]));
     files.set(alias, { file, items: isServed ? known : await write(place, shard, file, answers) });
   }
   return files;
 }
 
-/** Resolves with how many items there are. Throws INDEX_*, STORE_UNAVAILABLE. */
+/** Resolves with the number of items. Throws INDEX_*, STORE_UNAVAILABLE. */
 async function write(
   place: IndexPlace,
   { alias, candidates }: ManifestShard,
@@ -82,38 +78,41 @@ async function write(
 ): Promise<number> {
   const noted = await OverlayFile.open(join(place.segments, candidates));
   const writer = new OverlayWriter();
-  for (const its of byFile([...noted.items()].flatMap((item) => judged(item, answers) ?? []))) {
-    const [{ file_path, blob }] = its;
+  for (const items of byFile(
+    [...noted.items()].flatMap((item) => contradictionOf(item, answers) ?? []),
+  )) {
+    const [{ file_path, blob }] = items;
     writer.add(
       file_path,
       blob,
-      its.map((item) => ({ ...item, overlay: 7 })),
+      items.map((item) => ({ ...item, overlay: 7 })),
     );
   }
-  const { name: generator, version } = generators.O7;
-  await writer.write(join(place.segments, file), { overlay: 'O7', alias, generator, version });
+  await writer.write(join(place.segments, file), infoOf('O7', alias));
   return writer.items;
 }
 
-/** The version of a shard says what its miners noted: what is new are the answers to that. */
+/** Named by the shard's version, which covers the candidates, and by the answers to them. */
 function fileName(
   { alias, version }: ManifestShard,
-  notes: readonly Note[],
+  candidates: readonly Candidate[],
   answers: Answers,
 ): string {
-  const said = notes.map((note) => (isAnswered(note, answers) ? '+' : '-')).join('');
-  const digest = createHash('sha256').update(`${generators.O7.version}\n${said}`).digest('hex');
+  const marks = candidates
+    .map((candidate) => (isAnswered(candidate, answers) ? '+' : '-'))
+    .join('');
+  const digest = createHash('sha256').update(`${generators.O7.version}\n${marks}`).digest('hex');
   return `${alias}-${version}.${digest.slice(0, 12)}.O7.ovl`;
 }
 
-async function isWhole(path: string): Promise<boolean> {
+async function isReadable(path: string): Promise<boolean> {
   return OverlayFile.open(path).then(
     () => true,
     () => false,
   );
 }
 
-/** Items that follow each other in one file. */
+/** Groups consecutive items of the same file. */
 function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][] {
   const groups: [OverlayItem, ...OverlayItem[]][] = [];
   for (const item of items) {
@@ -124,33 +123,33 @@ function byFile(items: readonly OverlayItem[]): [OverlayItem, ...OverlayItem[]][
   return groups;
 }
 
-/** What the whole code base says to the notes of the miners. */
+/** The answers of the whole code base to the candidates. */
 interface Answers {
-  /** Names that some shard has a symbol of, or that stand anywhere in code: fields, too, are none. */
+  /** Names defined in a shard, or used anywhere in code, such as fields. */
   known: (name: string) => boolean;
   knownOption: (name: string) => boolean;
-  /** Exported names that a comment at another place, or a document, speaks of. */
+  /** Exported names that a document, or a comment elsewhere, describes. */
   documented: (name: string) => boolean;
   hasKconfig: boolean;
 }
 
-/** What is asked of a shard, before the name that it is asked of. */
-const asked = { mention: 'm', option: 'o', undocumented: 'd' } as const;
+/** Question type: the first letter of a question. The name follows. */
+const questionTypes = { mention: 'm', option: 'o', undocumented: 'd' } as const;
 
 async function answersOf(
   place: IndexPlace,
   shards: readonly ManifestShard[],
-  notes: ReadonlyMap<string, readonly Note[]>,
+  candidatesOf: ReadonlyMap<string, readonly Candidate[]>,
   before: Manifest | undefined,
 ): Promise<Answers> {
   const [mentioned, made] = [new Set<string>(), new Set<string>()];
-  for (const { rule, subject } of [...notes.values()].flat()) {
+  for (const { rule, subject } of [...candidatesOf.values()].flat()) {
     if (rule === 'mention') mentioned.add(subject);
     if (rule === 'made') made.add(subject);
   }
   const options = await optionsOf(place, shards);
-  const questionOf = ({ rule, subject }: Note): string | undefined => {
-    const mark = asked[rule as keyof typeof asked] as string | undefined;
+  const questionOf = ({ rule, subject }: Candidate): string | undefined => {
+    const mark = questionTypes[rule as keyof typeof questionTypes] as string | undefined;
     const isKnown =
       made.has(subject) ||
       options.has(subject) ||
@@ -159,36 +158,38 @@ async function answersOf(
   };
   const owns = new Map<string, Set<string>>();
   const questions = new Set<string>();
-  for (const [alias, its] of notes) {
-    const own = new Set(its.flatMap((note) => questionOf(note) ?? []));
+  for (const [alias, candidates] of candidatesOf) {
+    const own = new Set(candidates.flatMap((candidate) => questionOf(candidate) ?? []));
     owns.set(alias, own);
     for (const question of own) questions.add(question);
   }
-  const witnesses = shards.map((shard): Witness => {
+  const askedShards = shards.map((shard): AskedShard => {
     const { alias, version, segment } = shard;
     return {
       ...{ version, own: owns.get(alias) ?? new Set() },
-      testify: async (wanted) => {
+      answer: async (wanted) => {
         const index = await Segment.open(join(place.segments, segment));
-        return wanted.map((question) => testimony(index, question));
+        return wanted.map((question) => answerOf(index, question));
       },
     };
   });
-  const verdicts = before === undefined ? new Verdicts() : await Verdicts.read(place.verdicts);
-  const affirmed = await verdicts.ask(questions, witnesses);
-  await verdicts.write(place.verdicts, questions, witnesses);
+  const cache =
+    before === undefined ? new ShardAnswers() : await ShardAnswers.read(place.shardAnswers);
+  const confirmed = await cache.ask(questions, askedShards);
+  await cache.write(place.shardAnswers, questions, askedShards);
   const has = (name: string, mark: string): boolean =>
-    made.has(name) || options.has(name) || affirmed.has(`${mark} ${name}`);
+    made.has(name) || options.has(name) || confirmed.has(`${mark} ${name}`);
   return {
-    known: (name) => has(name, asked.mention),
-    knownOption: (name) => has(name, asked.option),
-    documented: (name) => mentioned.has(name) || affirmed.has(`${asked.undocumented} ${name}`),
-    // Where an O5 has failed nobody knows all options.
+    known: (name) => has(name, questionTypes.mention),
+    knownOption: (name) => has(name, questionTypes.option),
+    documented: (name) =>
+      mentioned.has(name) || confirmed.has(`${questionTypes.undocumented} ${name}`),
+    // If O5 failed in a shard, not all options are known.
     hasKconfig: options.size > 0 && shards.every(({ overlays }) => overlays.O5?.state === 'ready'),
   };
 }
 
-/** Entries of Kconfig are no code, and stand in O5. */
+/** The options that Kconfig files define, from O5. */
 async function optionsOf(
   place: IndexPlace,
   shards: readonly ManifestShard[],
@@ -203,31 +204,32 @@ async function optionsOf(
   return options;
 }
 
-/** A system call is defined by another name than it is called by. */
+/** A system call is defined under another name than callers use. */
 const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
 
-function testimony(index: Segment, question: string): boolean {
+function answerOf(index: Segment, question: string): boolean {
   const [mark, name] = [question.slice(0, 1), question.slice(2)];
   const symbols = index.symbolsNamed(name);
-  if (mark === asked.undocumented) return symbols.some((each) => index.symbol(each).doc !== '');
+  if (mark === questionTypes.undocumented)
+    return symbols.some((each) => index.symbol(each).doc !== '');
   if (symbols.length > 0 || index.scannedNamed(name).length > 0) return true;
   if (systemCalls.some((prefix) => index.symbolsNamed(`${prefix}${name}`).length > 0)) return true;
-  return mark === asked.mention && standsIn(index, name);
+  return mark === questionTypes.mention && isInCode(index, name);
 }
 
-/** Whether any code holds the whole name; its first term is just that. */
-function standsIn(index: Segment, name: string): boolean {
-  const [whole = ''] = bodyTermsOf(name);
-  return index.documentFrequency(whole) > 0;
+/** Whether any code contains the whole name, which is its first term. */
+function isInCode(index: Segment, name: string): boolean {
+  const [term = ''] = bodyTermsOf(name);
+  return index.documentFrequency(term) > 0;
 }
 
-/** Documents of what was, and code that is nobody's interface. */
+/** Documents about the past; code that is no public interface. */
 const pastDocument =
   /(?:^|\/)(?:porting|changes|changelog|history|news|releases?|release-?notes|todo|credits)[\w.-]*$/i;
 const testFolder = /(?:^|\/)(?:tests?|selftests?|kunit|samples|examples|fixtures)\//;
 
-/** Whether something in the code base answers to what was noted. */
-function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
+/** Whether the code base has what the candidate names. */
+function isAnswered({ rule, subject }: Candidate, answers: Answers): boolean {
   switch (rule) {
     case 'made':
       return true;
@@ -236,15 +238,15 @@ function isAnswered({ rule, subject }: Note, answers: Answers): boolean {
     case 'mention':
       return answers.known(subject);
     case 'option':
-      // Without any Kconfig the names mean something else.
+      // Without any Kconfig, such names mean something else.
       return answers.knownOption(subject) || !answers.hasKconfig;
     default:
       return false;
   }
 }
 
-/** The item as O7 says it; undefined where something answers to it. */
-function judged(item: OverlayItem, answers: Answers): OverlayItem | undefined {
+/** The O7 item of a candidate; undefined when the candidate is no contradiction. */
+function contradictionOf(item: OverlayItem, answers: Answers): OverlayItem | undefined {
   const { rule, subject, file_path: path } = item;
   if (isAnswered(item, answers)) return undefined;
   switch (rule) {

@@ -11,23 +11,23 @@ import type { FileRow } from '../format/shard-index.js';
 import { generators } from './generators.js';
 import { OverlayFile } from './overlay-file.js';
 
-/** What is committed and not looked into: its first line would be an item's place, and there is none. */
+/** Submodules and empty files have no line that an item could be anchored to. */
 const linesMin = 1;
 
-/** Which history it is; `why`: what ended the reading too early, else empty. */
+/** Identifies the history; `why`: why it was read in part only, else empty. */
 export type HistoryMark = NonNullable<Manifest['history']>;
 
 /**
- * What git tells of each file at one commit. The whole log is read for that (a minute for a kernel), in a process of
- * its own and beside whatever else is done, unless the index was made at the same commit: then what it holds is taken,
- * and the log is read only when a file comes back that the index has not seen.
+ * The O3 history items of each file at one commit. Reading the whole log takes a minute for a kernel, so it runs in a
+ * git process of its own, in parallel with other work. If the previous index was made at the same commit, its items
+ * are reused, and the log is read only when a file appears that this index has not seen.
  */
 export class FileLineage {
   readonly #root: string;
   readonly #request: HistoryRequest;
   readonly #place: IndexPlace;
   readonly #before: Manifest | undefined;
-  /** Begun when it is needed. */
+  /** Started on demand. */
   #reading: Promise<History | undefined> | undefined;
   #tracked: Promise<ReadonlySet<string>> | undefined;
 
@@ -43,7 +43,10 @@ export class FileLineage {
     this.#before = before;
   }
 
-  /** `before`: undefined when nothing of it is to be taken. Throws as `historyOf`, at once or with the first question. */
+  /**
+   * `before`: undefined when nothing of the previous index may be reused. Throws as `historyOf`, here or on the first
+   * question.
+   */
   static async begin(
     root: string,
     request: HistoryRequest,
@@ -51,7 +54,7 @@ export class FileLineage {
     before: Manifest | undefined,
   ): Promise<FileLineage> {
     const revision = before?.history && (await revisionAt(root, request.asOf));
-    // Fetching more of a shallow clone changes the history of the same commit.
+    // Deepening a shallow clone changes the history of the same commit.
     const isSame = revision?.isShallow === false && revision.commit === before?.history?.commit;
     const lineage = new FileLineage(root, request, place, isSame ? before : undefined);
     if (!isSame) lineage.#read().catch(() => undefined);
@@ -65,7 +68,7 @@ export class FileLineage {
     return history && { commit: history.commit, commits: history.commits, why: history.why ?? '' };
   }
 
-  /** In the order of the files. None without a history. */
+  /** In the order of the files. Empty lists without a history. */
   async itemsOf(alias: string, files: readonly FileRow[]): Promise<readonly ItemFact[][]> {
     const known = this.#reading === undefined ? await this.#known(alias, files) : undefined;
     if (known !== undefined) return known;
@@ -79,7 +82,7 @@ export class FileLineage {
     return (this.#reading ??= historyOf(this.#root, this.#request));
   }
 
-  /** Of what is served; undefined where that does not tell of each. */
+  /** Items of the previous index; undefined when it does not cover all files. */
   async #known(alias: string, files: readonly FileRow[]): Promise<ItemFact[][] | undefined> {
     const shard = this.#before?.shards.find((each) => each.alias === alias);
     const { file = '', state, version } = shard?.overlays.O3 ?? {};
@@ -99,7 +102,7 @@ export class FileLineage {
     }
   }
 
-  /** Those of which it would hold a history, if there were one. */
+  /** Files of the shard that could have history items. */
   async #filesOf({ words }: ManifestShard): Promise<Set<string>> {
     const known = await WordsFile.open(join(this.#place.segments, words));
     const paths = new Set<string>();

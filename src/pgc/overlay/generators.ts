@@ -3,7 +3,7 @@ import type { RuleDigests } from '../mine/fact-store.js';
 import { minerVersion } from '../format/facts.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 
-/** What makes an overlay. A version is raised whenever the same sources would give something else. */
+/** The producer of an overlay. `version` changes whenever the same sources would give other items. */
 export interface Generator {
   overlay: OverlayName;
   name: string;
@@ -23,7 +23,7 @@ export const generators: Readonly<Record<OverlayName, Generator>> = {
   O7: of('O7', 'coherence', 'where documents, code and configuration contradict each other'),
 };
 
-/** Overlays with a file of their own; O1 and the calls of O3 are in the segment, which everything needs. */
+/** Overlays in a file of their own. O1 and the calls of O3 are in the segment, which everything needs. */
 export const filedOverlays = [
   'O2',
   'O4',
@@ -34,7 +34,7 @@ export const filedOverlays = [
 
 export type FiledOverlay = (typeof filedOverlays)[number];
 
-/** Rules of the tree for languages of a shard make another O2 of the same sources. */
+/** Rules of the tree for a language of the shard change its O2, so they change the version. */
 export function generatorVersion(
   overlay: OverlayName,
   rules: RuleDigests,

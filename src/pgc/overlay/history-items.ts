@@ -1,11 +1,11 @@
 import type { ItemFact } from '../format/facts.js';
 import { oneLine } from '../mine/items/item.js';
 import type { FileHistory, History } from '../source/git/history.js';
-import { plainLine } from '../source/git/plain.js';
+import { printableLine } from '../source/git/commit-text.js';
 
 /**
- * O3 of one file, from git: its history, who changed it most often, and what changes together with it. They
- * stand on its first line.
+ * The O3 items of one file from git: its history, its most frequent authors, and files that change together with it.
+ * Anchored on its first line.
  */
 export function lineageItems(history: History, path: string): ItemFact[] {
   const known = history.of(path);
@@ -18,19 +18,19 @@ export function lineageItems(history: History, path: string): ItemFact[] {
     ...known.co_changes.map((other) =>
       item(
         'co-change',
-        `changes together with ${plainLine(other.path)} (${other.together} of ${known.commits} commits)`,
+        `changes together with ${printableLine(other.path)} (${other.together} of ${known.commits} commits)`,
         other.path,
       ),
     ),
   ];
 }
 
-/** The day of the last change, as the text of a `history` item tells it. */
+/** The day of the last change, parsed from the text of a `history` item. */
 export function changeOf(text: string): string | undefined {
   return /, last (\d{4}-\d{2}-\d{2}) by /.exec(text)?.[1];
 }
 
-/** Of a history that was cut short only the newest part is known. */
+/** A history that was cut short has only its newest part. */
 function sentenceOf(known: FileHistory, isComplete: boolean): string {
   const { commits, authors_total, first, last } = known;
   const count = `${counted(commits, 'commit')} by ${counted(authors_total, 'author')}`;

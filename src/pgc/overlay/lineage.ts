@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { failedState, reasonOf, stateOf } from './overlay-state.js';
+import { failedState, infoOf, reasonOf, stateOf, withOverlay } from './overlay-state.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { FileLineage, HistoryMark } from './file-lineage.js';
-import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter } from './overlay-file.js';
 
 /**
- * O3 as far as git tells it: who changed a file, when and why, and what changes with it. Made anew when
- * HEAD (or the revision of `--as-of`) has moved; a shard without a history has its calls alone. Where git
- * fails the overlay has failed, and the calls are served: they are in the segment. Throws as `historyOf`.
+ * Builds the part of O3 that comes from git: who changed a file, when and why, and what changes together with it.
+ * Rebuilt when HEAD (or the revision of `--as-of`) has moved. A shard without a history has its calls alone. When git
+ * fails, O3 is `failed`, but its calls are still served from the segment. Throws as `historyOf`.
  */
 export async function buildLineage(
   place: IndexPlace,
@@ -25,11 +24,7 @@ export async function buildLineage(
   for (const shard of shards) {
     const files = members.get(shard.alias) ?? [];
     const O3 = await stateIn({ place, lineage, before, notice }, shard, files);
-    built.push({
-      ...shard,
-      items: { ...shard.items, O3: O3.items },
-      overlays: { ...shard.overlays, O3 },
-    });
+    built.push(withOverlay(shard, 'O3', O3));
   }
   return built;
 }
@@ -66,14 +61,14 @@ async function historyFile(
   shard: ManifestShard,
   files: readonly FileRow[],
 ): Promise<{ file: string; items: number }> {
-  // A history that was cut short is another one than the whole.
+  // A history that was cut short differs from the complete one of the same commit.
   const { commit, commits, why } = mark;
   const read = createHash('sha256').update(`${commit} ${commits} ${why}`).digest('hex');
   const file = `${shard.alias}-${shard.version}.${read.slice(0, 12)}.O3.ovl`;
   const known = before?.shards.find(({ overlays }) => overlays.O3?.file === file);
   const kept = await keptItems(place, known, file);
   if (kept !== undefined) return { file, items: kept };
-  await notice.tell(new Map([[shard.alias, ['O3']]]));
+  await notice.add(new Map([[shard.alias, ['O3']]]));
   return { file, items: await written(place, shard, file, files, lineage) };
 }
 
@@ -100,14 +95,13 @@ async function written(
   const writer = new OverlayWriter();
   const items = await lineage.itemsOf(alias, files);
   for (const [at, { path, blob }] of files.entries()) {
-    const its = items[at] ?? [];
+    const own = items[at] ?? [];
     writer.add(
       path,
       blob,
-      its.map((item) => ({ ...item, symbol: '' })),
+      own.map((item) => ({ ...item, symbol: '' })),
     );
   }
-  const { name: generator, version } = generators.O3;
-  await writer.write(join(place.segments, file), { overlay: 'O3', alias, generator, version });
+  await writer.write(join(place.segments, file), infoOf('O3', alias));
   return writer.items;
 }

@@ -10,12 +10,7 @@ import type { ItemFact } from '../format/facts.js';
 import { wordsOf } from '../format/words.js';
 import { PackedRows, packRows } from '../format/packed-rows.js';
 import { PostingWriter, termSections } from '../format/posting-writer.js';
-import {
-  corrupt,
-  readSections,
-  writeSections,
-  type SectionLayout,
-} from '../format/segment-file.js';
+import { openSections, writeSections, type SectionLayout } from '../format/segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';
@@ -32,7 +27,7 @@ const names = [
   'itemRows', // columns: rule, first line, lines after it, symbol, text, subject, severity, CWE; see `packRows`
   'textOffsets', // column
   'textBytes',
-  ...termSections, // document i is item i; of none where nobody searches
+  ...termSections, // document i is item i; absent where items are not searched
 ] as const;
 const layout: SectionLayout<(typeof names)[number]> = {
   magic: 'SIGMAOVL',
@@ -44,16 +39,16 @@ const blobBytes = 20;
 
 export interface OverlayInfo {
   overlay: OverlayName;
-  /** Of the shard. */
+  /** Shard alias. */
   alias: string;
-  /** What made it, and of which version. */
+  /** Name and version of the generator. */
   generator: string;
   version: string;
-  /** Items of each rule. */
+  /** Number of items by rule. */
   rules: Record<string, number>;
 }
 
-/** One item with where it stands. */
+/** An item with its location. */
 export interface OverlayItem extends Omit<ItemFact, 'overlay'> {
   overlay: OverlayName;
   file_path: string;
@@ -62,14 +57,14 @@ export interface OverlayItem extends Omit<ItemFact, 'overlay'> {
   symbol: string;
 }
 
-/** An item as it is written. */
+/** An item to be written. */
 export interface PlacedItem extends ItemFact {
   symbol: string;
-  /** Index terms of its lines with their counts, where `text` does not hold all that they say. */
+  /** Further index terms of its lines with counts, where `text` does not contain them all. */
   body?: readonly (readonly [term: string, count: number])[];
 }
 
-/** The items of one overlay of one shard, in order of paths and lines. */
+/** Writes the items of one overlay of one shard, in order of paths and lines. */
 export class OverlayWriter {
   readonly #postings = new PostingWriter();
   readonly #texts = new StringColumn();
@@ -79,14 +74,14 @@ export class OverlayWriter {
   readonly #items = Array.from({ length: itemColumns }, () => new NumberColumn());
   readonly #rules = new Map<string, number>();
 
-  /** `isSearched`: questions look for its items by their words. */
+  /** `isSearched`: adds an index of the items' words. */
   constructor(readonly isSearched = true) {}
 
   get items(): number {
     return this.#items[0]?.length ?? 0;
   }
 
-  /** Files come in order of their paths; those without an item are not kept. */
+  /** Call in order of the paths. Files without items are not stored. */
   add(path: string, blob: string, items: readonly PlacedItem[]): void {
     if (items.length === 0) return;
     this.#fileRows.push(this.#texts.id(path));
@@ -109,9 +104,9 @@ export class OverlayWriter {
     this.#fileItems.push(this.items);
     const texts = packStrings(this.#texts.all());
     const rules = Object.fromEntries([...this.#rules].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const whole: OverlayInfo = { ...info, rules };
+    const complete: OverlayInfo = { ...info, rules };
     return writeSections(path, layout, {
-      info: Buffer.from(JSON.stringify(whole)),
+      info: Buffer.from(JSON.stringify(complete)),
       fileRows: bytesOf(this.#fileRows.values()),
       fileBlobs: Buffer.concat(this.#blobs),
       fileItems: bytesOf(this.#fileItems.values()),
@@ -122,7 +117,7 @@ export class OverlayWriter {
     });
   }
 
-  /** Names and rules stand where names and signatures of symbols do: one search reads all. */
+  /** Names and rules use the fields of symbol names and signatures, so one search covers symbols and items. */
   #index(path: string, { symbol, subject, rule, text, body = [] }: PlacedItem): void {
     this.#count(`${subject} ${symbol}`, fieldOf.name);
     this.#count(path, fieldOf.path);
@@ -165,15 +160,10 @@ export class OverlayFile {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string): Promise<OverlayFile> {
-    const sections = await readSections(path, layout);
-    try {
-      return new OverlayFile(sections);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, layout, (sections) => new OverlayFile(sections));
   }
 
-  /** In order of paths and lines; texts are read of those whose rule is wanted. */
+  /** In order of paths and lines. Texts are decoded only for wanted rules. */
   *items(isWanted: (rule: string) => boolean = () => true): Generator<OverlayItem> {
     const wanted = new Map<number, boolean>();
     const isOf = (rule: number): boolean => {
@@ -184,7 +174,7 @@ export class OverlayFile {
     for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
-  /** What each is about, in the same order; nothing else of them is read. */
+  /** Rule and subject of each item in the same order; nothing else is decoded. */
   *subjects(): Generator<Pick<OverlayItem, 'rule' | 'subject'>> {
     const read = new Map<number, string>();
     const text = (item: number, column: number): string => {
@@ -197,15 +187,15 @@ export class OverlayFile {
       yield { rule: text(item, 0), subject: text(item, 5) };
   }
 
-  /** Throws a RangeError for one that is not there. */
+  /** Throws RangeError for a number that does not exist. */
   item(item: number): OverlayItem {
     if (item < 0 || item >= this.itemCount) throw new RangeError(`no item ${item}`);
     return this.#itemIn(this.#placeOf(this.fileOf(item)), item);
   }
 
-  /** Position of the file that an item stands in. */
+  /** Number of the file that holds an item. */
   fileOf(item: number): number {
-    return lowerBound(this.fileCount, (file) => this.#starts[file + 1] ?? 0, item + 1);
+    return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);
   }
 
   path(file: number): string {
@@ -213,16 +203,8 @@ export class OverlayFile {
   }
 
   itemsAt(path: string): OverlayItem[] {
-    let low = 0;
-    let high = this.fileCount - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const found = this.#texts.at(this.#paths[middle] ?? 0);
-      if (found === path) return [...this.#itemsOf(middle)];
-      if (found < path) low = middle + 1;
-      else high = middle - 1;
-    }
-    return [];
+    const file = lowerBound(this.fileCount, (each) => this.path(each) < path);
+    return this.path(file) === path ? [...this.#itemsOf(file)] : [];
   }
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {

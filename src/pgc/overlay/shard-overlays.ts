@@ -6,9 +6,9 @@ import { readManifest, type IndexPlace, type ManifestShard } from '../plan/manif
 import { OverlayFile } from './overlay-file.js';
 import type { OverlayName } from '../shapes.js';
 
-/** The overlays of one shard that have a file of their own, opened when a question wants them. */
+/** The overlays of one shard that have files of their own, opened on demand. */
 export class ShardOverlays {
-  /** Of the files: another one has other items. */
+  /** Digest of the file names: other files hold other items. */
   readonly version: string;
   readonly #place: IndexPlace;
   readonly #shard: Pick<ManifestShard, 'alias' | 'overlays'>;
@@ -28,14 +28,14 @@ export class ShardOverlays {
       .slice(0, 8);
   }
 
-  /** Of none that is known, `missing`. */
+  /** `missing` for an unknown overlay. */
   state(name: OverlayName): ManifestShard['overlays'][string]['state'] {
     return this.#shard.overlays[name]?.state ?? 'missing';
   }
 
   /**
-   * Undefined where it is all in the segment. Throws OVERLAY_MISSING, OVERLAY_FAILED, OVERLAY_BUILDING (none is
-   * served yet), INDEX_CORRUPT.
+   * Undefined when the segment holds the whole overlay. Throws OVERLAY_MISSING, OVERLAY_FAILED, OVERLAY_BUILDING (none
+   * is served yet), INDEX_CORRUPT.
    */
   async open(name: OverlayName): Promise<OverlayFile | undefined> {
     const known = this.#shard.overlays[name];
@@ -54,7 +54,7 @@ export class ShardOverlays {
   async #loss(name: OverlayName, file: string, error: BusError): Promise<BusError> {
     const data = { ...error.data, overlay: name };
     if (error.code !== 'INDEX_MISSING') return new BusError(error.code, data, { cause: error });
-    // A refresh has replaced it: whoever serves the shard opens the newer one in a moment.
+    // A refresh has replaced the file: the host of the shard will open the newer index in a moment.
     const now = await readManifest(this.#place, this.#place.folder).catch(() => undefined);
     const shard = now?.shards.find(({ alias }) => alias === this.#shard.alias);
     if (shard?.overlays[name]?.file !== file) return this.#error('OVERLAY_BUILDING', name, error);

@@ -9,17 +9,17 @@ import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.
 
 const manifestFormat = 5;
 
-/** `missing`: nobody asked for it. `failed`: its generator did; the others are served. */
-export const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
+/** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
+const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
 
-/** How much of one language there is, and how much of it the grammar could not read. */
+/** How much there is of one language, and how much of it could not be parsed. */
 const languageSchema = z.object({
   files: z.number(),
   lines: z.number(),
   bytes: z.number(),
-  /** Under nodes that are errors. */
+  /** Bytes in parse errors. */
   error_bytes: z.number(),
-  /** Files with a list of definitions that is too long for more than names and lines. */
+  /** Files with so long a list of definitions that only names and lines are kept. */
   scanned: z.number(),
 });
 export type LanguageCount = z.infer<typeof languageSchema>;
@@ -53,21 +53,21 @@ const manifestSchema = z.object({
       lines: z.number(),
       languages: z.record(z.string(), languageSchema),
       items: z.record(z.string(), z.number()),
-      /** Of O3: what the segment holds; the rest is the history. */
+      /** Items of O3 in the segment; the others are history. */
       calls: z.number(),
-      /** File name in `segments/`: what O7 is made of, before it is known what the other shards hold. */
+      /** File name in `segments/`: candidates for O7, which all shards together decide on. */
       candidates: z.string().regex(/^[\w.-]+\.ovl$/),
-      /** File name in `segments/`: the words of whole files. */
+      /** File name in `segments/`: the word lists of complete files. */
       words: z.string().regex(/^[\w.-]+\.words$/),
-      /** Of what explains; absent: searched by words alone. */
+      /** Absent: searched by words alone. */
       vectors: z
         .object({
-          /** Of the embedder that made them. */
+          /** Identifies the embedding model. */
           fingerprint: z.string(),
           /** File name in `segments/`. */
           file: z.string().regex(/^[\w.-]+\.vec$/),
           symbols: z.number(),
-          /** Symbols that have none: there are more than are embedded. */
+          /** Symbols beyond the limit for vectors. */
           left_out: z.number(),
         })
         .optional(),
@@ -75,7 +75,7 @@ const manifestSchema = z.object({
         z.string(),
         z.object({
           state: z.enum(overlayStates),
-          /** What made it, and of which version. */
+          /** Name and version of the generator. */
           generator: z.string(),
           version: z.string(),
           items: z.number(),
@@ -90,19 +90,19 @@ const manifestSchema = z.object({
   left_out: z.record(z.string(), z.number()),
   /** The commit that was read instead of the work tree; empty: the work tree. */
   as_of: z.string(),
-  /** Of git, which O3 was made of; `why`: not all of it was read. Absent without git, and where it failed. */
+  /** The git history behind O3; `why`: why it is not complete. Absent without git, and when git failed. */
   history: z.object({ commit: z.string(), commits: z.number(), why: z.string() }).optional(),
-  /** Of everything else in it. */
+  /** Digest of everything else. */
   digest: z.string(),
 });
 
-/** What is served: which segments, and the plan that the next refresh keeps. */
+/** What is served: the shards with their files, and the plan that the next refresh keeps. */
 export interface Manifest extends z.infer<typeof manifestSchema> {
   plan: ShardPlan;
 }
 export type ManifestShard = Manifest['shards'][number];
 
-/** Everything in `segments/` that a shard is read from. */
+/** All files of a shard in `segments/`. */
 export function filesOf({
   segment,
   candidates,
@@ -110,28 +110,30 @@ export function filesOf({
   vectors,
   overlays,
 }: ManifestShard): string[] {
-  const others = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, vectors?.file ?? '', ...others].filter((file) => file !== '');
+  const overlayFiles = Object.values(overlays).map(({ file }) => file);
+  return [segment, candidates, words, vectors?.file ?? '', ...overlayFiles].filter(
+    (file) => file !== '',
+  );
 }
 
-/** Where the index of one tree lives: a function of the real path of its root. */
+/** Where the index of one tree is stored: depends on the real path of its root alone. */
 export interface IndexPlace {
   project: string;
   folder: string;
   facts: string;
-  /** An empty store: whoever has it open is the one that indexes. */
+  /** An empty store whose lock makes a process the only one that indexes. */
   guard: string;
   segments: string;
-  /** What shards say of themselves to whoever routes, by their version. */
+  /** Cards, by version of the shard. */
   cards: string;
   manifest: string;
-  /** The plan once more: it alone cannot be had from the tree again, should the manifest be damaged. */
+  /** A second copy of the plan: should the manifest be damaged, the plan alone cannot be rebuilt from the tree. */
   plan: string;
-  /** What was read in which file, and when that was last written. */
+  /** See `FileStamps`. */
   stamps: string;
-  /** What shards have answered to names that O7 asked about. */
-  verdicts: string;
-  /** JSON Lines `{path, reason}`: everything that was left out. */
+  /** The shards' answers for O7. */
+  shardAnswers: string;
+  /** JSON Lines `{path, reason}`: all files that were left out. */
   leftOut: string;
 }
 
@@ -150,7 +152,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
     stamps: join(folder, 'stamps.gz'),
-    verdicts: join(folder, 'verdicts.gz'),
+    shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
   };
 }
@@ -200,27 +202,27 @@ function digestOf(manifest: object): string {
   return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 20);
 }
 
-/** The plan of an index whose manifest is damaged or of an older format; undefined when that is lost too. */
+/** The plan of an index, even with a damaged or older manifest; undefined when both copies are lost. */
 export async function keptPlan(place: IndexPlace): Promise<ShardPlan | undefined> {
   for (const path of [place.plan, place.manifest]) {
     try {
       const value = JSON.parse(await readFile(path, 'utf8')) as { plan?: unknown };
       return planSchema.parse(value.plan);
     } catch {
-      // The next place may have it.
+      // Try the other copy.
     }
   }
   return undefined;
 }
 
-/** From here on the new index is served. */
+/** Swaps the index: the shards in `manifest` are served from now on. */
 export async function writeManifest(
   place: IndexPlace,
   manifest: Omit<Manifest, 'format' | 'segment_format' | 'digest'>,
 ): Promise<void> {
   const { plan } = manifest;
   const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
-  const whole: Manifest = { ...all, digest: digestOf(all) };
+  const complete: Manifest = { ...all, digest: digestOf(all) };
   await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
-  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(whole, null, 1)}\n`)]);
+  await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(complete, null, 1)}\n`)]);
 }

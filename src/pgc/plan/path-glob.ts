@@ -1,27 +1,29 @@
 /**
- * Patterns of paths as MAINTAINERS and CODEOWNERS write them. Whoever wrote the tree wrote them, so they are
- * matched by going back to the last star only, in time that grows with pattern times path whatever they are;
- * a pattern translated to a regular expression could take for ever.
+ * Path patterns of MAINTAINERS and CODEOWNERS. They come from the tree, so they are untrusted: matching backtracks to
+ * the last star only, in time proportional to pattern × path, where a regular expression could take exponential time.
  */
 export interface PathGlob {
-  /** Folder that everything which matches lies in; empty: anywhere. */
+  /** A folder that contains all matches; empty: anywhere. */
   under: string;
   matches(path: string): boolean;
 }
 
-/** One character of a name: itself, any one, one of a class, or any number of any. */
+/** One character of a name: a literal, any one, one of a class, or any number. */
 type Token = string | { any: 'one' | 'many' } | { oneOf: string; isNot: boolean };
-/** One name of a path, or any number of names. */
+/** One name of a path, or `**`: any number of names. */
 type Part = readonly Token[] | '**';
 
 export interface GlobRules {
   /** `[a-z]` and `[!a-z]` are classes. */
   classes: boolean;
-  /** What also matches below a match: `folder`, when the last name is plain; `always`; `never`. */
+  /** Whether everything below a match matches too: if its last name has no wildcard (`plain`), `always` or `never`. */
   below: 'plain' | 'always' | 'never';
 }
 
-/** Throws RangeError for a class without an end. `text` is relative to the root; a slash at its end means all below. */
+/**
+ * `text` is relative to the root; a slash at its end means everything below. Throws RangeError for a class without an
+ * end.
+ */
 export function pathGlob(text: string, { classes, below }: GlobRules): PathGlob {
   const isFolder = text.endsWith('/');
   const names = text.replace(/^\/+|\/+$/g, '').split('/');
@@ -43,7 +45,7 @@ export function pathGlob(text: string, { classes, below }: GlobRules): PathGlob 
   };
 }
 
-/** What of a path the pattern has to take: all of it, or its beginning, or either. */
+/** Whether the pattern matches a path itself, only what is below a match, or both. */
 type Reach = 'itself' | 'below' | 'both';
 
 function plainText(parts: readonly Part[]): string {
@@ -62,7 +64,7 @@ function tokensOf(name: string, classes: boolean): Token[] {
     else if (char === '\\' && at + 1 < name.length) tokens.push(name.charAt((at += 1)));
     else if (char === '[' && classes) {
       const isNot = /[!^]/.test(name.charAt(at + 1));
-      // The first member may be a bracket itself.
+      // A bracket directly after the opening one is a member.
       const end = name.indexOf(']', at + (isNot ? 3 : 2));
       if (end < 0) throw new RangeError(`${name} has a [ without its ]`);
       tokens.push({ oneOf: membersOf(name.slice(at + (isNot ? 2 : 1), end)), isNot });
@@ -86,7 +88,7 @@ function membersOf(text: string): string {
 }
 
 function partsMatch(parts: readonly Part[], names: readonly string[], reach: Reach): boolean {
-  // Below a folder there is at least one name more.
+  // Below a folder there is at least one more name.
   const ends = (at: number): boolean =>
     at === names.length ? reach !== 'below' : reach !== 'itself';
   return wildMatch(
@@ -109,8 +111,8 @@ function nameMatches(tokens: readonly Token[], name: string): boolean {
 }
 
 /**
- * R. Krauss, "Matching Wildcards", 2008: go on as far as it fits, else let the last star take one more. Only the
- * last star can matter, for what comes before it has matched already. `ends`: whether that much of the text is enough.
+ * R. Krauss, "Matching Wildcards", 2008: on a mismatch, let the last star take one more element. Only the last star
+ * matters, because everything before it has matched already. `ends`: whether a match may end at this position.
  */
 function wildMatch(
   patternLength: number,

@@ -7,11 +7,11 @@ import { planShards, type PlanMode, type ShardRequest } from './shard-plan.js';
 export interface FolderPlan {
   mode: PlanMode;
   shards: (PlannedShard & Counted)[];
-  /** Each path that a plan names, with what it holds that no longer path has; in order of the paths. */
+  /** The paths in the plan, in order, each with the files that it owns. */
   folders: ({ path: string; alias: string } & Counted)[];
   files_total: number;
   lines_total: number;
-  /** What an explicit plan leaves out. */
+  /** Files outside an explicit plan. */
   left_out: Counted;
 }
 
@@ -21,8 +21,8 @@ interface Counted {
 }
 
 /**
- * How a tree would be cut, without mining or writing anything; `home` has the plan in force, to which `auto`
- * keeps. Throws REPO_UNREADABLE, REPO_EMPTY, SHARD_PLAN_INVALID.
+ * How a tree would be cut into shards, without mining or writing anything. `home`: for the current plan, which `auto`
+ * keeps where it can. Throws REPO_UNREADABLE, REPO_EMPTY, SHARD_PLAN_INVALID.
  */
 export async function planFolder(
   folder: string,
@@ -41,8 +41,8 @@ export async function planFolder(
   return { mode, ...countFiles(files, shards) };
 }
 
-/** What each shard and each of its paths holds. */
-export function countFiles(
+/** Counts the files and lines of each shard and each of its paths. */
+function countFiles(
   files: readonly PlannedFile[],
   planned: readonly PlannedShard[],
 ): Omit<FolderPlan, 'mode'> {
@@ -73,7 +73,7 @@ export function countFiles(
 
 const nothing: Counted = { files: 0, lines: 0 };
 
-/** A folder before what lies in it, and that before its neighbours. */
+/** A folder before its content, and that before the next folder. */
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   if (one === '.') return -1;

@@ -4,7 +4,7 @@ export interface PlannedShard {
   alias: string;
   /** Folders or files relative to the root, `.` for the root. The longest path that holds a file owns it. */
   paths: string[];
-  /** When the plan was made: what it weighs where shards are dealt out to several processes. */
+  /** Lines when the plan was made: the weight that decides which process serves the shard. */
   lines?: number | undefined;
 }
 
@@ -13,9 +13,24 @@ export interface PlannedFile {
   lines: number;
 }
 
+/** Sum of the lines of all files. */
+export function linesOf(files: readonly { lines: number }[]): number {
+  return files.reduce((sum, { lines }) => sum + lines, 0);
+}
+
+/** Appends to the list of a key. */
+export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
 const aliasMax = 80;
 
-/** Which shard owns a path: the one that names the longest prefix of it; undefined when none does. */
+/**
+ * Returns a function from a path to the shard that owns it: the one with the longest matching path; undefined without
+ * an owner.
+ */
 export function ownerOf(shards: readonly PlannedShard[]): (path: string) => number | undefined {
   const owners = new Map<string, number>();
   shards.forEach((shard, index) => {
@@ -32,7 +47,7 @@ export function ownerOf(shards: readonly PlannedShard[]): (path: string) => numb
   };
 }
 
-/** A valid name made of any text: `drivers/net` → `drivers-net`. */
+/** Makes a valid alias of any text: `drivers/net` → `drivers-net`. */
 export function aliasOf(text: string): string {
   const plain = text
     .toLowerCase()
@@ -44,7 +59,7 @@ export function aliasOf(text: string): string {
   return `${plain.slice(0, aliasMax - 9).replace(/[-_]+$/, '')}-${digest}`;
 }
 
-/** An alias that no other shard has; it is taken from then on. */
+/** Makes an alias that is not in `taken`, and adds it. */
 export function freeAlias(text: string, taken: Set<string>): string {
   const wanted = aliasOf(text);
   let alias = wanted;
@@ -53,7 +68,7 @@ export function freeAlias(text: string, taken: Set<string>): string {
   return alias;
 }
 
-/** The folder that holds all paths if it is one of them; else that folder with its first and last child. */
+/** The common folder if it is one of the paths; else the common folder with its first and last child. */
 export function titleOf(paths: readonly string[]): string {
   const common = commonFolder(paths);
   if (paths.includes(common)) return common;

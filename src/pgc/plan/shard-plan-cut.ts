@@ -1,14 +1,14 @@
 import type { PlannedFile } from './planned-shards.js';
 
 /**
- * Cutting a folder tree into parts of similar size. A part is a set of items; an item is a whole folder,
- * or the files that stand directly in a folder together with what no other part names (its rest). The
- * files of one folder are never divided.
+ * A tree of folders, to be cut into parts of similar size. A part is a set of items. An item is a whole folder, or the
+ * rest of a folder: its own files and all sub-folders that are not items themselves. The files of one folder are never
+ * divided.
  */
 export interface Folder {
   /** Relative to the root, which is the empty string. */
   path: string;
-  /** Of everything below. */
+  /** Lines of everything below. */
   lines: number;
   ownLines: number;
   children: Map<string, Folder>;
@@ -16,8 +16,8 @@ export interface Folder {
 
 export interface Item {
   node: Folder;
-  /** False: only the rest of the folder. */
-  whole: boolean;
+  /** False: the rest of the folder only. */
+  isWhole: boolean;
   lines: number;
 }
 
@@ -27,14 +27,14 @@ export interface Part {
   lines: number;
 }
 
-/** Lines one shard holds at most, unless a single folder holds more. */
+/** Maximal lines of a shard, unless a single folder has more. */
 export const shardLinesMax = 100_000;
-/** A tree that would give more shards than this is cut with a larger budget. */
+/** For a tree with more shards than this, the line budget is raised. */
 export const autoShardsMax = 128;
 const budgetGrowth = 1.25;
-/** Shards are aimed at this share of the budget, because folders are not cut to measure. */
+/** Shards aim at this share of the budget, because folders vary in size. */
 const budgetFill = 0.75;
-/** Nothing smaller than this share of the wanted size is cut off while there is another way. */
+/** Smaller shares of the wanted size are cut off only if there is no other way. */
 const leastShare = 0.25;
 
 export function cutByBudget(files: readonly PlannedFile[]): Part[] {
@@ -45,7 +45,7 @@ export function cutByBudget(files: readonly PlannedFile[]): Part[] {
   }
 }
 
-/** As above with a budget that stays: the paths of each part, the root as `.`. */
+/** As `cutByBudget` with a fixed budget: the paths of each part, the root as `.`. */
 export function cutFiles(files: readonly PlannedFile[], budget: number): string[][] {
   return cutTree(folderTree(files), budget).map(pathsOf);
 }
@@ -62,7 +62,7 @@ function pathsOf(part: Part): string[] {
   return part.items.map(({ node }) => node.path || '.');
 }
 
-/** Exactly `count` parts when the tree has that many folders that hold files; otherwise fewer. */
+/** Exactly `count` parts if the tree has as many folders with files; else fewer. */
 export function cutByCount(files: readonly PlannedFile[], count: number): Part[] {
   const tree = folderTree(files);
   const isEnough = (parts: number): boolean => parts >= count;
@@ -73,13 +73,13 @@ export function cutByCount(files: readonly PlannedFile[], count: number): Part[]
 
 interface CutRule {
   isEnough(parts: number, heaviestLines: number): boolean;
-  /** Lines that a part should have. */
+  /** Wanted lines of a part. */
   target: number;
-  /** Lines of the smallest part that may be cut off. */
+  /** Minimal lines of a part that is cut off. */
   least: number;
 }
 
-/** Divides the heaviest part that can be divided until it is enough. */
+/** Divides the heaviest divisible part until the rule is satisfied. */
 function cut(tree: Folder, rule: CutRule): Part[] {
   const done: Part[] = [];
   const open: Part[] = [partOf([wholeItem(tree)])];
@@ -95,16 +95,16 @@ function cut(tree: Folder, rule: CutRule): Part[] {
   return [...done, ...open].sort((a, b) => compareItems(a.items[0], b.items[0]));
 }
 
-/** Two parts along folders, each of at least `least` lines; undefined when the folders do not allow it. */
+/** Two parts along folders, each of at least `least` lines; undefined if the folders do not allow it. */
 function halve(part: Part, { target, least }: CutRule): [Part, Part] | undefined {
-  // Seven shards' worth is cut into three and four: halves of halves would come out uneven.
+  // The worth of seven shards is cut into three and four; repeated halving would give uneven shards.
   const worth = Math.max(2, Math.round(part.lines / target));
   const leftLines = (part.lines * Math.floor(worth / 2)) / worth;
   let items = part.items;
   for (;;) {
     const heaviest = items.reduce((a, b) => (b.lines > a.lines ? b : a));
     const rest = part.lines - heaviest.lines;
-    // Where nothing has lines, a part of nothing would be as good as any.
+    // Without any lines, an empty part would count as good.
     if (items.length > 1 && rest >= least) {
       if (heaviest.lines >= part.lines / 2) {
         return [partOf([heaviest]), partOf(items.filter((item) => item !== heaviest))];
@@ -118,7 +118,10 @@ function halve(part: Part, { target, least }: CutRule): [Part, Part] | undefined
   }
 }
 
-/** Cut where the left side comes nearest to its share, in order of the paths, so that neighbours stay together. */
+/**
+ * Cuts a list of items, in order of the paths, where the left side is nearest to its share, so that neighbours stay
+ * together.
+ */
 function cutNear(items: readonly Item[], leftLines: number): [Part, Part] {
   let best = 1;
   let bestGap = Infinity;
@@ -131,10 +134,10 @@ function cutNear(items: readonly Item[], leftLines: number): [Part, Part] {
   return [partOf(items.slice(0, best)), partOf(items.slice(best))];
 }
 
-/** The rest always stays an item, even without files: it owns what will be added to this folder. */
+/** The rest stays an item even without files: it owns files that are added to this folder later. */
 function openItem(item: Item): Item[] | undefined {
-  if (!item.whole || item.node.children.size === 0) return undefined;
-  const rest: Item = { node: item.node, whole: false, lines: item.node.ownLines };
+  if (!item.isWhole || item.node.children.size === 0) return undefined;
+  const rest: Item = { node: item.node, isWhole: false, lines: item.node.ownLines };
   return [rest, ...[...item.node.children.values()].map(wholeItem)];
 }
 
@@ -159,7 +162,7 @@ function folderTree(files: readonly PlannedFile[]): Folder {
 }
 
 function wholeItem(node: Folder): Item {
-  return { node, whole: true, lines: node.lines };
+  return { node, isWhole: true, lines: node.lines };
 }
 
 function partOf(items: Item[]): Part {

@@ -1,7 +1,8 @@
 import { BusError } from '../../errors/bus-error.js';
+import { addTo } from './planned-shards.js';
 import { pathGlob, type GlobRules, type PathGlob } from './path-glob.js';
 
-/** Who has which part of a tree by a file of the tree: MAINTAINERS as in Linux, CODEOWNERS as on GitHub. */
+/** Who owns which part of a tree according to a file in it: MAINTAINERS as in Linux, CODEOWNERS as on GitHub. */
 export interface OwnersFile {
   owners: OwnersFormat;
   /** For messages. */
@@ -12,25 +13,25 @@ export interface OwnersFile {
 export const ownersFormats = ['maintainers', 'codeowners'] as const;
 export type OwnersFormat = (typeof ownersFormats)[number];
 
-/** A part of a tree that goes by one name. */
+/** A part of a tree with one title. */
 export interface Section {
   title: string;
   patterns: readonly RankedGlob[];
-  /** What matches one of these belongs to another section. */
+  /** Paths that match one of these belong to another section. */
   except: readonly PathGlob[];
 }
 
-export interface RankedGlob extends PathGlob {
-  /** Of several that match a path, the one of the highest rank has it. */
+interface RankedGlob extends PathGlob {
+  /** The matching pattern with the highest rank decides. */
   rank: number;
 }
 
-/** Linux has 750 KB with 7 000 patterns. GitHub reads at most 3 MB. */
+/** That of Linux has 750 KB with 7 000 patterns; GitHub reads at most 3 MB. */
 export const ownersBytesMax = 8 * 1024 * 1024;
 export const patternsMax = 50_000;
 export const patternCharsMax = 1_000;
 
-/** Of everything that no section names. */
+/** Title of everything that no section names. */
 export const restTitle = 'the rest';
 
 /** Throws SHARD_PLAN_INVALID with the line. */
@@ -43,7 +44,7 @@ export function sectionsOf({ owners, file, text }: OwnersFile): Section[] {
   const lines = text.split(/\r?\n/);
   const sections =
     owners === 'maintainers' ? maintainersSections(lines, fail) : codeownersSections(lines, fail);
-  if (sections.length === 0) fail(lines.length, `nothing in it names a path`);
+  if (sections.length === 0) fail(lines.length, `no line names a path`);
   return sections;
 }
 
@@ -52,10 +53,10 @@ type Fail = (line: number, detail: string) => never;
 const maintainersRules: GlobRules = { classes: true, below: 'plain' };
 
 /**
- * A title, then lines with a letter: `F:` a pattern of what belongs to it, `X:` of what does not after all. As in
- * scripts/get_maintainer.pl, the pattern that names the most folders has a file; of those the longest one. A
- * section that has every file of the root has only what no other one names. `N:` is passed over: a regular expression
- * of whoever wrote the tree may take for ever, and of Linux 6.1 only 189 files have no other owner.
+ * A title, then lines with a letter: `F:` a pattern for its files, `X:` an exception. As in scripts/get_maintainer.pl,
+ * the pattern that names the most folders wins, then the longest one. A section for every file in the root gets only
+ * what no other section names. `N:` is ignored: it is an untrusted regular expression that may take exponential time,
+ * and only 189 files of Linux 6.1 have no other owner.
  */
 function maintainersSections(lines: readonly string[], fail: Fail): Section[] {
   const sections: { title: string; patterns: RankedGlob[]; except: PathGlob[] }[] = [];
@@ -65,7 +66,7 @@ function maintainersSections(lines: readonly string[], fail: Fail): Section[] {
   for (const [at, line] of lines.entries()) {
     const [, tag, value = ''] = /^([A-Z]):(.*)$/.exec(line) ?? [];
     if (tag === undefined) {
-      // A title stands at the beginning of its line; lines that are indented go on with the one before.
+      // A title begins at the start of a line; indented lines continue the one before.
       if (line.trim() !== '' && !/^\s/.test(line)) [title, current] = [line.trim(), undefined];
       continue;
     }
@@ -85,16 +86,15 @@ function isEverything(pattern: string): boolean {
   return pattern === '*' || pattern === '*/';
 }
 
-/** More folders before a longer text; at least 1. */
+/** More folders rank above longer text; at least 1. */
 function rankOf(pattern: string): number {
   const folders = pattern.replace(/\/$/, '').split('/').length;
   return folders * (patternCharsMax + 1) + pattern.length;
 }
 
 /**
- * A pattern, then who owns it; the last one that matches a file has it. Those with the same owners are one
- * section. A pattern without owners takes its files from whoever had them. Headings of sections, as GitLab
- * has them, are passed over.
+ * Lines of a pattern and its owners; the last match wins. Files with the same owners form one section. A pattern
+ * without owners takes its files away from their owners. Section headings, as GitLab has them, are ignored.
  */
 function codeownersSections(lines: readonly string[], fail: Fail): Section[] {
   const sections = new Map<string, { title: string; patterns: RankedGlob[]; except: PathGlob[] }>();
@@ -113,14 +113,14 @@ function codeownersSections(lines: readonly string[], fail: Fail): Section[] {
   return [...sections.values()];
 }
 
-/** Up to a `#` that begins a word; a space in a pattern is written `\ `. */
+/** The words before a `#` that begins a word. A space in a pattern is written `\ `. */
 function wordsOf(line: string): string[] {
   const words = line.match(/(?:\\.|[^\s\\]|\\$)+/g) ?? [];
   const comment = words.findIndex((word) => word.startsWith('#'));
   return comment < 0 ? words : words.slice(0, comment);
 }
 
-/** As in .gitignore: one that names no folder matches at any depth. But the star of `docs/*` matches no folder. */
+/** As in .gitignore, a pattern without a folder matches at any depth. But the star of `docs/*` matches no folder. */
 function codeownersGlob(pattern: string, line: number, fail: Fail): PathGlob {
   const isAnchored = /\/./.test(pattern);
   const rooted = pattern.replace(/^\//, '');
@@ -134,7 +134,7 @@ function globOf(pattern: string, line: number, rules: GlobRules, fail: Fail): Pa
   if (pattern.length > patternCharsMax)
     fail(line, `a pattern has more than ${patternCharsMax} characters`);
   if (pattern.startsWith('/') || pattern.split('/').includes('..'))
-    fail(line, `${pattern} lies outside the tree`);
+    fail(line, `${pattern} is outside the tree`);
   if (pattern.includes('\0')) fail(line, 'a pattern holds a NUL character');
   try {
     return pathGlob(pattern, rules);
@@ -143,17 +143,13 @@ function globOf(pattern: string, line: number, rules: GlobRules, fail: Fail): Pa
   }
 }
 
-/** Which section has a path: its number; -1 when none does. */
+/** Returns a function from a path to the number of its section; -1 for none. */
 export function sectionFinder(sections: readonly Section[]): (path: string) => number {
   const byFolder = new Map<string, { glob: RankedGlob; section: number }[]>();
   for (const [section, { patterns }] of sections.entries()) {
-    for (const glob of patterns) {
-      const known = byFolder.get(glob.under);
-      if (known === undefined) byFolder.set(glob.under, [{ glob, section }]);
-      else known.push({ glob, section });
-    }
+    for (const glob of patterns) addTo(byFolder, glob.under, { glob, section });
   }
-  // Few patterns can match a path: those that are rooted in a folder around it.
+  // Few patterns can match a path: those rooted in one of its folders.
   return (path) => {
     let best = -1;
     let bestRank = -1;

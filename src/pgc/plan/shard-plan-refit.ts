@@ -7,11 +7,11 @@ import {
   type PlannedShard,
 } from './planned-shards.js';
 
-/** A shard is cut when it has so many times the lines that the largest of a fresh plan may have. */
+/** A shard is cut when it has this many times the lines of the largest shard of a new plan. */
 const heaviestShare = 1.25;
-/** When more of the shards would have to change, the tree is another one, and a fresh plan is better. */
+/** When more than this share of the shards would change, a new plan is better. */
 const changedShareMax = 0.25;
-/** So is it when there are so many times the lines, or so many times fewer. */
+/** So it is when the tree has this many times the lines, or this many times fewer. */
 const grownMax = 2;
 
 interface Filled extends PlannedShard {
@@ -20,9 +20,9 @@ interface Filled extends PlannedShard {
 }
 
 /**
- * The plan in force, with as little changed as the tree demands: a shard that has grown too large is cut along
- * its folders and its largest part keeps the alias; one that has lost all its files joins the shard whose paths
- * are nearest. Undefined when a fresh plan would be better.
+ * The current plan with as few changes as possible: a shard that has grown too large is cut along its folders, and its
+ * largest part keeps the alias; a shard without files is merged into the one with the nearest path. Undefined when a
+ * new plan would be better.
  */
 export function refitted(
   files: readonly PlannedFile[],
@@ -32,7 +32,7 @@ export function refitted(
   if (filled === undefined) return undefined;
   const lines = filled.reduce((sum, shard) => sum + shard.lines, 0);
   const mean = lines / filled.length;
-  // Many small shards are those of a tree that was larger.
+  // Many small shards are left over from a larger tree.
   if (filled.length > 1 && mean < shardLinesMax / grownMax ** 2) return undefined;
   const budget = Math.max(shardLinesMax, (lines / autoShardsMax) * grownMax);
   const taken = new Set(filled.map(({ alias }) => alias));
@@ -46,7 +46,7 @@ export function refitted(
   return shards.length > autoShardsMax ? undefined : shards;
 }
 
-/** Whether the heaviest shard of a plan is not much heavier than that of a fresh one, and none is empty. */
+/** Whether the plan's heaviest shard is not much heavier than that of a new plan, and no shard is empty. */
 export function isAsEven(
   files: readonly PlannedFile[],
   before: readonly PlannedShard[],
@@ -74,7 +74,7 @@ function fill(
   return filled;
 }
 
-/** Each path of the shard, and each one at which it is cut, goes to the part that has it: also what holds nothing now. */
+/** Distributes the shard's paths and the new ones, also those without files, to the parts that own them. */
 function cutAnew(shard: Filled, budget: number, taken: Set<string>): PlannedShard[] {
   const parts = cutFiles(shard.files, budget).map((paths) => ({ alias: '', paths }));
   const weighed = fill(shard.files, parts) ?? [];
@@ -112,14 +112,14 @@ function merged(shards: readonly PlannedShard[], empty: ReadonlySet<string>): Pl
   return kept;
 }
 
-/** Folders that the nearest two of their paths share. */
+/** The largest number of leading folders that two of their paths share. */
 function nearness(one: PlannedShard, other: PlannedShard): number {
   const [first = ''] = one.paths;
   const names = first.split('/');
   return Math.max(
     ...other.paths.map((path) => {
-      const its = path.split('/');
-      const at = names.findIndex((name, n) => name !== its[n]);
+      const otherNames = path.split('/');
+      const at = names.findIndex((name, n) => name !== otherNames[n]);
       return at < 0 ? names.length : at;
     }),
   );

@@ -1,11 +1,11 @@
 import { restTitle, sectionFinder, sectionsOf, type OwnersFile } from './shard-plan-owners.js';
 import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
-import { ownerOf, type PlannedFile } from './planned-shards.js';
+import { addTo, linesOf, ownerOf, type PlannedFile } from './planned-shards.js';
 
-/** Shards of a tree by who maintains what: titles and the paths that each one has. */
+/** A shard by owners: a title and its paths. */
 export interface OwnedPart {
   title: string;
-  /** Folders and files; the longest that holds a file has it. `.` is among those of one part. */
+  /** Folders and files; the longest matching path wins. One part has `.`. */
   paths: string[];
 }
 
@@ -17,28 +17,22 @@ interface Unit {
 }
 
 const budgetGrowth = 1.25;
-/** What is smaller than this share of the budget looks for company in the folder above. */
+/** Units below this share of the budget are merged with others in the folder above. */
 const companyShare = 0.5;
 
 /**
- * Cuts a tree by a file of owners: what is above the budget of lines along its folders, what is below merged
- * with what lies nearest. Throws SHARD_PLAN_INVALID.
+ * Cuts a tree by a file of owners: sections above the line budget are cut along their folders, small ones are merged
+ * with the nearest. Throws SHARD_PLAN_INVALID.
  */
 export function cutByOwners(files: readonly PlannedFile[], file: OwnersFile): OwnedPart[] {
   const sections = sectionsOf(file);
   const find = sectionFinder(sections);
   const members = new Map<string, PlannedFile[]>();
-  for (const each of files) {
-    const title = sections[find(each.path)]?.title ?? restTitle;
-    const known = members.get(title);
-    if (known === undefined) members.set(title, [each]);
-    else known.push(each);
-  }
+  for (const each of files) addTo(members, sections[find(each.path)]?.title ?? restTitle, each);
   for (let budget = shardLinesMax; ; budget *= budgetGrowth) {
-    const units = [...members].flatMap(([title, its]) => cutUnit(title, its, budget));
+    const units = [...members].flatMap(([title, own]) => cutUnit(title, own, budget));
     const groups = merge(units, budget);
-    const isOne = groups.length === 1;
-    if (groups.length <= autoShardsMax || isOne) return partsOf(groups);
+    if (groups.length <= autoShardsMax) return partsOf(groups);
   }
 }
 
@@ -47,16 +41,11 @@ function cutUnit(title: string, files: readonly PlannedFile[], budget: number): 
   const parts = cutFiles(files, budget);
   const owner = ownerOf(parts.map((paths) => ({ alias: '', paths })));
   const units = new Map<number, PlannedFile[]>();
-  for (const each of files) {
-    const at = owner(each.path) ?? 0;
-    const known = units.get(at);
-    if (known === undefined) units.set(at, [each]);
-    else known.push(each);
-  }
-  return [...units.values()].map((its) => unitOf(title, its));
+  for (const each of files) addTo(units, owner(each.path) ?? 0, each);
+  return [...units.values()].map((own) => unitOf(title, own));
 }
 
-/** From the leaves of the tree up: what lies in one folder comes together before what lies in the one above. */
+/** Merges from the leaves up: units of one folder before units of the folder above. */
 function merge(units: readonly Unit[], budget: number): Unit[] {
   const root: Place = { units: [], below: new Map() };
   for (const unit of units) {
@@ -72,7 +61,7 @@ function merge(units: readonly Unit[], budget: number): Unit[] {
   const left = gather(root, budget, done);
   const [last] = left;
   const nearest = done.at(-1);
-  // A shard of a few lines is not worth a process's attention.
+  // A shard of a few lines is not worth the overhead.
   if (left.length === 1 && last !== undefined && nearest !== undefined) {
     if (last.lines + nearest.lines <= budget) {
       done[done.length - 1] = joined(nearest, last);
@@ -87,7 +76,7 @@ interface Place {
   below: Map<string, Place>;
 }
 
-/** Those that are too small to stand alone; the others go to `done`. */
+/** Returns the units that are too small to stand alone; the others are added to `done`. */
 function gather(place: Place, budget: number, done: Unit[]): Unit[] {
   const names = [...place.below.keys()].sort();
   const small = names.flatMap((name) => gather(place.below.get(name) as Place, budget, done));
@@ -104,7 +93,7 @@ function gather(place: Place, budget: number, done: Unit[]): Unit[] {
   return packed.filter(isSmall);
 }
 
-/** It goes by the name of its larger part. */
+/** Takes the title of the larger one. */
 function joined(one: Unit, other: Unit): Unit {
   const { title } = other.lines > one.lines ? other : one;
   for (const file of other.files) one.files.push(file);
@@ -115,11 +104,7 @@ function unitOf(title: string, files: readonly PlannedFile[]): Unit {
   return { title, files: [...files], lines: linesOf(files) };
 }
 
-function linesOf(files: readonly PlannedFile[]): number {
-  return files.reduce((sum, { lines }) => sum + lines, 0);
-}
-
-/** The deepest folder that has more than half of the lines. */
+/** The deepest folder with more than half of the lines. */
 function homeOf({ files, lines }: Unit): string {
   const weights = new Map<string, number>();
   for (const { path, lines: own } of files) {
@@ -137,15 +122,15 @@ function homeOf({ files, lines }: Unit): string {
 }
 
 interface Folder {
-  /** Lines and a little, by group. */
+  /** Lines by group, plus a little for each file. */
   weights: Map<number, number>;
   files: { path: string; group: number }[];
   below: Map<string, Folder>;
 }
 
 /**
- * The fewest paths that give each file to its group: a folder goes to the group that has most of it, and what
- * belongs to others in it is named. So whatever is added later has an owner, too.
+ * The fewest paths that give each file to its group: a folder goes to the group that has most of it, and what belongs
+ * to other groups is named separately. So files that are added later have an owner, too.
  */
 function partsOf(groups: readonly Unit[]): OwnedPart[] {
   const root = emptyFolder();

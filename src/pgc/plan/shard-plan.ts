@@ -9,12 +9,12 @@ import { sectionsOf, type OwnersFile } from './shard-plan-owners.js';
 import { cutByOwners, type OwnedPart } from './shard-plan-sections.js';
 
 /**
- * `auto`: by line budget. A number: that many shards, as far as the folders allow. A file of owners: what one
- * of them has stays together, as far as the budget allows.
+ * `auto`: by line budget. A number: that many shards, as far as the folders allow. A file of owners: the files of one
+ * owner stay together, as far as the budget allows.
  */
 export type ShardRequest = 'auto' | number | ExplicitPlan | OwnersFile;
 
-export interface ExplicitPlan {
+interface ExplicitPlan {
   shards: PlannedShard[];
 }
 
@@ -22,12 +22,12 @@ export const planModes = ['auto', 'count', 'explicit', 'maintainers', 'codeowner
 export type PlanMode = (typeof planModes)[number];
 
 export interface ShardPlan {
-  /** `explicit` leaves out what no path holds; the others own every path, also future ones. */
+  /** `explicit` leaves out files outside its paths; the other modes own every path, also future ones. */
   mode: PlanMode;
   shards: PlannedShard[];
 }
 
-/** Of an explicit plan and of `--shards N`. */
+/** Limit for explicit plans and `--shards N`. */
 export const shardsMax = 1_024;
 
 const explicitSchema = z.strictObject({
@@ -68,7 +68,7 @@ export function validRequest(request: ShardRequest): ShardRequest {
   const owners = new Map<string, string>();
   const shards = request.shards.map(({ alias, paths }) => {
     if (!isName(alias)) throw invalid(`"${alias}" is not a valid alias`);
-    if (aliases.has(alias)) throw invalid(`alias ${alias} stands twice`);
+    if (aliases.has(alias)) throw invalid(`alias ${alias} is used twice`);
     aliases.add(alias);
     const normal = [...new Set(paths.map(normalPath))];
     for (const path of normal) {
@@ -82,8 +82,8 @@ export function validRequest(request: ShardRequest): ShardRequest {
 }
 
 /**
- * Cuts a tree into shards. Every file has exactly one owner, but for those that an explicit plan leaves out.
- * `before`: the plan in force, to which `auto` and a number keep as far as its shards still have a sensible size.
+ * Cuts a tree into shards. Every file has exactly one owner, except files outside an explicit plan. `before`: the
+ * current plan, which `auto` and a number keep while its shards have a sensible size.
  */
 export function planShards(
   files: readonly PlannedFile[],
@@ -116,7 +116,7 @@ function named(parts: readonly Part[], project: string): PlannedShard[] {
   });
 }
 
-/** What has no path has no file either: it is part of nothing. */
+/** Drops parts without a path: they own no file. */
 function ofOwners(parts: readonly OwnedPart[]): PlannedShard[] {
   const taken = new Set<string>();
   return parts

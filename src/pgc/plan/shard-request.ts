@@ -4,16 +4,15 @@ import { BusError } from '../../errors/bus-error.js';
 import { ownersBytesMax, ownersFormats, type OwnersFormat } from './shard-plan-owners.js';
 import { parseShardRequest, type ShardRequest } from './shard-plan.js';
 
-/** Where such a file is looked for in a tree; the first one counts. */
+/** Where a tree may have its file of owners; the first one found counts. */
 const places: Record<OwnersFormat, readonly string[]> = {
   maintainers: ['MAINTAINERS'],
   codeowners: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
 };
 
 /**
- * `auto`, a number, `maintainers` or `codeowners` (the file of the tree at `root`), or the path of a plan file:
- * one that is called MAINTAINERS or CODEOWNERS is read as such, any other one as JSON.
- * Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT.
+ * `auto`, a number, `maintainers` or `codeowners` (the file in the tree at `root`), or the path of a plan file: a file
+ * named MAINTAINERS or CODEOWNERS is read as such, any other as JSON. Throws SHARD_PLAN_INVALID or PATH_OUTSIDE_ROOT.
  */
 export async function readShardRequest(argument: string, root: string): Promise<ShardRequest> {
   if (argument === 'auto' || /^\d+$/.test(argument)) return parseShardRequest(argument);
@@ -23,7 +22,7 @@ export async function readShardRequest(argument: string, root: string): Promise<
     if (text !== undefined) return parseShardRequest(text);
     throw invalid(`${argument} is neither auto nor a number nor a file that can be read`);
   }
-  // By its name alone it is the one of the tree, wherever we stand.
+  // A bare file name means the file in the tree, whatever the working directory.
   const inTree =
     basename(argument) === argument ? places[owners].map((place) => join(root, place)) : [];
   for (const path of [...inTree, argument]) {

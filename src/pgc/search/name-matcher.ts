@@ -1,4 +1,4 @@
-import { siteCount } from '../bind/index-memory.js';
+import { siteCount } from '../bind/index-cache.js';
 import { conceptsIn, type Question } from './question/question.js';
 import { weigh } from './scorer.js';
 import type { ShardIndex } from '../format/shard-index.js';

@@ -34,11 +34,11 @@ import type {
   Verdict,
 } from '../shapes.js';
 
-/** A card says what names a shard defines: megabytes of text that shrink to a quarter. */
+/** Before deflating. A card lists the names that a shard defines: megabytes of text, a quarter when deflated. */
 const cardBytesMax = 64 * 1024 * 1024;
 
-/** Of an analysis, before it is deflated; one that is larger is refused TOO_LARGE. */
-export const analysisBytesMax = 32 * 1024 * 1024;
+/** Limit for the answer of an analysis before deflating; a larger one is refused with TOO_LARGE. */
+const analysisBytesMax = 32 * 1024 * 1024;
 
 /** One type of request: its name on the bus and the bodies of both directions. */
 export interface MessageType<Request, Answer> {
@@ -55,13 +55,13 @@ function messageType<Request extends object, Answer extends object>(
   return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
 }
 
-/** Where no language model was asked, an answer says nothing of one. */
+/** Removes the fields about a language model from answers that did not use one. */
 function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
   return {
     encode: (answer) => inner.encode(answer),
     decode(bytes) {
       const answer = inner.decode(bytes);
-      // Absent messages decode as null, whatever the types say, and absent lists as empty ones.
+      // protobuf decodes absent messages as null, whatever the types say, and absent lists as empty.
       const metadata = answer.metadata as AskAnswer['metadata'] | null;
       if (metadata?.dropped === undefined) delete metadata?.texts;
       return answer;
@@ -75,7 +75,7 @@ const askMessage = (type: string): MessageType<AskRequest, AskAnswer> => ({
   answer: withoutNothing(codec<AskAnswer>(pgc.AskAnswer)),
 });
 
-/** What one shard answers. */
+/** Requests to one shard. */
 export const shardMessages = {
   card: {
     type: 'pgc.card',
@@ -109,7 +109,7 @@ export const shardMessages = {
   read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
 };
 
-/** What can only be asked of a whole tree. */
+/** Requests that need the whole tree. */
 function analysisMessages(prefix: string) {
   const analysis = <Request extends object, Answer extends object>(
     name: string,
@@ -144,10 +144,10 @@ function analysisMessages(prefix: string) {
   };
 }
 
-/** What everybody answers who has the whole index of a tree. */
+/** Requests to any agent that has the whole index of a tree. */
 export const treeMessages = analysisMessages('tree');
 
-/** What the manager answers for all shards together. */
+/** Requests to the manager, for all shards together. */
 export const latticeMessages = {
   ...analysisMessages('lattice'),
   query: messageType<LatticeQuery, LatticeAnswer>(
@@ -198,13 +198,13 @@ export const latticeMessages = {
   ),
 };
 
-/** The parts that come before the answer of a query. */
+/** Partial results before the answer to a query. */
 export const queryProgress = codec<QueryProgress>(pgc.QueryProgress);
 
-/** The service under which the manager is found. */
+/** The manager's service name. */
 export const latticeService = 'lattice';
 
-/** An agent that works, but not as it should, has the code of what is wrong among its capabilities, behind this. */
+/** Prefix of a capability that carries the error code of an agent which works only in part. */
 export const troublePrefix = 'trouble:';
 
 function deflated<T>(inner: Codec<T>, bytesMax = cardBytesMax): Codec<T> {

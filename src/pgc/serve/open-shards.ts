@@ -16,13 +16,13 @@ export interface OpenedShards {
   root: string;
   project: string;
   shards: Shard[];
-  /** What reads questions by their meaning; undefined without an engine. */
+  /** Matches questions by meaning; undefined without an engine. */
   semantics: Semantics | undefined;
 }
 
 /**
- * Every shard of a built index, ready to answer in this process. `engine`: what reads questions by their meaning;
- * it stays the caller's to close. `without`: see `searchParts`. Throws as `openIndex`.
+ * Opens all shards of a built index in this process. `engine`: for search by meaning; the caller closes it. `without`:
+ * see `searchParts`. Throws as `openIndex`.
  */
 export async function openShards(
   folder: string,
@@ -48,7 +48,7 @@ export async function openShards(
   };
 }
 
-/** The words of a shard's files, which are opened when the first report comes; undefined where the index has none. */
+/** The word lists of a shard's files, opened on the first report; undefined if the index has none. */
 export function wordsOf(
   { segments }: IndexPlace,
   { shards }: Manifest,

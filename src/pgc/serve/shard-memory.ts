@@ -1,17 +1,17 @@
 import type { Engine } from '../search/vectors/engine.js';
 
 const mebibyte = 1024 * 1024;
-/** What one process may hold, all in all. */
+/** Memory of one host process in all. */
 export const memoryBytesDefault = 1024 * mebibyte;
 export const memoryBytesMin = 256 * mebibyte;
-/** The process of the bundled model, as long as it runs. */
+/** The process of the bundled model, while it runs. */
 const modelBytes = 96 * mebibyte;
-/** Room that V8 takes before it gives back what was closed. */
+/** Memory that V8 keeps for a while after shards were closed. */
 const slackBytes = 64 * mebibyte;
 /** However little is left, one shard at a time is served. */
 const shardBytesMin = 16 * mebibyte;
 
-/** What open shards may take of the memory of this process, after what it is and its model take. */
+/** Memory for open shards: the process's limit without its own needs and those of the model. */
 export function shardBudget(memoryBytes: number, engine: Engine['kind'] | undefined): number {
   const own = process.memoryUsage.rss() + slackBytes + (engine === 'bundled' ? modelBytes : 0);
   return Math.max(shardBytesMin, memoryBytes - own);

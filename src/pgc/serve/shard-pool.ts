@@ -1,32 +1,32 @@
 import { BusError } from '../../errors/bus-error.js';
 
-/** Questions that wait until another shard may be closed. */
+/** Limit for requests waiting for room. */
 export const waitingMax = 1_024;
 
-/** Of the budget, what may be taken for something else: shards that close each other at every question answer nobody. */
+/** Limit for reservations: with less room, shards would be closed and opened at every question. */
 const reservedShareMax = 0.5;
 
-/** One opened shard, and what it holds in memory. */
+/** An open shard. */
 export interface Opened<S> {
   value: S;
   close(): void;
 }
 
-export interface PoolParts<S> {
+interface PoolParts<S> {
   budgetBytes: number;
-  /** What an open one takes; asked before it is opened. */
+  /** Bytes that an open shard takes; asked before opening. */
   costOf: (key: string) => number;
   open: (key: string) => Promise<Opened<S>>;
-  /** A shard of this cost alone exceeds the budget; it is opened when nothing else is. */
+  /** Called when one shard exceeds the whole budget; it is opened when no other is open. */
   onOversize?: (key: string, bytes: number) => void;
 }
 
-export interface PoolCounts {
+interface PoolCounts {
   open: number;
   bytes: number;
-  /** Questions that wait for room. */
+  /** Requests waiting for room. */
   waiting: number;
-  /** Since the beginning. */
+  /** Totals since the start. */
   opened: number;
   closed: number;
 }
@@ -45,15 +45,14 @@ interface Waiting<S> {
 }
 
 /**
- * Opens shards when they are asked and closes those that were not for longest, so that what is open costs at
- * most the budget. One that is answering is never closed: who finds no room waits in line. A shard that is larger than
- * the whole budget is opened alone.
+ * Opens shards on demand and closes the least recently used ones, so that open shards cost at most the budget. A shard
+ * in use is never closed: requests without room wait in order. A shard larger than the whole budget is opened alone.
  */
 export class ShardPool<S> {
   readonly #parts: PoolParts<S>;
-  /** In the order of their last use. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry<S>>();
-  /** Of an older version; closed when the last question is answered. */
+  /** Shards of an older version, closed after their last request. */
   readonly #leaving = new Set<Entry<S>>();
   #waiting: Waiting<S>[] = [];
   #bytes = 0;
@@ -75,9 +74,9 @@ export class ShardPool<S> {
     return this.#entries.has(key);
   }
 
-  /** Throws what `open` and `work` throw; HOST_BUSY, CANCELLED when `signal` aborts before there is room. */
+  /** Throws what `open` and `work` throw; HOST_BUSY; CANCELLED when `signal` aborts before there is room. */
   async use<T>(key: string, work: (shard: S) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    // Whoever waits comes first, else one busy shard would keep all others out.
+    // Waiting requests come first; else one busy shard would starve all others.
     const entry =
       (this.#waiting.length === 0 ? this.#enter(key) : undefined) ??
       (await this.#wait(key, signal));
@@ -89,7 +88,7 @@ export class ShardPool<S> {
     }
   }
 
-  /** There is a newer version: the next question opens it anew. */
+  /** The shard has a newer version: the next request opens it again. */
   drop(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -101,8 +100,8 @@ export class ShardPool<S> {
   }
 
   /**
-   * Takes so much of the budget for something else, until it is disposed of, but never more than half of it. Shards that nobody
-   * asks are closed for it.
+   * Reserves part of the budget for something else, at most half of it in all, until disposed of. Idle shards are
+   * closed for it.
    */
   reserve(bytes: number): Disposable {
     this.#reserved += bytes;
@@ -117,13 +116,13 @@ export class ShardPool<S> {
     };
   }
 
-  /** For good: whoever waits hears CANCELLED, what is answering is closed after its answer. */
+  /** Waiting requests get CANCELLED; shards in use are closed after their last request. */
   closeAll(): void {
     for (const { giveUp } of [...this.#waiting]) giveUp();
     for (const key of [...this.#entries.keys()]) this.drop(key);
   }
 
-  /** Undefined when there is no room before somebody leaves. */
+  /** Undefined when there is no room at present. */
   #enter(key: string): Entry<S> | undefined {
     const entry = this.#entries.get(key) ?? this.#openEntry(key);
     if (entry === undefined) return undefined;
@@ -142,14 +141,14 @@ export class ShardPool<S> {
     this.#bytes += bytes;
     this.#opened += 1;
     const entry: Entry<S> = { key, bytes, users: 0, opened: this.#parts.open(key) };
-    // Whoever waits for it hears it; the next question tries again.
+    // The caller gets the error; the next request tries again.
     entry.opened.catch(() => {
       if (this.#entries.get(key) === entry) this.drop(key);
     });
     return entry;
   }
 
-  /** Closes those that were not asked for longest, as far as it helps. False: there is none even so. */
+  /** Closes idle shards, least recently used first, until there is room. False: there is none even so. */
   #makeRoom(bytes: number): boolean {
     const { budgetBytes } = this.#parts;
     const room = budgetBytes - Math.min(this.#reserved, reservedShareMax * budgetBytes);
@@ -193,7 +192,7 @@ export class ShardPool<S> {
     this.#admit();
   }
 
-  /** In the order of their coming. */
+  /** First come, first served. */
   #admit(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const entry = this.#enter(first.key);
@@ -207,7 +206,7 @@ export class ShardPool<S> {
     this.#leaving.delete(entry);
     this.#bytes -= entry.bytes;
     this.#closed += 1;
-    // One that could not be opened has nothing to close.
+    // A shard that failed to open needs no closing.
     void entry.opened.then(
       (opened) => opened.close(),
       () => undefined,

@@ -12,7 +12,7 @@ import {
   type ManifestShard,
 } from '../plan/manifest.js';
 import { wordsOf } from './open-shards.js';
-import { partOf, type Part } from './shard-parts.js';
+import { partOf, type Part } from './shard-partition.js';
 import { Segment } from '../format/segment.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { OverlayName } from '../shapes.js';
@@ -24,32 +24,31 @@ import { Semantics } from '../search/vectors/semantics.js';
 import { servedVersion } from '../search/vectors/vector-file.js';
 
 /**
- * What an open shard takes besides its files, in bytes: tables of names and lengths that are made when it is first
- * searched, and its last answers. An estimate, on the safe side: after 300 questions over Linux 6.1 each of four hosts
- * held 400 MB for its 31 shards.
+ * Bytes that an open shard takes besides its files: tables of names and lengths made by the first search, and cached
+ * answers. A safe estimate: after 300 questions over Linux 6.1 each of four hosts held 400 MB for its 31 shards.
  */
 const openBytes = 512 * 1024;
-/** Of the bytes of its segment: what a search makes of them. */
+/** Memory that a search adds, as a share of the segment's bytes. */
 const searchShare = 0.35;
 
-/** What the manifest says of a shard: enough to register it, without opening any of its files. */
+/** A shard as the manifest describes it: enough to register it without opening its files. */
 export interface ServedShard {
   alias: string;
   project: string;
   /** Absolute, without links. */
   root: string;
   scope: string[];
-  /** Of everything that its answers come from. */
+  /** Changes whenever the shard could answer differently. */
   version: string;
-  /** Of its files, with their vectors. */
+  /** Version of its files and vectors. */
   indexVersion: string;
   /** Items per ready overlay. */
   overlays: Record<string, number>;
-  /** What it takes when it is open. */
+  /** Memory it takes when open. */
   bytes: number;
 }
 
-/** Which of the shards of an index: a part of them by weight, some by name, or all. */
+/** The shards of an index to serve: a part by weight, named ones, or all. */
 export type Share = Part | ReadonlySet<string> | 'all';
 
 interface Served {
@@ -57,21 +56,21 @@ interface Served {
   treeBytes: number;
 }
 
-/** A built index, of which shards are opened one by one. A newer version of it is another one. */
+/** A built index whose shards are opened one by one. A newer index needs another instance. */
 export class ShardSource {
   readonly shards: ReadonlyMap<string, ServedShard>;
   readonly root: string;
   readonly project: string;
-  /** Of all its shards, whoever serves them. */
+  /** All shards of the index, also those served elsewhere. */
   readonly aliases: readonly string[];
-  /** What all its shards take that are open at once, without their vectors. */
+  /** Memory of all shards of the index open at once, without vectors. */
   readonly treeBytes: number;
   readonly #place: IndexPlace;
   readonly #manifest: Manifest;
   readonly #engine: Engine | undefined;
   readonly #excerpts: Excerpts;
   readonly #onWarning: (warning: string) => void;
-  /** The card that is being made, or the last one. */
+  /** Serialises the making of cards. */
   #making: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -94,9 +93,8 @@ export class ShardSource {
   }
 
   /**
-   * `engine`: what reads questions by their meaning; it stays the caller's to close. `onWarning`: what a shard cannot
-   * do, in a sentence, when that is found. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT, USAGE for a share
-   * that names what is not there.
+   * `engine`: for search by meaning; the caller closes it. `onWarning`: called when a shard turns out to lack
+   * something, with a sentence. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT, USAGE for unknown shard names.
    */
   static async open(
     folder: string,
@@ -106,18 +104,18 @@ export class ShardSource {
     const root = await realRoot(folder);
     const place = placeOf(root, home);
     const manifest = await readManifest(place, root);
-    const ours = aliasesOf(manifest, options.share ?? 'all');
+    const wanted = aliasesOf(manifest, options.share ?? 'all');
     const shards = new Map<string, ServedShard>();
     let treeBytes = 0;
     for (const shard of manifest.shards) {
       treeBytes += openBytes + (await bytesOf(place, shard.segment)) * (1 + searchShare);
-      if (ours.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
+      if (wanted.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
     }
     const { engine, onWarning = () => undefined } = options;
     return new ShardSource(place, manifest, { shards, treeBytes }, engine, onWarning);
   }
 
-  /** Throws INDEX_MISSING where a run has replaced it meanwhile, INDEX_CORRUPT. */
+  /** Throws INDEX_MISSING when a run has replaced the index, INDEX_CORRUPT. */
   async openShard(alias: string): Promise<Opened<Shard>> {
     const known = this.#known(alias);
     const index = await this.#segment(known);
@@ -132,8 +130,8 @@ export class ShardSource {
   }
 
   /**
-   * The encoded card of a shard, from beside the index or else made and kept there; that opens the shard for as long
-   * as it takes. Throws as `openShard`.
+   * The encoded card of a shard: the stored one, or a new one, which is then stored. Making a card opens the shard.
+   * Throws as `openShard`.
    */
   async card(alias: string): Promise<Buffer> {
     const known = this.#known(alias);
@@ -154,19 +152,19 @@ export class ShardSource {
   async #make(shard: ManifestShard, path: string): Promise<Buffer> {
     const card = makeCard(await this.#segment(shard));
     await writeCard(path, card).catch((error: unknown) =>
-      this.#onWarning(`the card of ${shard.alias} is not kept: ${asBusError(error).message}`),
+      this.#onWarning(`the card of ${shard.alias} is not stored: ${asBusError(error).message}`),
     );
     return card;
   }
 
-  /** One after the other: all of them are wanted at once, and each holds a shard open for as long as it is made. */
+  /** One card at a time: all are requested at once, and each holds a shard open. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#making.then(work);
     this.#making = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Starts the model, which takes half a second that the first question need not wait. */
+  /** Starts the model, so that the first question does not wait half a second for it. */
   async warm(): Promise<void> {
     if (this.#engine?.kind === 'bundled')
       await this.#engine.judge?.embed(['a']).catch(() => undefined);
@@ -206,23 +204,23 @@ async function servedOf(
   const indexVersion = servedVersion(shard);
   const overlays = new ShardOverlays(place, shard);
   const ready = await readyOf(place, shard);
-  const items = Object.fromEntries(ready.map(([name, its]) => [name, its.items]));
-  const others = [
+  const items = Object.fromEntries(ready.map(([name, overlay]) => [name, overlay.items]));
+  const otherFiles = [
     shard.vectors?.file ?? '',
-    // Opened by the first report, and then kept like the rest.
+    // Opened by the first report and then kept.
     shard.words,
     ...ready.map(([name]) => shard.overlays[name as OverlayName]?.file ?? ''),
   ];
   const segment = await bytesOf(place, shard.segment);
-  const whole = await Promise.all(others.map((file) => bytesOf(place, file)));
+  const sizes = await Promise.all(otherFiles.map((file) => bytesOf(place, file)));
   return {
     ...{ alias, project, root, scope, indexVersion, overlays: items },
     version: `${indexVersion}.${overlays.version}`,
-    bytes: whole.reduce((sum, each) => sum + each, 0) + openBytes + segment * (1 + searchShare),
+    bytes: sizes.reduce((sum, size) => sum + size, 0) + openBytes + segment * (1 + searchShare),
   };
 }
 
-/** Overlays that can be served: those whose file somebody has taken away are not. */
+/** Ready overlays whose file is still there. */
 async function readyOf(
   place: IndexPlace,
   { overlays }: ManifestShard,
@@ -234,7 +232,7 @@ async function readyOf(
   return ready.filter((_, at) => there[at]);
 }
 
-/** What is absent takes nothing; whoever opens it says that it is. */
+/** 0 for a missing file; opening it reports the error. */
 async function bytesOf(place: IndexPlace, file: string): Promise<number> {
   if (file === '') return 0;
   return stat(join(place.segments, file)).then(

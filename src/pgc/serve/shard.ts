@@ -33,10 +33,10 @@ import type {
   ShardPort,
 } from '../shapes.js';
 
-/** Symbols or anchors in one request. */
-export const anchorsMax = 5_000;
+/** Limit for symbols or anchors in one request. */
+const anchorsMax = 5_000;
 
-/** One opened index, answering in this process. */
+/** An opened shard that answers in this process. */
 export class Shard implements ShardPort, WordsPort {
   readonly agent: string;
   readonly search: Search;
@@ -50,14 +50,14 @@ export class Shard implements ShardPort, WordsPort {
     readonly clock: Clock = systemClock,
     semantics?: Semantics,
     without?: ReadonlySet<SearchPart>,
-    /** The words of its files, for reports. */
+    /** Word lists of its files, for bug reports. */
     readonly words?: WordsShard,
   ) {
     this.agent = index.info.agent;
     this.search = new Search(index, overlays, semantics, without);
   }
 
-  /** Of everything that its answers come from. */
+  /** Changes whenever the shard could answer differently. */
   get version(): string {
     return this.search.version;
   }

@@ -7,7 +7,7 @@ export function blobId(bytes: Uint8Array): string {
 
 const newline = 0x0a;
 
-/** Lines as an editor counts them: a last line without a newline is one. */
+/** Lines as an editor counts them: text after the last newline is a line. `longest`: in bytes. */
 export function measureLines(bytes: Uint8Array): { lines: number; longest: number } {
   let lines = 0;
   let longest = 0;

@@ -20,12 +20,12 @@ export type ReadRefusal =
   | 'not a file'
   | 'too large'
   | 'unreadable';
-export type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
+type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
 
-// Non-blocking: opening a named pipe would wait for a writer.
+// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Reads regular files below one root and never anything else, whatever a path or a link says. */
+/** Reads regular files below one root and nothing else, whatever a path or a symbolic link says. */
 export class ConfinedReader {
   readonly #root: string;
   readonly #fileBytesMax: number;
@@ -41,7 +41,8 @@ export class ConfinedReader {
     if (!isInnerPath(path)) return { refused: 'outside the root' };
     const place = resolve(this.#root, path);
     try {
-      // Before opening, for opening alone can do something to a device; after it, for what was opened counts.
+      // Checked before opening, because opening a device can have an effect, and again on the open handle, because
+      // the path may have changed in between.
       if (!isBelow(await realpath(dirname(place)), this.#root))
         return { refused: 'outside the root' };
       if (isSpecial(await lstat(place))) return { refused: 'not a file' };
@@ -62,7 +63,7 @@ export class ConfinedReader {
     }
   }
 
-  /** As `read`, for who cannot wait: a few lines of a file that was just read by someone else. */
+  /** Blocking version of `read`, for callers that cannot be asynchronous. */
   readSync(path: string): ReadResult {
     if (!isInnerPath(path)) return { refused: 'outside the root' };
     const place = resolve(this.#root, path);
@@ -86,12 +87,12 @@ export class ConfinedReader {
     }
   }
 
-  /** A folder on the way may have become a link since it was looked at; the open file has one place. */
+  /** A folder on the path may have become a link after the check; the open handle has only one real path. */
   #isOpenedInside(handle: number, place: string): boolean {
     try {
       return isBelow(readlinkSync(`/proc/self/fd/${handle}`), this.#root);
     } catch {
-      // No such folder outside Linux: the place must still lead, inside, to the very file that is open.
+      // No /proc outside Linux. There the path must still resolve to the open file, inside the root.
     }
     const real = realpathSync(place);
     const [opened, found] = [fstatSync(handle, { bigint: true }), statSync(real, { bigint: true })];
@@ -99,14 +100,14 @@ export class ConfinedReader {
   }
 }
 
-/** What is read of a file: it may grow meanwhile, and is never read further than one byte above the limit. */
+/** The bytes read so far. The file may grow while it is read; at most one byte above the limit is read. */
 class Intake {
   #bytes: Buffer;
   #filled = 0;
   readonly #bytesMax: number;
 
   constructor(expected: number, bytesMax: number) {
-    // The byte more shows where the file ends.
+    // The extra byte shows whether the file goes on.
     this.#bytes = Buffer.allocUnsafe(expected + 1);
     this.#bytesMax = bytesMax;
   }
@@ -118,7 +119,7 @@ class Intake {
     return this.#bytes.subarray(this.#filled);
   }
 
-  /** Whether to go on, after so many bytes. */
+  /** Counts the bytes of one read. Returns whether to read on. */
   take(bytes: number): boolean {
     this.#filled += bytes;
     return bytes > 0 && this.#filled <= this.#bytesMax;
@@ -130,12 +131,12 @@ class Intake {
   }
 }
 
-/** What must not even be opened: a device may do something then. */
+/** Not to be opened at all: opening a device can have an effect. */
 function isSpecial(found: Stats): boolean {
   return !found.isFile() && !found.isDirectory() && !found.isSymbolicLink();
 }
 
-/** A relative path that stays below where it starts, by its text alone. */
+/** A relative path that stays below its start, judged by its text alone. */
 export function isInnerPath(path: string): boolean {
   if (path === '' || path.includes('\0') || isAbsolute(path)) return false;
   const normal = normalize(path);

@@ -5,19 +5,19 @@ import { gitEnvironment, safeGit } from './git/run-git.js';
 import { contentMax } from '../shapes.js';
 import { fileBytesMax } from './source-tree.js';
 
-/** Texts kept; an answer cites ten files at most, a multi-hop query some sixty. */
+/** Files kept in memory. An answer cites at most ten files, a multi-hop query about sixty. */
 const filesMax = 128;
 const charsMax = 32 * 1024 * 1024;
 const gitDeadlineMs = 5_000;
 
 /**
- * The verbatim text of indexed files: from the work tree while it still has the indexed content, else
- * from git's objects, else nothing. Text of another version is never given.
+ * The verbatim text of indexed files: from the work tree while the file still has the indexed content, else from git's
+ * objects, else nothing. Text of another version is never returned.
  */
 export class Excerpts {
   readonly #root: string;
   readonly #reader: ConfinedReader;
-  /** Least recently used first. By blob: the same content in two places is one. */
+  /** Keyed by blob id, least recently used first. */
   readonly #texts = new Map<string, string[]>();
   #chars = 0;
 
@@ -47,7 +47,7 @@ export class Excerpts {
       return known;
     }
     const bytes = this.#fromTree(path, blob) ?? this.#fromGit(blob);
-    // Not remembered: the file may come back, and git may be free again.
+    // Not cached: the file may come back, and git may work again.
     if (bytes === undefined) return undefined;
     const lines = linesOf(bytes);
     this.#texts.set(blob, lines);
@@ -84,8 +84,8 @@ export class Excerpts {
 }
 
 /**
- * Whole lines as far as `contentMax` characters go, and how many they are; a first line that is longer
- * is cut, never through a surrogate pair.
+ * The first whole lines that fit into `contentMax` characters, and their number. A longer first line is cut, never
+ * inside a surrogate pair.
  */
 export function excerptOf(lines: readonly string[]): { content: string; lineCount: number } {
   const first = lines[0] ?? '';
@@ -104,7 +104,7 @@ export function excerptOf(lines: readonly string[]): { content: string; lineCoun
   return { content, lineCount };
 }
 
-/** Lines without their ends (`\n` or `\r\n`); what follows the last newline counts when it is not empty. */
+/** Lines without their ends (`\n` or `\r\n`). Text after the last newline is a line. */
 export function linesOf(bytes: Buffer): string[] {
   const lines = bytes.toString('utf8').split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();

@@ -1,6 +1,6 @@
 import type { FactsLanguage } from '../format/facts.js';
 
-/** What makes a header C++ stands near its beginning. */
+/** A header shows near its beginning whether it is C++. */
 const headerBytes = 64 * 1024;
 
 const languageByExtension: Record<string, FactsLanguage> = {
@@ -50,7 +50,7 @@ const languageByName: readonly (readonly [RegExp, FactsLanguage])[] = [
   [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|CODEOWNERS)$/, 'text'],
 ];
 
-/** The miner that reads a file, by its name alone; undefined where none does. */
+/** The language that a file name suggests; undefined where no miner reads such files. */
 export function languageOf(path: string): FactsLanguage | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const named = languageByName.find(([pattern]) => pattern.test(name))?.[1];
@@ -59,13 +59,13 @@ export function languageOf(path: string): FactsLanguage | undefined {
   return extension === undefined ? undefined : languageByExtension[extension];
 }
 
-/** The same, knowing what is in it: C and C++ share the name of their headers. */
+/** Decides by content whether a `.h` header is C or C++. */
 export function languageIn(language: FactsLanguage, path: string, bytes: Buffer): FactsLanguage {
   if (language !== 'c' || !path.endsWith('.h')) return language;
   return isCpp(bytes.subarray(0, headerBytes).toString('latin1')) ? 'cpp' : 'c';
 }
 
-/** Source that a C compiler would refuse: a header named `.h` that holds any of it is C++. */
+/** Constructs that a C compiler refuses: a `.h` header that contains one is C++. */
 const cppOnly =
   /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
 

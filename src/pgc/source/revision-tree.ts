@@ -17,21 +17,18 @@ import {
   type SourceFile,
 } from './source-tree.js';
 
-/** Of ids that are SHA-1; those of a repository with SHA-256 are longer and cannot be checked by `blobId`. */
+/** `blobId` cannot check the longer ids of a SHA-256 repository. */
 const sha1Digits = 40;
 
-/**
- * The source files of a folder as of one commit: what `SourceTree` is of the work tree. Nothing is read but
- * objects of git, and nothing that came later.
- */
+/** The source files of a folder at one commit, as `SourceTree` is for the work tree. Reads only objects of git. */
 export class RevisionTree implements AsyncDisposable {
   readonly #blobs: BlobProcess;
   readonly #files: SourceFile[] = [];
   readonly #leftOut: LeftOut[] = [];
-  /** Ids of the files, by path. */
+  /** Object ids by path. */
   readonly #ids = new Map<string, string>();
 
-  /** `root`: absolute, without links. `commit`: its id in full. */
+  /** `root`: absolute, without links. `commit`: full id. */
   private constructor(
     readonly root: string,
     readonly commit: string,
@@ -40,8 +37,8 @@ export class RevisionTree implements AsyncDisposable {
   }
 
   /**
-   * `revision` as git writes them: `v6.1`, `HEAD~3`, an id. Throws REPO_UNREADABLE (no such folder, no git,
-   * broken objects), USAGE (it names no commit) and INTERRUPTED.
+   * `revision` as git writes it: `v6.1`, `HEAD~3`, an id. Throws REPO_UNREADABLE (no such folder, no git, damaged
+   * objects), USAGE (it names no commit) and INTERRUPTED.
    */
   static async open(folder: string, revision: string, signal?: AbortSignal): Promise<RevisionTree> {
     const root = await realRoot(folder);
@@ -59,12 +56,12 @@ export class RevisionTree implements AsyncDisposable {
     return tree;
   }
 
-  /** What a miner may read, by name; in order of the paths. */
+  /** The files that a miner can read, in order of their paths. */
   list(): Promise<Listing> {
     return Promise.resolve({ files: [...this.#files], leftOut: [...this.#leftOut], note: '' });
   }
 
-  /** The whole file, or why it is left out. Throws REPO_UNREADABLE when git dies over it. */
+  /** The whole file, or the reason why it is left out. Throws REPO_UNREADABLE when git fails. */
   async read(file: SourceFile): Promise<Source | LeftOut> {
     const id = this.#ids.get(file.path);
     if (id === undefined) {
@@ -101,7 +98,7 @@ export class RevisionTree implements AsyncDisposable {
     const language = languageOf(path);
     if (reason !== undefined) this.#leftOut.push({ path, reason });
     else {
-      // Also of what no miner reads: settings of the tree may be asked for by name.
+      // Files without a miner are kept too: settings of the tree are read by name.
       this.#ids.set(path, id);
       if (language === undefined) this.#leftOut.push({ path, reason: 'unknown language' });
       else this.#files.push({ path, language });
@@ -119,6 +116,6 @@ function reasonAgainst({ mode, path, isExact }: TreeEntry): LeftOutReason | unde
   if (mode === '160000') return 'repository of its own';
   if (!mode.startsWith('100')) return 'not a file';
   if (!isExact) return path.includes('\ufffd') ? 'name is not UTF-8' : 'unreadable';
-  // Nothing keeps a tree object from naming `..`.
+  // A tree object may contain `..`.
   return isInnerPath(path) && normalize(path) === path ? undefined : 'outside the root';
 }

@@ -5,17 +5,18 @@ import { BusError } from '../../errors/bus-error.js';
 import { blobId, measureLines } from './blob.js';
 import { ConfinedReader } from './confined-reader.js';
 import type { FactsLanguage } from '../format/facts.js';
-import { git } from './git/run-git.js';
+import { runGit } from './git/run-git.js';
+import { fileNameOf, type FileName } from './git/tree-entries.js';
 import { languageIn, languageOf } from './language.js';
 
-/** Larger files are data; parsers need some ten times their size in memory. */
+/** Larger files are data; a parser needs about ten times the size in memory. */
 export const fileBytesMax = 32 * 1024 * 1024;
-/** A zero byte in this much of the beginning means that it is not text: the rule of git. */
+/** A zero byte this near the beginning means binary: git's rule. */
 const binaryProbeBytes = 8_000;
-/** Nobody writes lines like this; minifiers and generators do. */
+/** No person writes longer lines; minifiers and generators do. */
 export const lineBytesMax = 10_000;
 
-export const leftOutReasons = [
+const leftOutReasons = [
   'unknown language',
   'binary',
   'too large',
@@ -50,18 +51,18 @@ export interface Source extends SourceFile {
   lines: number;
 }
 
-/** What an index run reads, wherever it stands. */
+/** The source of an index run: a work tree or a revision. */
 export type ReadableTree = Pick<SourceTree, 'root' | 'list' | 'read'>;
 
-/** What may be read, by name; in order of the paths. */
+/** In order of the paths. */
 export interface Listing {
   files: SourceFile[];
   leftOut: LeftOut[];
-  /** What the user should know of how it came about; else empty. */
+  /** What the user should know about the listing; else empty. */
   note: string;
 }
 
-/** The source files of a folder or of a git work tree (or of a folder in one). Paths are relative, with `/`. */
+/** The source files of a folder, a git work tree, or a folder in one. Paths are relative, with `/`. */
 export class SourceTree {
   readonly #reader: ConfinedReader;
 
@@ -75,7 +76,7 @@ export class SourceTree {
     return new SourceTree(await realRoot(folder));
   }
 
-  /** Git decides what belongs, where there is git. Throws REPO_UNREADABLE for a bare repository. */
+  /** Lists by git where there is git, else by walking. Throws REPO_UNREADABLE for a bare repository. */
   async list(): Promise<Listing> {
     const leftOut: LeftOut[] = [];
     const listed = await this.#listByGit(leftOut);
@@ -93,22 +94,22 @@ export class SourceTree {
     return { files, leftOut, note: isBroken ? brokenGitNote : '' };
   }
 
-  /** The whole file, or why it is left out. */
+  /** The whole file, or the reason why it is left out. */
   async read(file: SourceFile): Promise<Source | LeftOut> {
     const result = await this.#reader.read(file.path);
     if ('refused' in result) return { path: file.path, reason: result.refused };
     return sourceOf(file, result.bytes, blobId(result.bytes));
   }
 
-  /** `failed`: there is no usable git. `nothing`: git ignores this folder as a whole. */
+  /** `failed`: no usable git. `nothing`: git ignores the whole folder. */
   async #listByGit(leftOut: LeftOut[]): Promise<string[] | 'failed' | 'nothing'> {
     const [tracked, others] = await Promise.all([
-      git(this.root, ['ls-files', '-z', '--stage']),
-      git(this.root, ['ls-files', '-z', '--others', '--exclude-standard']),
+      runGit(this.root, ['ls-files', '-z', '--stage']),
+      runGit(this.root, ['ls-files', '-z', '--others', '--exclude-standard']),
     ]);
     if (tracked === undefined || others === undefined) return 'failed';
     if (tracked.length + others.length === 0) return 'nothing';
-    // During a merge an unresolved path is listed once per side.
+    // During a merge, git lists an unresolved path once per side.
     const found = new Set<string>();
     const add = (path: string, isExact: boolean, isRepository: boolean): void => {
       if (!isExact) leftOut.push({ path, reason: 'name is not UTF-8' });
@@ -119,13 +120,13 @@ export class SourceTree {
       const [, mode = '', path = ''] = /^(\d+) [0-9a-f]+ \d\t(.*)$/s.exec(row.name) ?? [];
       add(path, row.isExact, mode === submoduleMode);
     }
-    // An untracked repository is listed as one folder.
+    // Git lists an untracked repository as one folder.
     for (const { name, isExact } of namesIn(others))
       add(name.replace(/\/$/, ''), isExact, name.endsWith('/'));
     return [...found];
   }
 
-  /** Whether there is something for git to read, here or in a folder above. */
+  /** Whether this folder or one above has a `.git`. */
   async #hasGit(): Promise<boolean> {
     for (let folder = this.root; ; folder = dirname(folder)) {
       const found = await lstat(join(folder, '.git')).catch(() => undefined);
@@ -135,7 +136,7 @@ export class SourceTree {
   }
 
   async #checkIsNotBare(): Promise<void> {
-    const answer = await git(this.root, ['rev-parse', '--is-bare-repository']);
+    const answer = await runGit(this.root, ['rev-parse', '--is-bare-repository']);
     if (answer?.toString().trim() !== 'true') return;
     const detail = 'it is a bare repository; name what to read with --as-of, such as --as-of HEAD';
     throw new BusError('REPO_UNREADABLE', { path: this.root, detail });
@@ -166,48 +167,33 @@ export class SourceTree {
   }
 }
 
-const brokenGitNote = 'git cannot list this tree; what it would ignore is read as well';
+const brokenGitNote = 'git cannot list this tree; files that it would ignore are read as well';
 const submoduleMode = '160000';
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** `isExact`: false when it is only like the name, which is not UTF-8; no file can be opened by it. */
-interface Name {
-  name: string;
-  isExact: boolean;
-}
-
-function nameOf(bytes: Buffer): Name {
-  try {
-    return { name: decoder.decode(bytes), isExact: true };
-  } catch {
-    return { name: bytes.toString('utf8'), isExact: false };
-  }
-}
-
-/** What git separates with zero bytes. */
-function* namesIn(listing: Buffer): Generator<Name> {
+/** The names of a `-z` listing. */
+function* namesIn(listing: Buffer): Generator<FileName> {
   let start = 0;
   for (let end = listing.indexOf(0); end >= 0; end = listing.indexOf(0, start)) {
-    yield nameOf(listing.subarray(start, end));
+    yield fileNameOf(listing.subarray(start, end));
     start = end + 1;
   }
 }
 
-type Entry = Name & Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
+type Entry = FileName & Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
 
 /** Undefined for a folder that cannot be read. */
 async function entriesOf(folder: string): Promise<Entry[] | undefined> {
   const options = { withFileTypes: true, encoding: 'buffer' } as const;
   const entries = await readdir(folder, options).catch(() => undefined);
   return entries?.map((entry) => ({
-    ...nameOf(entry.name),
+    ...fileNameOf(entry.name),
     isFile: () => entry.isFile(),
     isDirectory: () => entry.isDirectory(),
     isSymbolicLink: () => entry.isSymbolicLink(),
   }));
 }
 
-/** What is in a file decides whether it is read, and as what. */
+/** Decides by content whether a file is read, and as which language. */
 export function sourceOf(file: SourceFile, bytes: Buffer, blob: string): Source | LeftOut {
   const { path } = file;
   if (bytes.subarray(0, binaryProbeBytes).includes(0)) return { path, reason: 'binary' };
@@ -217,7 +203,7 @@ export function sourceOf(file: SourceFile, bytes: Buffer, blob: string): Source 
 }
 
 const skippedNames = new Set(['node_modules', '__pycache__']);
-/** Names of build output, but also of honest source folders: the kernel has `drivers/target`. */
+/** Usual build output, but also valid source folders: the kernel has `drivers/target`. */
 const outputNames = new Set(['dist', 'build', 'target']);
 const projectFiles = ['package.json', 'Cargo.toml', 'pyproject.toml', 'setup.py', 'pom.xml'];
 const cacheMarks = ['CACHEDIR.TAG', 'pyvenv.cfg'];

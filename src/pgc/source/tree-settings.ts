@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { BusError } from '../../errors/bus-error.js';
 
 /**
- * What a tree says of itself in a file of JSON below `.sigma/`. `file`: relative to its root. Throws CONFIG_INVALID,
- * which names the place in the file.
+ * Parses a JSON file below `.sigma/`, in which a tree holds settings. `file`: path relative to the root. Throws
+ * CONFIG_INVALID with the place in the file.
  */
 export function readSettings<T>(file: string, text: string, schema: z.ZodType<T>): T {
   let value: unknown;
@@ -19,7 +19,7 @@ export function readSettings<T>(file: string, text: string, schema: z.ZodType<T>
     .map((each) => (typeof each === 'number' ? `[${each}]` : `.${String(each)}`))
     .join('')
     .replace(/^\./, '');
-  const where = place === '' ? 'the whole' : place;
+  const where = place === '' ? 'top level' : place;
   throw invalidSettings(file, `${where}: ${issue?.message ?? 'not valid'}`);
 }
 

@@ -1,27 +1,26 @@
 import type { Clock } from '../../../base/clock.js';
 
-export interface QuietLimits {
-  /** Nothing more has happened for this long. */
+export interface DebounceLimits {
+  /** Calls back after this long without a change. */
   quietMs: number;
-  /** Under constant change it is called all the same, this long after the first one. */
+  /** Under constant changes, calls back this long after the first one. */
   delayMsMax: number;
 }
 
-/** Calls once things have become quiet; one call for all that happened meanwhile. */
-export class Quiet implements Disposable {
+/** Calls back once after a burst of changes. */
+export class Debounce implements Disposable {
   readonly #clock: Clock;
-  readonly #limits: QuietLimits;
+  readonly #limits: DebounceLimits;
   readonly #onQuiet: () => void;
   #firstMs: number | undefined;
   #timer: Disposable | undefined;
 
-  constructor(clock: Clock, limits: QuietLimits, onQuiet: () => void) {
+  constructor(clock: Clock, limits: DebounceLimits, onQuiet: () => void) {
     this.#clock = clock;
     this.#limits = limits;
     this.#onQuiet = onQuiet;
   }
 
-  /** Something happened. */
   touch(): void {
     const nowMs = this.#clock.monotonicMs();
     this.#firstMs ??= nowMs;

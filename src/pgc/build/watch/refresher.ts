@@ -1,36 +1,36 @@
 import { backoffMs, type BackoffPolicy } from '../../../base/backoff.js';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, type BusError } from '../../../errors/bus-error.js';
-import { Quiet, type QuietLimits } from './debounce.js';
+import { Debounce, type DebounceLimits } from './debounce.js';
 
 /** Editors write in bursts; a checkout of another release takes seconds. */
-export const quietLimits: QuietLimits = { quietMs: 400, delayMsMax: 5_000 };
-/** More changes than this at once, and some may have been lost on the way: everything is looked at. */
+const debounceLimits: DebounceLimits = { quietMs: 400, delayMsMax: 5_000 };
+/** A larger burst may have lost changes on the way, so the whole tree is checked. */
 export const changedMax = 1_000;
-/** Everything is looked at this long after the last time, whatever the watcher told. */
+/** The whole tree is checked this long after the last check, whatever the watcher reported. */
 export const checkEveryMs = 15 * 60_000;
-/** Between two attempts after one that failed. */
+/** Pauses after failed attempts. */
 const retryBackoff: BackoffPolicy = { baseMs: 1_000, capMs: 60_000 };
 
-/** Paths that may have changed, and folders in which anything may have; undefined: anything anywhere. */
+/** Paths that may have changed, and folders below which anything may have; undefined: anything anywhere. */
 export type Changed = ReadonlySet<string> | undefined;
 
-export interface RefresherParts {
+interface RefresherParts {
   clock: Clock;
   random: () => number;
-  /** Makes the index follow. One at a time. */
+  /** Brings the index up to date. Not called concurrently. */
   refresh: (changed: Changed) => Promise<void>;
   onFailure: (error: BusError, retryMs: number) => void;
-  limits?: QuietLimits;
+  limits?: DebounceLimits;
 }
 
 /**
- * Refreshes an index after its tree has changed: once for all changes of a burst, and once more for those that came
- * while it did. What a failed one was about is tried again, with growing pauses; the old index is served meanwhile.
+ * Refreshes an index after its tree has changed: once per burst, and once more for changes during the refresh. A
+ * failed refresh is retried with growing pauses; the old index is served meanwhile.
  */
 export class Refresher implements AsyncDisposable {
   readonly #parts: RefresherParts;
-  readonly #quiet: Quiet;
+  readonly #debounce: Debounce;
   #changed = new Set<string>();
   #isAll = false;
   #failures = 0;
@@ -40,7 +40,7 @@ export class Refresher implements AsyncDisposable {
 
   constructor(parts: RefresherParts) {
     this.#parts = parts;
-    this.#quiet = new Quiet(parts.clock, parts.limits ?? quietLimits, () => this.#begin());
+    this.#debounce = new Debounce(parts.clock, parts.limits ?? debounceLimits, () => this.#begin());
     this.#arm(checkEveryMs);
   }
 
@@ -48,13 +48,13 @@ export class Refresher implements AsyncDisposable {
   onChange(paths: Iterable<string> | undefined): void {
     if (this.#isClosed) return;
     this.#note(paths);
-    this.#quiet.touch();
+    this.#debounce.touch();
   }
 
-  /** Resolves when a refresh that is under way has ended. */
+  /** Resolves when a running refresh has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    this.#quiet[Symbol.dispose]();
+    this.#debounce[Symbol.dispose]();
     this.#timer?.[Symbol.dispose]();
     await this.#running;
   }
@@ -77,7 +77,7 @@ export class Refresher implements AsyncDisposable {
     this.#changed = new Set();
     this.#running = this.#run(changed).finally(() => {
       this.#running = undefined;
-      // What came meanwhile has had its quiet, or has a timer of its own.
+      // Changes during the run have had their quiet time, or have a timer of their own.
       if (this.#failures === 0) this.#begin();
     });
   }
@@ -97,7 +97,7 @@ export class Refresher implements AsyncDisposable {
     }
   }
 
-  /** After this everything is looked at. */
+  /** Schedules a check of the whole tree. */
   #arm(delayMs: number): void {
     this.#timer?.[Symbol.dispose]();
     if (this.#isClosed) return;

@@ -3,35 +3,35 @@ import { lstat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import type { Clock } from '../../../base/clock.js';
 import { asBusError, BusError } from '../../../errors/bus-error.js';
-import { git } from '../../source/git/run-git.js';
+import { runGit } from '../../source/git/run-git.js';
 import { languageOf } from '../../source/language.js';
 import { SourceTree } from '../../source/source-tree.js';
 
-/** Where the system cannot tell, the tree is looked through: at most one part in ten of the time. */
+/** Polling, where the system reports no changes, takes at most a tenth of the time. */
 const pollMsMin = 2_000;
 const pollShare = 10;
-/** How often is looked whether HEAD has moved: it may lie outside the tree. */
+/** How often HEAD is checked: the git folder may be outside the tree. */
 const headPollMs = 1_000;
-/** Files that are looked at at once. */
+/** Concurrent file checks while polling. */
 const statsAtOnce = 64;
-/** Nothing below is ever read, whatever git says; what else is ignored, the refresh itself finds out. */
+/** Never read, whatever git says. The refresh itself finds out what else is ignored. */
 const neverRead = /(?:^|\/)(?:\.git|node_modules|__pycache__)(?:\/|$)/;
 
 const rules = /(?:^|\/)\.gitignore$|^\.sigma\//;
 
-export interface TreeWatchParts {
+interface TreeWatchParts {
   /** Absolute, without links. */
   root: string;
   clock: Clock;
   /** Relative paths of files and folders; undefined: HEAD has moved, or it is not known what has changed. */
   onChange: (paths: string[] | undefined) => void;
-  /** WATCH_LIMITED: the tree is looked through from now on. */
+  /** WATCH_LIMITED: the tree is polled from now on. */
   onWarning: (warning: BusError) => void;
-  /** `poll`: as where the system cannot tell. */
+  /** `poll`: do not use the system's file events. */
   kind?: 'poll';
 }
 
-/** By path; undefined: the tree could not be read. */
+/** File stamps by path; undefined: the tree could not be read. */
 type Stamps = Map<string, string> | undefined;
 
 interface WatcherEvent {
@@ -45,7 +45,7 @@ interface WatcherModule {
   ): Promise<{ unsubscribe(): Promise<void> }>;
 }
 
-/** Tells when files of a tree change or its HEAD moves, until it is disposed of. */
+/** Reports changes of a tree's files and HEAD until it is disposed of. */
 export class TreeWatch implements AsyncDisposable {
   readonly #parts: TreeWatchParts;
   readonly #stop = new AbortController();
@@ -56,7 +56,7 @@ export class TreeWatch implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** What changes after it has resolved is told. */
+  /** Changes after this has resolved are reported. */
   static async open(parts: TreeWatchParts): Promise<TreeWatch> {
     const watch = new TreeWatch(parts);
     if (parts.kind !== 'poll') await watch.#subscribe();
@@ -66,14 +66,14 @@ export class TreeWatch implements AsyncDisposable {
     return watch;
   }
 
-  /** `events`: the system tells. `poll`: the tree is looked through. */
+  /** `events`: file events of the system. `poll`: repeated checks of all files. */
   get kind(): 'events' | 'poll' {
     return this.#kind;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    // A tree that is gone has nothing to unsubscribe from.
+    // The tree may be gone, and with it the subscription.
     await this.#unsubscribe?.().catch(() => undefined);
   }
 
@@ -100,20 +100,20 @@ export class TreeWatch implements AsyncDisposable {
     if (error !== null) {
       this.#parts.onWarning(limited(this.#parts.root, error));
       if (this.#kind === 'poll') this.#parts.onChange(undefined);
-      else void this.#resort();
+      else void this.#switchToPolling();
       this.#kind = 'poll';
       return;
     }
     const { root } = this.#parts;
     const paths = events.map(({ path }) => relative(root, path).split(sep).join('/'));
-    const ours = paths.filter((path) => isOfConcern(root, path));
-    // Of the root itself: it was removed, or made anew.
-    if (ours.includes('')) this.#parts.onChange(undefined);
-    else if (ours.length > 0) this.#parts.onChange(ours);
+    const relevant = paths.filter((path) => isRelevant(root, path));
+    // An event of the root itself: it was removed or created again.
+    if (relevant.includes('')) this.#parts.onChange(undefined);
+    else if (relevant.length > 0) this.#parts.onChange(relevant);
   }
 
-  /** Nobody tells any more: what was missed until the tree was looked through once is not known. */
-  async #resort(): Promise<void> {
+  /** Switches to polling. Changes before the first complete check are lost, so everything counts as changed. */
+  async #switchToPolling(): Promise<void> {
     const stamps = await this.#stamps();
     if (this.#stop.signal.aborted) return;
     this.#parts.onChange(undefined);
@@ -130,14 +130,14 @@ export class TreeWatch implements AsyncDisposable {
       if (this.#stop.signal.aborted) return;
       const changed =
         now === undefined || before === undefined ? undefined : difference(before, now);
-      // What cannot be read now is told once.
+      // A tree that stays unreadable is reported once.
       if (changed === undefined ? now !== before : changed.length > 0)
         this.#parts.onChange(changed);
       before = now;
     }
   }
 
-  /** Of every file that git or the walk lists; undefined when the tree cannot be read. */
+  /** The stamps of all listed files; undefined when the tree cannot be read. */
   async #stamps(): Promise<Stamps> {
     try {
       const tree = await SourceTree.open(this.#parts.root);
@@ -169,7 +169,7 @@ export class TreeWatch implements AsyncDisposable {
   async #head(): Promise<string> {
     const { root } = this.#parts;
     if (this.#gitFolder === undefined) {
-      const found = await git(root, ['rev-parse', '--git-dir']);
+      const found = await runGit(root, ['rev-parse', '--git-dir']);
       this.#gitFolder = found === undefined ? '' : resolve(root, found.toString().trim());
     }
     if (this.#gitFolder === '') return '';
@@ -179,7 +179,7 @@ export class TreeWatch implements AsyncDisposable {
     return (await Promise.all(files.map(stampOf))).join(' ');
   }
 
-  /** False: no longer. */
+  /** Resolves with false when the watch has stopped. */
   #pause(ms: number): Promise<boolean> {
     const { signal } = this.#stop;
     return new Promise((resolvePause) => {
@@ -198,16 +198,16 @@ export class TreeWatch implements AsyncDisposable {
 }
 
 /**
- * A build writes thousands of files that nobody reads; what is gone may have been a folder. Rules are no source, and
- * decide what is.
+ * A build writes thousands of files that are never read. A path that is gone may have been a folder. Ignore files and
+ * settings are no source, but decide what is.
  */
-function isOfConcern(root: string, path: string): boolean {
+function isRelevant(root: string, path: string): boolean {
   if (neverRead.test(path)) return false;
   if (languageOf(path) !== undefined || rules.test(path)) return true;
   try {
     return lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() !== true;
   } catch {
-    // No longer ours to look at: the refresh says what that means.
+    // Not accessible: the refresh finds out what that means.
     return true;
   }
 }

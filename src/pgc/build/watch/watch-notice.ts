@@ -1,11 +1,10 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { lazily } from '../../../base/zod.js';
 import { BusError } from '../../../errors/bus-error.js';
-import { beganOf, isRunning } from '../../overlay/build-notice.js';
+import { readProcessFile, writeProcessFile } from '../../overlay/process-file.js';
 import type { IndexPlace } from '../../plan/manifest.js';
-import { writeAtomically } from '../../format/segment-file.js';
 
 const fileName = 'watch.json';
 const treesMax = 1_024;
@@ -18,15 +17,15 @@ const noticeSchema = lazily((z) =>
     /** How changes are noticed. */
     kind: z.enum(['events', 'poll']),
     state: z.enum(['watching', 'refreshing', 'failed']),
-    /** Of the last refresh that ended; 0: none has. */
+    /** End of the last refresh; 0: none yet. */
     refreshed_ms: z.number(),
     elapsed_ms: z.number(),
-    /** Files whose content was new. */
+    /** Files with new content. */
     files_mined: z.number(),
-    /** Refreshes that ended well, and others. */
+    /** Successful refreshes, and failed ones. */
     refreshes: z.number(),
     failures: z.number(),
-    /** Code of the last failure, or of what is less than it could be; else empty. */
+    /** Code of the last failure or of a limitation; else empty. */
     code: z.string(),
   }),
 );
@@ -34,7 +33,7 @@ const noticeSchema = lazily((z) =>
 /** A watched tree, as `sigma status` shows it. */
 export type Watched = Omit<z.infer<ReturnType<typeof noticeSchema>>, 'began'>;
 
-/** Tells other processes that a tree is watched, and how that goes; gone with the process. */
+/** A file that tells other processes that a tree is watched, and the state of the watch. Removed with the process. */
 export class WatchNotice implements AsyncDisposable {
   readonly #path: string;
   #watched: Watched;
@@ -48,13 +47,13 @@ export class WatchNotice implements AsyncDisposable {
   /** Throws ALREADY_WATCHED, STORE_UNAVAILABLE. */
   static async begin(place: IndexPlace, root: string): Promise<WatchNotice> {
     const path = join(place.folder, fileName);
-    const other = await readNotice(path);
+    const other = await readProcessFile(path, noticeSchema);
     if (other !== undefined) throw new BusError('ALREADY_WATCHED', { path: root, pid: other.pid });
     const notice = new WatchNotice(path, {
       ...{ pid: process.pid, root, kind: 'poll', state: 'watching', refreshed_ms: 0 },
       ...{ elapsed_ms: 0, files_mined: 0, refreshes: 0, failures: 0, code: '' },
     });
-    await notice.tell({});
+    await notice.update({});
     return notice;
   }
 
@@ -63,10 +62,10 @@ export class WatchNotice implements AsyncDisposable {
   }
 
   /** Throws STORE_UNAVAILABLE. */
-  tell(news: Partial<Watched>): Promise<void> {
-    this.#watched = { ...this.#watched, ...news };
-    const text = JSON.stringify({ ...this.#watched, began: beganOf(process.pid) });
-    const write = (): Promise<void> => writeAtomically(this.#path, [Buffer.from(text)]);
+  update(changes: Partial<Watched>): Promise<void> {
+    this.#watched = { ...this.#watched, ...changes };
+    const watched = this.#watched;
+    const write = (): Promise<void> => writeProcessFile(this.#path, watched);
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
   }
@@ -77,30 +76,16 @@ export class WatchNotice implements AsyncDisposable {
   }
 }
 
-/** Every tree of this home that is watched now. */
+/** All trees of this home that are being watched. */
 export async function watchedTrees(home: string): Promise<Watched[]> {
   const folder = join(home, 'pgc');
   const names = await readdir(folder).catch((): string[] => []);
   const found: Watched[] = [];
   for (const name of names.sort().slice(0, treesMax)) {
-    const notice = await readNotice(join(folder, name, fileName));
+    const notice = await readProcessFile(join(folder, name, fileName), noticeSchema);
     if (notice === undefined) continue;
     const { began: _, ...watched } = notice;
     found.push(watched);
   }
   return found;
-}
-
-/** Undefined when nobody watches: that of a process that was killed does not count. */
-async function readNotice(
-  path: string,
-): Promise<z.infer<ReturnType<typeof noticeSchema>> | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  if (text === '') return undefined;
-  try {
-    const notice = noticeSchema().parse(JSON.parse(text));
-    return isRunning(notice.pid, notice.began) ? notice : undefined;
-  } catch {
-    return undefined;
-  }
 }

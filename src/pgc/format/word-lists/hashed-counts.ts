@@ -1,7 +1,7 @@
 import { ByteColumn, VarintReader } from '../bytes.js';
 import { fingerprintBytes, pushFixed, type HashedLists, type KeyHash } from './hashed-lists.js';
 
-/** Of one key: in how many files it stands, and how many of these define it. */
+/** The files that contain a key, and those of them that define it. */
 export interface FileCounts {
   files: number;
   definitions: number;
@@ -12,15 +12,15 @@ const none: FileCounts = { files: 0, definitions: 0 };
 export interface PackedCounts {
   buckets: Uint32Array;
   counts: Buffer;
-  /** Keys that found no room: the rarest. */
+  /** Number of keys beyond the limit. */
   leftOut: number;
 }
 
 /**
- * What lists of files count, by the same hashes as the lists: whoever asks here is told of the same keys as whoever
- * reads the lists, also of two that are taken for one another. `buckets`: where each begins, and the end. A count:
- * fingerprint (4 bytes), a varint of the files << 1 | some define it, and then a varint of how many do. At most `keysMax`
- * keys; those that stand in the fewest files are left out first.
+ * Counts of files under the same hashes as the lists, so counts and lists agree for every key, even if two keys
+ * collide. `buckets`: the start of each bucket, then the end. An entry: fingerprint (4 bytes), a varint files << 1 |
+ * some define it, and in that case a varint of how many do. At most `keysMax` keys are kept; those in the fewest files
+ * are left out first.
  */
 export function packCounts(
   lists: HashedLists,
@@ -48,7 +48,7 @@ export function packCounts(
   return { buckets, counts: counts.values(), leftOut };
 }
 
-/** In how many files a key has to stand so that not too many are kept. */
+/** The least number of files a key must be in, so that at most `keysMax` keys are kept. */
 function rarestKept(
   lists: HashedLists,
   countsIn: (reader: VarintReader) => FileCounts,
@@ -73,7 +73,7 @@ export class HashedCounts {
   readonly #buckets: Uint32Array;
   readonly #counts: Buffer;
 
-  /** Throws RangeError for what was not packed so: it may come from another process. */
+  /** Throws RangeError for inconsistent sections, which may come from another process. */
   constructor(buckets: Uint32Array, counts: Buffer) {
     const size = buckets.length - 1;
     const isPower = size > 0 && (size & (size - 1)) === 0;

@@ -1,10 +1,10 @@
 import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
 
-/** Lists in one bucket on the average. */
+/** Average number of lists in a bucket. */
 const bucketLists = 8;
 export const fingerprintBytes = 4;
 
-/** 64 bits of a key: the first 32 choose the bucket, the others tell keys of one bucket apart. */
+/** A 64-bit hash: the first half selects the bucket, the second tells its keys apart. */
 export interface KeyHash {
   bucket: number;
   fingerprint: number;
@@ -28,13 +28,13 @@ export function hashOf(key: string): KeyHash {
 }
 
 /**
- * Lists of bytes by their keys, which are not kept: of each only a fingerprint, half the room of the key itself.
- * One look-up reads one bucket, which matters where a long report asks a hundred shards for a
- * thousand words. Two keys are taken for one another with a chance of 2⁻³² for each list in a bucket: once in
- * some ten thousand reports a file has a word that it does not hold.
+ * Lists of bytes by key. The keys themselves are not stored, only fingerprints, which take half the space. A lookup
+ * reads one bucket; this matters when a long report asks a hundred shards for a thousand words. Two keys collide with
+ * a chance of 2⁻³² for each list in a bucket: in about one of ten thousand reports a word is found in a file that does
+ * not contain it.
  *
- * `buckets`: where each begins, and the end; their number is a power of two. A list: fingerprint (4 bytes), length
- * (varint), bytes.
+ * `buckets`: the start of each bucket, then the end; the number of buckets is a power of two. An entry: fingerprint (4
+ * bytes), length (varint), bytes.
  */
 export function packHashed(
   keys: readonly string[],
@@ -87,7 +87,6 @@ export class HashedLists {
     return this.#lists.length;
   }
 
-  /** All lists of one bucket. */
   inBucket(bucket: number): { fingerprint: number; reader: VarintReader }[] {
     const end = this.#buckets[bucket + 1] ?? 0;
     const reader = new VarintReader(this.#lists, this.#buckets[bucket] ?? end, end);
@@ -105,7 +104,7 @@ export class HashedLists {
     return found;
   }
 
-  /** Of this key; undefined when there is none. */
+  /** Undefined for an unknown key. */
   find({ bucket, fingerprint }: KeyHash): VarintReader | undefined {
     const at = bucket & (this.#buckets.length - 2);
     const end = this.#buckets[at + 1] ?? 0;

@@ -1,6 +1,6 @@
 import { bufferOf, numbersOf, type VarintReader } from '../bytes.js';
 import type { FactsLanguage } from '../facts.js';
-import { corrupt, readSections, type SectionLayout } from '../segment-file.js';
+import { openSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
 import { packCounts, type FileCounts, type PackedCounts } from './hashed-counts.js';
@@ -33,33 +33,36 @@ export const moreBit = 8;
 export const countMax = 7;
 
 export interface WordsInfo {
-  /** Of the shard. */
+  /** Shard alias. */
   alias: string;
   version: string;
   languages: FactsLanguage[];
 }
 
-/** What an option of a recipe builds: `obj-$(CONFIG_IWLWIFI) += iwlwifi.o`. */
+/** What a build option adds: `obj-$(CONFIG_IWLWIFI) += iwlwifi.o`. */
 export interface BuildStep {
-  /** Of the shard: the recipe. */
+  /** File id of the recipe. */
   file: number;
   option: string;
   /** `iwlwifi.o`, `mvm/`. */
   parts: string[];
-  /** What they become part of: `obj`, or the name of a module. */
+  /** What the parts are linked into: `obj`, or the name of a module. */
   into: string;
 }
 
-/** A row of it for the files of a shard: how many words there are, and how many files have any. */
+/** Sums over the files of a shard: words, and files that have any. */
 export interface LengthSum {
   words: number;
   files: number;
 }
 
-/** Takes one posting: how often the text of a file has the word, and how often the names that it defines. */
-export type PostingVisitor = (file: number, count: number, definitions: number) => void;
+/**
+ * `count`: how often the text of a file has the word. `definitions`: how often the names that the file defines have
+ * it.
+ */
+type PostingVisitor = (file: number, count: number, definitions: number) => void;
 
-/** The words of the files of one shard, read from one file; nothing is decoded before it is asked for. */
+/** The words of the files of one shard, read from one file; nothing is decoded in advance. */
 export class WordsFile {
   readonly info: WordsInfo;
   readonly fileCount: number;
@@ -87,12 +90,7 @@ export class WordsFile {
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
   static async open(path: string): Promise<WordsFile> {
-    const sections = await readSections(path, wordsLayout);
-    try {
-      return new WordsFile(sections);
-    } catch (error) {
-      throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-    }
+    return openSections(path, wordsLayout, (sections) => new WordsFile(sections));
   }
 
   file(file: number): FileRow {
@@ -117,7 +115,7 @@ export class WordsFile {
     return this.info.languages[this.#rows[file * rowWidth] ?? 0] ?? 'text';
   }
 
-  /** In words, of everything in it and of the names that it defines; and its lines. */
+  /** `text` and `definitions` in words: of the whole text, and of the names that it defines. */
   lengths(file: number): { text: number; definitions: number; lines: number } {
     const row = file * rowWidth;
     const [lines = 0, text = 0, definitions = 0] = this.#rows.subarray(row + 1, row + rowWidth);
@@ -135,7 +133,6 @@ export class WordsFile {
     }
   }
 
-  /** Of texts and of the names that they define. */
   lengthSums(): { text: LengthSum; definitions: LengthSum } {
     const sums = { text: { words: 0, files: 0 }, definitions: { words: 0, files: 0 } };
     for (let file = 0; file < this.fileCount; file += 1) {
@@ -148,7 +145,7 @@ export class WordsFile {
     return sums;
   }
 
-  /** In how many files each word stands, and in how many each name is defined. */
+  /** For each word, the number of files that contain it; for each name, the number of files that define it. */
   counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts } {
     return {
       words: packCounts(this.#words, countsOfWord, wordsMax),
@@ -166,7 +163,7 @@ export class WordsFile {
     return list === undefined ? none : countsOfName(list);
   }
 
-  /** As they are written: paths front-coded, recipes as JSON. */
+  /** Sections as stored: front-coded paths, recipes as JSON. */
   get packed(): Record<'pathBlocks' | 'pathBytes' | 'steps', Uint8Array> {
     return { ...this.#packed, steps: this.#steps };
   }
@@ -176,7 +173,7 @@ export class WordsFile {
     return JSON.parse(Buffer.from(this.#steps).toString()) as BuildStep[];
   }
 
-  /** Where a symbol of exactly this name is defined. */
+  /** Where symbols of exactly this name are defined. */
   places(name: KeyHash): { file: number; line: number }[] {
     const reader = this.#names.find(name);
     const places: { file: number; line: number }[] = [];
@@ -212,7 +209,7 @@ function countsOfName(list: VarintReader): FileCounts {
   return { files, definitions: 0 };
 }
 
-/** `posting`: the one before, which becomes the next. */
+/** `posting`: the previous one, which is overwritten. */
 function readPosting(
   reader: VarintReader,
   posting: { file: number; count: number; definitions: number },

@@ -14,13 +14,13 @@ import {
   type WordsInfo,
 } from './words-file.js';
 
-/** A name is looked up for its definitions, which these are not: values by the hundred thousand, headings, commands. */
+/** Kinds that are no definition someone looks up by name: values by the hundred thousand, headings, commands. */
 const unnamedKinds = new Set(['macro', 'constant', 'section', 'step', 'target', 'script', 'unit']);
 
-/** As the miner of recipes renders it. */
+/** The format in which the miner of recipes renders signatures. */
 const builtBy = / \| builds:([^|]*?) \| into:(\S+)/;
 
-/** The words of whole files of one shard: of code, documents and recipes alike. */
+/** Writes the words of whole files of one shard: code, documents and recipes alike. */
 export class WordsWriter {
   readonly #terms: ShardTerms;
   readonly #names = new StringColumn();
@@ -29,22 +29,22 @@ export class WordsWriter {
   readonly #blobs: Buffer[] = [];
   readonly #rows = new NumberColumn();
   readonly #steps: BuildStep[] = [];
-  /** Per posting: term, then file, counts in the text and in definitions. */
+  /** By posting: term, file, counts in the text and in definitions. */
   readonly #postingTerms = new NumberColumn();
   readonly #postings = new NumberColumn();
   readonly #placeNames = new NumberColumn();
   readonly #places = new NumberColumn();
-  /** By term, of the current file. */
+  /** By term, for the current file. */
   #counts = new Uint32Array(1_024);
   #definitions = new Uint32Array(1_024);
   #touched: number[] = [];
 
-  /** `terms`: shared with what else is written of the shard. */
+  /** `terms`: shared with the other writers of the shard. */
   constructor(terms = new ShardTerms()) {
     this.#terms = terms;
   }
 
-  /** Files come in order of their paths. `words`: the terms of those of the facts. */
+  /** Call in order of the paths. `words`: term ids of the facts' words. */
   add(file: FileRow, facts: FileFacts, words = this.#terms.ids(facts.words)): void {
     const index = this.#paths.length;
     const textLength = this.#countText(facts, words);
@@ -101,7 +101,7 @@ export class WordsWriter {
     });
   }
 
-  /** Every word of the text counts once, whatever it stands in; of a text whose words are not known, what was found in it. */
+  /** Counts every word of the text once for each occurrence; without known words, those of its items. */
   #countText(facts: FileFacts, words: readonly number[]): number {
     let length = 0;
     const count = (term: number, times: number): void => {
@@ -161,7 +161,7 @@ export class WordsWriter {
     [this.#counts, this.#definitions] = [counts, more];
   }
 
-  /** `write` adds one row to a list, behind one of file `last`, and returns the file of the row. */
+  /** `write` adds one row to a list, after a row of file `last`, and returns the file of the new row. */
   #pack(
     keys: readonly string[],
     rowKeys: NumberColumn,
@@ -169,11 +169,11 @@ export class WordsWriter {
   ): ReturnType<typeof packHashed> {
     const { starts, members } = groupBy(rowKeys.values(), keys.length);
     const rowsOf = (key: number): Uint32Array => members.subarray(starts[key], starts[key + 1]);
-    const ours = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
-    const names = Array.from(ours, (key) => keys[key] ?? '');
+    const usedKeys = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
+    const names = Array.from(usedKeys, (key) => keys[key] ?? '');
     return packHashed(names, (at, list) => {
       let last = 0;
-      for (const row of rowsOf(ours[at] ?? 0)) last = write(row, last, list);
+      for (const row of rowsOf(usedKeys[at] ?? 0)) last = write(row, last, list);
     });
   }
 }

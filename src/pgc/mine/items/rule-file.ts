@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BusError } from '../../../errors/bus-error.js';
 import { grammarLanguages, textLanguages, type FactsLanguage } from '../../format/facts.js';
 import { ConfinedReader } from '../../source/confined-reader.js';
-import { git } from '../../source/git/run-git.js';
+import { runGit } from '../../source/git/run-git.js';
 import { RevisionTree } from '../../source/revision-tree.js';
 import { fileBytesMax, type ReadableTree } from '../../source/source-tree.js';
 import { invalidSettings, readSettings } from '../../source/tree-settings.js';
@@ -81,7 +81,7 @@ export async function rulesOf(tree: Pick<ReadableTree, 'root' | 'read'>): Promis
 /** Programs write JSON in one line, which a tree refuses to read as a source. */
 async function longLined(tree: Pick<ReadableTree, 'root'>): Promise<Buffer | undefined> {
   if (tree instanceof RevisionTree)
-    return git(tree.root, ['cat-file', 'blob', `${tree.commit}:./${ruleFile}`]);
+    return runGit(tree.root, ['cat-file', 'blob', `${tree.commit}:./${ruleFile}`]);
   const result = await new ConfinedReader(tree.root, fileBytesMax).read(ruleFile);
   return 'bytes' in result ? result.bytes : undefined;
 }

@@ -1,5 +1,5 @@
 import { targetsOfCalls } from '../../bind/call-graph.js';
-import { filesByModule, importsInto } from '../../bind/index-memory.js';
+import { filesByModule, importsInto } from '../../bind/index-cache.js';
 import type {
   Card,
   CardForward,

@@ -3,39 +3,39 @@ import type { Readable, Writable } from 'node:stream';
 import { gitEnvironment } from './run-git.js';
 import { gitArguments } from './git-stream.js';
 
-/** `missing`: git does not have it, or not as a blob. */
+/** `missing`: git does not have the object, or it is not a blob. */
 export type BlobRead = { bytes: Buffer } | { refused: 'missing' | 'too large' };
 
-/** One blob that was asked for; answers come in the order of the questions. */
+/** A requested blob. Git answers in the order of the requests. */
 interface Question {
   id: string;
   resolve: (read: BlobRead) => void;
   reject: (error: Error) => void;
 }
 
-/** The head of an answer is an id, a type and a size. */
+/** The header of an answer is an id, a type and a size. */
 const headBytesMax = 256;
-/** How long one that was told to end may take. */
+/** How long the process may take to exit after `close`. */
 const closeMsMax = 2_000;
-/** How long a process may be silent while it owes an answer. */
+/** How long the process may be silent while an answer is outstanding. */
 const silenceMsMax = 60_000;
 const newline = 0x0a;
 const empty = Buffer.alloc(0);
 
 /** The answer that is being read. */
 interface Body {
-  /** Bytes that are to come, with the newline behind them. */
+  /** Bytes still to come, including the newline after the blob. */
   left: number;
-  /** Undefined for what is passed over. */
+  /** Undefined while a blob that is too large is skipped. */
   bytes: Buffer | undefined;
-  /** How much of `bytes` is there. */
+  /** Bytes of `bytes` that are filled. */
   filled: number;
   isBlob: boolean;
 }
 
 /**
- * Blobs of one repository, read by one `git cat-file --batch` that lives until `close`. When it dies, or
- * says what is no answer, everything that is open and asked from then on fails with a plain Error.
+ * Reads blobs of one repository through one `git cat-file --batch`, which runs until `close`. When the process dies or
+ * sends something unexpected, all outstanding and later reads fail with a plain Error.
  */
 export class BlobProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -48,7 +48,7 @@ export class BlobProcess {
   #failure: Error | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Blobs of more than `bytesMax` are passed over. */
+  /** Blobs of more than `bytesMax` are skipped. */
   constructor(folder: string, bytesMax: number, silenceMs = silenceMsMax) {
     this.#bytesMax = bytesMax;
     this.#silenceMs = silenceMs;
@@ -61,20 +61,20 @@ export class BlobProcess {
     this.#child = child;
     this.#ended = new Promise((resolve) => {
       child.once('error', (error) => {
-        this.#fail(`it cannot be run: ${error.message}`);
+        this.#fail(`it cannot be started: ${error.message}`);
         resolve();
       });
-      // When all that it said has been read.
+      // `close` comes after all output has been read.
       child.once('close', (code, signal) => {
         this.#fail(`it ended with ${signal ?? code ?? 'nothing'}`);
         resolve();
       });
     });
-    // A process that is gone says so itself; what is written to it then is of no interest.
+    // A process that has exited reports that itself; errors of later writes do not matter.
     child.stdin.on('error', () => undefined);
     child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
   }
-  /** `id`: of an object, in hex. Rejects with a plain Error when the process is gone. */
+  /** `id`: object id in hex. Rejects with a plain Error when the process is gone. */
   read(id: string): Promise<BlobRead> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
@@ -84,7 +84,7 @@ export class BlobProcess {
     });
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   async close(): Promise<void> {
     this.#child.stdin.end();
     const late = setTimeout(() => this.#child.kill('SIGKILL'), closeMsMax);
@@ -99,11 +99,11 @@ export class BlobProcess {
     this.#watch();
   }
 
-  /** Gives what follows the head. */
+  /** Returns the bytes after the header. */
   #takeHead(chunk: Buffer): Buffer {
     const end = chunk.indexOf(newline);
     this.#head = Buffer.concat([this.#head, end < 0 ? chunk : chunk.subarray(0, end)]);
-    if (this.#head.length > headBytesMax) this.#fail('it said what is no answer');
+    if (this.#head.length > headBytesMax) this.#fail('unexpected output');
     if (end < 0) return empty;
     const head = this.#head.toString('latin1');
     this.#head = empty;
@@ -113,8 +113,7 @@ export class BlobProcess {
 
   #begin(head: string): void {
     const [, id, type, digits] = /^([0-9a-f]+) ([a-z]+)(?: (\d+))?$/.exec(head) ?? [];
-    if (id === undefined || id !== this.#open[0]?.id)
-      return this.#fail('it said what is no answer');
+    if (id === undefined || id !== this.#open[0]?.id) return this.#fail('unexpected output');
     if (digits === undefined) return this.#answer({ refused: 'missing' });
     const size = Number(digits);
     const isBlob = type === 'blob';
@@ -123,10 +122,10 @@ export class BlobProcess {
     this.#body = { left: size + 1, bytes, filled: 0, isBlob };
   }
 
-  /** Gives what follows the body. */
+  /** Returns the bytes after the body. */
   #takeBody(body: Body, chunk: Buffer): Buffer {
     const more = chunk.subarray(0, body.left);
-    // The newline behind the bytes finds no room there.
+    // The newline after the blob does not fit and is dropped.
     body.filled += body.bytes === undefined ? 0 : more.copy(body.bytes, body.filled);
     body.left -= more.length;
     if (body.left === 0) {
@@ -148,11 +147,11 @@ export class BlobProcess {
     this.#watch();
   }
 
-  /** Silence is counted from the last that was heard or asked, while something is open. */
+  /** Restarts the silence timer while a request is outstanding. */
   #watch(): void {
     clearTimeout(this.#timer);
     if (this.#open.length === 0) return;
-    const tooLate = (): void => this.#fail(`it was silent for ${this.#silenceMs} ms`);
+    const tooLate = (): void => this.#fail(`no output for ${this.#silenceMs} ms`);
     this.#timer = setTimeout(tooLate, this.#silenceMs);
   }
 }

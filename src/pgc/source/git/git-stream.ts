@@ -2,18 +2,18 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { gitEnvironment, safeGit } from './run-git.js';
 
-/** `stopped`: whoever took the output wanted no more. `failed`: git is missing, broken, or says no. */
+/** `stopped`: the consumer ended it. `failed`: git is missing, broken, or exited with an error. */
 export type GitEnd = 'ended' | 'failed' | 'stopped' | 'bytes' | 'time' | 'aborted';
 
-export interface GitLimits {
+interface GitLimits {
   bytesMax: number;
   msMax: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Goes behind `safeGit`: what a later revision or the work tree says of older commits is not asked, for
- * `--as-of` must see nothing newer; and settings of a repository do not change what is printed.
+ * Used after `safeGit`. `--as-of` must not see anything newer, so replace objects and the mailmap are ignored; the
+ * other settings keep the output format independent of the repository's configuration.
  */
 const timelessGit = [
   '--no-replace-objects',
@@ -23,8 +23,8 @@ const timelessGit = [
 ];
 
 /**
- * Runs git in a folder and hands its output on as it comes, never more than `bytesMax`; `take` gives
- * false to end it. Resolves with how it ended, when the process is gone; what was handed on is good.
+ * Runs git in a folder and passes on its output in chunks, at most `bytesMax` in all. `take` returns false to stop.
+ * Resolves with the reason of the end after the process has exited; all chunks passed on are valid.
  */
 export async function streamGit(
   folder: string,
@@ -62,7 +62,7 @@ export async function streamGit(
   }
 }
 
-/** The whole output; of use only when `end` is `ended`. */
+/** The whole output; valid only when `end` is `ended`. */
 export async function collectGit(
   folder: string,
   args: readonly string[],
@@ -76,7 +76,7 @@ export async function collectGit(
   return { end, output: Buffer.concat(chunks) };
 }
 
-/** As every git here is called: no shell, no program that the repository names, nothing fetched. */
+/** Arguments for every git process: no pager, no program named by the repository, no replaced history. */
 export function gitArguments(args: readonly string[]): string[] {
   return [...safeGit, ...timelessGit, ...args];
 }
@@ -93,12 +93,12 @@ function startGit(
       windowsHide: true,
     });
   } catch {
-    // A zero byte in an argument, or more arguments than the system takes.
+    // A zero byte in an argument, or more arguments than the system allows.
     return undefined;
   }
 }
 
-/** Null for a process that was killed or never was. */
+/** Null for a process that was killed or did not start. */
 function exitOf(child: ChildProcessByStdio<null, Readable, null>): Promise<number | null> {
   return new Promise((resolve) => {
     child.once('exit', resolve);

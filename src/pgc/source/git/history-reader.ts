@@ -5,14 +5,14 @@ import { logFormat, LogReader } from './log-reader.js';
 import { headOf, revisionAt, type Revision } from './revision.js';
 import { eachEntry } from './tree-entries.js';
 
-/** The kernel has 1.1 million. */
-export const historyCommitsMax = 2_000_000;
-/** Some 20 million changed paths; the kernel has three. */
-export const historyBytesMax = 2 * 1024 * 1024 * 1024;
-export const historyMsMax = 180_000;
+/** The Linux kernel has 1.1 million. */
+const historyCommitsMax = 2_000_000;
+/** Enough for some 20 million changed paths; the Linux kernel has three. */
+const historyBytesMax = 2 * 1024 * 1024 * 1024;
+const historyMsMax = 180_000;
 
 export interface HistoryRequest {
-  /** A revision as git writes them; absent: HEAD. */
+  /** A revision as git writes it; absent: HEAD. */
   asOf?: string | undefined;
   commitsMax?: number;
   bytesMax?: number;
@@ -21,9 +21,9 @@ export interface HistoryRequest {
 }
 
 /**
- * The git history of the files of a folder (a work tree, a folder in one, or a bare repository), read in
- * one pass. Undefined: there is no usable git, or nothing was committed yet. What a limit cut off, or damage, is the
- * oldest; the history says so. Throws USAGE and REPO_UNREADABLE as `revisionAt` does, and INTERRUPTED.
+ * The git history of the files of a folder (a work tree, a folder in one, or a bare repository), read in one pass.
+ * Undefined without usable git or without commits. A limit or damage cuts off the oldest commits, and the history says
+ * so. Throws USAGE and REPO_UNREADABLE as `revisionAt`, and INTERRUPTED.
  */
 export async function historyOf(
   root: string,
@@ -56,11 +56,11 @@ export async function historyOf(
 }
 
 /**
- * Merges are left out: a merge itself changes nothing that its sides did not, and following first parents
- * alone would name whoever merged as the author of everything. Renames are not sought: that would compare
- * the contents of a whole history. Side branches that were merged without effect count (`--full-history`),
- * so that a file has one history whichever folder is indexed; the files of a commit are all of them
- * (`--full-diff`), so that a sweeping commit is known as such from a small folder too.
+ * Merges are left out: they change nothing that their sides did not, and following only first parents would make the
+ * person who merged the author of everything. Renames are not detected, because that compares the contents of a whole
+ * history. `--full-history` counts side branches that were merged without effect, so a file has the same history
+ * whichever folder is indexed. `--full-diff` lists all files of a commit, so a sweeping commit is recognised in a
+ * small folder, too.
  */
 async function readLog(
   root: string,
@@ -69,7 +69,7 @@ async function readLog(
   commitsMax: number,
   limits: Parameters<typeof streamGit>[2],
 ): Promise<GitEnd | 'commits'> {
-  // One more than is wanted tells that there are more.
+  // One commit more than the limit shows that there are more.
   const seen = { commits: 0 };
   const reader = new LogReader({
     commit: (head) => {
@@ -80,7 +80,7 @@ async function readLog(
       if (seen.commits <= commitsMax) builder.touch(pathBelow(prefix, path));
     },
   });
-  // The oldest commit of a shallow clone seems to add everything, which its author did not.
+  // The oldest commit of a shallow clone seems to add every file, which its author did not.
   const settings = isShallow ? ['-c', 'log.showRoot=false'] : [];
   const plain = [
     '--no-ext-diff',
@@ -91,7 +91,7 @@ async function readLog(
   ];
   const shape = ['-z', '--raw', '--no-abbrev', '--no-renames', '--encoding=UTF-8', logFormat];
   const which = ['--no-merges', '--full-history', '--full-diff', `--max-count=${commitsMax + 1}`];
-  // Without a path git has nothing to look for twice.
+  // Without a path argument git does not filter twice.
   const below = prefix.length === 0 ? [] : ['.'];
   const args = [...settings, 'log', ...plain, ...shape, ...which, commit, '--', ...below];
   const end = await streamGit(root, args, limits, (chunk) => {
@@ -101,7 +101,7 @@ async function readLog(
   return end === 'ended' && seen.commits > commitsMax ? 'commits' : end;
 }
 
-/** Undefined for what lies elsewhere. */
+/** Undefined for a path outside the folder. */
 function pathBelow(prefix: Buffer, path: Buffer): string | undefined {
   const isBelow =
     path.length > prefix.length && path.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;

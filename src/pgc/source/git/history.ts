@@ -1,64 +1,64 @@
 import { groupBy, NumberColumn, StringColumn, type Grouped } from '../../format/bytes.js';
 import type { CommitHead } from './log-reader.js';
-import { dayOf, plainName, plainSubject } from './plain.js';
+import { dayOf, cleanAuthor, cleanSubject } from './commit-text.js';
 
-/** A commit of more files says nothing of what belongs together: a rename, a new licence, a reformatting. */
-export const coChangeFilesMax = 50;
-/** Twice is chance. */
-export const coChangesMin = 3;
-/** Of the most frequent authors, and of the paths that change together with one. */
-export const topMax = 5;
+/** A commit of more files (a rename, a new licence, a reformatting) does not show which files belong together. */
+const coChangeFilesMax = 50;
+/** Fewer common commits may be chance. */
+const coChangesMin = 3;
+/** Limit for the most frequent authors of a file, and for the paths that change together with it. */
+const topMax = 5;
 
-/** Why older commits may be missing. `broken`: git failed on the way. */
+/** Why older commits may be missing. `broken`: git failed while reading. */
 export type HistoryCut = 'shallow' | 'commits' | 'bytes' | 'time' | 'broken';
 
-export interface CommitNote {
+interface CommitNote {
   commit: string;
   author: string;
-  /** `2026-11-01`: when it entered this history (UTC). */
+  /** UTC day of the committer date: `2026-11-01`. */
   date: string;
   subject: string;
 }
 
-/** What git says of one file. A file that was renamed begins anew. */
+/** The git history of one file. It begins at the last rename. */
 export interface FileHistory {
   commits: number;
-  /** Those of most commits first. */
+  /** Most commits first. */
   authors: { name: string; commits: number }[];
   authors_total: number;
   first: CommitNote;
   last: CommitNote;
-  /** `confidence`: together / commits of this file. */
+  /** `confidence`: common commits / commits of this file. */
   co_changes: { path: string; together: number; confidence: number }[];
 }
 
-/** Authors and changed paths of every commit, packed: kernels have a million. Newest first. */
+/** Authors and changed paths of all commits in typed columns: a kernel has a million. Newest first. */
 interface Columns {
-  /** Numbers of the paths, in their order. */
+  /** Path → number, ascending. */
   paths: ReadonlyMap<string, number>;
   authors: StringColumn;
   /** By commit. */
   authorOf: NumberColumn;
-  /** By commit: its first touch, and the end. */
+  /** By commit: its first entry in `touched`; then the end. */
   starts: NumberColumn;
-  /** By touch: the path that its commit changed. */
+  /** Path numbers, one for each change of a file by a commit. */
   touched: NumberColumn;
-  /** Commits of too many files. */
+  /** Commits of too many files for co-changes. */
   sweeping: Set<number>;
   /** By path. */
   first: (CommitHead | undefined)[];
   last: (CommitHead | undefined)[];
 }
 
-/** Takes commits as they come, newest first, and keeps what they say of the given paths. */
+/** Takes commits newest first, and keeps what they say about the given paths. */
 export class HistoryBuilder {
-  /** Commits that were told, also those that touch none of the paths. */
+  /** Commits seen, including those that touch none of the paths. */
   commits = 0;
   readonly #columns: Columns;
-  /** Numbers of authors by what git calls them: names are cleaned once. */
+  /** Author ids by the raw author text, so that each name is cleaned only once. */
   readonly #authorIds = new Map<string, number>();
   #head: CommitHead | undefined;
-  /** Of the commit that is being told: its paths, and the first of its touches. */
+  /** State of the current commit: number of its paths, and its first entry in `touched`. */
   #files = 0;
   #start = 0;
 
@@ -83,7 +83,7 @@ export class HistoryBuilder {
     this.#head = head;
   }
 
-  /** Undefined: a path outside the folder, which counts as a file of its commit. */
+  /** Undefined: a path outside the folder, which still counts as a file of its commit. */
   touch(path: string | undefined): void {
     this.#files += 1;
     const id = path === undefined ? undefined : this.#columns.paths.get(path);
@@ -95,7 +95,7 @@ export class HistoryBuilder {
     touched.push(id);
   }
 
-  /** Ends the building. */
+  /** Ends the building; the builder must not be used afterwards. */
   finish(commit: string, why: HistoryCut | undefined): History {
     this.#close();
     this.#columns.starts.push(this.#columns.touched.length);
@@ -117,13 +117,13 @@ export class HistoryBuilder {
   #authorId(author: string): number {
     const known = this.#authorIds.get(author);
     if (known !== undefined) return known;
-    const id = this.#columns.authors.id(plainName(author));
+    const id = this.#columns.authors.id(cleanAuthor(author));
     this.#authorIds.set(author, id);
     return id;
   }
 }
 
-/** What git knows of the files of one folder at one commit; nothing newer than that commit. */
+/** The git history of the files of one folder up to one commit. */
 export class History {
   readonly isComplete: boolean;
   readonly #columns: Columns;
@@ -131,10 +131,10 @@ export class History {
   readonly #authors: string[];
   /** The commits of each path. */
   readonly #byPath: Grouped;
-  /** Counts by path, all zero between two questions. */
+  /** Scratch counters by path, all zero between two calls. */
   readonly #together: Uint32Array;
 
-  /** `commits`: how many were read. `why`: what ended the reading too early. */
+  /** `commits`: how many were read. `why`: why the reading ended early. */
   constructor(
     readonly commit: string,
     readonly commits: number,
@@ -149,7 +149,7 @@ export class History {
     this.#together = new Uint32Array(this.#names.length);
   }
 
-  /** Undefined: the file is not in that commit, or none that was read has changed it. */
+  /** Undefined when the file is not in the commit, or no commit that was read changed it. */
   of(path: string): FileHistory | undefined {
     const id = this.#columns.paths.get(path);
     const first = id === undefined ? undefined : this.#columns.first[id];
@@ -179,7 +179,7 @@ export class History {
       .sort((a, b) => b.commits - a.commits || (a.name < b.name ? -1 : 1));
   }
 
-  /** At most `coChangeFilesMax` steps a commit, so that no pair needs to be kept. */
+  /** At most `coChangeFilesMax` steps for each commit, so that no pairs need to be stored. */
   #coChanges(id: number, commits: Uint32Array): FileHistory['co_changes'] {
     const { starts, touched, sweeping } = this.#columns;
     const met = new Set<number>();
@@ -213,10 +213,10 @@ function commitsByPath({ starts, touched }: Columns, pathCount: number): Grouped
   return { starts: groups, members: members.map((touch) => commitOf[touch] ?? 0) };
 }
 
-/** Of people's text only what is asked for is cleaned. */
+/** Cleaned only on request: most commits are never shown. */
 export function noteOf({ commit, author, seconds, subject }: CommitHead): CommitNote {
   return {
-    ...{ commit, author: plainName(author) },
-    ...{ date: dayOf(seconds), subject: plainSubject(subject) },
+    ...{ commit, author: cleanAuthor(author) },
+    ...{ date: dayOf(seconds), subject: cleanSubject(subject) },
   };
 }

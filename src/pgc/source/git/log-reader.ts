@@ -1,31 +1,31 @@
 import { NulTokens } from './nul-tokens.js';
 
-/** The head of one commit, as git says it: other people's text. */
+/** The head of one commit, as git prints it: untrusted text. */
 export interface CommitHead {
   commit: string;
-  /** Of the committer: when it entered this history. That of the author is whatever their clock said. */
+  /** Committer date. The author date is only what the author's clock showed. */
   seconds: number;
   author: string;
   subject: string;
 }
 
-export interface LogSink {
+interface LogSink {
   commit(head: CommitHead): void;
-  /** A path that the commit before changed; a view that is good for the call. */
+  /** A path changed by the current commit; the buffer is valid during the call only. */
   path(path: Buffer): void;
 }
 
-/** For `git log -z --raw`. Rows begin with a colon, so that no name can pass for anything else. */
+/** For `git log -z --raw`. Raw rows begin with a colon, so no file name can be taken for a header. */
 export const logFormat = '--format=%H%x00%ct%x00%an%x00%s';
 const headFields = 4;
-/** Enough of a subject for what is shown of it, at four bytes a character. */
+/** Enough for the displayed part of a subject, at four bytes a character. */
 const fieldBytesMax = 2_048;
 const colon = 0x3a;
 const newline = 0x0a;
 
 /** Reads `git log -z --raw` in `logFormat`. */
 export class LogReader {
-  /** What came is not such a log. */
+  /** The input is no such log. */
   isBroken = false;
   readonly #sink: LogSink;
   readonly #tokens = new NulTokens((token) => this.#take(token));
@@ -58,7 +58,7 @@ export class LogReader {
   }
 }
 
-/** The first row of a commit stands on a line of its own. */
+/** Git puts a newline before the first raw row of a commit. */
 function isRow(token: Buffer): boolean {
   return token[0] === colon || (token[0] === newline && token[1] === colon);
 }

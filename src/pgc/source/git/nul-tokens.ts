@@ -1,15 +1,15 @@
-/** No name and no subject that anyone wants is longer; the rest of one that is gets dropped. */
-export const tokenBytesMax = 64 * 1024;
+/** Longer names and subjects are cut here. */
+const tokenBytesMax = 64 * 1024;
 
 const empty = Buffer.alloc(0);
 
-/** Cuts a stream at its zero bytes: what git separates with `-z`, whatever else stands in a name. */
+/** Splits a stream at its zero bytes: the separators of git's `-z`, safe for any file name. */
 export class NulTokens {
   readonly #take: (token: Buffer, isCut: boolean) => void;
-  /** The beginning of a token whose end has not come yet. */
+  /** The beginning of a token that is not complete yet. */
   #begun = empty;
 
-  /** `take` gets a view that is good for the call; `isCut`: the token was longer than `tokenBytesMax`. */
+  /** `take`: the buffer is valid during the call only. `isCut`: the token was longer than `tokenBytesMax`. */
   constructor(take: (token: Buffer, isCut: boolean) => void) {
     this.#take = take;
   }
@@ -26,7 +26,7 @@ export class NulTokens {
     if (start < chunk.length) this.#begun = Buffer.from(this.#joined(chunk.subarray(start)));
   }
 
-  /** Grows to one byte more than a token may have, which tells that it is too long. */
+  /** Keeps at most one byte more than the limit, which shows that a token is too long. */
   #joined(more: Buffer): Buffer {
     if (this.#begun.length === 0) return more;
     const room = tokenBytesMax + 1 - this.#begun.length;

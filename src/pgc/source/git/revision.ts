@@ -1,25 +1,24 @@
 import { BusError } from '../../../errors/bus-error.js';
 import { collectGit } from './git-stream.js';
-import { plainLine } from './plain.js';
+import { printableLine } from './commit-text.js';
 
 const revisionCharsMax = 1_024;
-/** Longer than any path; `:/words` searches the messages of a whole history. */
+/** More than any path. `msMax`: `:/words` searches the messages of a whole history. */
 const limits = { bytesMax: 64 * 1024, msMax: 30_000 };
 
 /** One commit, as seen from a folder. */
 export interface Revision {
   /** 40 hex digits, or 64. */
   commit: string;
-  /** Of the folder in its work tree: empty, or `net/core/`; bytes, as git has them. */
+  /** The folder's path in its work tree, as bytes: empty, or `net/core/`. */
   prefix: Buffer;
-  /** History ends where a shallow clone was cut, not where it began. */
+  /** The clone is shallow: its history ends where it was cut. */
   isShallow: boolean;
 }
 
 /**
- * What `asOf`, or HEAD, means in a folder. Undefined when HEAD is asked for and there is no usable git,
- * or nothing was committed yet. Throws REPO_UNREADABLE when a revision is asked for where there is no git,
- * and USAGE when it names no commit.
+ * The commit that `asOf`, or HEAD, names in a folder. Undefined when `asOf` is absent and there is no usable git or no
+ * commit. Throws REPO_UNREADABLE when `asOf` is given and there is no git, USAGE when it names no commit.
  */
 export async function revisionAt(root: string, asOf: string): Promise<Revision>;
 export async function revisionAt(root: string, asOf?: string): Promise<Revision | undefined>;
@@ -34,16 +33,16 @@ export async function revisionAt(root: string, asOf?: string): Promise<Revision 
   const commit = await commitOf(root, asOf ?? 'HEAD');
   if (commit === undefined) {
     if (asOf === undefined) return undefined;
-    const detail = `"${plainLine(asOf)}" names no commit of ${root}`;
+    const detail = `"${printableLine(asOf)}" names no commit of ${root}`;
     throw new BusError('USAGE', { detail });
   }
-  // A prefix may hold newlines: it is all of what follows the first, but for the last.
+  // The prefix may hold newlines: it is everything between the first newline and the last.
   const cut = output.indexOf('\n');
   const isShallow = output.toString('latin1', 0, cut) === 'true';
   return { commit, prefix: output.subarray(cut + 1, -1), isShallow };
 }
 
-/** What HEAD names, be it there or not; undefined without git, and where nothing was committed yet. */
+/** The id that HEAD names, even when that object is missing; undefined without git or without commits. */
 export async function headOf(root: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
   const { end, output } = await collectGit(root, args, limits);
@@ -54,7 +53,7 @@ async function commitOf(root: string, revision: string): Promise<string | undefi
   if (revision === '' || revision.length > revisionCharsMax) return undefined;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
   const { end, output } = await collectGit(root, args, limits);
-  // `^main` is not a commit but all others; git would print it as it stands.
+  // `^main` excludes a commit; git prints it with its caret.
   const [, commit] = /^([0-9a-f]{40,64})\n$/.exec(output.toString('latin1')) ?? [];
   return end === 'ended' ? commit : undefined;
 }

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** The list of a kernel with its history of configurations is about 8 MiB. */
+/** The listing of a kernel takes about 8 MiB. */
 const outputBytesMax = 256 * 1024 * 1024;
 const deadlineMs = 120_000;
 
-/** Goes before every subcommand: settings of a repository that would run a program. */
+/** Goes before every subcommand: disables settings of a repository that would run a program. */
 export const safeGit = [
-  // Because nothing of it is run, it may be somebody else's: services read trees that they do not own.
+  // Services read trees that other users own. That is safe here because nothing of the repository is executed.
   '-c',
   'safe.directory=*',
   '-c',
@@ -17,7 +17,7 @@ export const safeGit = [
   'core.hooksPath=/dev/null',
   '-c',
   'log.showSignature=false',
-  // Should something ask for a signature after all: a program that only fails.
+  // If something asks for a signature all the same: a program that only fails.
   ...['gpg', 'gpg.openpgp', 'gpg.x509', 'gpg.ssh'].flatMap((kind) => [
     '-c',
     `${kind}.program=false`,
@@ -26,11 +26,10 @@ export const safeGit = [
 ] as const;
 
 /**
- * Runs git in a folder and gives its output; undefined when git is missing, broken, says no,
- * or says more than `bytesMax`.
- * The repository is not trusted: nothing that its configuration names is run, and nothing is fetched.
+ * Runs git in a folder and returns its output; undefined when git is missing, broken, exits with an error or prints
+ * more than `bytesMax`. The repository is not trusted: nothing its configuration names is run, and nothing is fetched.
  */
-export async function git(
+export async function runGit(
   folder: string,
   args: readonly string[],
   timeoutMs = deadlineMs,
@@ -51,7 +50,7 @@ export async function git(
   }
 }
 
-/** Without GIT_DIR and its kin: a hook that calls us must not redirect us to its own repository. */
+/** Without GIT_DIR and similar variables: a hook that calls us must not redirect us to its own repository. */
 export function gitEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   return {

@@ -1,48 +1,56 @@
 import { streamGit, type GitEnd } from './git-stream.js';
 import { NulTokens } from './nul-tokens.js';
 
-/** A kernel with its 80 000 files takes 8 MiB. */
+/** A kernel of 80 000 files takes 8 MiB. */
 const listingBytesMax = 512 * 1024 * 1024;
 const listingMsMax = 120_000;
 
-/** One row of the tree of a commit; never a folder. */
+/** One entry of a commit's tree; never a folder. */
 export interface TreeEntry {
   /** `100644`, `100755`, `120000` for a symbolic link, `160000` for a submodule. */
   mode: string;
-  /** Of the object, in hex. */
+  /** Object id in hex. */
   id: string;
   /** Relative to the folder. */
   path: string;
-  /** False when `path` is only like the name: not UTF-8, or longer than any path can be. */
+  /** False when `path` only resembles the name: not UTF-8, or cut. */
+  isExact: boolean;
+}
+
+export interface FileName {
+  name: string;
+  /** False when the name is not UTF-8; such a file cannot be opened by `name`. */
   isExact: boolean;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Tells every entry of a commit below `folder`, in git's order. */
+/** Calls back for every entry of a commit below `folder`, in git's order. */
 export async function eachEntry(
   folder: string,
   commit: string,
-  tell: (entry: TreeEntry) => void,
+  visit: (entry: TreeEntry) => void,
   signal?: AbortSignal,
 ): Promise<GitEnd> {
   const rows = new NulTokens((row, isCut) => {
     const tab = row.indexOf('\t');
     const [mode = '', , id = ''] = row.toString('latin1', 0, tab).split(' ');
-    tell({ mode, id, ...nameOf(row.subarray(tab + 1), isCut) });
+    const { name, isExact } = fileNameOf(row.subarray(tab + 1));
+    visit({ mode, id, path: name, isExact: isExact && !isCut });
   });
   const limits = { bytesMax: listingBytesMax, msMax: listingMsMax, signal };
-  // In a folder git lists what is below it, with names relative to it.
+  // In a sub-folder, git lists only what is below it, with paths relative to it.
   return streamGit(folder, ['ls-tree', '-r', '-z', commit], limits, (chunk) => {
     rows.push(chunk);
     return true;
   });
 }
 
-function nameOf(bytes: Buffer, isCut: boolean): Pick<TreeEntry, 'path' | 'isExact'> {
+/** Decodes a file name. */
+export function fileNameOf(bytes: Buffer): FileName {
   try {
-    return { path: decoder.decode(bytes), isExact: !isCut };
+    return { name: decoder.decode(bytes), isExact: true };
   } catch {
-    return { path: bytes.toString('utf8'), isExact: false };
+    return { name: bytes.toString('utf8'), isExact: false };
   }
 }

@@ -259,7 +259,7 @@ describe('declared layers', () => {
 
   test.each([
     ['{', `${layersFile}: `],
-    ['[]', `${layersFile}: the whole: `],
+    ['[]', `${layersFile}: top level: `],
     ['{"layers":[],"allowed":[]}', `${layersFile}: layers: `],
     ['{"layers":[{"name":"a","paths":[]}],"allowed":[]}', `${layersFile}: layers[0].paths: `],
     ['{"layers":[{"name":"a","paths":["x"],"z":1}],"allowed":[]}', `${layersFile}: layers[0]: `],

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/pgc/plan/manifest.js';
 import { openIndex } from '../../../../src/pgc/search/open-index.js';
 import { diskBytesMin } from '../../../../src/pgc/build/run-budget.js';
-import { Sweeper } from '../../../../src/pgc/build/sweeper.js';
+import { IndexCleaner } from '../../../../src/pgc/build/index-cleaner.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
 const sources = { 'mm/a.c': 'int a(void)\n{\n\treturn b();\n}\n', 'net/b.c': 'int b;\n' };
@@ -147,10 +147,10 @@ test('where it is not known what is served, only what is half written is removed
   await using at = await bench();
   await writeFile(join(at.place.segments, 'x.seg.1.tmp'), '');
   const before = (await readdir(at.place.segments)).sort();
-  await using sweeper = await Sweeper.begin(at.place, undefined);
+  await using cleaner = await IndexCleaner.begin(at.place, undefined);
   expect((await readdir(at.place.segments)).sort()).toEqual(
     before.filter((name) => !name.endsWith('.tmp')),
   );
-  await sweeper.keep([]);
+  await cleaner.setServed([]);
   expect(await readdir(at.place.segments)).toEqual([]);
 });

@@ -60,7 +60,7 @@ describe('mined facts', () => {
     const manifest = (await readdir(place.facts)).find((name) => name.startsWith('MANIFEST'));
     await damage(place.facts, manifest ?? '');
     await using opened = await openFacts(place, '/somewhere', {});
-    expect(opened.note).toMatch(/^everything is mined anew, for the store at /);
+    expect(opened.note).toMatch(/^all files are mined again: /);
     expect(opened.facts.has(of)).toBe(false);
     await opened.facts.put(of, facts);
     await opened.facts.flush();

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { HistoryBuilder, type HistoryCut } from '../../../../src/pgc/source/git/history.js';
 import { changeOf, lineageItems } from '../../../../src/pgc/overlay/history-items.js';
-import { dayOf, plainLine, plainName, plainSubject } from '../../../../src/pgc/source/git/plain.js';
+import {
+  dayOf,
+  printableLine,
+  cleanAuthor,
+  cleanSubject,
+} from '../../../../src/pgc/source/git/commit-text.js';
 
 const noon = Date.UTC(2026, 10, 1, 12) / 1_000;
 const daySeconds = 86_400;
@@ -68,31 +73,33 @@ describe('lineage items', () => {
 
 describe('the text of other people', () => {
   test('is one line without anything that a terminal obeys', () => {
-    expect(plainLine(' a\tb\r\n\u001b[31mc\u0000\u202ed\u2028e\u009bf ')).toBe('a b [31mc d e f');
-    expect(plainLine('Łukasz Ünal 李')).toBe('Łukasz Ünal 李');
+    expect(printableLine(' a\tb\r\n\u001b[31mc\u0000\u202ed\u2028e\u009bf ')).toBe(
+      'a b [31mc d e f',
+    );
+    expect(printableLine('Łukasz Ünal 李')).toBe('Łukasz Ünal 李');
   });
 
   test('has at most 120 characters and no half ones', () => {
-    expect(plainLine('x'.repeat(120))).toBe('x'.repeat(120));
-    expect(plainLine('x'.repeat(121))).toBe(`${'x'.repeat(119)}…`);
-    expect(plainLine(`${'x'.repeat(118)}${'😀'.repeat(9)}`)).toBe(`${'x'.repeat(118)}…`);
-    expect(plainLine(`a${' '.repeat(1_000_000)}b`)).toBe('a…');
+    expect(printableLine('x'.repeat(120))).toBe('x'.repeat(120));
+    expect(printableLine('x'.repeat(121))).toBe(`${'x'.repeat(119)}…`);
+    expect(printableLine(`${'x'.repeat(118)}${'😀'.repeat(9)}`)).toBe(`${'x'.repeat(118)}…`);
+    expect(printableLine(`a${' '.repeat(1_000_000)}b`)).toBe('a…');
   });
 
   test('never shows an address as a name', () => {
-    expect(plainName('Ann <ann@example.org>')).toBe('Ann');
-    expect(plainName('ann@example.org')).toBe('ann');
-    expect(plainName('')).toBe('unknown');
-    expect(plainName('<ann@example.org>')).toBe('unknown');
+    expect(cleanAuthor('Ann <ann@example.org>')).toBe('Ann');
+    expect(cleanAuthor('ann@example.org')).toBe('ann');
+    expect(cleanAuthor('')).toBe('unknown');
+    expect(cleanAuthor('<ann@example.org>')).toBe('unknown');
   });
 
   test('shows no credential', () => {
     const token = `ghp_${'a1B2'.repeat(9)}`;
-    expect(plainSubject(`ci: use ${token} again`)).toBe('ci: use [redacted] again');
-    expect(plainSubject('set password=hunter2-hunter2 for all')).toBe(
+    expect(cleanSubject(`ci: use ${token} again`)).toBe('ci: use [redacted] again');
+    expect(cleanSubject('set password=hunter2-hunter2 for all')).toBe(
       'set password=[redacted] for all',
     );
-    expect(plainSubject('parser: token: 3 cases')).toBe('parser: token: 3 cases');
+    expect(cleanSubject('parser: token: 3 cases')).toBe('parser: token: 3 cases');
   });
 
   test('dates are days, also where a clock was wrong', () => {

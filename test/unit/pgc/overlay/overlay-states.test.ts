@@ -156,7 +156,7 @@ describe('a run', () => {
     await using at = await bench();
     await at.index();
     await using notice = await BuildNotice.begin(at.place);
-    await notice.tell(new Map([['mm', ['O4' as const]]]));
+    await notice.add(new Map([['mm', ['O4' as const]]]));
     expect(await readBuilding(at.place)).toEqual(new Map([['mm', new Set(['O4'])]]));
     const path = join(at.place.folder, 'building.json');
     const overlays = { mm: ['O4'] };

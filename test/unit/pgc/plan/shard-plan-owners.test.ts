@@ -70,11 +70,11 @@ describe('MAINTAINERS', () => {
   test.each([
     ['F:	mm/\n', 'line 1: F: before the title'],
     ['A\nF:\n', 'line 2: a pattern is missing'],
-    ['A\nF:	/etc\n', 'line 2: /etc lies outside'],
-    ['A\nF:	a\nF:	b/../../c\n', 'line 3: b/../../c lies outside'],
+    ['A\nF:	/etc\n', 'line 2: /etc is outside'],
+    ['A\nF:	a\nF:	b/../../c\n', 'line 3: b/../../c is outside'],
     ['A\nM:	me\nF:	a[b\n', 'line 3: a[b has a [ without'],
     [`A\nF:	${'a'.repeat(1_001)}\n`, 'line 2: a pattern has more than'],
-    ['prose\n\nmore prose\n', 'line 4: nothing in it names a path'],
+    ['prose\n\nmore prose\n', 'line 4: no line names a path'],
   ])('what is wrong in %j is told with its line', (text, told) => {
     const failure = failureOf(() =>
       sectionsOf({ owners: 'maintainers', file: 'MAINTAINERS', text }),

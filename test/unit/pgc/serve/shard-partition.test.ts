@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { partOf, type Weighted } from '../../../../src/pgc/serve/shard-parts.js';
+import { partOf, type Weighted } from '../../../../src/pgc/serve/shard-partition.js';
 
 const plans = fc
   .uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: 60 })

@@ -186,7 +186,7 @@ describe('a source tree', () => {
     await writeFile(join(tree.root, '.git/index'), 'no index');
     const { files, note } = await (await SourceTree.open(tree.root)).list();
     expect(files.map((file) => file.path)).toEqual(['a.c', 'b.c']);
-    expect(note).toBe('git cannot list this tree; what it would ignore is read as well');
+    expect(note).toBe('git cannot list this tree; files that it would ignore are read as well');
   });
 
   test('of a bare repository needs a revision', async () => {

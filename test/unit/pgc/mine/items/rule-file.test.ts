@@ -70,7 +70,7 @@ describe('a rule file', () => {
 
   test('that is wrong is refused with the place', () => {
     const wrong: [unknown, string][] = [
-      [{ rule: [] }, 'the whole: Unrecognized key: "rule"'],
+      [{ rule: [] }, 'top level: Unrecognized key: "rule"'],
       [{ rules: [{ ...copies, severity: 'bad' }] }, 'rules[0].severity: '],
       [{ rules: [rawQuery, { ...copies, cwe: '120' }] }, 'rules[1].cwe: CWE-120 for example'],
       [{ rules: [{ ...copies, languages: ['cobol'] }] }, 'rules[0].languages[0]: '],

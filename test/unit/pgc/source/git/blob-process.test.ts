@@ -41,16 +41,16 @@ describe('a process that reads blobs', () => {
   });
 
   test.each([
-    ['printf "hello world\\n"; exec sleep 9', 'it said what is no answer'],
-    ['head -c 9000 /dev/zero; exec sleep 9', 'it said what is no answer'],
-    [`printf "${'b'.repeat(40)} blob 1\\nx\\n"; exec sleep 9`, 'it said what is no answer'],
+    ['printf "hello world\\n"; exec sleep 9', 'unexpected output'],
+    ['head -c 9000 /dev/zero; exec sleep 9', 'unexpected output'],
+    [`printf "${'b'.repeat(40)} blob 1\\nx\\n"; exec sleep 9`, 'unexpected output'],
     [`printf "${id} blob 9\\nx"`, 'it ended with 0'],
-    ['exec sleep 9', 'it was silent for 200 ms'],
+    ['exec sleep 9', 'no output for 200 ms'],
     ['exit 3', 'it ended with 3'],
   ])('fails all that is asked of it when it does not behave: %s', async (script, why) => {
     await using tree = await gitThat(script);
     // On a busy machine a shell takes its time to say anything.
-    const blobs = new BlobProcess(tree.root, 1_000, why.includes('silent') ? 200 : 20_000);
+    const blobs = new BlobProcess(tree.root, 1_000, why.includes('200 ms') ? 200 : 20_000);
     for (const outcome of await Promise.allSettled([blobs.read(id), blobs.read(id)]))
       expect(String((outcome as PromiseRejectedResult).reason)).toContain(why);
     await expect(blobs.read(id)).rejects.toThrow(why);
@@ -75,5 +75,5 @@ test('where git is not installed there is no history, and a revision is refused'
   await expect(RevisionTree.open(tree.root, 'HEAD')).rejects.toMatchObject({
     code: 'REPO_UNREADABLE',
   });
-  await expect(new BlobProcess(tree.root, 1_000).read(id)).rejects.toThrow('it cannot be run');
+  await expect(new BlobProcess(tree.root, 1_000).read(id)).rejects.toThrow('it cannot be started');
 });

@@ -4,15 +4,14 @@ import { cardFileName } from '../search/card/card-file.js';
 import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
 
 /**
- * Removes what is not served: what a killed run left half written, what a failed one has written in vain
- * (on a full disk the next one needs the space), and what a new index replaces. Only for the process that
- * holds the lock of the facts.
+ * Removes files that are not served: those of a killed run, those of a failed one (after a full disk the next run
+ * needs the space), and those that a new index replaces. Only for the process that holds the lock of the facts.
  */
-export class Sweeper implements AsyncDisposable {
+export class IndexCleaner implements AsyncDisposable {
   readonly #place: IndexPlace;
-  /** Undefined: it is not known what is served, an older version may know; nothing of it is removed. */
+  /** Undefined: it is not known what is served (an older version may know), so nothing is removed. */
   #served: readonly ManifestShard[] | undefined;
-  /** What stood in `segments/` when the run began, and what it did not remove. */
+  /** Files in `segments/` that were there when the run began and were kept. */
   #found: ReadonlySet<string> = new Set();
 
   private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
@@ -23,53 +22,53 @@ export class Sweeper implements AsyncDisposable {
   static async begin(
     place: IndexPlace,
     served: readonly ManifestShard[] | undefined,
-  ): Promise<Sweeper> {
-    const sweeper = new Sweeper(place, served);
-    sweeper.#found = new Set(await sweeper.#sweep());
-    return sweeper;
+  ): Promise<IndexCleaner> {
+    const cleaner = new IndexCleaner(place, served);
+    cleaner.#found = new Set(await cleaner.#clean());
+    return cleaner;
   }
 
   /**
-   * Files of these shards that have come since it began, also in the place of served ones that were lost: they
-   * have to reach the disk before a manifest names them. What was there is there, or was replaced by `writeAtomically`.
+   * Files of these shards written since the run began. They must reach the disk before a manifest names them. Older
+   * files are on disk already, or were replaced by `writeAtomically`.
    */
-  unsettled(shards: readonly ManifestShard[]): string[] {
+  written(shards: readonly ManifestShard[]): string[] {
     return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
   }
 
-  /** From now on these are served. */
-  async keep(shards: readonly ManifestShard[]): Promise<void> {
+  /** Call after the swap: these shards are served from now on. */
+  async setServed(shards: readonly ManifestShard[]): Promise<void> {
     this.#served = shards;
-    await this.#sweep();
+    await this.#clean();
   }
 
-  /** From now on it is not known which of two indexes is served: nothing of either is removed. */
-  release(): void {
+  /** Call when it is unknown which of two indexes is served: nothing of either is removed. */
+  keepAll(): void {
     this.#served = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#sweep();
+    await this.#clean();
   }
 
-  /** Resolves with what it left in `segments/`. */
-  async #sweep(): Promise<string[]> {
+  /** Resolves with the names that it kept in `segments/`. */
+  async #clean(): Promise<string[]> {
     const { folder, segments, cards } = this.#place;
-    const left = await remove(segments, this.#isLeft());
+    const left = await remove(segments, this.#isStale());
     await remove(folder, isTemporary);
     const current = new Set(this.#served?.map(cardFileName));
     await remove(cards, (name) => this.#served !== undefined && !current.has(name));
     return left;
   }
 
-  #isLeft(): (name: string) => boolean {
+  #isStale(): (name: string) => boolean {
     if (this.#served === undefined) return isTemporary;
     const current = new Set(this.#served.flatMap(filesOf));
     return (name) => !current.has(name);
   }
 }
 
-/** Resolves with the names of the others. What cannot be removed now is no failure of the run: the next one tries again. */
+/** Resolves with the names of the other files. A file that cannot be removed now is left to the next run. */
 async function remove(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
   const others: string[] = [];
   for (const name of await readdir(folder).catch((): string[] => [])) {
