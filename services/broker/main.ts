@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../src/base/clock.js';
 import { Scope } from '../../src/base/scope.js';
 import { Broker } from '../../src/broker/broker.js';
-import { Permissions } from '../../src/broker/permissions.js';
+import { Permissions } from '../../src/broker/session/permissions.js';
 import type { Config } from '../../src/config/config.js';
 import { KeyRing } from '../../src/config/key-ring.js';
 import { ensureRoleSecrets } from '../../src/config/keys.js';

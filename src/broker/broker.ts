@@ -28,26 +28,26 @@ import {
   type PresenceEvent,
   type StatusAnswer,
 } from '../wire/messages.js';
-import { AcceptLatency } from './accept-latency.js';
+import { AcceptLatency } from './mail/accept-latency.js';
 import { taskRole } from './commands/enrol.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
-import { Door, type Claim, type ProofNeeded } from './door.js';
+import { Door, type Claim, type ProofNeeded } from './session/session-handler.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
 import { defaultLimits, type BrokerLimits } from './limits.js';
 import { viewOf } from './letters.js';
 import type { Letter } from './mailbox.js';
 import { Mailboxes } from './mailboxes.js';
 import { Outboxes } from './outboxes.js';
-import { Permissions } from './permissions.js';
-import { expiredPeers, isLate, type Tick } from './presence.js';
-import { StrangerRates } from './rate-limit.js';
+import { Permissions } from './session/permissions.js';
+import { expiredPeers, isLate, type Tick } from './session/silence.js';
+import { StrangerRates } from './session/rate-limit.js';
 import { Registry } from './registry.js';
 import { Requests } from './requests.js';
-import { Sessions, type Session } from './sessions.js';
+import { Sessions, type Session } from './session/sessions.js';
 import type { Taker } from './takers.js';
 import { Topics } from './topics.js';
-import { Voice } from './voice.js';
+import { Voice } from './writer.js';
 
 const noBody = Buffer.alloc(0);
 

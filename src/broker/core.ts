@@ -9,13 +9,13 @@ import type {
   PresenceEvent,
   StatusAnswer,
 } from '../wire/messages.js';
-import type { AcceptLatency } from './accept-latency.js';
+import type { AcceptLatency } from './mail/accept-latency.js';
 import type { BrokerLimits } from './limits.js';
 import type { Letter } from './mailbox.js';
 import type { Mailboxes } from './mailboxes.js';
 import type { Registry } from './registry.js';
 import type { Requests } from './requests.js';
-import type { Session, Sessions } from './sessions.js';
+import type { Session, Sessions } from './session/sessions.js';
 import type { Topics } from './topics.js';
 
 /** What a command may use of the broker. */

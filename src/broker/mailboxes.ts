@@ -12,13 +12,13 @@ import {
   type MessageAnswer,
   type MessageView,
 } from '../wire/messages.js';
-import { Dedupe } from './dedupe.js';
+import { Dedupe } from './mail/dedupe.js';
 import { letterOf, redelivery, settleOperations, stateOperation, viewOf } from './letters.js';
 import type { BrokerLimits } from './limits.js';
 import { Mailbox, type Consumer, type Letter } from './mailbox.js';
-import { MailIndex } from './mail-index.js';
+import { MailIndex } from './mail/mail-index.js';
 import { fits, Takers, type Taker } from './takers.js';
-import { Timeline } from './timeline.js';
+import { Timeline } from './mail/schedule.js';
 
 /** Bodies read from disk at once. */
 const fetchMax = 256;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lifecycleMachine } from '../../src/broker/lifecycle.machine.js';
-import { sessionMachine } from '../../src/broker/session.machine.js';
+import { sessionMachine } from '../../src/broker/session/session.machine.js';
 import { connectionMachine } from '../../src/client/connection.machine.js';
 import { transitionTable } from './walk.js';
 

@@ -3,7 +3,7 @@ import { parseAddress } from '../../wire/address.js';
 import { Command } from '../../wire/frame.js';
 import { creditCodec } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 import { actingFor, makeKnown } from './post.js';
 
 /** How much of a mailbox this session takes unsettled, from now on. */

@@ -2,7 +2,7 @@ import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 import { overReason, taskRole } from './enrol.js';
 import { mailboxFor } from './recipient.js';
 import { checkStored, textCharsMax } from './texts.js';

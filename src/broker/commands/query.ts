@@ -15,7 +15,7 @@ import {
   type AgentView,
 } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 import { ownsMailbox } from './settle.js';
 
 /** Look-ups; nothing is changed by them. */

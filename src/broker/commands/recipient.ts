@@ -2,7 +2,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { parseAddress } from '../../wire/address.js';
 import type { Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 
 /** Who gets a live message: only whoever is there. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME, UNAUTHORISED. */
 export function liveRecipient(core: BrokerCore, session: Session, frame: Frame): Session {

@@ -3,7 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { Command } from '../../wire/frame.js';
 import { agentRecordCodec } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 
 /** The agent's public record: stored, then accepted, then told to the others. */
 export const register: CommandRun = async (core, session, frame) => {

@@ -2,7 +2,7 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import { parseAddress } from '../../wire/address.js';
 import { Command, readdress, type Frame } from '../../wire/frame.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 import { post } from './post.js';
 import { liveRecipient } from './recipient.js';
 import { checkLengths } from './texts.js';

@@ -3,7 +3,7 @@ import { Command } from '../../wire/frame.js';
 import { settleCodec, type Settle } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Letter } from '../mailbox.js';
-import type { Session } from '../sessions.js';
+import type { Session } from '../session/sessions.js';
 import { plain } from './texts.js';
 
 /** Messages named by one frame; more are refused TOO_LARGE. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AcceptLatency } from '../../../src/broker/accept-latency.js';
+import { AcceptLatency } from '../../../src/broker/mail/accept-latency.js';
 
 test('what was slow long ago is forgotten in the recent latency and kept in the total', () => {
   const latency = new AcceptLatency();

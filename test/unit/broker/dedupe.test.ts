@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Dedupe } from '../../../src/broker/dedupe.js';
+import { Dedupe } from '../../../src/broker/mail/dedupe.js';
 import { seenKey } from '../../../src/store/keys.js';
 
 const limits = { seenPerSenderMax: 10, seenMax: 100_000, seenMs: 1_000 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Permissions } from '../../../src/broker/permissions.js';
+import { Permissions } from '../../../src/broker/session/permissions.js';
 
 const permissions = new Permissions();
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RateLimit, StrangerRates } from '../../../src/broker/rate-limit.js';
+import { RateLimit, StrangerRates } from '../../../src/broker/session/rate-limit.js';
 
 const rate = { framesPerS: 100, bytesPerS: 10_000 };
 

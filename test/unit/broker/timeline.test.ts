@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Timeline } from '../../../src/broker/timeline.js';
+import { Timeline } from '../../../src/broker/mail/schedule.js';
 
 test('whatever was added comes out in the order of its time, and not before it', () => {
   fc.assert(

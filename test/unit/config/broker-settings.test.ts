@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Permissions } from '../../../src/broker/permissions.js';
+import { Permissions } from '../../../src/broker/session/permissions.js';
 import { loadConfig, type Config } from '../../../src/config/config.js';
 import { temporaryFolder } from '../../support/temporary.js';
 

@@ -1,5 +1,5 @@
 import { assign, setup } from 'xstate';
-import type { GoodbyeReason } from '../wire/messages.js';
+import type { GoodbyeReason } from '../../wire/messages.js';
 
 export type SessionEvent =
   /** HELLO, found acceptable. `proof`: its role must prove itself. */

@@ -1,8 +1,8 @@
 import type { SnapshotFrom } from 'xstate';
-import type { PeerId } from '../transport/port.js';
+import type { PeerId } from '../../transport/port.js';
 import type { sessionMachine } from './session.machine.js';
 import type { Rights } from './permissions.js';
-import type { Peer } from './presence.js';
+import type { Peer } from './silence.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** One connection. What decides its next state is in `snapshot`; the rest is what its frames need. */

@@ -1,4 +1,4 @@
-import type { PeerId } from '../transport/port.js';
+import type { PeerId } from '../../transport/port.js';
 
 /** How many milliseconds' worth of a rate may come at once. */
 const burstMs = 1_000;

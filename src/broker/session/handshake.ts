@@ -1,10 +1,10 @@
-import { isName, newId } from '../base/ids.js';
-import { BusError } from '../errors/bus-error.js';
-import { start } from '../machine/step.js';
-import type { PeerId } from '../transport/port.js';
-import { protocolVersion } from '../wire/frame.js';
-import { helloCodec, type Hello } from '../wire/messages.js';
-import { incarnationAheadMsMax, provingMsMax, type BrokerLimits } from './limits.js';
+import { isName, newId } from '../../base/ids.js';
+import { BusError } from '../../errors/bus-error.js';
+import { start } from '../../machine/step.js';
+import type { PeerId } from '../../transport/port.js';
+import { protocolVersion } from '../../wire/frame.js';
+import { helloCodec, type Hello } from '../../wire/messages.js';
+import { incarnationAheadMsMax, provingMsMax, type BrokerLimits } from '../limits.js';
 import type { Rights } from './permissions.js';
 import { RateLimit } from './rate-limit.js';
 import { sessionMachine } from './session.machine.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expiredPeers } from '../../../src/broker/presence.js';
+import { expiredPeers } from '../../../src/broker/session/silence.js';
 
 const peers = [
   { id: 'fresh', lastHeardMs: 9_500, silenceMaxMs: 1_000 },

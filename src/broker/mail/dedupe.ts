@@ -1,5 +1,5 @@
-import { seenKey } from '../store/keys.js';
-import type { Operation } from '../store/port.js';
+import { seenKey } from '../../store/keys.js';
+import type { Operation } from '../../store/port.js';
 
 interface Seen {
   seq: number;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '../base/ids.js';
-import type { SparseTrace } from '../base/sparse-trace.js';
-import { asBusError, BusError } from '../errors/bus-error.js';
-import { step } from '../machine/step.js';
-import type { Listener, PeerId } from '../transport/port.js';
-import { parseAddress } from '../wire/address.js';
-import { Command, frameBytesMax, type Frame } from '../wire/frame.js';
+import { newId } from '../../base/ids.js';
+import type { SparseTrace } from '../../base/sparse-trace.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
+import { step } from '../../machine/step.js';
+import type { Listener, PeerId } from '../../transport/port.js';
+import { parseAddress } from '../../wire/address.js';
+import { Command, frameBytesMax, type Frame } from '../../wire/frame.js';
 import {
   challengeCodec,
   goodbyeCodec,
@@ -13,19 +13,19 @@ import {
   welcomeCodec,
   type GoodbyeReason,
   type Hello,
-} from '../wire/messages.js';
-import { proofOf, proves } from '../wire/proof.js';
-import { taskRole } from './commands/enrol.js';
-import { ownsMailbox } from './commands/settle.js';
-import type { BrokerCore } from './core.js';
-import { checkedHello, newSession } from './greeting.js';
-import { silentIntervalsMax } from './limits.js';
-import type { Outboxes } from './outboxes.js';
+} from '../../wire/messages.js';
+import { proofOf, proves } from '../../wire/proof.js';
+import { taskRole } from '../commands/enrol.js';
+import { ownsMailbox } from '../commands/settle.js';
+import type { BrokerCore } from '../core.js';
+import { checkedHello, newSession } from './handshake.js';
+import { silentIntervalsMax } from '../limits.js';
+import type { Outboxes } from '../outboxes.js';
 import type { Permissions } from './permissions.js';
 import type { StrangerRates } from './rate-limit.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
 import type { Session } from './sessions.js';
-import type { Voice } from './voice.js';
+import type { Voice } from '../writer.js';
 
 const nonceBytes = 32;
 /** When clients of a broker that goes away come back. */

@@ -1,4 +1,4 @@
-import { asBusError } from '../errors/bus-error.js';
+import { asBusError } from '../../errors/bus-error.js';
 import {
   deadPrefix,
   messagePrefix,
@@ -6,13 +6,13 @@ import {
   seenPrefix,
   seqOfKey,
   statePrefix,
-} from '../store/keys.js';
-import type { Operation, Store } from '../store/port.js';
-import { decodeFrame } from '../wire/frame.js';
-import { messageViewCodec, type MessageView } from '../wire/messages.js';
+} from '../../store/keys.js';
+import type { Operation, Store } from '../../store/port.js';
+import { decodeFrame } from '../../wire/frame.js';
+import { messageViewCodec, type MessageView } from '../../wire/messages.js';
 import type { Dedupe } from './dedupe.js';
-import { letterOf, readSeen, restore } from './letters.js';
-import type { Letter } from './mailbox.js';
+import { letterOf, readSeen, restore } from '../letters.js';
+import type { Letter } from '../mailbox.js';
 
 /** Sequence numbers reserved on disk at once, so that not every message has to write the next one. */
 const seqBlock = 10_000;

@@ -1,4 +1,4 @@
-import { Histogram, quantileOf } from '../base/histogram.js';
+import { Histogram, quantileOf } from '../../base/histogram.js';
 
 /** A quantile is over the last one to two times as many. */
 const recentRecords = 4_096;
