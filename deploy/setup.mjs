@@ -22,7 +22,7 @@ const policy = path.join(root, 'src/attention/classify/policy.yaml');
 const dist = path.join(root, 'dist');
 /** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
 const compiler = 'node_modules/typescript-native/bin/tsc';
-/** Small, and read by most programs: in as few files as ours. The others keep their own ways to find what they load. */
+/** Small packages that most programs load: bundled with our code. All others load as installed. */
 const bundled = /^(commander|entities|linkify-it|markdown-it|mdurl|uc\.micro|xstate|yaml)(\/|$)/;
 const packageOf = /.*[\\/]node_modules[\\/]([^\\/]+)/;
 const stampFile = path.join(dist, '.stamp');
@@ -135,7 +135,7 @@ async function bundle(rolldown, next) {
     // A command whose code another one has, too, is loaded with it: no harm.
     checks: { ineffectiveDynamicImport: false },
   });
-  // A package is a file of its own, so that whoever does without it does not read it.
+  // Each package is a file of its own, so that a program loads only what it needs.
   const debugName = 'packages';
   const groups = [{ debugName, test: packageOf, name: (id) => packageOf.exec(id)[1] }];
   await its.write({
@@ -145,7 +145,7 @@ async function bundle(rolldown, next) {
   await its.close();
 }
 
-/** Beside the text what it says: to read so much YAML takes every manager and executor a third of a second. */
+/** Writes the parsed policy beside its text: parsing the YAML takes a third of a second at every start. */
 async function readPolicy(next) {
   const copy = path.join(next, path.relative(root, policy));
   const reader = pathToFileURL(path.join(path.dirname(copy), 'policy.js'));
@@ -154,7 +154,7 @@ async function readPolicy(next) {
   writeFileSync(copy.replace(/yaml$/, 'json'), JSON.stringify(read));
 }
 
-/** What the programs read when they run: policies, and the texts that models are told. */
+/** Files that programs read at run time: policies, and instructions for models. */
 function readAtRun() {
   const files = readdirSync(path.join(root, 'src'), { recursive: true });
   return files

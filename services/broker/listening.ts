@@ -18,7 +18,7 @@ export function serverKeysOf(config: Config): CurveKeyPair | undefined {
 }
 
 /**
- * Binds `bus` and the addresses in `listen`; the sockets belong to `scope`.
+ * Binds `bus` and every address in `listen`; `scope` owns the sockets.
  * Throws SOCKET_PATH, BROKER_RUNNING, KEYS_MISSING.
  */
 export async function listenOn(

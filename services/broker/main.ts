@@ -27,7 +27,7 @@ import { openStore } from '../bus-store.js';
  */
 const heapGrowth = '--heap-growing-percent=300';
 
-/** `sigma bus`: the broker, until a signal stops it. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH, KEYS_MISSING. */
+/** `sigma bus`: runs the broker until a signal stops it. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH, KEYS_MISSING. */
 export async function runBroker(config: Config): Promise<void> {
   setFlagsFromString(heapGrowth);
   const log = openLog(config, { service: 'broker' });

@@ -1,4 +1,4 @@
-/** For what only a bug in this program can violate. Bad input is a coded error instead. */
+/** For conditions that only a bug can violate. Bad input is a coded error instead. */
 export function assert(claim: unknown, why: string): asserts claim {
   if (claim === undefined || claim === null || claim === false) throw new Error(`bug: ${why}`);
 }

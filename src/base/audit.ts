@@ -1,4 +1,4 @@
-/** What became of a message. `administered`: an ADMIN command was carried out. */
+/** The outcome of a message. `administered`: an ADMIN command was carried out. */
 export const auditOutcomes = [
   'delivered',
   'stored',
@@ -11,27 +11,27 @@ export const auditOutcomes = [
 ] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
-/** One message between two agents at one moment of its life. */
+/** One event of one message. */
 export interface AuditEntry {
   /** Unix milliseconds. */
   atMs: number;
   what: AuditOutcome;
   /** Agent id. */
   from: string;
-  /** An address, or of a delivery the agent that got it. */
+  /** An address; for a delivery the agent that got it. */
   to: string;
   type: string;
   id: string;
   correlation: string;
   /** 0: it was never stored. */
   seq: number;
-  /** Why it was refused or buried; empty otherwise. */
+  /** Why it was refused or became a dead letter; else empty. */
   code: string;
   /** Read before `record` returns, never kept. */
   body: Uint8Array;
 }
 
-/** Keeps a record of what passed between agents. Never throws, never waits, and is bounded. */
+/** Records messages between agents. Never throws, never waits, and is bounded. */
 export interface Audit {
   record(entry: AuditEntry): void;
 }

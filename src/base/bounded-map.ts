@@ -1,4 +1,4 @@
-/** A map of at most so many entries: what was set longest ago goes first. */
+/** A map with a maximum size: the entry set longest ago is dropped first. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
 

@@ -4,7 +4,7 @@ export const mediumFrom = 0.7;
 
 export type Confidence = 'high' | 'medium' | 'low';
 
-/** Finer than any similarity, coarser than what adding fractions leaves: three times .7 has the mean .7. */
+/** Rounding step: finer than any similarity, coarser than floating-point errors. */
 const meanSteps = 1e12;
 
 /** 0 of none. */

@@ -2,7 +2,7 @@
 const steps = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8];
 const decades = [-2, -1, 0, 1, 2, 3];
 
-/** Upper bounds in milliseconds, 0.01 ms to 8 s; what took longer is counted beyond the last. */
+/** Upper bounds in milliseconds, 0.01 ms to 8 s; longer durations are counted beyond the last. */
 const boundsMs = Float64Array.from(
   decades.flatMap((decade) => steps.map((each) => Number((each * 10 ** decade).toPrecision(3)))),
 );
@@ -45,7 +45,7 @@ export class Histogram {
     return quantileOf([this], q);
   }
 
-  /** How many took at most so long, for every bound; the last bound is infinite. */
+  /** Cumulative counts for every bound; the last bound is infinite. */
   buckets(): { boundMs: number; atMost: number }[] {
     let atMost = 0;
     return Array.from(this.#counts, (count, at) => {

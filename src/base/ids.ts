@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** 80 random bits as 20 hex digits, prefixed with what it names: `msg-5f3a…`. */
+/** 80 random bits as 20 hex digits, with a prefix for the kind: `msg-5f3a…`. */
 export function newId(prefix: string): string {
   return `${prefix}-${randomBytes(10).toString('hex')}`;
 }

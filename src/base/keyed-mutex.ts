@@ -1,12 +1,12 @@
-/** One piece of work after the other for each key, in the order in which they came. */
+/** Runs work for each key one after the other, in order of arrival. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** As the work ends; what an earlier one threw is not its concern. */
+  /** Resolves or rejects as the work does; failures of earlier work do not matter. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(work);
-    // Never rejected: what comes behind it is begun in any case.
+    // Never rejects: later work starts in any case.
     const settled = mine.catch(() => undefined);
     this.#last.set(key, settled);
     void settled.then(() => {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** Resolves after so many milliseconds, or when the signal is given: what is done next says that nobody waits. */
+/** Resolves after `ms` milliseconds, or at once when the signal aborts; the next step then sees the abort. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Owns what was opened and closes it in reverse order, also when a later opening fails. */
+/** Owns resources and closes them in reverse order, also when opening a later one fails. */
 export class Scope implements AsyncDisposable {
   readonly #owned: (Disposable | AsyncDisposable)[] = [];
   #closing: Promise<void> | undefined;

@@ -2,7 +2,7 @@ interface Waiter {
   begin: () => void;
 }
 
-/** So many at once; the others wait for their turn, in the order of their coming. */
+/** Limits concurrent work; the rest waits in order of arrival. */
 export class Semaphore {
   readonly #atOnce: number;
   readonly #waitingMax: number;
@@ -10,7 +10,7 @@ export class Semaphore {
   readonly #waiting = new Set<Waiter>();
   #taken = 0;
 
-  /** `waitingMax`: one more is refused with what `refusal` makes. */
+  /** `waitingMax`: one more waiter is refused with the error from `refusal`. */
   constructor(parts: { atOnce: number; waitingMax: number; refusal: (limit: number) => Error }) {
     const { atOnce, waitingMax, refusal } = parts;
     this.#refusal = refusal;
@@ -18,7 +18,7 @@ export class Semaphore {
     this.#waitingMax = waitingMax;
   }
 
-  /** Throws what the work throws, the refusal, and the reason of a signal that is given before its turn has come. */
+  /** Throws the error of the work, the refusal, or the reason of a signal that aborts before the work starts. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#taken < this.#atOnce) this.#taken += 1;
     else await this.#turn(signal);
@@ -29,7 +29,7 @@ export class Semaphore {
     }
   }
 
-  /** Whoever ends hands its turn on, so that nobody who comes meanwhile is before those who wait. */
+  /** Passes the slot to the first waiter, so that a newcomer cannot overtake it. */
   #turn(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.#waiting.size >= this.#waitingMax) throw this.#refusal(this.#waitingMax);

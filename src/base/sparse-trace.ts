@@ -1,14 +1,14 @@
 import type { Clock } from './clock.js';
 import type { Trace } from './trace.js';
 
-/** Each thing is told at most once in this time: whoever provokes lines must not fill a disk with them. */
+/** Each event is logged at most once in this time: a peer must not be able to fill the disk. */
 export const sparseMs = 60_000;
 
-/** Tells of what others can cause as often as they like, with how often it happened untold since. */
+/** Logs events that a peer can cause at will, with the number of suppressed ones. */
 export class SparseTrace {
   readonly #trace: Trace;
   readonly #clock: Clock;
-  readonly #told = new Map<string, { atMs: number; untold: number }>();
+  readonly #logged = new Map<string, { atMs: number; suppressed: number }>();
 
   constructor(trace: Trace, clock: Clock) {
     this.#trace = trace;
@@ -16,14 +16,17 @@ export class SparseTrace {
   }
 
   /** `what` is one of the program's own texts. */
-  tell(level: 'warn' | 'error', what: string, fields: Record<string, unknown> = {}): void {
+  log(level: 'warn' | 'error', what: string, fields: Record<string, unknown> = {}): void {
     const nowMs = this.#clock.monotonicMs();
-    const before = this.#told.get(what);
+    const before = this.#logged.get(what);
     if (before !== undefined && nowMs - before.atMs < sparseMs) {
-      before.untold += 1;
+      before.suppressed += 1;
       return;
     }
-    this.#told.set(what, { atMs: nowMs, untold: 0 });
-    this.#trace(level, what, { ...fields, ...(before?.untold && { untold: before.untold }) });
+    this.#logged.set(what, { atMs: nowMs, suppressed: 0 });
+    this.#trace(level, what, {
+      ...fields,
+      ...(before?.suppressed && { suppressed: before.suppressed }),
+    });
   }
 }

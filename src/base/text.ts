@@ -1,11 +1,11 @@
-/** Less than this is no proof: a log may hold a few signs of a terminal. */
+/** Shorter texts prove nothing: a log may hold a few control characters. */
 const strangeMin = 16;
-/** Of so many signs one may be a control character or broken: the rest is a picture, not a text. */
+/** One control or broken character is allowed per so many characters; with more the file is binary. */
 const strangeShare = 10;
 
 /**
- * The beginning of a text, at most so many characters, without the word that the cut would halve: half a credential is not
- * known for one. Of scripts without spaces no word is lost, for no credential is written in them.
+ * The beginning of a text, at most `max` characters, cut before a word that would be halved: half a credential is not
+ * recognised as one. In scripts without spaces no word is dropped; credentials are not written in them.
  */
 export function cutAtWord(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
@@ -19,7 +19,7 @@ function isVisibleAscii(text: string, at: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
-/** Whether somebody can have written this, or a program for people to read. */
+/** Whether this looks like text, not binary data. */
 export function isText(text: string): boolean {
   let strange = 0;
   for (let at = 0; at < text.length; at += 1) {

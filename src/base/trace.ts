@@ -1,4 +1,4 @@
-/** How a library part tells what it decided, without knowing a logger. Fields never hold payloads. */
+/** Reports decisions of a library part without a logger. Fields never hold payloads. */
 export interface Trace {
   (
     level: 'debug' | 'info' | 'warn' | 'error',

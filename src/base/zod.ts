@@ -12,7 +12,7 @@ export function lazily<S>(make: (z: Zod) => S): () => S {
 
 function zod(): Zod {
   const require = createRequire(import.meta.url);
-  // By its place it is the copy that others import, where this Node can require a module; else the package has another.
+  // The path gives the copy that other modules import, if this Node can require ES modules.
   const hasOneCopy = (process.features as { require_module?: boolean }).require_module === true;
   const place = hasOneCopy ? fileURLToPath(import.meta.resolve('zod')) : 'zod';
   return (require(place) as { z: Zod }).z;

@@ -32,12 +32,12 @@ import { AcceptLatency } from './mail/accept-latency.js';
 import { taskRole } from './commands/enrol.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
-import { Door, type Claim, type ProofNeeded } from './session/session-handler.js';
+import { SessionHandler, type Claim, type ProofNeeded } from './session/session-handler.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
 import { defaultLimits, type BrokerLimits } from './limits.js';
-import { viewOf } from './letters.js';
-import type { Letter } from './mailbox.js';
-import { Mailboxes } from './mailboxes.js';
+import { viewOf } from './mail/stored-message.js';
+import type { StoredMessage } from './mail/mailbox.js';
+import { Mailboxes } from './mail/mailboxes.js';
 import { Outboxes } from './outboxes.js';
 import { Permissions } from './session/permissions.js';
 import { expiredPeers, isLate, type Tick } from './session/silence.js';
@@ -45,9 +45,9 @@ import { StrangerRates } from './session/rate-limit.js';
 import { Registry } from './registry.js';
 import { Requests } from './requests.js';
 import { Sessions, type Session } from './session/sessions.js';
-import type { Taker } from './takers.js';
+import type { WaitingReceiver } from './mail/waiting-receivers.js';
 import { Topics } from './topics.js';
-import { Voice } from './writer.js';
+import { Writer } from './writer.js';
 
 const noBody = Buffer.alloc(0);
 
@@ -88,8 +88,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly #sparse: SparseTrace;
   readonly #parts: BrokerParts;
   readonly #strangerRates: StrangerRates;
-  readonly #voice: Voice;
-  readonly #door: Door;
+  readonly #writer: Writer;
+  readonly #sessionHandler: SessionHandler;
   readonly #startedMs: number;
   #mailboxes: Mailboxes | undefined;
   #lifecycle = start(lifecycleMachine, undefined).snapshot;
@@ -117,16 +117,16 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#startedMs = parts.clock.nowMs();
     this.#outboxes = new Outboxes({
       send: (peer, part) => this.#listener.send(peer, part),
-      onGone: (peer) => this.#door.onGone(peer),
+      onGone: (peer) => this.#sessionHandler.onGone(peer),
       bytesMax: this.limits.outboxBytesMax,
       strangersMax: this.limits.strangersMax,
       strangerBytesMax: this.limits.strangerBytesMax,
       clock: this.clock,
     });
-    this.#voice = new Voice(this.#outboxes, this.#sparse);
-    this.#door = new Door({
+    this.#writer = new Writer(this.#outboxes, this.#sparse);
+    this.#sessionHandler = new SessionHandler({
       core: this,
-      voice: this.#voice,
+      writer: this.#writer,
       outboxes: this.#outboxes,
       listener: this.#listener,
       permissions: parts.permissions ?? new Permissions(),
@@ -154,8 +154,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
       limits,
       trace,
       deliver: (peer, frame) => broker.#outboxes.offer(peer, frame),
-      onDead: (letter) => broker.#onDead(letter),
-      onTaken: (taker, letter) => void broker.#onTaken(taker, letter),
+      onDead: (message) => broker.#onDead(message),
+      onReceived: (receiver, message) => void broker.#onReceived(receiver, message),
     });
     broker.#step({ type: 'socket.bound' });
     return broker;
@@ -191,11 +191,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
     body?: Buffer,
     fields: EnvelopeFields = {},
   ): void {
-    this.#voice.say(to.peer, command, { ...fields, correlation: request.envelope.id }, body);
+    this.#writer.write(to.peer, command, { ...fields, correlation: request.envelope.id }, body);
   }
 
   reject(to: Session, id: string, error: BusError): void {
-    this.#voice.refuse(to.peer, id, error);
+    this.#writer.reject(to.peer, id, error);
   }
 
   async enroll(record: AgentRecord, isEphemeral: boolean): Promise<void> {
@@ -203,7 +203,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isEphemeral,
       nowMs: this.clock.nowMs(),
       isStaying: ({ id, role }) =>
-        // What is told to a task must find it, as long as that is open.
+        // An open task must stay reachable for messages.
         this.sessions.liveOf(id) !== undefined || this.isProvenRole(role) || role === taskRole,
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
@@ -212,8 +212,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
   async dismiss(agent: string, reason: string): Promise<void> {
     await this.registry.dismiss(agent);
     const session = this.sessions.liveOf(agent);
-    if (session !== undefined) this.#door.step(session, { type: 'session.superseded' });
-    this.#door.giveUpOn(agent);
+    if (session !== undefined) this.#sessionHandler.step(session, { type: 'session.superseded' });
+    this.#sessionHandler.giveUpOn(agent);
     this.mailboxes.close([`agent:${agent}`, `reply:${agent}`], reason);
     this.topics.forget(`presence.${agent}`);
   }
@@ -239,8 +239,8 @@ export class Broker implements BrokerCore, AsyncDisposable {
     audit.record({ atMs, what, from, to, type, id, correlation, seq: seq, code, body });
   }
 
-  auditLetter(what: AuditOutcome, letter: Letter, code = ''): void {
-    const { from, mailbox: to, type, id, correlation, seq } = letter;
+  auditStored(what: AuditOutcome, message: StoredMessage, code = ''): void {
+    const { from, mailbox: to, type, id, correlation, seq } = message;
     const entry = { atMs: this.clock.nowMs(), what, from, to, type, id, correlation, seq, code };
     this.#parts.audit?.record({ ...entry, body: noBody });
   }
@@ -295,7 +295,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       oldest_ms: size.oldestMs,
       ...counts,
       publications: this.topics.published,
-      refused: { ...this.#listener.refusals(), ...this.#voice.refused },
+      refused: { ...this.#listener.refusals(), ...this.#writer.refused },
       accept_p50_ms: this.acceptLatency.recent(0.5),
       accept_p99_ms: this.acceptLatency.recent(0.99),
       loop_lag_ms: this.#parts.loopLagMs?.() ?? 0,
@@ -315,13 +315,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
           this.#armTick(this.clock.monotonicMs());
           break;
         case 'traffic.refuse':
-          // Sessions stay live while their open requests end; `isDraining` refuses whatever is new.
+          // Sessions stay live while their open requests end; `isDraining` rejects new ones.
           this.#trace('info', 'draining', { requests: this.requests.size });
-          for (const session of this.sessions.all()) this.#door.warnOfEnd(session);
+          for (const session of this.sessions.all()) this.#sessionHandler.warnOfEnd(session);
           break;
         case 'goodbye.broadcast':
           for (const session of this.sessions.all())
-            this.#door.step(session, { type: 'broker.drained' });
+            this.#sessionHandler.step(session, { type: 'broker.drained' });
           break;
       }
     }
@@ -353,13 +353,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   #tick(tick: Tick): void {
     this.mailboxes.tick(isLate(tick));
-    for (const { peer, id, mailbox } of this.mailboxes.takers.expired(tick.nowMs))
-      this.#voice.refuse(peer, id, new BusError('INBOX_EMPTY', { mailbox }));
+    for (const { peer, id, mailbox } of this.mailboxes.receivers.expired(tick.nowMs))
+      this.#writer.reject(peer, id, new BusError('INBOX_EMPTY', { mailbox }));
     for (const session of expiredPeers(this.sessions.all(), tick)) {
-      this.#door.step(session, { type: 'session.expired' });
+      this.#sessionHandler.step(session, { type: 'session.expired' });
     }
     for (const request of this.requests.expired(tick.nowMs)) {
-      this.#voice.refuse(
+      this.#writer.reject(
         request.requester,
         request.id,
         new BusError('DEADLINE_EXCEEDED', { ms: request.budgetMs }),
@@ -380,15 +380,15 @@ export class Broker implements BrokerCore, AsyncDisposable {
         } else if (decoded.ok) this.#onFrame(peer, decoded.frame);
         else this.#onCorrupt(peer, decoded);
       } catch (error) {
-        // One bad frame costs itself, never the loop that serves everybody.
-        this.#sparse.tell('error', 'a frame could not be handled', {
+        // One bad frame must not end the loop that serves all peers.
+        this.#sparse.log('error', 'a frame could not be handled', {
           detail: asBusError(error).message,
         });
       }
     }
   }
 
-  /** 0: it may be said. Who has not proved who it is has the rate of a stranger, and is not heard to be there. */
+  /** Charges the rate limit; 0: allowed, else milliseconds to wait. A session that is not live has a stranger's rate and no sign of life. */
   #charge(peer: PeerId, decoded: Decoded): number {
     const bytes = decoded.ok ? decoded.frame.body.length + headBytes : headBytes;
     const session = this.sessions.of(peer);
@@ -396,11 +396,11 @@ export class Broker implements BrokerCore, AsyncDisposable {
     if (session?.snapshot.value !== 'live') return this.#strangerRates.take(peer, 1, bytes, nowMs);
     session.lastHeardMs = nowMs;
     const retryAfterMs = session.rate.take(1, bytes, nowMs);
-    // Whoever leaves says less from then on.
+    // A GOODBYE is never rate-limited: the peer sends less afterwards.
     return decoded.ok && decoded.frame.command === Command.GOODBYE ? 0 : retryAfterMs;
   }
 
-  /** True: nothing more of this part is looked at. A stranger is told once, and not of what it asked in an earlier session. */
+  /** True: the rest of this part is skipped. A stranger gets one rejection per part, without the ids of an earlier session. */
   #onTooMuch(peer: PeerId, decoded: Decoded, retryAfterMs: number): boolean {
     const session = this.sessions.of(peer);
     const isLive = session?.snapshot.value === 'live';
@@ -409,41 +409,42 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const id = decoded.ok ? decoded.frame.envelope.id : decoded.id;
     const agent = session?.agent ?? 'a stranger';
     const tooMuch = new BusError('RATE_LIMITED', { agent, retryAfterMs });
-    this.#voice.refuse(peer, isNamed ? id : '', tooMuch);
+    this.#writer.reject(peer, isNamed ? id : '', tooMuch);
     return !isLive;
   }
 
   #onCorrupt(peer: PeerId, decoded: { corruption: string; id: string; version: number }): void {
     this.#framesCorrupt += 1;
-    this.#sparse.tell('warn', 'a frame was corrupt', { part: decoded.corruption });
+    this.#sparse.log('warn', 'a frame was corrupt', { part: decoded.corruption });
     if (decoded.corruption === 'version') {
-      return this.#voice.refuse(
+      return this.#writer.reject(
         peer,
         '',
         new BusError('VERSION', { got: decoded.version, supported: protocolVersion }),
       );
     }
     if (decoded.id !== '')
-      return this.#voice.refuse(
+      return this.#writer.reject(
         peer,
         decoded.id,
         new BusError('FRAME_CORRUPT', { part: decoded.corruption }),
       );
     const session = this.sessions.of(peer);
-    if (session !== undefined) this.#door.step(session, { type: 'frame.corrupt' });
-    else this.#voice.reset(peer, 'FRAME_CORRUPT');
+    if (session !== undefined) this.#sessionHandler.step(session, { type: 'frame.corrupt' });
+    else this.#writer.reset(peer, 'FRAME_CORRUPT');
   }
 
   #onFrame(peer: PeerId, frame: Frame): void {
     const session = this.sessions.of(peer);
-    if (frame.command === Command.HELLO) return this.#door.onHello(peer, session, frame);
-    if (session === undefined) return this.#voice.reset(peer, 'UNKNOWN_SESSION');
-    if (frame.command === Command.GOODBYE) return this.#door.step(session, { type: 'peer.left' });
-    if (frame.command === Command.PROOF) return this.#door.onProof(session, frame);
+    if (frame.command === Command.HELLO) return this.#sessionHandler.onHello(peer, session, frame);
+    if (session === undefined) return this.#writer.reset(peer, 'UNKNOWN_SESSION');
+    if (frame.command === Command.GOODBYE)
+      return this.#sessionHandler.step(session, { type: 'peer.left' });
+    if (frame.command === Command.PROOF) return this.#sessionHandler.onProof(session, frame);
     const run = commandTable.get(frame.command);
     if (session.snapshot.value !== 'live' || run === undefined) {
       const state = session.snapshot.value;
-      return this.#voice.refuse(
+      return this.#writer.reject(
         peer,
         frame.envelope.id,
         new BusError('PROTOCOL_UNEXPECTED_EVENT', {
@@ -452,15 +453,15 @@ export class Broker implements BrokerCore, AsyncDisposable {
         }),
       );
     }
-    if (frame.body.length > this.limits.bodyBytesSoft) this.#tellOfSize(session, frame);
+    if (frame.body.length > this.limits.bodyBytesSoft) this.#logLargeBody(session, frame);
     this.#run(() => run(this, session, frame), session, frame);
   }
 
-  /** Whoever sends what should travel by its content hash makes everybody wait behind it. */
-  #tellOfSize(session: Session, frame: Frame): void {
+  /** A large body delays every frame behind it; it should travel as a blob. */
+  #logLargeBody(session: Session, frame: Frame): void {
     const nowMs = this.clock.monotonicMs();
-    if (nowMs - session.largeToldMs < this.limits.largeTellMs) return;
-    session.largeToldMs = nowMs;
+    if (nowMs - session.largeLoggedMs < this.limits.largeLogMs) return;
+    session.largeLoggedMs = nowMs;
     const { agent } = session;
     const [bytes, limit] = [frame.body.length, this.limits.bodyBytesSoft];
     this.#trace('warn', 'a large message; share it as a blob', { agent, bytes, limit });
@@ -476,7 +477,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
         });
       if (frame.command === Command.SEND)
         this.audit('refused', session.agent, frame.envelope.to, frame, coded.code);
-      this.#voice.refuse(session.peer, frame.envelope.id, coded);
+      this.#writer.reject(session.peer, frame.envelope.id, coded);
     };
     try {
       const pending = work();
@@ -486,27 +487,27 @@ export class Broker implements BrokerCore, AsyncDisposable {
     }
   }
 
-  #onDead(letter: Letter): void {
-    const view = viewOf(letter, this.clock.nowMs());
+  #onDead(message: StoredMessage): void {
+    const view = viewOf(message, this.clock.nowMs());
     this.#publish('sys.dead-letter', 'dead-letter', messageViewCodec.encode(view));
-    this.auditLetter('dead', letter, letter.reason);
+    this.auditStored('dead', message, message.reason);
   }
 
-  async #onTaken(taker: Taker, letter: Letter): Promise<void> {
-    const { peer, id } = taker;
+  async #onReceived(receiver: WaitingReceiver, message: StoredMessage): Promise<void> {
+    const { peer, id } = receiver;
     try {
-      const body = messageAnswerCodec.encode(await this.mailboxes.read(letter));
-      this.#voice.say(peer, Command.ANSWER, { correlation: id }, body);
+      const body = messageAnswerCodec.encode(await this.mailboxes.read(message));
+      this.#writer.write(peer, Command.ANSWER, { correlation: id }, body);
     } catch (error) {
       const coded = asBusError(error);
-      this.mailboxes.untaken(taker, letter);
-      // Settled or cancelled while it was read: as if it had never been there.
-      if (coded.code !== 'NO_SUCH_MESSAGE') return this.#voice.refuse(peer, id, coded);
-      this.#voice.refuse(peer, id, new BusError('INBOX_EMPTY', { mailbox: taker.mailbox }));
+      this.mailboxes.undoTake(receiver, message);
+      // Settled or cancelled during the read.
+      if (coded.code !== 'NO_SUCH_MESSAGE') return this.#writer.reject(peer, id, coded);
+      this.#writer.reject(peer, id, new BusError('INBOX_EMPTY', { mailbox: receiver.mailbox }));
     }
   }
 
-  /** Agents of an earlier run are there for late joiners too. */
+  /** Publishes agents of an earlier run as offline. */
   #seed(agent: string): void {
     const view = this.view(agent);
     if (view === undefined) return;

@@ -11,14 +11,14 @@ import type {
 } from '../wire/messages.js';
 import type { AcceptLatency } from './mail/accept-latency.js';
 import type { BrokerLimits } from './limits.js';
-import type { Letter } from './mailbox.js';
-import type { Mailboxes } from './mailboxes.js';
+import type { StoredMessage } from './mail/mailbox.js';
+import type { Mailboxes } from './mail/mailboxes.js';
 import type { Registry } from './registry.js';
 import type { Requests } from './requests.js';
 import type { Session, Sessions } from './session/sessions.js';
 import type { Topics } from './topics.js';
 
-/** What a command may use of the broker. */
+/** The part of the broker that commands use. */
 export interface BrokerCore {
   readonly sessions: Sessions;
   readonly registry: Registry;
@@ -39,22 +39,22 @@ export interface BrokerCore {
     fields?: EnvelopeFields,
   ): void;
   reject(to: Session, id: string, error: BusError): void;
-  /** Into the registry, and out of it whom that displaces. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
+  /** Adds to the registry and removes the agent that this displaces, if any. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
   enroll(record: AgentRecord, isEphemeral: boolean): Promise<void>;
   /**
-   * Out of the registry; whoever is connected under this name is sent away, what waits for it becomes dead letters with this
-   * reason. Throws STORE_UNAVAILABLE.
+   * Removes the agent from the registry, ends its session and makes its waiting messages dead letters with
+   * this reason. Throws STORE_UNAVAILABLE.
    */
   dismiss(agent: string, reason: string): Promise<void>;
-  /** Whether this role must prove itself on this machine; nobody else is called like it. */
+  /** Whether this role must prove itself on this machine. No agent of another role may have its name. */
   isProvenRole(role: string): boolean;
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;
-  /** What passed between two agents, or was refused. `to`: who got it. */
+  /** Records a message or its rejection. `to` is the recipient. */
   audit(what: AuditOutcome, from: string, to: string, frame: Frame, code?: string): void;
-  /** The same of a stored message, of which only the name is at hand. */
-  auditLetter(what: AuditOutcome, letter: Letter, code?: string): void;
+  /** Records a stored message by its metadata, without its body. */
+  auditStored(what: AuditOutcome, message: StoredMessage, code?: string): void;
   backup(folder: string): Promise<BackupAnswer>;
   compact(): Promise<void>;
 }

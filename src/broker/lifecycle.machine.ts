@@ -6,14 +6,14 @@ export type LifecycleEvent =
   | { type: 'requests.ended' }
   | { type: 'drain.timed_out' };
 
-export type LifecycleEffect =
+type LifecycleEffect =
   | { type: 'traffic.open' }
   | { type: 'traffic.refuse' }
   | { type: 'goodbye.broadcast' };
 
 /**
  * The broker as a whole: opening → serving → draining → closed. `draining` refuses new requests and lets
- * the open ones end; only then is everybody told goodbye. There is no way back: a new broker is a new
+ * the open ones end; only then the broker sends GOODBYE. There is no way back: a new broker is a new
  * process.
  */
 const lifecycle = setup({

@@ -2,7 +2,7 @@ import type { BackoffPolicy } from '../base/backoff.js';
 
 /** Every bound of the broker, by name. What happens at it stands beside it. */
 export interface BrokerLimits {
-  /** One more HELLO is refused SESSIONS_FULL. */
+  /** Sessions; one more HELLO is refused SESSIONS_FULL. */
   sessionsMax: number;
   /** Agents remembered; beyond it the offline ones that were silent longest are forgotten. */
   agentsMax: number;
@@ -18,13 +18,13 @@ export interface BrokerLimits {
   outboxBytesMax: number;
   /** Peers without a session that are answered at once; one more is not answered at all. */
   strangersMax: number;
-  /** Bytes waiting for one of these. */
+  /** Bytes waiting for one peer without a session. */
   strangerBytesMax: number;
-  /** A session is asked to show life once in this time, unless it wished for another interval. */
+  /** Interval of heartbeats, unless the client asks for another. */
   heartbeatMs: number;
   heartbeatMsMin: number;
   heartbeatMsMax: number;
-  /** Signs of life of all sessions a second: the more there are, the longer the interval of the next. */
+  /** Heartbeats of all sessions in a second: with more sessions new ones get a longer interval. */
   heartbeatsPerSecondMax: number;
   /** How long SIGTERM waits for open requests. */
   drainMsMax: number;
@@ -40,34 +40,34 @@ export interface BrokerLimits {
   messagesMax: number;
   messageBytesMax: number;
   busyRetryMs: number;
-  /** Bodies of stored messages kept in memory; the others are read again when they are delivered. */
+  /** Bodies of stored messages kept in memory; bodies beyond it are read from disk on delivery. */
   frameCacheBytesMax: number;
-  /** What a session may take unsettled of one mailbox; CREDIT above it counts as this. */
+  /** Unsettled messages and bytes of one session and mailbox; a larger CREDIT is cut to this. */
   creditMessagesMax: number;
   creditBytesMax: number;
-  /** A delivered message that is neither settled nor worked on for so long is delivered again. */
+  /** Length of a lease: a message neither settled nor extended for so long is delivered again. */
   leaseMs: number;
   /** Failed deliveries of a message; at the last it becomes a dead letter. */
   attemptsMax: number;
-  /** Before a failed message is delivered again. */
+  /** Pause before a failed message is delivered again. */
   retryBackoff: BackoffPolicy;
   /** How long, and how many of one sender, accepted message ids are remembered. */
   seenMs: number;
   seenPerSenderMax: number;
-  /** Of all senders together; beyond it whoever has most forgets its oldest. */
+  /** Of all senders together. Beyond it the sender with the most entries forgets its oldest. */
   seenMax: number;
-  /** Time between two looks for ids that are too old. */
+  /** Interval at which old ids are pruned. */
   pruneMs: number;
   /** TAKEs of one session that wait for a message; one more is refused BROKER_BUSY. */
-  takersPerSessionMax: number;
+  receiversPerSessionMax: number;
   /** Messages on one page of `inbox` and `dead`. */
   messagesPageMax: number;
-  /** A larger body is carried, and its sender is named in the log, at most once in `largeTellMs`. */
+  /** A larger body is carried, and its sender is named in the log, at most once in `largeLogMs`. */
   bodyBytesSoft: number;
-  largeTellMs: number;
+  largeLogMs: number;
   /** One publication, head included; a larger one is refused TOO_LARGE. */
   publicationBytesMax: number;
-  /** What is kept of one stream of publications; beyond either the oldest is dropped. */
+  /** Entries and bytes kept of one stream; beyond either the oldest is dropped. */
   streamEntriesMax: number;
   streamBytesMax: number;
   /** Streams besides those of presence, and bytes of all; beyond either the one that was silent longest is forgotten. */
@@ -108,10 +108,10 @@ export const defaultLimits: BrokerLimits = {
   seenPerSenderMax: 16_384,
   seenMax: 1_000_000,
   pruneMs: 60_000,
-  takersPerSessionMax: 256,
+  receiversPerSessionMax: 256,
   messagesPageMax: 500,
   bodyBytesSoft: 100 * 1024,
-  largeTellMs: 60_000,
+  largeLogMs: 60_000,
   publicationBytesMax: 256 * 1024,
   streamEntriesMax: 256,
   streamBytesMax: 1024 * 1024,

@@ -30,7 +30,7 @@ export class Outboxes {
     this.#parts = parts;
   }
 
-  /** It has greeted: it is answered whoever else is, with the little room of a stranger. */
+  /** The peer sent HELLO: its outbox is kept, with a stranger's limit until it is authenticated. */
   keep(peer: PeerId): void {
     const passing = this.#passing.get(peer);
     this.#passing.delete(peer);
@@ -38,7 +38,7 @@ export class Outboxes {
     this.#kept.set(peer, passing ?? this.#open(peer, this.#parts.strangerBytesMax));
   }
 
-  /** It is known who it is. */
+  /** The peer is authenticated. */
   widen(peer: PeerId): void {
     this.#kept.get(peer)?.widen(this.#parts.bytesMax);
   }

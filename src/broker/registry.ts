@@ -12,13 +12,13 @@ interface Entry {
 }
 
 /**
- * Every agent that ever registered and was not forgotten. Presence is not kept here: whether an agent is
- * online is known from its session alone.
+ * Every agent that registered and was not forgotten. Whether an agent is online is known from its
+ * session, not from here.
  */
 export class Registry {
   readonly #entries = new Map<string, Entry>();
   readonly #byAlias = new Map<string, Set<string>>();
-  /** On their way to the disk: already counted, or already given up. */
+  /** Records being written or deleted; the counts include them already. */
   readonly #coming = new Set<string>();
   readonly #leaving = new Set<string>();
   readonly #store: Store;
@@ -29,7 +29,7 @@ export class Registry {
     this.#agentsMax = agentsMax;
   }
 
-  /** A record that fails its checksum is left out and reported; the others are served. */
+  /** A record that fails its checksum is skipped and reported. */
   static async load(
     store: Store,
     agentsMax: number,
@@ -65,18 +65,18 @@ export class Registry {
     return [...this.#entries.keys()].sort();
   }
 
-  /** Ids that carry this alias. */
+  /** Ids of agents with this alias. */
   withAlias(alias: string): string[] {
     return [...(this.#byAlias.get(alias) ?? [])];
   }
 
-  /** Resolves when the record is on disk, with whom it displaced. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
+  /** Resolves when the record is on disk, with the agent that it displaced. Throws TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE; then nothing has changed. */
   async register(
     record: AgentRecord,
     options: {
       isEphemeral: boolean;
       nowMs: number;
-      /** Never displaced: it is connected, or of a role that must be there again. */
+      /** Never displaced: it is connected, or its role must persist. */
       isStaying: (record: AgentRecord) => boolean;
     },
   ): Promise<string[]> {
@@ -88,7 +88,7 @@ export class Registry {
         limit: recordBytesMax,
       });
     }
-    // Bounded by the number of sessions, with which they end. Who is stored already stays so.
+    // Bounded by the number of sessions. An agent that is stored already stays stored.
     const isStored = this.#entries.get(record.id)?.isEphemeral === false;
     if (options.isEphemeral && !isStored) {
       this.#remember(record, true, options.nowMs);
@@ -116,13 +116,13 @@ export class Registry {
       if (isNew) this.#coming.delete(record.id);
       for (const id of forgotten) this.#leaving.delete(id);
     }
-    // Only now: what could not be stored must not be listed.
+    // Only after the write: an unstored agent must not be listed.
     this.#remember(record, false, options.nowMs);
     for (const id of forgotten) this.#forget(id);
     return forgotten;
   }
 
-  /** Resolves when it is forgotten on disk, too. Throws STORE_UNAVAILABLE; then it stays. */
+  /** Resolves when the record is deleted on disk. Throws STORE_UNAVAILABLE; then it stays. */
   async dismiss(id: string): Promise<void> {
     if (!this.#entries.has(id)) return;
     await this.#store.commit([{ type: 'del', key: agentKey(id) }]);
@@ -134,7 +134,7 @@ export class Registry {
     if (entry !== undefined) entry.lastSeenMs = nowMs;
   }
 
-  /** Its session is over. Ephemeral agents are forgotten, others stay listed. */
+  /** Its session is over. An ephemeral agent is forgotten; a registered one stays listed. */
   ended(id: string, nowMs: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -159,7 +159,7 @@ export class Registry {
     if (ids?.size === 0) this.#byAlias.delete(entry.record.alias);
   }
 
-  /** Who must be forgotten for one more: of those that may be, whoever was seen longest ago. Throws REGISTRY_FULL. */
+  /** The agent to forget for a new one: the offline one that was seen longest ago. Throws REGISTRY_FULL. */
   #overflow(isStaying: (record: AgentRecord) => boolean): string[] {
     const staying = this.#entries.size - this.#leaving.size;
     const excess = staying + this.#coming.size + 1 - this.#agentsMax;

@@ -14,7 +14,7 @@ export interface OpenRequest {
   expiresAtMs: number;
 }
 
-/** All open live requests: who may answer what, and whom to tell when a responder goes away. */
+/** All open live requests: which session may answer, and which requesters to notify when a responder goes away. */
 export class Requests {
   /** By requesting agent, then by id: two agents may choose the same. */
   readonly #open = new Map<string, ChurnMap<string, OpenRequest>>();
@@ -77,8 +77,8 @@ export class Requests {
 
   /** A session is over: requests it asked are dropped, those it should have answered are returned. */
   forget(peer: PeerId): OpenRequest[] {
-    for (const request of this.#those(({ requester }) => requester === peer)) this.end(request);
-    const orphans = this.#those(({ responder }) => responder === peer);
+    for (const request of this.#matching(({ requester }) => requester === peer)) this.end(request);
+    const orphans = this.#matching(({ responder }) => responder === peer);
     for (const request of orphans) this.end(request);
     this.#asked.delete(peer);
     this.#toAnswer.delete(peer);
@@ -87,12 +87,12 @@ export class Requests {
   }
 
   expired(nowMs: number): OpenRequest[] {
-    const over = this.#those(({ expiresAtMs }) => expiresAtMs <= nowMs);
+    const over = this.#matching(({ expiresAtMs }) => expiresAtMs <= nowMs);
     for (const request of over) this.end(request);
     return over;
   }
 
-  #those(isMeant: (request: OpenRequest) => boolean): OpenRequest[] {
+  #matching(isMeant: (request: OpenRequest) => boolean): OpenRequest[] {
     return [...this.#open.values()].flatMap((ofAgent) => ofAgent.values().filter(isMeant));
   }
 

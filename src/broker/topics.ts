@@ -46,8 +46,8 @@ interface Stream {
 
 /**
  * Publications, counted per stream and kept for a while, so that a subscriber who missed some gets them
- * or at least knows. Streams of presence end with their agents (`forget`) and are bounded by them; of all
- * others, the one that was silent longest is forgotten at a limit.
+ * or at least knows. Presence streams end with their agents (`forget`). Of the remaining streams, the one
+ * that was silent longest is forgotten at a limit.
  */
 export class Topics {
   readonly #limits: TopicLimits;
@@ -94,7 +94,7 @@ export class Topics {
     this.#append(topic, frame);
   }
 
-  /** What the stream told about is no more. */
+  /** The subject of the stream is gone. */
   forget(name: string): void {
     const stream = this.#presence.get(name) ?? this.#streams.get(name);
     if (stream === undefined) return;

@@ -5,8 +5,8 @@ import { Command, encodeFrame, makeFrame, type EnvelopeFields } from '../wire/fr
 import { encodeFailure } from '../wire/messages.js';
 import type { Outboxes } from './outboxes.js';
 
-/** What the broker says of its own accord; refusals are counted by code. */
-export class Voice {
+/** Encodes and sends what the broker itself has to say; counts rejections by code. */
+export class Writer {
   readonly #outboxes: Outboxes;
   readonly #trace: SparseTrace;
   readonly #refused = new Map<string, number>();
@@ -20,18 +20,18 @@ export class Voice {
     return Object.fromEntries(this.#refused);
   }
 
-  /** Throws TOO_LARGE. A peer that does not read misses it. */
-  say(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
+  /** Throws TOO_LARGE. Dropped if the peer does not read. */
+  write(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
     if (this.#outboxes.offer(peer, encodeFrame(makeFrame(command, envelope, body)))) return;
-    this.#trace.tell('warn', 'an answer was dropped: the peer does not read');
+    this.#trace.log('warn', 'an answer was dropped: the peer does not read');
   }
 
-  refuse(peer: PeerId, id: string, error: BusError): void {
+  reject(peer: PeerId, id: string, error: BusError): void {
     this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1);
-    this.say(peer, Command.REJECT, { correlation: id }, encodeFailure(error));
+    this.write(peer, Command.REJECT, { correlation: id }, encodeFailure(error));
   }
 
   reset(peer: PeerId, type: 'UNKNOWN_SESSION' | 'FRAME_CORRUPT'): void {
-    this.say(peer, Command.RESET, { type });
+    this.write(peer, Command.RESET, { type });
   }
 }

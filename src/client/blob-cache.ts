@@ -6,16 +6,16 @@ import type { Trace } from '../base/trace.js';
 import { asBusError } from '../errors/bus-error.js';
 
 const namePattern = /^[0-9a-f]{64}$/;
-/** Read and hashed at once; in between others have their turn. */
+/** Bytes read and hashed at once; other work runs in between. */
 const chunkBytes = 1024 * 1024;
-/** The folder is shared with other processes: it is measured again after this share of its limit was added. */
+/** Share of the limit after which the folder, which other processes use too, is measured again. */
 const remeasureShare = 1 / 16;
 /** A write that was not finished within this time never will be. */
 const partMsMax = 60 * 60 * 1_000;
 
 export interface BlobCacheParts {
   folder: string;
-  /** Of all blobs together. A larger blob is not kept. */
+  /** Bytes of all blobs together. A larger blob is not kept. */
   bytesMax: number;
   clock: Clock;
   trace: Trace;
@@ -27,15 +27,15 @@ export function isBlobName(text: string): boolean {
 }
 
 /**
- * Blobs in a folder, named by their content. An aid that may fail: what cannot be read, or is not what its
- * name says, counts as missing. Beyond the limit the least recently used go first.
+ * Blobs in a folder, named by their content. A cache that may fail: an unreadable or damaged file counts as
+ * missing. Beyond the limit the least recently used go first.
  */
 export class BlobCache {
   readonly #folder: string;
   readonly #bytesMax: number;
   readonly #clock: Clock;
   readonly #trace: Trace;
-  /** As far as known; others may have added. */
+  /** As far as known; other processes may have added entries. */
   #bytes = 0;
   #addedSince = 0;
   #temporary = 0;
@@ -48,7 +48,7 @@ export class BlobCache {
     this.#trace = parts.trace;
   }
 
-  /** The folder is created with mode 0700; what an interrupted write left behind is removed. */
+  /** Creates the folder with mode 0700; removes the rest of an interrupted write. */
   static async open(parts: BlobCacheParts): Promise<BlobCache> {
     const cache = new BlobCache(parts);
     try {
@@ -81,7 +81,7 @@ export class BlobCache {
     }
   }
 
-  /** False when it could not be kept. `content` must be what `sha256` says. Throws nothing. */
+  /** False when it could not be kept. `content` must match `sha256`. Throws nothing. */
   async put(sha256: string, content: Buffer): Promise<boolean> {
     if (!isBlobName(sha256) || content.length > this.#bytesMax) return false;
     this.#temporary += 1;
@@ -90,7 +90,7 @@ export class BlobCache {
       await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
       const now = this.#clock.nowMs() / 1_000;
       await utimes(temporary, now, now);
-      // Whoever reads sees all of it or nothing.
+      // Atomic for readers.
       await rename(temporary, path.join(this.#folder, sha256));
       this.#bytes += content.length;
       this.#addedSince += content.length;
@@ -106,7 +106,7 @@ export class BlobCache {
     }
   }
 
-  /** Adds up what is there and removes what was used longest ago until the rest fits. */
+  /** Measures the folder and removes the least recently used blobs until the rest fits. */
   async #measure(): Promise<void> {
     const files: { file: string; bytes: number; usedMs: number }[] = [];
     const staleMs = this.#clock.nowMs() - partMsMax;
@@ -115,7 +115,7 @@ export class BlobCache {
       const found = await stat(file).catch(() => undefined);
       if (found?.isFile() !== true) continue;
       if (isBlobName(name)) files.push({ file, bytes: found.size, usedMs: found.mtimeMs });
-      // Of a process that ended while it wrote; a younger one may still be at it.
+      // Left by a process that ended during a write; a recent one may still be written.
       else if (name.endsWith('.part') && found.mtimeMs < staleMs) await rm(file, { force: true });
     }
     files.sort((a, b) => a.usedMs - b.usedMs);
@@ -136,7 +136,7 @@ export class BlobCache {
   }
 }
 
-/** Undefined when the content is not what the name says. Throws what the file system says. */
+/** Undefined when the content does not match the name. Throws errors of the file system. */
 async function readVerified(file: string, sha256: string): Promise<Buffer | undefined> {
   const handle = await open(file, 'r');
   try {

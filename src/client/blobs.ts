@@ -6,7 +6,7 @@ import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { blobRangeCodec, type BlobRange, type BlobRef } from '../wire/messages.js';
 import { isBlobName, type BlobCache } from './blob-cache.js';
-import type { Asker } from './gather.js';
+import type { Asker } from './request.js';
 import { blobBackoff, blobLimits } from './limits.js';
 import type { Handler, Incoming } from './responder.js';
 
@@ -29,12 +29,12 @@ interface Offer {
 }
 
 const requestType = 'blob.get';
-/** Hashed at once; in between others have their turn. */
+/** Bytes hashed at once; other work runs in between. */
 const hashBytes = 1024 * 1024;
 /** How long a link that takes nothing is left alone. */
 const stalledMs = 5;
 
-/** Values larger than a frame, named by their content: offered by their owner, fetched in parts, kept in a cache. */
+/** Blobs: values larger than a frame, named by their content; offered by their owner, fetched in parts, cached. */
 export class Blobs {
   readonly #parts: BlobsParts;
   readonly #limits: { [Limit in keyof typeof blobLimits]: number };
@@ -42,7 +42,7 @@ export class Blobs {
   readonly #offers = new Map<string, Offer>();
   #offeredBytes = 0;
   #fetching = 0;
-  /** Called with true when it is their turn. */
+  /** Called with true when the slot is theirs. */
   readonly #waiting = new Set<(isTurn: boolean) => void>();
 
   /** Answers requests of type `blob.get` from now on. */
@@ -53,7 +53,7 @@ export class Blobs {
   }
 
   /**
-   * Others may fetch it while this process lives and the offer is among the youngest. The content must not
+   * Other agents may fetch it while this process lives and the offer is among the youngest. The content must not
    * change from now on. Throws TOO_LARGE, and BLOB_MISSING for a file that cannot be read.
    */
   async offer(source: Buffer | { file: string }): Promise<BlobRef> {
@@ -81,8 +81,8 @@ export class Blobs {
   }
 
   /**
-   * From the cache or from its owner, part by part; a part that does not come is asked for again from where it
-   * broke off. Throws BLOB_MISSING, BLOB_CORRUPT, TOO_LARGE, DEADLINE_EXCEEDED, CANCELLED, and what the bus
+   * From the cache or from its owner, part by part; a missing part is requested again from where it broke
+   * off. Throws BLOB_MISSING, BLOB_CORRUPT, TOO_LARGE, DEADLINE_EXCEEDED, CANCELLED, and what the bus
    * answers when asking again did not help.
    */
   async fetch(
@@ -200,7 +200,7 @@ export class Blobs {
     }
   }
 
-  // --- the side of whoever fetches
+  // --- the fetching side
 
   async #download(ref: BlobRef, options: FetchOptions): Promise<Buffer> {
     const content = Buffer.allocUnsafeSlow(ref.bytes);
@@ -253,7 +253,7 @@ export class Blobs {
     if (fault !== undefined) throw fault;
   }
 
-  /** Waits, or throws when asking again would not help. */
+  /** Waits, or throws when a retry would not help. */
   async #beforeAnother(error: BusError, attempt: number, options: FetchOptions): Promise<void> {
     const { clock, random, trace } = this.#parts;
     const leftMs = options.untilMs - clock.monotonicMs();
@@ -272,7 +272,7 @@ export class Blobs {
     try {
       return await work(options);
     } finally {
-      // The turn is handed on, so that nobody else takes it in between.
+      // Pass the slot on, so that no other caller takes it in between.
       const [next] = this.#waiting;
       if (next === undefined) this.#fetching -= 1;
       else next(true);

@@ -33,6 +33,7 @@ import {
 } from '../wire/messages.js';
 import { clientLimits, comebackBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
+import type { RequestOptions } from './request.js';
 import { gather, type Ask, type Gathered, type GatherOptions } from './gather.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
 import type { SubscribeOptions } from './follower.js';
@@ -57,18 +58,9 @@ export interface ClientParts {
   heartbeatMs?: number;
   /** Time between two looks for lost publications. */
   checkMs?: number;
-  /** Where fetched blobs are kept; without one they are fetched each time. */
+  /** Cache of fetched blobs; without one they are fetched each time. */
   blobCache?: BlobCache;
   trace?: Trace;
-}
-
-export interface RequestOptions {
-  deadlineMs?: number;
-  /** May be delivered twice: then it survives the loss of the connection, within its deadline. */
-  isIdempotent?: boolean;
-  signal?: AbortSignal;
-  /** Parts of the answer, or progress, as they come. */
-  onPartial?: (body: Buffer) => void;
 }
 
 export type { ClientState, Identity };
@@ -91,10 +83,10 @@ export class Client implements AsyncDisposable {
   readonly blobs: Blobs;
   /** Stored messages, as far as this agent may look at them. */
   readonly mail: Mail;
-  /** Ids of TAKEs, oldest first: a message for one that ended meanwhile goes back. */
+  /** Ids of ended TAKEs, oldest first: a late message for one goes back. */
   readonly #takes = new Set<string>();
   #record: AgentRecord | undefined;
-  /** Counts sessions, so that work for an earlier one notices that it is over. */
+  /** Counts sessions, so that work for an earlier one can stop. */
   #sessions = 0;
 
   private constructor(parts: ClientParts) {
@@ -106,7 +98,7 @@ export class Client implements AsyncDisposable {
       ...parts,
       trace: this.#trace,
       ids: this.#ids,
-      held: () => this.#inbox.heldSeqs,
+      held: () => this.#inbox.inFlightSeqs,
       onLive: (welcome) => this.#onLive(welcome),
       onLost: () => this.#onLost(),
       onEnded: (error) => this.#onEnded(error),
@@ -179,7 +171,7 @@ export class Client implements AsyncDisposable {
     return this.#connection.state;
   }
 
-  /** Why nothing can be asked now; undefined while live. */
+  /** Why no request is possible now; undefined while live. */
   get trouble(): BusError | undefined {
     return this.#connection.trouble;
   }
@@ -198,7 +190,7 @@ export class Client implements AsyncDisposable {
   async register(record: Omit<AgentRecord, 'id' | 'role'>): Promise<void> {
     const whole = { ...record, id: this.identity.agent, role: this.identity.role };
     await this.#ask(Command.REGISTER, {}, agentRecordCodec.encode(whole));
-    // Only now: a record that was refused must not come back with the next session.
+    // Only after success: a refused record must not come back with the next session.
     this.#record = whole;
   }
 
@@ -246,7 +238,7 @@ export class Client implements AsyncDisposable {
     return { ...reply, type: `${type}.reply`, body: whole };
   }
 
-  /** Asks many at once and waits until nobody is left to wait for. */
+  /** Asks many agents at once and waits for every outcome. */
   gather(asks: Ask[], options: Omit<GatherOptions, 'clock'>): Promise<Gathered[]> {
     return gather(this, asks, { ...options, clock: this.#clock });
   }
@@ -260,8 +252,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Stores a durable message at the broker: once this resolves it is delivered until it is settled, whoever
-   * is there now. Tried over reconnects until its deadline. Throws what the broker refused it with;
+   * Stores a durable message at the broker: once this resolves it is delivered until it is settled, whichever process
+   * serves it. Retried across reconnects until its deadline. Throws the broker's rejection;
    * DEADLINE_EXCEEDED and NO_BROKER leave open whether it was accepted: post it again under its `id`.
    */
   post(to: string, type: string, body: Buffer, options: PostOptions = {}): Promise<Accepted> {
@@ -297,8 +289,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * One message out of a mailbox, waiting for it at most `deadlineMs`. It is leased: settle it. Throws
-   * INBOX_EMPTY, RESPONDER_LOST or AGENT_OFFLINE when `from` is not there, UNAUTHORISED.
+   * One message from a mailbox; waits at most `deadlineMs`. It is leased: settle it. Throws INBOX_EMPTY,
+   * RESPONDER_LOST or AGENT_OFFLINE when `from` is absent, UNAUTHORISED.
    */
   async take(
     want: Partial<Take> & { deadlineMs: number; signal?: AbortSignal },
@@ -319,12 +311,12 @@ export class Client implements AsyncDisposable {
     return messageAnswerCodec.decode(reply.body);
   }
 
-  /** Messages that were taken are done with. False: not connected; they will be given out again. */
+  /** Settles taken messages. False: not connected; they will be delivered again. */
   settle(seqs: number[]): boolean {
     return this.#settle(Command.ACK, { seqs, delay_ms: 0, reason: '', untouched: false });
   }
 
-  /** Messages that were taken, and not begun: they are there again, as if nobody had taken them. */
+  /** Returns messages that were taken but not begun. */
   giveBack(seqs: number[]): boolean {
     return this.#settle(Command.NACK, { seqs, delay_ms: 0, reason: '', untouched: true });
   }
@@ -334,14 +326,14 @@ export class Client implements AsyncDisposable {
     return this.#inbox.receive(handle, options);
   }
 
-  /** Takes back an earlier durable message, or tells whoever works on it. Throws UNKNOWN_REQUEST. */
+  /** Withdraws an earlier durable message, or notifies its worker. Throws UNKNOWN_REQUEST. */
   async cancel(id: string, from = ''): Promise<void> {
     await this.#ask(Command.CANCEL, { correlation: id, from });
   }
 
   /**
-   * Tells whoever subscribes. Resolves with its position in its stream. Throws UNAUTHORISED, INVALID_NAME,
-   * TOO_LARGE; BROKER_LOST leaves open whether it was published: asked again by itself it might be twice.
+   * Publishes to the subscribers. Resolves with the position in its stream. Throws UNAUTHORISED, INVALID_NAME,
+   * TOO_LARGE; BROKER_LOST leaves open whether it was published: a retry might publish twice.
    */
   async publish(topic: string, type: string, body: Buffer): Promise<number> {
     const envelope = { id: this.#ids.next(), to: `topic:${topic}`, type };
@@ -351,7 +343,7 @@ export class Client implements AsyncDisposable {
 
   /**
    * Publications whose topic matches; `*` is one token, `>` the rest. In order within a stream and none
-   * twice; what is missed is fetched, and told where it is gone.
+   * twice; missed publications are fetched, or reported as lost.
    */
   subscribe(
     pattern: string,
@@ -406,7 +398,7 @@ export class Client implements AsyncDisposable {
     return all;
   }
 
-  /** Of whoever is connected under this name, as the broker knows it; empty: nobody is. */
+  /** The role of the agent connected under this name; empty: none is. */
   async roleOf(agent: string): Promise<string> {
     const asked = { type: 'role' };
     return (await this.#ask(Command.QUERY, asked, Buffer.from(agent))).body.toString();
@@ -416,7 +408,7 @@ export class Client implements AsyncDisposable {
     return statusAnswerCodec.decode((await this.#ask(Command.QUERY, { type: 'status' })).body);
   }
 
-  /** Says goodbye, fails what is open with CANCELLED, and closes the link. */
+  /** Sends GOODBYE, fails open requests with CANCELLED, and closes the link. */
   async close(): Promise<void> {
     await this.#connection.goodbye();
     this.#subscriptions[Symbol.dispose]();
@@ -467,7 +459,7 @@ export class Client implements AsyncDisposable {
     if (session === this.#sessions && this.state === 'live') this.#inbox.onSession(lease_ms);
   }
 
-  /** What the broker knew of us before, until it accepts it or another session begins. */
+  /** Repeats registration and services until the broker accepts them or another session begins. */
   async #restore(command: Command, body: Buffer): Promise<void> {
     const session = this.#sessions;
     for (let attempt = 0; session === this.#sessions && this.state === 'live'; attempt += 1) {
@@ -507,7 +499,7 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** True when it was something of ours. */
+  /** True when it concerned a request of ours. */
   #onRefused(id: string, error: BusError): boolean {
     return (
       this.#poster.onReject(id, error) || this.#inbox.onReject(id) || this.#pending.fail(id, error)
@@ -528,12 +520,12 @@ export class Client implements AsyncDisposable {
     const { correlation, type, seq } = frame.envelope;
     if (this.#pending.settle(correlation, { from: '', type, body: frame.body, seq })) return;
     if (frame.command !== Command.ANSWER || !this.#takes.has(correlation)) return;
-    // Whoever wanted a message has given up, or has one: this one was never begun.
+    // The caller gave up or has a message: this one was never begun.
     const { view } = messageAnswerCodec.decode(frame.body);
     this.giveBack([view.seq]);
   }
 
-  /** While we greet, something may be missing before it. Whatever our HELLO did not name comes again. */
+  /** During the handshake earlier messages may be missing. Every message that our HELLO did not name comes again. */
   #onDurable(frame: Frame): void {
     if (this.state === 'live') this.#inbox.onDeliver(frame);
   }
@@ -552,7 +544,7 @@ export class Client implements AsyncDisposable {
     return this.#connection.enqueue(makeFrame(command, {}, settleCodec.encode(settle)));
   }
 
-  /** For what a later session asks anew by itself. */
+  /** For requests that a later session repeats by itself. */
   #askOnce(type: string, body: Buffer): Promise<Reply> {
     const frame = makeFrame(Command.QUERY, { type, id: this.#ids.next() }, body);
     return this.#await(frame, { deadlineMs: clientLimits.deadlineMs });
@@ -564,9 +556,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Whoever was asked is lost: another process may be there already, for that is how the broker knows, or will be when its
-   * supervisor has started it again. What may be delivered twice is asked there. Throws what the first one did where
-   * nobody comes back.
+   * The responder is lost. Another process may have its name already, or will when a supervisor restarts it: an
+   * idempotent request is sent there. Throws the first failure if none comes back.
    */
   async #again(
     { envelope, body }: Frame,
@@ -610,7 +601,7 @@ export class Client implements AsyncDisposable {
       throw new BusError('BROKER_DRAINING');
     const { requestsMax: limit } = this.#connection;
     if (this.#pending.size >= limit) throw new BusError('BROKER_BUSY', { limit });
-    // Queued before it is remembered: what cannot leave must not wait for an answer.
+    // Queued first: a request that cannot leave must not wait for an answer.
     if (!this.#connection.enqueue(frame)) {
       throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
     }
@@ -619,7 +610,7 @@ export class Client implements AsyncDisposable {
       isIdempotent: options.isIdempotent ?? false,
       signal: options.signal,
       onPartial: options.onPartial,
-      // The other side may stop as well; that it hears of it is not certain.
+      // Best effort: tell the other side to stop as well.
       onCancelled: () => {
         const { id: correlation } = frame.envelope;
         const isKnownThere = frame.command === Command.SEND || frame.command === Command.TAKE;

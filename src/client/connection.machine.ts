@@ -6,17 +6,17 @@ export type ConnectionEvent =
   | { type: 'link.down' }
   | { type: 'broker.challenged' }
   | { type: 'broker.welcomed' }
-  /** HELLO or PROOF was refused. `isFinal`: greeting again would be refused again. */
+  /** HELLO or PROOF was refused. `isFinal`: a repetition would be refused again. */
   | { type: 'broker.refused'; code: ErrorCode; isFinal: boolean }
   /** It does not know us, or a frame of ours arrived corrupt. */
   | { type: 'broker.reset' }
-  /** It goes away, and wishes to see us again so many milliseconds later. */
+  /** It goes away; milliseconds after which we may reconnect. */
   | { type: 'broker.drained'; reconnectMs: number }
   /** Another process took over our name. */
   | { type: 'broker.superseded' }
-  /** Nothing was heard for too long, though the link says that it stands. */
+  /** Silence for too long, although the link is up. */
   | { type: 'broker.silent' }
-  /** The time to greet again has come. */
+  /** It is time to send HELLO again. */
   | { type: 'greeting.due' }
   | { type: 'client.closed' };
 
@@ -30,7 +30,7 @@ export type ConnectionEffect =
   | { type: 'return.arm'; reconnectMs: number }
   /** Registration, services and unanswered idempotent requests go out again. */
   | { type: 'state.replay' }
-  /** What cannot be asked twice has failed. */
+  /** Requests that are not idempotent have failed. */
   | { type: 'requests.interrupt' }
   /** Nothing will ever be answered. */
   | { type: 'requests.fail'; code: ErrorCode };
@@ -87,7 +87,7 @@ export const connectionMachine = connection.createMachine({
   states: {
     /** No link. */
     connecting: { on: { 'link.up': 'greeting' } },
-    /** HELLO is out; sent again until somebody answers. */
+    /** HELLO is out; repeated until the broker answers. */
     greeting: {
       entry: [sendHello, armGreeting],
       on: {
@@ -117,7 +117,7 @@ export const connectionMachine = connection.createMachine({
         'client.closed': { target: 'closed', actions: ['rememberClosed', sendGoodbye] },
       },
     },
-    /** The broker has said goodbye. Whether the link stands says nothing until the time to come back. */
+    /** The broker sent GOODBYE. The state of the link does not matter until it is time to reconnect. */
     away: { entry: armReturn, on: { 'greeting.due': 'greeting' } },
     closed: { entry: failAll, type: 'final' },
   },

@@ -56,7 +56,7 @@ export interface Identity {
 /** What the client is doing: `live` is the only state in which anything is answered. */
 export type ClientState = 'connecting' | 'greeting' | 'live' | 'away' | 'closed';
 
-/** Of the ids of what is said to be let in, so that a refusal of it is told from one of anything else. */
+/** Prefix of ids in the handshake: a rejection with it concerns the handshake. */
 const greetingPrefix = 'greeting-';
 
 export interface ConnectionParts {
@@ -75,14 +75,14 @@ export interface ConnectionParts {
   onLost: () => void;
   /** None will. */
   onEnded: (error: BusError) => void;
-  /** Whatever is no part of greeting and parting. */
+  /** Frames that are not part of the handshake or the farewell. */
   onFrame: (frame: Frame) => void;
-  /** REJECT. False: it refused nothing that was asked. */
+  /** REJECT. False: it belongs to no request of ours. */
   onRefused: (id: string, error: BusError) => boolean;
   onPublication: (topic: string, bytes: Buffer) => void;
 }
 
-/** The way to the broker: greets, proves, shows life, and comes back by itself until it is refused for good. */
+/** The connection to the broker: handshake, proof, heartbeats, and reconnects until it is refused for good. */
 export class Connection implements AsyncDisposable {
   readonly #parts: ConnectionParts;
   readonly #clock: Clock;
@@ -96,7 +96,7 @@ export class Connection implements AsyncDisposable {
   #proof: Buffer = Buffer.alloc(0);
   #greeting: Disposable | undefined;
   #welcome: Welcome = welcomeCodec.decode(Buffer.alloc(0));
-  /** The broker goes away soon: what is open may end, nothing new is asked. */
+  /** The broker drains: open requests may end, new ones are not sent. */
   isLameDuck = false;
 
   constructor(parts: ConnectionParts) {
@@ -135,7 +135,7 @@ export class Connection implements AsyncDisposable {
     return this.#snapshot.value;
   }
 
-  /** Why nothing can be asked now; undefined while live. */
+  /** Why no request is possible now; undefined while live. */
   get trouble(): BusError | undefined {
     return this.state === 'live' ? undefined : this.#unavailable();
   }
@@ -174,7 +174,7 @@ export class Connection implements AsyncDisposable {
     return this.#outbox.offer(encodeFrame(frame));
   }
 
-  /** For what is said again by itself: a greeting, a ping, a replay. */
+  /** For frames that are repeated anyway: HELLO, PING, a replay. */
   say(frame: Frame): void {
     if (!this.enqueue(frame)) {
       this.#parts.trace('warn', 'a frame was dropped: the link takes nothing', {
@@ -189,7 +189,7 @@ export class Connection implements AsyncDisposable {
     return outcome;
   }
 
-  /** What was said leaves, if it can, and the broker hears that we go. */
+  /** Flushes the outbox if possible, and sends GOODBYE. */
   async goodbye(): Promise<void> {
     if (this.state === 'closed') return;
     // An ACK that is dropped would have its message delivered again.
@@ -292,7 +292,7 @@ export class Connection implements AsyncDisposable {
     for (const decoded of decodeFrames(part)) {
       try {
         if (decoded.ok) this.#onFrame(decoded.frame);
-        // Whose answer it was cannot be known. Greeting again makes the broker forget nothing and has
+        // The answer cannot be assigned. Another HELLO loses nothing and has
         // every idempotent request asked again.
         else this.#step({ type: 'broker.reset' });
       } catch (error) {
@@ -313,7 +313,7 @@ export class Connection implements AsyncDisposable {
         const { nonce } = challengeCodec.decode(frame.body);
         const secret = this.#parts.secretOf?.();
         const { agent } = this.#parts.identity;
-        // Without a secret an empty proof goes out and the broker says who may not do what.
+        // Without a secret an empty proof goes out, and the broker names the missing right.
         this.#proof =
           secret === undefined ? Buffer.alloc(0) : proofOf(secret, nonce, agent, this.#incarnation);
         return this.#step({ type: 'broker.challenged' });
@@ -343,7 +343,7 @@ export class Connection implements AsyncDisposable {
     const { code } = error.failure;
     const { correlation } = frame.envelope;
     if (this.#parts.onRefused(correlation, error)) return;
-    // What else is refused while we greet was said before.
+    // Other rejections during the handshake concern earlier frames.
     const isGreeting = correlation === '' || correlation.startsWith(greetingPrefix);
     if (this.state === 'live' || !isGreeting || !isErrorCode(code))
       return this.#parts.trace('debug', 'a frame was refused', { code });

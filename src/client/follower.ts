@@ -22,20 +22,20 @@ export interface Missed {
 
 export interface SubscribeOptions {
   /**
-   * What a new subscriber begins with. `states` (the default): what `presence.` and `task.` streams say
+   * The start of a new subscriber. `states` (the default): what `presence.` and `task.` streams say
    * now, and of all others only what is new. `now`: only what is new. `kept`: all that the broker keeps.
    */
   from?: 'states' | 'now' | 'kept';
-  /** Whatever happens to arrive: nothing is asked for, and nothing is known to be missing. */
+  /** Arriving publications only; gaps are not tracked. */
   isLive?: boolean;
   /** Publications that are lost and that the broker no longer keeps. Never of a stream of states. */
   onMissed?: (missed: Missed) => void;
   /**
-   * The broker knows the stream no longer; whether its last publications were heard cannot be told. After
+   * The broker has forgotten the stream; its last publications may be missing. After
    * another run of the broker began, only of streams of states: of all others `onRestart` has told it.
    */
   onForgotten?: (stream: string) => void;
-  /** Another run of the broker: what the earlier one took with it unheard cannot be told. */
+  /** The broker restarted: publications of its earlier run may be lost. */
   onRestart?: () => void;
 }
 
@@ -43,7 +43,7 @@ export interface FollowerParts {
   pattern: string;
   options: SubscribeOptions;
   onPublication: (topic: string, frame: Frame) => void;
-  /** Throws what the broker answers, and BROKER_LOST or NO_BROKER rather than wait for another session. */
+  /** Throws the broker's rejection, and BROKER_LOST or NO_BROKER instead of waiting for another session. */
   query: (query: TopicsQuery) => Promise<TopicsAnswer>;
   isLive: () => boolean;
   checkMs: number;
@@ -52,14 +52,14 @@ export interface FollowerParts {
   trace: Trace;
 }
 
-interface Held {
+interface Deferred {
   topic: string;
   frame: Frame;
 }
 
 /**
  * One subscriber's place in the streams it follows: nothing twice, in order within a stream, and what is
- * lost is fetched or told. Publications of a stream whose entries are being fetched are held back.
+ * lost is fetched or reported. Publications of a stream whose entries are being fetched are held back.
  * Source: the Clone pattern, RFC 12/CHP and the ZeroMQ guide, chapter 5.
  */
 export class Follower implements Disposable {
@@ -68,16 +68,16 @@ export class Follower implements Disposable {
   readonly #positions = new Map<string, number>();
   /** Streams of which something must be fetched. */
   readonly #behind = new Set<string>();
-  readonly #held = new Map<string, Held[]>();
+  readonly #deferred = new Map<string, Deferred[]>();
   /** Streams of states of an earlier run of the broker; what others lost with it, `onRestart` has told. */
   readonly #earlier = new Set<string>();
-  #heldCount = 0;
-  #heldBytes = 0;
+  #deferredCount = 0;
+  #deferredBytes = 0;
   #epoch: string | undefined;
   #session = 0;
   #isLevel = false;
   #hasBeenLevel = false;
-  /** The broker refused to say where its streams are: what arrives is passed on as it is. */
+  /** The broker refused the positions of its streams: publications are passed on unchecked. */
   #isBlind = false;
   #isCheckDue = false;
   #isWorking = false;
@@ -94,7 +94,7 @@ export class Follower implements Disposable {
     return this.#parts.pattern;
   }
 
-  /** What comes from now on is complete, or told to be not. */
+  /** From now on every gap is reported. */
   get isLevel(): boolean {
     return this.#isLevel;
   }
@@ -112,7 +112,7 @@ export class Follower implements Disposable {
   }
 
   onPublication(stream: string, topic: string, frame: Frame): void {
-    if (this.#isBlind) return this.#tell(topic, frame);
+    if (this.#isBlind) return this.#deliver(topic, frame);
     this.#offer(stream, { topic, frame });
   }
 
@@ -125,14 +125,14 @@ export class Follower implements Disposable {
 
   // --- publications
 
-  #offer(stream: string, each: Held): void {
+  #offer(stream: string, each: Deferred): void {
     const { seq } = each.frame.envelope;
-    // Without a session it is not known which run of the broker speaks.
+    // Without a session the run of the broker is unknown.
     if (!this.#isLevel || !this.#parts.isLive()) return this.#hold(stream, each);
     const seen = this.#positions.get(stream) ?? 0;
     if (seq <= seen) return;
     const isNext = isStateStream(stream) || seq === Math.max(seen, runStart(seq)) + 1;
-    // Untracked: whether anything lies before it cannot be told.
+    // Untracked: earlier publications are unknown.
     if (isNext || this.#isUntracked(stream))
       return this.#apply(stream, seq, each.topic, () => each.frame);
     this.#behind.add(stream);
@@ -140,7 +140,7 @@ export class Follower implements Disposable {
     void this.#work();
   }
 
-  /** Delivers unless it was delivered before; what lies between is lost. */
+  /** Delivers unless delivered before; a gap before it is lost. */
   #apply(stream: string, seq: number, topic: string, read: () => Frame): void {
     const seen = this.#positions.get(stream) ?? 0;
     if (seq <= seen) return;
@@ -158,7 +158,7 @@ export class Follower implements Disposable {
     } catch {
       return this.#missed({ stream, from: seq, to: seq });
     }
-    this.#tell(topic, frame);
+    this.#deliver(topic, frame);
   }
 
   #applyEntry({ stream, seq, topic, frame }: Publication): void {
@@ -171,40 +171,40 @@ export class Follower implements Disposable {
     return this.#positions.size >= followLimits.streamsMax && !this.#positions.has(stream);
   }
 
-  #hold(stream: string, each: Held): void {
+  #hold(stream: string, each: Deferred): void {
     const { publicationsHeldMax, bytesHeldMax } = followLimits;
     const bytes = each.frame.body.length;
-    if (this.#heldCount >= publicationsHeldMax || this.#heldBytes + bytes > bytesHeldMax) {
-      // Dropped here like anywhere on its way: a look at the positions finds it.
+    if (this.#deferredCount >= publicationsHeldMax || this.#deferredBytes + bytes > bytesHeldMax) {
+      // Dropped here; the next check of positions finds it.
       this.#isCheckDue = true;
       return;
     }
-    this.#heldCount += 1;
-    this.#heldBytes += bytes;
-    const held = this.#held.get(stream);
-    if (held === undefined) this.#held.set(stream, [each]);
-    else held.push(each);
+    this.#deferredCount += 1;
+    this.#deferredBytes += bytes;
+    const deferred = this.#deferred.get(stream);
+    if (deferred === undefined) this.#deferred.set(stream, [each]);
+    else deferred.push(each);
   }
 
-  #takeHeld(stream: string): Held[] {
-    const held = this.#held.get(stream) ?? [];
-    this.#held.delete(stream);
-    this.#heldCount -= held.length;
-    for (const { frame } of held) this.#heldBytes -= frame.body.length;
-    return held;
+  #takeDeferred(stream: string): Deferred[] {
+    const deferred = this.#deferred.get(stream) ?? [];
+    this.#deferred.delete(stream);
+    this.#deferredCount -= deferred.length;
+    for (const { frame } of deferred) this.#deferredBytes -= frame.body.length;
+    return deferred;
   }
 
   #forgetHeld(): void {
-    for (const stream of [...this.#held.keys()]) this.#takeHeld(stream);
+    for (const stream of [...this.#deferred.keys()]) this.#takeDeferred(stream);
   }
 
-  /** What was held back goes on, unless there still is a reason to hold it. */
+  /** Delivers deferred publications, unless there still is a reason to wait. */
   #release(): void {
-    for (const stream of [...this.#held.keys()])
-      for (const each of this.#takeHeld(stream)) this.#offer(stream, each);
+    for (const stream of [...this.#deferred.keys()])
+      for (const each of this.#takeDeferred(stream)) this.#offer(stream, each);
   }
 
-  // --- what is asked of the broker, one thing at a time
+  // --- queries to the broker, one at a time
 
   async #work(): Promise<void> {
     if (this.#isWorking) return;
@@ -253,15 +253,15 @@ export class Follower implements Disposable {
     this.#hasBeenLevel = true;
     for (const stream of this.#earlier) if (!this.#positions.has(stream)) this.#forgotten(stream);
     this.#earlier.clear();
-    // The subscription itself travels apart from the question and may have come too late for some.
+    // The subscription travels on another socket than the query and may have come too late for some.
     this.#armCheck(Math.min(followLimits.firstCheckMs, this.#parts.checkMs));
     this.#release();
   }
 
-  /** Fetches what lies between the last position and what is held back. */
+  /** Fetches what lies between the last position and the deferred ones. */
   async #fill(stream: string): Promise<void> {
     const seen = this.#positions.get(stream) ?? 0;
-    const heldUpTo = this.#held.get(stream)?.at(-1)?.frame.envelope.seq ?? 0;
+    const deferredUpTo = this.#deferred.get(stream)?.at(-1)?.frame.envelope.seq ?? 0;
     const query = {
       pattern: patternOfStream(stream),
       seen: seen === 0 ? [] : [{ stream, seq: seen }],
@@ -269,25 +269,25 @@ export class Follower implements Disposable {
     };
     for await (const page of this.#pages(query))
       for (const entry of page.entries) if (entry.stream === stream) this.#applyEntry(entry);
-    this.#settle(stream, heldUpTo);
+    this.#settle(stream, deferredUpTo);
   }
 
-  /** What the broker did not have by the time it was asked is lost; of later ones more may be had. */
-  #settle(stream: string, heldUpTo: number): void {
+  /** Publications that the broker had dropped by then are lost; later ones may still be fetched. */
+  #settle(stream: string, deferredUpTo: number): void {
     this.#behind.delete(stream);
-    for (const each of this.#takeHeld(stream)) {
+    for (const each of this.#takeDeferred(stream)) {
       const { seq } = each.frame.envelope;
-      if (seq <= heldUpTo) this.#apply(stream, seq, each.topic, () => each.frame);
+      if (seq <= deferredUpTo) this.#apply(stream, seq, each.topic, () => each.frame);
       else this.#offer(stream, each);
     }
   }
 
-  /** Nothing follows the last publication of a stream that would show its loss, hence a look now and then. */
+  /** The loss of a stream's last publication shows only when positions are checked, so that is done regularly. */
   async #compare(): Promise<void> {
     const before = new Map(this.#positions);
     const there = new Map<string, number>();
     const query = { pattern: this.pattern, seen: [], positions_only: true };
-    // What is dropped while we ask makes it due again.
+    // A drop during the query makes it due again.
     this.#isCheckDue = false;
     try {
       for await (const page of this.#pages(query))
@@ -334,8 +334,8 @@ export class Follower implements Disposable {
 
   #goBlind(): void {
     this.#isBlind = true;
-    for (const stream of [...this.#held.keys()])
-      for (const { topic, frame } of this.#takeHeld(stream)) this.#tell(topic, frame);
+    for (const stream of [...this.#deferred.keys()])
+      for (const { topic, frame } of this.#takeDeferred(stream)) this.#deliver(topic, frame);
   }
 
   #stepTo(stream: string, seq: number): void {
@@ -368,9 +368,9 @@ export class Follower implements Disposable {
     });
   }
 
-  // --- what the subscriber hears; its failures cost only itself
+  // --- delivery; a failure of the subscriber costs only itself
 
-  #tell(topic: string, frame: Frame): void {
+  #deliver(topic: string, frame: Frame): void {
     if (topicMatches(this.pattern, topic))
       this.#guard(() => this.#parts.onPublication(topic, frame));
   }

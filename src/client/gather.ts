@@ -1,13 +1,8 @@
 import type { Clock } from '../base/clock.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { ErrorCode } from '../errors/catalogue.js';
-import type { RequestOptions } from './client.js';
 import type { Reply } from './pending.js';
-
-/** Whoever can ask: a client. */
-export interface Asker {
-  request(to: string, type: string, body: Buffer, options: RequestOptions): Promise<Reply>;
-}
+import type { Asker } from './request.js';
 
 export interface Ask {
   to: string;
@@ -16,8 +11,8 @@ export interface Ask {
 }
 
 /**
- * What became of one ask. lost: nobody is there to answer, or no longer. timeout: the time of all is up.
- * failed: whoever was asked, or the bus, answered with an error.
+ * The outcome of one ask. lost: no agent is there to answer. timeout: the common deadline has passed.
+ * failed: the agent or the bus answered with an error.
  */
 export type Gathered =
   | { to: string; status: 'answered'; reply: Reply }
@@ -26,7 +21,7 @@ export type Gathered =
 export interface GatherOptions {
   /** For all together, waiting for a turn included. */
   deadlineMs: number;
-  /** Asks under way at once; the others wait for their turn. */
+  /** Concurrent asks; the rest waits. */
   concurrency: number;
   clock: Clock;
   signal?: AbortSignal;
@@ -46,7 +41,7 @@ const lostCodes: ReadonlySet<ErrorCode> = new Set([
   'NO_BROKER',
 ]);
 
-/** Asks all and waits until nobody is left to wait for. In the order of `asks`; throws nothing. */
+/** Asks all and waits for every outcome. In the order of `asks`; throws nothing. */
 export async function gather(
   asker: Asker,
   asks: readonly Ask[],

@@ -5,7 +5,7 @@ const silentIntervalsMax = 4;
 /** A timer may be early by a little; a ping that waits a whole further interval would be late by a lot. */
 const dueShare = 0.9;
 
-/** Asks for a sign of life when none was given, and notices when none comes. */
+/** Sends PING after silence, and notices when no answer comes. */
 export class Heartbeat implements Disposable {
   readonly #clock: Clock;
   readonly #isLive: () => boolean;

@@ -5,12 +5,12 @@ import { Command, type Frame } from '../wire/frame.js';
 import type { Credit, Settle } from '../wire/messages.js';
 import { clientLimits } from './limits.js';
 
-/** Before a message that nobody here receives may be delivered again. */
+/** Milliseconds before a message without a receiver here may be delivered again. */
 const strayDelayMs = 100;
 
-/** A durable message in the hands of its handler. */
+/** A durable message that its handler works on. */
 export interface Message {
-  /** The broker's number of it. */
+  /** The broker's sequence number. */
   readonly seq: number;
   readonly id: string;
   readonly from: string;
@@ -29,8 +29,8 @@ export interface Message {
 }
 
 /**
- * Returning settles the message. A BusError that is not retryable makes it a dead letter; `Later` puts it
- * off; any other failure has it delivered again after a while. Both count: at most as often as the broker allows.
+ * Returning settles the message. A BusError that is not retryable makes it a dead letter; `Later` delays
+ * it; any other failure has it delivered again. Both count against the broker's maximum of attempts.
  */
 export type MessageHandler = (message: Message) => void | Promise<void>;
 
@@ -54,7 +54,7 @@ export interface ReceiveOptions {
   handlerMs?: number;
 }
 
-interface Held {
+interface InFlight {
   message: Message;
   abort: AbortController;
   lane: string;
@@ -63,11 +63,11 @@ interface Held {
   startedMs: number;
 }
 
-/** A lane whose front is on its way back. */
+/** A lane whose first message is being returned. */
 interface Returning {
   id: string;
   nack: Settle;
-  /** It could not leave, or did not arrive whole: it has to be said again. */
+  /** The frame could not leave or was corrupt: it must be sent again. */
   isLost: boolean;
   saidMs: number;
   /** Delivered behind it, none of them begun. */
@@ -85,7 +85,7 @@ export interface InboxParts {
   agent: string;
   clock: Clock;
   trace: Trace;
-  /** False: it cannot leave now; it is said again with the next session. */
+  /** False: it cannot leave now; the next session repeats it. */
   settle: (command: Command, settle: Settle) => boolean;
   nextId: () => string;
   /** A NACK that the broker will accept under this id. False: it cannot leave now. */
@@ -98,14 +98,14 @@ export interface InboxParts {
 
 /**
  * Durable messages that were delivered here: run in order within a lane (sender, mailbox, order key),
- * side by side across lanes, settled by what the handler does. What is held is kept over a reconnect, and
- * its lease is extended as long as it is.
+ * side by side across lanes, settled by what the handler does. Messages in flight are kept over a reconnect, and
+ * their leases are extended meanwhile.
  */
 export class Inbox implements Disposable {
   readonly #parts: InboxParts;
   readonly #receivers = new Map<string, Receiver>();
-  readonly #held = new Map<number, Held>();
-  readonly #lanes = new Map<string, Held[]>();
+  readonly #inFlight = new Map<number, InFlight>();
+  readonly #lanes = new Map<string, InFlight[]>();
   /**
    * Lanes of which a message goes back to the broker, and with it what is delivered behind it until the
    * broker has heard of that.
@@ -113,7 +113,7 @@ export class Inbox implements Disposable {
   readonly #returning = new Map<string, Returning>();
   /** Recently done, by seq with their ids, oldest first. */
   readonly #done = new Map<number, string>();
-  /** Outcomes that the broker was not told yet. */
+  /** Outcomes not yet sent to the broker. */
   #acks: number[] = [];
   #terms: { seq: number; reason: string }[] = [];
   #isFlushing = false;
@@ -124,7 +124,7 @@ export class Inbox implements Disposable {
     this.#parts = parts;
   }
 
-  /** Throws USAGE when this mailbox is received already; what the broker refuses the credit with. */
+  /** Throws USAGE when this mailbox has a receiver already, and the broker's rejection of the credit. */
   async receive(handle: MessageHandler, options: ReceiveOptions): Promise<AsyncDisposable> {
     const mailbox = options.mailbox ?? `agent:${this.#parts.agent}`;
     if (this.#receivers.has(mailbox))
@@ -150,12 +150,12 @@ export class Inbox implements Disposable {
     return { [Symbol.asyncDispose]: () => this.#stop(receiver) };
   }
 
-  /** What stays leased to this agent over the end of a session: what it works on, or has done unheard. */
-  get heldSeqs(): number[] {
-    return [...this.#held.keys(), ...this.#acks, ...this.#terms.map(({ seq }) => seq)];
+  /** Messages that stay leased across sessions: in work, or settled without confirmation. */
+  get inFlightSeqs(): number[] {
+    return [...this.#inFlight.keys(), ...this.#acks, ...this.#terms.map(({ seq }) => seq)];
   }
 
-  /** True when it was one of ours: what comes now was sent after that. `seq`: of the message that was taken back; 0: none. */
+  /** True when it was one of ours: later deliveries were sent after it. `seq`: of the returned message; 0: none. */
   onAccept(id: string, seq: number): boolean {
     for (const [lane, returning] of this.#returning) {
       if (returning.id !== id) continue;
@@ -172,7 +172,7 @@ export class Inbox implements Disposable {
     return false;
   }
 
-  /** True when it was one of ours; said again when the timer looks after it. */
+  /** True when it was one of ours; the timer repeats it. */
   onReject(id: string): boolean {
     for (const returning of this.#returning.values()) {
       if (returning.id !== id) continue;
@@ -182,18 +182,19 @@ export class Inbox implements Disposable {
     return false;
   }
 
-  /** The session is over: nothing that was sent in it arrives any more, and what has not begun comes again. */
+  /** The session is over: its frames are lost, and messages not begun come again. */
   onLost(): void {
     this.#returning.clear();
     for (const [lane, queue] of this.#lanes) {
-      for (const { message, isRunning } of queue) if (!isRunning) this.#held.delete(message.seq);
+      for (const { message, isRunning } of queue)
+        if (!isRunning) this.#inFlight.delete(message.seq);
       this.#lanes.set(lane, queue.slice(0, 1));
     }
   }
 
   onSession(leaseMs: number): void {
     this.#leaseMs = leaseMs;
-    // Before any credit: the broker may keep for us what failed after we greeted it.
+    // Before any credit: the broker may hold messages that failed after our HELLO.
     this.#returnLost();
     this.#flush();
     for (const { credit } of this.#receivers.values()) this.#parts.regrant(credit);
@@ -209,9 +210,9 @@ export class Inbox implements Disposable {
     if (returning !== undefined) return void returning.behind.push(seq);
     // Our ACK was lost, or came too late.
     if (this.#done.get(seq) === envelope.id) return this.#ack(seq, envelope.id);
-    if (this.#held.has(seq)) return void this.#say(Command.WORKING, [seq]);
+    if (this.#inFlight.has(seq)) return void this.#say(Command.WORKING, [seq]);
     const receiver = this.#receivers.get(envelope.to);
-    // Not at once: a broker that believes that we receive would send it back as fast.
+    // Delayed: otherwise the broker would deliver it again at once.
     if (receiver === undefined) return this.#untouched([seq], strayDelayMs);
     const abort = new AbortController();
     const message: Message = {
@@ -228,54 +229,54 @@ export class Inbox implements Disposable {
       storedMs: envelope.stored_ms,
       signal: abort.signal,
     };
-    const held = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };
-    this.#held.set(seq, held);
+    const item = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };
+    this.#inFlight.set(seq, item);
     const queue = this.#lanes.get(lane);
-    if (queue !== undefined) return void queue.push(held);
-    this.#lanes.set(lane, [held]);
+    if (queue !== undefined) return void queue.push(item);
+    this.#lanes.set(lane, [item]);
     void this.#work(lane);
   }
 
-  /** The sender of this one no longer wants it done. */
+  /** The sender cancelled this message. */
   onCancel(seq: number): void {
-    this.#held.get(seq)?.abort.abort();
+    this.#inFlight.get(seq)?.abort.abort();
   }
 
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
-    for (const { abort } of this.#held.values()) abort.abort();
+    for (const { abort } of this.#inFlight.values()) abort.abort();
   }
 
   /** Runs one lane until it is empty. */
   async #work(lane: string): Promise<void> {
     for (;;) {
-      const held = this.#lanes.get(lane)?.[0];
-      if (held === undefined) break;
-      held.isRunning = true;
-      held.startedMs = this.#parts.clock.monotonicMs();
-      const failure = await this.#run(held);
-      // Given up meanwhile: settled as failed, and its lane was emptied.
-      if (this.#held.get(held.message.seq) !== held) return;
-      this.#held.delete(held.message.seq);
+      const item = this.#lanes.get(lane)?.[0];
+      if (item === undefined) break;
+      item.isRunning = true;
+      item.startedMs = this.#parts.clock.monotonicMs();
+      const failure = await this.#run(item);
+      // Timed out meanwhile: settled as failed, and its lane was emptied.
+      if (this.#inFlight.get(item.message.seq) !== item) return;
+      this.#inFlight.delete(item.message.seq);
       if (failure === undefined) {
         this.#lanes.get(lane)?.shift();
-        this.#ack(held.message.seq, held.message.id);
-      } else this.#fail(held, failure);
+        this.#ack(item.message.seq, item.message.id);
+      } else this.#fail(item, failure);
     }
     this.#lanes.delete(lane);
   }
 
-  async #run(held: Held): Promise<unknown> {
+  async #run(item: InFlight): Promise<unknown> {
     try {
-      await held.receiver.handle(held.message);
+      await item.receiver.handle(item.message);
       return undefined;
     } catch (error) {
       return error ?? new BusError('INTERNAL', { detail: 'the handler threw nothing' });
     }
   }
 
-  #fail(held: Held, error: unknown): void {
-    const { seq, type } = held.message;
+  #fail(item: InFlight, error: unknown): void {
+    const { seq, type } = item.message;
     const isLater = error instanceof Later;
     const coded = asBusError(error);
     const reason = isLater ? error.why : `${coded.code}: ${coded.message}`;
@@ -283,22 +284,22 @@ export class Inbox implements Disposable {
     const isFinal = !isLater && coded.code !== 'INTERNAL' && !coded.retryable;
     if (isFinal) {
       // The lane goes on with the next.
-      this.#lanes.get(held.lane)?.shift();
+      this.#lanes.get(item.lane)?.shift();
       this.#terms.push({ seq, reason });
       return this.#flush();
     }
-    const lane = (this.#lanes.get(held.lane) ?? []).filter((each) => each !== held);
-    this.#lanes.delete(held.lane);
+    const lane = (this.#lanes.get(item.lane) ?? []).filter((each) => each !== item);
+    this.#lanes.delete(item.lane);
     const behind = lane.map(({ message }) => message.seq);
-    for (const each of behind) this.#held.delete(each);
+    for (const each of behind) this.#inFlight.delete(each);
     const delayMs = isLater ? Math.round(error.delayMs) : 0;
     const nack = { seqs: [seq], delay_ms: delayMs, reason, untouched: false };
     const returning = { id: this.#parts.nextId(), nack, isLost: false, saidMs: 0, behind };
-    this.#returning.set(held.lane, returning);
+    this.#returning.set(item.lane, returning);
     this.#return(returning);
   }
 
-  /** Under the same id when it is said again: the first answer holds for what came before it. */
+  /** A repetition uses the same id: the first answer holds for messages before it. */
   #return(returning: Returning): void {
     returning.saidMs = this.#parts.clock.monotonicMs();
     returning.isLost = !this.#parts.giveBack(returning.id, returning.nack);
@@ -315,7 +316,7 @@ export class Inbox implements Disposable {
     this.#acks.push(seq);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    // What is settled in the same turn is said in one frame.
+    // Settlements of one turn share a frame.
     queueMicrotask(() => {
       this.#isFlushing = false;
       this.#flush();
@@ -340,28 +341,28 @@ export class Inbox implements Disposable {
     this.#say(Command.NACK, seqs, { untouched: true, delay_ms: delayMs });
   }
 
-  /** False: it cannot leave now, which the next session makes up for, or the lease running out. */
+  /** False: it cannot leave now; the next session, or the end of the lease, makes up for it. */
   #say(command: Command, seqs: number[], fields: Partial<Settle> = {}): boolean {
     const settle = { seqs, delay_ms: 0, reason: '', untouched: false, ...fields };
     return this.#parts.settle(command, settle);
   }
 
-  /** Credit back to nothing; what has not begun goes back; what runs may finish. */
+  /** Withdraws the credit and returns messages not begun; running ones may finish. */
   async #stop(receiver: Receiver): Promise<void> {
     this.#receivers.delete(receiver.mailbox);
-    const idle = [...this.#held.values()].filter(
-      (held) => held.receiver === receiver && !held.isRunning,
+    const idle = [...this.#inFlight.values()].filter(
+      (item) => item.receiver === receiver && !item.isRunning,
     );
-    for (const held of idle) {
-      this.#held.delete(held.message.seq);
-      const queue = this.#lanes.get(held.lane);
-      queue?.splice(queue.indexOf(held), 1);
+    for (const item of idle) {
+      this.#inFlight.delete(item.message.seq);
+      const queue = this.#lanes.get(item.lane);
+      queue?.splice(queue.indexOf(item), 1);
     }
     try {
       await this.#parts.grant({ ...receiver.credit, messages: 0 });
       if (idle.length > 0)
         this.#untouched(
-          idle.map((held) => held.message.seq),
+          idle.map((item) => item.message.seq),
           0,
         );
     } catch (error) {
@@ -370,20 +371,20 @@ export class Inbox implements Disposable {
     }
   }
 
-  /** Shows life for what is held, and gives up on handlers that take too long. */
+  /** Extends the leases of messages in flight, and gives up on handlers that take too long. */
   #arm(): void {
     this.#timer?.[Symbol.dispose]();
     this.#timer = this.#parts.clock.after(this.#leaseMs / 3, () => {
       const nowMs = this.#parts.clock.monotonicMs();
-      for (const held of [...this.#held.values()]) {
-        if (!held.isRunning || nowMs - held.startedMs < held.receiver.handlerMs) continue;
-        held.abort.abort();
-        this.#held.delete(held.message.seq);
-        this.#fail(held, new BusError('DEADLINE_EXCEEDED', { ms: held.receiver.handlerMs }));
+      for (const item of [...this.#inFlight.values()]) {
+        if (!item.isRunning || nowMs - item.startedMs < item.receiver.handlerMs) continue;
+        item.abort.abort();
+        this.#inFlight.delete(item.message.seq);
+        this.#fail(item, new BusError('DEADLINE_EXCEEDED', { ms: item.receiver.handlerMs }));
       }
       this.#flush();
       this.#returnLost();
-      if (this.#held.size > 0) this.#say(Command.WORKING, [...this.#held.keys()]);
+      if (this.#inFlight.size > 0) this.#say(Command.WORKING, [...this.#inFlight.keys()]);
       this.#arm();
     });
   }

@@ -4,9 +4,9 @@ import type { BackoffPolicy } from '../base/backoff.js';
 export const clientLimits = {
   /** Requests under way; one more fails with BROKER_BUSY. The broker's WELCOME may lower it. */
   requestsMax: 1_024,
-  /** One request is asked so often anew because its agent moved to another process. */
+  /** Retries of one request because its agent moved to another process. */
   movesMax: 3,
-  /** So long it is waited for an agent that was lost while it was asked: a supervisor starts it again. */
+  /** Milliseconds to wait for an agent that was lost during a request: a supervisor restarts it. */
   comebackMsMax: 5_000,
   /** Bytes of a reply; a larger one is offered as a blob, and fetched by the requester's client. */
   replyBytesMax: 1024 * 1024,
@@ -24,12 +24,12 @@ export const clientLimits = {
   postsMax: 4_096,
   /** Of these, how many are out at once, if the broker's window allows it. */
   postsOutMax: 1_024,
-  /** Durable messages that this agent takes unsettled, with their bytes, unless told otherwise. */
+  /** Default credit: unsettled durable messages, and their bytes. */
   creditMessages: 64,
   creditBytes: 8 * 1024 * 1024,
   /** Settled messages remembered, in case one is delivered again. */
   settledMax: 4_096,
-  /** Waits for one message whose end is remembered, in case a message still comes for one. */
+  /** Ended TAKEs that are remembered, in case a message still comes for one. */
   takesMax: 4_096,
   /** A handler that takes longer has failed; its message is delivered again. */
   handlerMs: 600_000,
@@ -46,12 +46,12 @@ export const restoreBackoff: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
 /** A durable message that the broker could not take just now is sent again. */
 export const postBackoff: BackoffPolicy = { baseMs: 50, capMs: 2_000 };
 
-/** HELLO is repeated while nobody answers. */
+/** HELLO is repeated until the broker answers. */
 export const greetingBackoff: BackoffPolicy = { baseMs: 250, capMs: 2_000 };
 
 /** Bounds of one subscription. */
 export const followLimits = {
-  /** Streams whose positions are kept; one more is delivered as it comes, its gaps unnoticed. */
+  /** Streams whose positions are kept; gaps of further streams go unnoticed. */
   streamsMax: 65_536,
   /** Held back while entries are fetched; one more is dropped and fetched afterwards. */
   publicationsHeldMax: 4_096,
@@ -65,7 +65,7 @@ export const followLimits = {
 /** A question about topics that the broker could not answer just now is repeated. */
 export const syncBackoff: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
 
-/** Bounds of what is shared by content. */
+/** Limits of blobs. */
 export const blobLimits = {
   /** A larger blob is refused TOO_LARGE, where it is offered and where it is fetched. */
   bytesMax: 256 * 1024 * 1024,
@@ -73,7 +73,7 @@ export const blobLimits = {
   rangeBytes: 1024 * 1024,
   /** One partial reply. */
   replyBytes: 256 * 1024,
-  /** Fetches under way; others wait for their turn. */
+  /** Concurrent fetches; the rest waits. */
   fetchesMax: 8,
   /** One more waiting is refused BROKER_BUSY. */
   fetchesWaitingMax: 1_024,
@@ -83,7 +83,7 @@ export const blobLimits = {
   offersMax: 1_024,
   /** Questions in a row that brought nothing; then a fetch fails with the last error. */
   attemptsMax: 6,
-  /** One question is given up and repeated after this time. */
+  /** Milliseconds after which a query is repeated. */
   rangeMs: 10_000,
 } as const;
 

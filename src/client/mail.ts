@@ -18,7 +18,7 @@ import {
 /** Asks the broker; `type` of a QUERY or ADMIN frame. */
 export type AskBroker = (command: Command, type: string, body: Buffer) => Promise<{ body: Buffer }>;
 
-/** A look at stored messages, and what an administrator may do with them. Nothing is delivered by it. */
+/** Lists and administers stored messages; delivers none. */
 export class Mail {
   readonly #ask: AskBroker;
 
@@ -26,7 +26,7 @@ export class Mail {
     this.#ask = ask;
   }
 
-  /** One page of what is not settled. `mailbox`: own ones when absent, all for `*`. Throws UNAUTHORISED. */
+  /** One page of unsettled messages. `mailbox`: the agent's own when absent, all for `*`. Throws UNAUTHORISED. */
   inbox(query: Partial<MessagesQuery> = {}): Promise<MessagesAnswer> {
     return this.#page('inbox', query);
   }
@@ -36,7 +36,7 @@ export class Mail {
     return this.#page('dead', query);
   }
 
-  /** One stored message with its body. Throws NO_SUCH_MESSAGE, also for what is not ours to see. */
+  /** One stored message with its body. Throws NO_SUCH_MESSAGE, also without the right to read it. */
   async message(which: { seq: number } | { from?: string; id: string }): Promise<MessageAnswer> {
     const query = { seq: 0, from: '', id: '', ...which };
     const { body } = await this.#ask(Command.QUERY, 'message', messageQueryCodec.encode(query));
@@ -63,12 +63,12 @@ export class Mail {
     return this.#change('inbox.purge', mailbox, seqs);
   }
 
-  /** Makes an agent of the role `task` known, which need not be there; known already, it stays as it is. Throws UNAUTHORISED, REGISTRY_FULL. */
+  /** Registers an agent of the role `task`, which need not be connected. Idempotent. Throws UNAUTHORISED, REGISTRY_FULL. */
   async enrol(record: AgentRecord): Promise<void> {
     await this.#ask(Command.ADMIN, 'agent.enrol', agentRecordCodec.encode(record));
   }
 
-  /** Forgets such an agent; what it did not take becomes dead letters. One that is not known: nothing. Throws UNAUTHORISED. */
+  /** Removes such an agent; its waiting messages become dead letters. Idempotent. Throws UNAUTHORISED. */
   async dismiss(agent: string): Promise<void> {
     await this.#ask(Command.ADMIN, 'agent.dismiss', Buffer.from(agent));
   }

@@ -7,7 +7,7 @@ export interface Reply {
   from: string;
   type: string;
   body: Buffer;
-  /** Of an ACCEPT: what the broker counted it as. */
+  /** Of an ACCEPT: the broker's sequence number. */
   seq: number;
 }
 
@@ -35,7 +35,7 @@ export class PendingRequests {
   #timer: Disposable | undefined;
   #timerAtMs = Infinity;
 
-  /** `unavailable`: why nobody can answer right now, if so. A request that waited for that ends with it. */
+  /** `unavailable`: why no answer is possible now, if so. A request that waited ends with it. */
   constructor(clock: Clock, unavailable: () => BusError | undefined) {
     this.#clock = clock;
     this.#unavailable = unavailable;
@@ -66,7 +66,7 @@ export class PendingRequests {
     });
   }
 
-  /** A reply that others follow. */
+  /** A partial reply; more follow. */
   progress(id: string, body: Buffer): void {
     this.#pending.get(id)?.onPartial?.(body);
   }
@@ -85,7 +85,7 @@ export class PendingRequests {
     return pending !== undefined;
   }
 
-  /** The connection is lost: what must not be asked twice fails now, the rest waits for the next session. */
+  /** The connection is lost: requests that are not idempotent fail now, the rest waits for the next session. */
   interrupt(error: BusError): void {
     for (const [id, pending] of this.#pending.entries())
       if (!pending.isIdempotent) this.fail(id, error);
@@ -142,7 +142,7 @@ export class PendingRequests {
       else
         this.fail(id, this.#unavailable() ?? new BusError('DEADLINE_EXCEEDED', { ms: deadlineMs }));
     }
-    // What a request failed may have asked again, and armed for that.
+    // A failed request may have been repeated, which armed the timer.
     if (nextMs < this.#timerAtMs) this.#arm(nextMs, nextMs - nowMs);
   }
 }

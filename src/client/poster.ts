@@ -6,23 +6,23 @@ import { amend, Command, makeFrame, type Frame } from '../wire/frame.js';
 import { clientLimits, postBackoff } from './limits.js';
 
 export interface PostOptions {
-  /** Chosen by whoever may send the same message again, also from another process; made up otherwise. */
+  /** Message id, for senders that may repeat a message, also from another process; generated otherwise. */
   id?: string;
   /** Messages with the same key to the same recipient are handled in order; different keys do not wait for each other. */
   orderKey?: string;
-  /** Not delivered before so long after its acceptance. */
+  /** Milliseconds between acceptance and first delivery. */
   delayMs?: number;
-  /** A dead letter unless it is settled so long after its acceptance. */
+  /** Milliseconds after acceptance when an unsettled message becomes a dead letter. */
   ttlMs?: number;
   /** A durable reply is wanted; `collect` waits for it. */
   wantsReply?: boolean;
   /** The message that this one answers. */
   correlation?: string;
-  /** An answer that others follow. */
+  /** A partial answer; more follow. */
   more?: boolean;
-  /** How long to try. What was not accepted by then may still have been: send it again under the same id. */
+  /** Milliseconds to try. After that it is unknown whether it was accepted: send it again under the same id. */
   deadlineMs?: number;
-  /** Whom an administrator speaks for. */
+  /** The agent in whose name an administrator sends. */
   from?: string;
 }
 
@@ -36,7 +36,7 @@ interface Post {
   frame: Frame;
   accepted: Promise<Accepted>;
   lane: Lane;
-  /** Its neighbours in its lane, as long as they are not accepted. */
+  /** Neighbours in its lane that are not accepted yet. */
   before: Post | undefined;
   behind: Post | undefined;
   isSent: boolean;
@@ -52,7 +52,7 @@ interface Lane {
   /** Of those that are not accepted. */
   last: Post | undefined;
   refusals: number;
-  /** Why it does not move on; told to all that run out of time in it. */
+  /** Why it is stuck; the reason for messages that time out in it. */
   refusal: BusError | undefined;
   pausedUntilMs: number;
 }
@@ -76,7 +76,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'STORE_UNAVAILABLE',
 ]);
 
-/** A timer that looks after what waits. */
+/** The timer of waiting messages. */
 const sweepMs = 50;
 /** A message that arrived corrupt so often is corrupt here. */
 const corruptionsMax = 3;
@@ -104,7 +104,7 @@ export class Poster implements Disposable {
     return this.#posts.size;
   }
 
-  /** Resolves once the broker has stored it. Throws what the broker refused it with, or BROKER_BUSY, TOO_LARGE, NO_BROKER, DEADLINE_EXCEEDED. */
+  /** Resolves once the broker has stored it. Throws the broker's rejection, or BROKER_BUSY, TOO_LARGE, NO_BROKER, DEADLINE_EXCEEDED. */
   post(
     to: string,
     type: string,
@@ -134,7 +134,7 @@ export class Poster implements Disposable {
     );
     const earlier = this.#posts.get(id);
     if (earlier !== undefined) {
-      // A reply whose handler was run again, for example.
+      // For example a reply whose handler ran twice.
       if (isSame(earlier.frame, frame)) return earlier.accepted;
       const detail = `another message ${id} is being sent already`;
       return Promise.reject(new BusError('USAGE', { detail }));
@@ -146,7 +146,7 @@ export class Poster implements Disposable {
       resolve = onAccepted;
       reject = onRefused;
     });
-    // As the broker counts them: what others say behind it does not wait for it.
+    // As the broker counts them: messages of other senders do not wait for it.
     const lane = this.#laneOf(`${frame.envelope.from}\0${to}\0${frame.envelope.order_key}`);
     const post: Post = {
       frame,
@@ -170,7 +170,7 @@ export class Poster implements Disposable {
     return accepted;
   }
 
-  /** A session has begun: whatever is not accepted goes out again, in order. */
+  /** A session has begun: messages that were not accepted go out again, in order. */
   onSession(window: number): void {
     this.#window = Math.min(window, clientLimits.postsOutMax);
     this.#recall();
@@ -205,7 +205,7 @@ export class Poster implements Disposable {
     if (post.corruptions >= corruptionsMax)
       this.#fail(id, new BusError('MALFORMED_PAYLOAD', { detail: 'it arrives corrupt each time' }));
     else if (passing.has(error.code)) this.#again(post, error);
-    // Whether it is worth waiting for room in a mailbox, or for somebody to be there, is the sender's decision.
+    // Whether to wait for room in a mailbox, or for a recipient, is the sender's decision.
     else this.#fail(id, error);
     this.#pump();
     return true;

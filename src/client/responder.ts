@@ -14,7 +14,7 @@ export interface Incoming {
   /** Milliseconds that were left when it was delivered; 0: no deadline. */
   deadlineMs: number;
   signal: AbortSignal;
-  /** Sends a part of the answer, or tells how far it is; the reply itself still has to come. False: the link takes nothing now. */
+  /** Sends a part of the answer or its progress; the final reply follows. False: the link is full. */
   progress(body: Buffer): boolean;
 }
 
@@ -156,7 +156,7 @@ export class Responder {
     const envelope = { id: this.#nextId(), to, correlation, type, more };
     if (this.#send(makeFrame(Command.SEND, envelope, body))) return true;
     // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
-    // Who sends a part is told at once and may try again.
+    // The sender of a part gets the failure at once and may retry.
     if (!more) this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
     return false;
   }

@@ -15,7 +15,7 @@ import { Follower, type SubscribeOptions } from './follower.js';
 import { clientLimits, followLimits } from './limits.js';
 
 export interface Subscription extends Disposable {
-  /** From now on everything is delivered, or told to be missing. False again while a restart is made up for. */
+  /** Everything is delivered or reported as missing from now on. False again during recovery from a restart. */
   readonly isLevel: boolean;
 }
 

@@ -55,7 +55,7 @@ export function newAgentKeys(wanted: {
 }
 
 /**
- * The agent is let in from now on. `replace`: in place of the keys that it has.
+ * Adds keys of an agent. `replace`: replaces the ones it has.
  * Throws IDENTITY_EXISTS, IDENTITIES_FULL, STORE_UNAVAILABLE.
  */
 export function storeAgentKeys(home: string, keys: AgentKeys, options: { replace: boolean }): void {

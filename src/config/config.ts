@@ -11,10 +11,10 @@ import { permissionsSchema } from './permissions.js';
 
 const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
-/** With the bus itself, as many as a set of listeners holds. */
+/** With the bus itself, the maximum of a listener set. */
 const listenMax = 9;
 
-/** Symbols of one tree that an endpoint is asked about, at most: a kernel has three quarters of a million. */
+/** Most symbols of one tree sent to an endpoint: a kernel has three quarters of a million. */
 const symbolsLimit = 4_000_000;
 
 const endpointUrl = (z: Zod) =>
@@ -22,7 +22,7 @@ const endpointUrl = (z: Zod) =>
     .string()
     .max(2_000)
     .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host');
-/** The environment variable that holds a key; the key itself stands nowhere. */
+/** The environment variable that holds a key; the key itself is never in a file. */
 const keyVariable = (z: Zod) =>
   z.string().regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
 
@@ -46,14 +46,14 @@ const embeddingSchema = (z: Zod) =>
     return z.NEVER;
   });
 
-/** What an executor may do besides answering from the PGC: nothing, unless it is said here. */
+/** What an executor may do besides answering from the PGC. Default: nothing. */
 const executorSchema = (z: Zod) =>
   z.strictObject({
     /** Programs run in this folder and below it, and nowhere else; without one none is run. */
     root: z.string().min(1).optional(),
     /** Prompts read files in this folder and below it; without one, below `root`. */
     reads: z.string().min(1).optional(),
-    /** Which of those that are possible; all of them by default. */
+    /** Runners to offer; by default all that are possible. */
     runners: z
       .array(z.enum(['answer', 'command', 'model', 'agent', 'prompt']))
       .min(1)
@@ -61,15 +61,15 @@ const executorSchema = (z: Zod) =>
       .optional(),
     /** Tasks at once. */
     slots: z.number().int().min(1).max(64).optional(),
-    /** Prompts at once, of each depth: those that push others wait for them. */
+    /** Prompts at once, for each depth: a parent waits for its children. */
     promptSlots: z.number().int().min(1).max(64).optional(),
     /** The program and arguments of an agent, which reads its prompt from stdin. */
     agent: z.array(z.string()).min(1).max(64).readonly().optional(),
-    /** That agent stops at risks by itself, as the attention protocol wants it: it is not told how. */
+    /** The agent knows the attention protocol and needs no instructions to stop. */
     agentAttends: z.boolean().optional(),
-    /** `off`: programs may see what the executor is trusted by. */
+    /** `off`: programs can read the keys of the executor. */
     sandbox: z.enum(['on', 'off']).optional(),
-    /** Names of environment variables that programs get besides PATH, HOME and their like. */
+    /** Names of further environment variables for programs, besides PATH, HOME and the like. */
     environment: z
       .array(z.string().regex(/^[A-Za-z_]\w{0,99}$/))
       .max(64)
@@ -77,7 +77,7 @@ const executorSchema = (z: Zod) =>
       .optional(),
   });
 
-/** How far prompts may push others. */
+/** Limits of pushing prompts. */
 const promptSchema = (z: Zod) =>
   z.strictObject({
     /** Levels below one that was not pushed by another. */
@@ -92,18 +92,18 @@ const criticSchema = (z: Zod) =>
   z.strictObject({
     /** Results of tasks are reviewed before they count, from this criticality on; a task may ask for it besides. */
     reviewFrom: z.enum(['off', 'C2', 'C3', 'C4']).optional(),
-    /** Which files are reviewed how strictly, besides what the product says; by default `escalation.yaml` of the home. */
+    /** Escalation rules by path, besides those of the product; by default `escalation.yaml` of the home. */
     escalation: z.string().min(1).optional(),
     /** Reviews at once. */
     concurrency: z.number().int().min(1).max(16).optional(),
-    /** That wait for their turn. */
+    /** Waiting reviews. */
     waiting: z.number().int().min(0).max(256).optional(),
-    /** That are over, and kept. */
+    /** Finished reviews that are kept. */
     finished: z.number().int().min(1).max(10_000).optional(),
-    /** The gate, and how often it is gone through, where whoever asks does not say. */
+    /** Default threshold and iterations of a review. */
     threshold: z.number().min(0).max(1).optional(),
     iterationsMax: z.number().int().min(1).max(64).optional(),
-    /** Where metrics and health of a critic are told; never to other machines. */
+    /** Loopback address for metrics and health of a critic. */
     http: z
       .string()
       .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port')
@@ -138,9 +138,9 @@ const shape = (z: Zod) =>
     log: z.enum(levels),
     heartbeatMs: z.number().int().min(100).max(30_000),
     drainMs: z.number().int().min(0).max(60_000),
-    /** Where metrics and health are told, `127.0.0.1:9464` for example; never to other machines. */
+    /** Loopback address for metrics and health, for example `127.0.0.1:9464`. */
     http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
-    /** The same of tasks, told by the manager. */
+    /** The same for the manager and its tasks. */
     managerHttp: z
       .string()
       .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
@@ -155,13 +155,13 @@ const shape = (z: Zod) =>
     /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
     embedding: embeddingSchema(z),
     executor: executorSchema(z),
-    /** What is risky besides what the product says: a policy, by default `attention.yaml` of the home. */
+    /** The operator's policy of risky actions; by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
     prompt: promptSchema(z).optional(),
     critic: criticSchema(z).optional(),
-    /** The language model of questions about code and of the runners `model` and `prompt`; absent: there is none. */
+    /** The language model for questions about code and the runners `model` and `prompt`; absent: none. */
     model: modelSchema(z).optional(),
-    /** By role: who may send what to whom, offer, publish, administer, and how fast. */
+    /** Rights and rates by role: send, offer, publish, administer. */
     permissions: permissionsSchema(z),
   });
 
@@ -185,7 +185,7 @@ const busPathBytesMax = 96;
 /**
  * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
  * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL,
- * SIGMA_MODEL_BASE_URL, SIGMA_MODEL), then flags; the result is frozen. A bus that nobody names is the one of the identity file.
+ * SIGMA_MODEL_BASE_URL, SIGMA_MODEL), then flags; the result is frozen. Without a bus address, the identity file gives it.
  * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
@@ -234,7 +234,7 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
   return Object.freeze(parsed.data);
 }
 
-/** Whether nothing is set but what most commands are told. Then there is nothing to check, for which zod would be loaded. */
+/** Whether only the most common settings are present. They need no check by zod, which is slow to load. */
 function isPlain(merged: Record<string, unknown>, given: readonly string[]): boolean {
   const { bus, log, embedding, model } = merged;
   return (
@@ -247,7 +247,7 @@ function isPlain(merged: Record<string, unknown>, given: readonly string[]): boo
   );
 }
 
-/** Each variable changes what it names; what the file says of the endpoint besides stays. */
+/** Each variable overrides its own field; other fields of the file stay. */
 function embeddingIn(env: Env, ofFile: unknown): unknown {
   const its = {
     url: nonEmpty(env.SIGMA_EMBEDDING_URL),
@@ -327,7 +327,7 @@ function isOffOrLoopback(text: string): boolean {
   return text === 'off' || (parseLoopback(text)?.port ?? 0) > 0;
 }
 
-/** What is embedded is the code of somebody, and a key goes with it. */
+/** The endpoint gets source code and a key. */
 function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host, username, password, search, hash } = new URL(text);

@@ -15,7 +15,7 @@ const identityShape = lazily((z) =>
     server_public: curveKey(z),
     /** Hex; answers the challenge. */
     secret: hexSecret(z),
-    /** Where the broker is; empty: told otherwise. */
+    /** Address of the broker; empty: configured elsewhere. */
     bus: z.string(),
   }),
 );

@@ -11,7 +11,7 @@ import {
 } from './agent-keys.js';
 import { isProvenRole, readRoleSecret } from './keys.js';
 
-/** Who somebody says to be, and whether the claim came over the network. */
+/** A claimed identity, and whether it came over the network. */
 export interface Claim {
   agent: string;
   role: string;
@@ -27,7 +27,7 @@ export type ProofNeeded = 'none' | Buffer | 'refused';
  */
 const mtimeDoubtMs = 1_500;
 
-/** The keys of agents as a running broker sees them: whatever `sigma keys` changes counts at once. */
+/** The keys of agents in a running broker; changes by `sigma keys` take effect at once. */
 export class KeyRing {
   readonly #home: string;
   readonly #clock: Clock;
@@ -82,7 +82,7 @@ export class KeyRing {
       try {
         byAgent.set(agent, readAgentKeys(this.#home, agent));
       } catch (error) {
-        // One damaged file locks its agent out, nobody else.
+        // A damaged file locks out its own agent only.
         const { code, message } = asBusError(error);
         // Revoked between the list and the look.
         if (code !== 'UNKNOWN_IDENTITY')

@@ -16,11 +16,11 @@ export function keysFolder(home: string): string {
   return path.join(home, 'bus', 'keys');
 }
 
-/** Roles that may decide for others. A command run by an executor shares the user, so the socket's folder does not prove them. */
+/** Roles with extra rights. A command run by an executor shares the user, so access to the socket's folder does not prove them. */
 export const provenRoles = ['manager', 'operator', 'critic'] as const;
 export type ProvenRole = (typeof provenRoles)[number];
 
-export const secretBytes = 32;
+const secretBytes = 32;
 const hexPattern = /^[0-9a-f]{64}$/;
 export const hexSecret = (z: Zod) => z.string().regex(hexPattern, 'is not 32 bytes in hex');
 /** 32 bytes in Z85 (RFC 32). */
@@ -117,7 +117,7 @@ export function readRoleSecret(home: string, role: ProvenRole): Buffer | undefin
   return Buffer.from(text, 'hex');
 }
 
-/** A client's side: undefined when there is none or it may not be read; the broker then refuses the role. */
+/** For a client: undefined when there is no readable key; the broker then refuses the role. */
 export function readSecret(home: string, role: string): Buffer | undefined {
   try {
     return isProvenRole(role) ? readRoleSecret(home, role) : undefined;

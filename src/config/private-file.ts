@@ -12,10 +12,10 @@ import {
 import path from 'node:path';
 import { BusError } from '../errors/bus-error.js';
 
-/** Keys are small; whatever is larger is no key. */
+/** A larger file is not a key. */
 const bytesMax = 64 * 1_024;
 
-/** The text of a file that nobody but its owner may enter; undefined when there is none. Throws KEY_FILE_INVALID. */
+/** The text of a file that only its owner may access; undefined: no file. Throws KEY_FILE_INVALID. */
 export function readPrivate(file: string): string | undefined {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
@@ -43,7 +43,7 @@ export function writePrivate(file: string, text: string, options: { replace: boo
     try {
       writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
       if (options.replace) renameSync(draft, file);
-      // Of two that make it at once, one does, and nobody sees half of it.
+      // Atomic: of two processes one creates it, and no reader sees half of it.
       else linkSync(draft, file);
       return true;
     } finally {

@@ -2,16 +2,16 @@ import { catalogue, isErrorCode, type ErrorCode, type ErrorEntry } from './catal
 
 export type ErrorData = Record<string, string | number | boolean>;
 
-/** A failure as it travels: in `REJECT` bodies, in `errors[]`, in `--json` output. */
+/** A failure on the wire: in `REJECT` bodies, in `errors[]`, in `--json` output. */
 export interface Failure {
   code: string;
   text: string;
   retryable: boolean;
-  /** When trying again is worth it, where whoever refused knows. */
+  /** Milliseconds to wait before a retry, if known. */
   retry_after_ms?: number;
 }
 
-/** The one error class of this program. Whoever catches one decides by `code` and `retryable`, never by text. */
+/** The one error class of this program. Callers decide by `code` and `retryable`, never by text. */
 export class BusError extends Error {
   readonly code: ErrorCode;
   readonly data: ErrorData;
@@ -27,7 +27,7 @@ export class BusError extends Error {
     return catalogue[this.code].retryable;
   }
 
-  /** When trying again is worth it, where whoever refused knows; 0: no advice. */
+  /** Milliseconds to wait before a retry; 0: unknown. */
   get retryAfterMs(): number {
     return typeof this.data.retryAfterMs === 'number' ? this.data.retryAfterMs : 0;
   }
@@ -46,7 +46,7 @@ export class BusError extends Error {
   }
 }
 
-/** What a peer reported. The code may be unknown here (a newer peer); its text is kept as it came. */
+/** A failure reported by a peer. The code may be unknown here (a newer peer); the text is kept. */
 export class RemoteError extends BusError {
   constructor(readonly failure: Failure) {
     super(isErrorCode(failure.code) ? failure.code : 'INTERNAL', {
@@ -55,7 +55,7 @@ export class RemoteError extends BusError {
     if (isErrorCode(failure.code)) this.message = failure.text;
   }
 
-  /** What its text was filled with does not come along: a name stands where a value would. */
+  /** The data does not travel: the name of each placeholder stands in for its value. */
   override get next(): string {
     return super.next.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase());
   }

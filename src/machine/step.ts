@@ -10,7 +10,7 @@ import {
 } from 'xstate';
 import { BusError } from '../errors/bus-error.js';
 
-/** What follows from one event. Nothing has happened yet: the shell persists, then performs the effects. */
+/** The result of one event. Nothing has happened yet: the shell persists, then performs the effects. */
 export interface Step<M extends AnyStateMachine> {
   snapshot: SnapshotFrom<M>;
   /** In the order in which the machine emitted them. */
@@ -56,7 +56,7 @@ export function stateName(snapshot: { value: unknown }): string {
 
 export type Snapshot<M extends AnyStateMachine> = SnapshotFrom<M>;
 
-/** What of a snapshot has to be kept, as JSON. */
+/** The part of a snapshot to persist, as JSON. */
 export interface StoredSnapshot {
   value: unknown;
   context: unknown;
@@ -67,7 +67,7 @@ export function stored(snapshot: unknown): StoredSnapshot {
   return { value, context };
 }
 
-/** Back from what was kept: nothing is entered again. Throws when the machine has no such state any more. */
+/** Restores a persisted snapshot without entering its state again. Throws when the machine no longer has the state. */
 export function restored<M extends AnyStateMachine>(machine: M, kept: StoredSnapshot): Snapshot<M> {
   return machine.resolveState(kept as never) as unknown as Snapshot<M>;
 }

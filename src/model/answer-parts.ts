@@ -15,7 +15,7 @@ interface CallPart {
   function?: { name?: unknown; arguments?: unknown } | null;
 }
 
-/** Of a tool's name in an error: what a model makes up has no end. */
+/** Characters of a tool's name in an error: a model may invent a very long one. */
 const nameCharsMax = 64;
 
 interface OpenCall {
@@ -47,7 +47,7 @@ export class AnswerParts {
     return this.text.trim() === '' && this.#calls.length === 0;
   }
 
-  /** Answers with what was new in it. */
+  /** Returns the new part. */
   take({ content, refusal, tool_calls }: MessagePart): TakenPart {
     const text = this.#counted(content);
     this.text += text;
@@ -89,7 +89,7 @@ export class AnswerParts {
     return { at, name: call.name, arguments: text };
   }
 
-  /** Some endpoints give each call of an answer the same index, or none: then the id tells them apart. */
+  /** Some endpoints give each call of an answer the same index, or none: then the id distinguishes them. */
   #positionOf({ index, id }: CallPart): number {
     const key = index ?? (id ? -1 : Math.max(0, this.#calls.length - 1));
     const known = this.#at.get(key);
@@ -123,7 +123,7 @@ export class AnswerParts {
   }
 }
 
-/** A text says what is wrong. No arguments at all are those of a tool that wants none. */
+/** Returns a text on error. Empty arguments are valid for a tool without parameters. */
 function readArguments(text: string): Record<string, unknown> | string {
   if (text.trim() === '') return {};
   try {

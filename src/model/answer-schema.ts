@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AnswerSchema } from './conversation.js';
 
-/** Told to the model in the one round in which it may put its answer right. */
+/** Sent to the model in its one round of repair. */
 const issuesMax = 10;
 
 /** `response_format` of a request. */
@@ -13,7 +13,7 @@ export function formatOf<T>({ name, shape, json, strict }: AnswerSchema<T>): {
   return { type: 'json_schema', json_schema: { name, schema, strict: strict ?? true } };
 }
 
-/** What a text says by a schema, or what is wrong with it. Marks of a block of code around it are no part of it. */
+/** Parses a text by a schema, or says what is wrong with it. Ignores the marks of a code block around it. */
 export function readBy<T>(
   { shape }: AnswerSchema<T>,
   text: string,

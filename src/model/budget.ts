@@ -13,21 +13,21 @@ const exhaustBelow = 5_000;
 /** Of an endpoint that does not count: English and code are near four characters a token; other scripts need more tokens. */
 const charsPerToken = 4;
 
-/** `left`: tokens; undefined: nobody counts them. */
+/** `left`: tokens; undefined: not counted. */
 export function levelOf(left: number | undefined): BudgetLevel {
   if (left === undefined) return 'CONST';
   if (left > fullAbove) return 'FULL';
   return left < exhaustBelow ? 'EXHAUST' : 'CONST';
 }
 
-/** A guess, for what no endpoint has counted. */
+/** An estimate, if the endpoint did not count. */
 export function estimatedTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }
 
 /**
- * The tokens of one task. A request begins or does not: what it takes is known when it has ended, so that those on their way
- * may go beyond what is left.
+ * The tokens of one task, checked when a request begins. Its cost is known at its end, so running requests may
+ * exceed the budget.
  */
 export class Budget {
   #spent: number;

@@ -13,7 +13,7 @@ export const bundledModel = {
   dims: 384,
   /** Of its vocabulary. */
   pieces: 30_522,
-  /** Of one text, start and end included: what the model was trained to read. */
+  /** Tokens of one text, start and end included: the length the model was trained on. */
   tokensMax: 256,
   pooling: 'mean',
   weightsSha256: 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1',
@@ -28,7 +28,7 @@ export interface ModelFiles {
   runtime: string;
 }
 
-export type FoundModel = { files: ModelFiles } | { missing: string };
+type FoundModel = { files: ModelFiles } | { missing: string };
 
 /** `missing`: the package that is not installed. Optional packages may be left out, or not be for this machine. */
 export function findBundledModel(
@@ -59,7 +59,7 @@ export function findBundledModel(
 export async function readVerified(file: string, sha256: string): Promise<Buffer> {
   await using opened = await open(file);
   const { size } = await opened.stat();
-  // In one read: whoever reads it loads something else meanwhile, and takes no turn for each part.
+  // In one read: faster than a turn of the event loop for each part.
   const { buffer: bytes, bytesRead } = await opened.read(Buffer.allocUnsafeSlow(size), 0, size, 0);
   if (bytesRead !== size) throw new Error(`${file} was read in part`);
   if (createHash('sha256').update(bytes).digest('hex') !== sha256)

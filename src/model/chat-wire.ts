@@ -3,7 +3,7 @@ import { formatOf } from './answer-schema.js';
 import { estimatedTokens } from './budget.js';
 import { chatLimits, type Message, type Tool, type Usage, type Wanted } from './conversation.js';
 
-/** As OpenAI's endpoint wants it; what is not used here is left out. */
+/** The format of OpenAI's endpoint, without unused fields. */
 export interface ChatBody {
   model: string;
   messages: WireMessage[];

@@ -54,7 +54,7 @@ export interface Said {
 
 type FailureCode = 'MODEL_UNAVAILABLE' | 'MODEL_REFUSED' | 'MODEL_INVALID' | 'MODEL_TRUNCATED';
 
-/** One request on its way, and what came of it so far. */
+/** One request under way, with the answer so far. */
 interface Turn {
   parts: AnswerParts;
   watched: WatchedFetch;
@@ -81,7 +81,7 @@ export class Chat {
       apiKey: this.#key === '' ? 'none' : this.#key,
       timeout: settings.requestMs ?? requestMsMax,
       maxRetries: options.retries ?? retriesMax,
-      // Whatever else the environment says of that service is not meant for this endpoint.
+      // Other environment variables of that service are not meant for this endpoint.
       organization: null,
       project: null,
       logLevel: 'off',
@@ -153,7 +153,7 @@ export class Chat {
     };
   }
 
-  /** At once: the client of the endpoint sleeps between attempts, whoever gives up meanwhile. */
+  /** Rejects at once on abort: the endpoint's client would sleep on between attempts. */
   async #untilAborted(
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<void>,
@@ -172,7 +172,7 @@ export class Chat {
       await Promise.race([work(own.signal), aborted]);
     } finally {
       signal.removeEventListener('abort', abort);
-      // Whatever still comes is not wanted.
+      // Drop the rest.
       own.abort();
     }
   }

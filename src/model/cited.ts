@@ -5,7 +5,7 @@ const betweenSentences =
 /** Where a line breaks amid a sentence: half of one may say the opposite of the whole. */
 const withinSentence = /(?<=[^\s.!?:;|\]。！？])[ \t]*\r?\n[ \t]*(?=[\p{Ll}`([])(?!```)/gu;
 
-/** Only what cites a source that there is, by its number from 1; with what it cites. One that is undefined was not told. */
+/** Keeps the sentences that cite an existing source, by its number from 1. An undefined source was not given. */
 export function citedOnly<Source extends object>(
   text: string,
   sources: readonly (Source | undefined)[],

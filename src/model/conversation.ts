@@ -14,7 +14,7 @@ export const chatLimits = {
   wireBytes: 64 * 1024 * 1024,
   /** In one answer; more is MODEL_ANSWER_TOO_LARGE. */
   calls: 32,
-  /** Arguments of one call; more is that call's MODEL_CALL_INVALID, the others are kept. */
+  /** Characters of the arguments of one call; beyond it only that call fails, with MODEL_CALL_INVALID. */
   argumentsBytes: 256 * 1024,
 } as const;
 
@@ -34,7 +34,7 @@ export interface Tool {
 export interface ToolCall {
   id: string;
   name: string;
-  /** `{}` when `error` stands: endpoints refuse a conversation that holds what is no JSON. */
+  /** `{}` when `error` is set: endpoints refuse a conversation with invalid JSON. */
   arguments: Record<string, unknown>;
   /** MODEL_CALL_INVALID: not to be run; its message is the call's result, from which the model learns. */
   error?: BusError;
@@ -45,7 +45,7 @@ export interface AnswerSchema<T> {
   /** Letters, digits, `_` and `-`. */
   name: string;
   shape: ZodType<T>;
-  /** What the endpoint is told; by default made of `shape`. */
+  /** JSON Schema for the endpoint; by default made from `shape`. */
   json?: Record<string, unknown>;
   /** False: the endpoint may take the schema as advice; OpenAI's is strict only where no field is optional. Default true. */
   strict?: boolean;
@@ -55,7 +55,7 @@ export type Delta =
   | { kind: 'text'; text: string }
   /** `at`: which call of the answer. */
   | { kind: 'call'; at: number; name: string; arguments: string }
-  /** What was said so far does not hold: the model was asked to put it right. */
+  /** The answer so far is invalid: the model was asked to repair it. */
   | { kind: 'again' };
 
 export interface Wanted<T> {
@@ -80,7 +80,7 @@ export interface Answer<T = unknown> {
   text: string;
   calls: ToolCall[];
   usage: Usage;
-  /** `calls`: the model waits for what comes of them. */
+  /** `calls`: the model waits for their results. */
   finish: 'stop' | 'calls';
   /** With a schema, and without calls: the text as that schema reads it. */
   value?: T;

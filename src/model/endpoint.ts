@@ -13,7 +13,7 @@ const backoff: BackoffPolicy = { baseMs: 500, capMs: 8_000 };
 const retryAfterMsMax = 30_000;
 /** Of one answer: 64 vectors of 4 096 numbers, written out. */
 const answerBytesMax = 16 * 1024 * 1024;
-export const dimsMax = 8_192;
+const dimsMax = 8_192;
 const detailCharsMax = 200;
 
 const answerShape = z.object({

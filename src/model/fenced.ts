@@ -9,7 +9,7 @@ export function fenced(mark: string, data: string): string {
   return filled('fence', { mark, data: data.replaceAll(mark, '…') });
 }
 
-/** The same of whatever a tool gave an agent; `what` says in our own words what it is. */
+/** The same for the result of a tool; `what` describes it in our own words. */
 export function fencedData(mark: string, what: string, data: string): string {
   return filled('data-fence', { mark, what, data: data.replaceAll(mark, '…') });
 }

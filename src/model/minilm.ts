@@ -7,7 +7,7 @@ import type { ModelAnswer, ModelRequest } from './model-process.js';
 import type { TableRows } from './token-table.js';
 import { WordPiece } from './word-piece.js';
 
-/** Texts in one request to the process: what is no longer wanted ends after as many. */
+/** Texts in one request to the process; a cancelled run ends after one request. */
 const textsPerRequest = 64;
 /** Requests that wait for an answer. */
 const waitingMax = 32;
@@ -66,12 +66,12 @@ export class Minilm implements Embedder {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Before it is needed; what is wrong with it is told to who asks. */
+  /** Loads ahead of use; a failure surfaces at the first request. */
   start(): void {
     if (!this.#isClosed) this.#process ??= this.#start();
   }
 
-  /** Its tokenizer, from whoever has read it already: its own file takes thirty milliseconds. Another one is not taken. */
+  /** A tokenizer that was read before: reading it takes thirty milliseconds. Must be of this model. */
   tokenizeWith(tokenizer: WordPiece): void {
     if (tokenizer.vocabulary.length === bundledModel.pieces)
       this.#tokenizer ??= Promise.resolve(tokenizer);
@@ -243,7 +243,7 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): 
     return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', stop);
-    // Its failure is nobody's when nobody waits.
+    // A failure without a waiter is ignored.
     work.catch(() => undefined);
   }
 }

@@ -3,7 +3,7 @@ import type { ModelFiles } from './bundled-model.js';
 import { ModelRunner, type PieceMarks } from './model-runner.js';
 import type { TableRows } from './token-table.js';
 
-/** What the process of the model is told; each is answered, in their order. */
+/** Requests to the model's process, answered in order. */
 export type ModelRequest =
   | { what: 'load'; files: ModelFiles; threads: number }
   | { what: 'embed'; ids: readonly (readonly number[])[] }
@@ -15,7 +15,7 @@ assert(process.connected, 'this module runs as the process of the model');
 let runner: Promise<ModelRunner> | undefined;
 let last: Promise<void> = Promise.resolve();
 
-// Whoever has started it is gone: nobody will ask any more.
+// The parent process is gone.
 process.on('disconnect', () => process.exit());
 process.on('message', (request: ModelRequest) => {
   last = last.then(async () => {

@@ -8,7 +8,7 @@ import { distil, type TableRows } from './token-table.js';
 const piecesPerRun = 512;
 const { dims } = bundledModel;
 
-/** Of a vocabulary: ids of what begins and ends a text, and how many pieces it has. */
+/** Of a vocabulary: ids of the start and end marks, and the number of pieces. */
 export interface PieceMarks {
   start: number;
   end: number;
@@ -37,7 +37,7 @@ interface Session {
 
 /**
  * The bundled model in this process, from ids of pieces to vectors. A run blocks it, and the runtime cannot be loaded
- * by two threads of one process: whoever has other work to do uses `Minilm`.
+ * by two threads of one process: a process with other work uses `Minilm`.
  */
 export class ModelRunner {
   private constructor(
@@ -48,7 +48,7 @@ export class ModelRunner {
   /** `threads`: of the runtime. Throws Error for files that are not those that are known. */
   static async load(files: ModelFiles, threads: number): Promise<ModelRunner> {
     const reading = readVerified(files.weights, bundledModel.weightsSha256);
-    // While they are read; should it fail, nobody waits for them.
+    // Starts while they are read; a failure here is ignored.
     reading.catch(() => undefined);
     await systemClock.turn();
     const runtime = createRequire(import.meta.url)(files.runtime) as Runtime;
@@ -85,7 +85,7 @@ export class ModelRunner {
       const length = Math.min(piecesPerRun, count - from);
       const ids = Array.from({ length }, (_, at) => [start, from + at, end]);
       vectors.set(await this.#run(ids), from * dims);
-      // Runs follow one another without a turn of the event loop, and whoever waits may be gone.
+      // Yield between runs: the waiter may be gone.
       await systemClock.turn();
     }
     return distil(vectors, dims);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { assert } from '../base/assert.js';
 
 /**
- * What models are told, each in a file of its own beside this one: `texts/<name>.v<N>.md`. Words that change are a new
+ * Instructions for models, one file each: `texts/<name>.v<N>.md`. A changed text is a new
  * version, and answers say which they were made with.
  */
 const versions = {
@@ -57,7 +57,7 @@ export function textOf(name: TextName): Text {
   return { id, text };
 }
 
-/** Every hole is filled, once: what stands in a filling is no hole. A missing or an unknown one is a bug. */
+/** Fills every placeholder once; a placeholder inside a value is text. A missing or unknown one is a bug. */
 export function filled(name: TextName, holes: Readonly<Record<string, string>>): string {
   const { id, text } = textOf(name);
   const wanted = new Set(Array.from(text.matchAll(hole), ([, each = '']) => each));

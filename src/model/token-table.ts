@@ -2,15 +2,15 @@ import { assert } from '../base/assert.js';
 import { toUnitLength, type Embedder } from './embedder.js';
 import type { WordPiece } from './word-piece.js';
 
-/** Of one text; what stands later says less. */
-export const piecesMax = 256;
+/** Pieces of one text; later pieces matter less. */
+const piecesMax = 256;
 /** Share of the smooth inverse frequency. Measured on code: 1e-3 and 1e-6 find a fifth less. */
 const sifShare = 3e-5;
-/** Directions that all tokens share and that tell nothing apart. */
+/** Directions that all tokens share and that distinguish none. */
 const sharedDirections = 8;
 /** Each round brings a direction nearer to the widest one; more change no digit that is kept. */
 const powerRounds = 60;
-/** One row in so many stands for all when the directions are looked for. */
+/** Sampling step of rows when the directions are computed. */
 const sampled = 4;
 
 /** How the rows were made; another recipe makes vectors that cannot be compared. */

@@ -8,11 +8,11 @@ export interface AnswerWatch {
   /** From the first to the last byte of a body. */
   answerMs: number;
   bytesMax: number;
-  /** Who asks for more is not asked again: whoever called is told. */
+  /** A longer `Retry-After` is not waited for: the caller gets the error. */
   retryAfterMsMax: number;
 }
 
-/** Why the body of an answer was given up. */
+/** Why reading the body of an answer was stopped. */
 export class BodyGivenUp extends Error {
   constructor(
     readonly why: 'silent' | 'endless' | 'large',
@@ -36,7 +36,7 @@ export class WatchedFetch {
     this.working += 1;
     let response: Response;
     try {
-      // A text goes to the endpoint that was named, not to where that one points.
+      // A text goes to the configured endpoint only; redirects are not followed.
       response = await fetch(url, { ...init, redirect: 'manual' });
     } catch (error) {
       // One that was aborted was sent, most likely; one that failed was not answered.

@@ -1,4 +1,4 @@
-/** Of one text that is looked at: more than the tokens that any model here reads. */
+/** Characters of one text that are read: more than any model here takes. */
 export const textCharsMax = 8_192;
 /** Words whose pieces are remembered; at the limit the memory starts anew. */
 const rememberedMax = 150_000;
@@ -42,7 +42,7 @@ const wordsAndMarks = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu;
 /**
  * The tokenizer of BERT, lower case: words and punctuation apart, each word cut greedily into the longest
  * pieces of the vocabulary. M. Schuster, K. Nakajima, "Japanese and Korean voice search", 2012. The text of
- * somebody else holds no marks: `[SEP]` in it is four pieces, not the end.
+ * foreign text holds no marks: `[SEP]` in it is four pieces, not the end.
  */
 export class WordPiece {
   readonly start: number;

@@ -35,7 +35,7 @@ export class AuditBatch {
     this.#bodies = new Uint8Array(bodies);
   }
 
-  /** Takes nothing: it only carries the number of what was lost. */
+  /** Carries only the number of lost entries. */
   static empty(): AuditBatch {
     return new AuditBatch(new ArrayBuffer(0));
   }

@@ -37,7 +37,7 @@ export class AuditFile {
     this.#filesMax = parts.filesMax;
   }
 
-  /** Whole lines, each with its newline. Throws what the file system says; then nothing of them was written. */
+  /** Whole lines, each with its newline. Throws errors of the file system; then none of them was written. */
   append(lines: string): void {
     const bytes = Buffer.from(lines);
     if (this.#fd !== undefined && this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax)

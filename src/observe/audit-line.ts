@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 import type { AuditEntry, AuditOutcome } from '../base/audit.js';
 import { isSecret, redacted } from './redaction.js';
 
-/** What is written of a message: that it was, or also what it said. */
+/** Detail of the audit log: metadata only, or bodies too. */
 export type AuditForm = 'metadata' | 'bodies';
 
 /** Longer bodies are cut; a longer JSON body is left out, because a cut one could not be redacted. */
 const bodyBytesMax = 16 * 1024;
-/** Beyond it a JSON body is not even looked into. */
+/** Bytes beyond which a JSON body is not parsed. */
 const jsonBytesMax = 1024 * 1024;
 
 /** A line, read back. */
 export interface AuditLine {
   at: string;
-  /** An outcome, or `lost`: so many entries (`count`) are missing here. */
+  /** An outcome, or `lost`: `count` entries are missing here. */
   what: AuditOutcome | 'lost';
   from?: string;
   to?: string;
@@ -26,7 +26,7 @@ export interface AuditLine {
   /** Of the whole body, in hex. */
   sha256?: string;
   count?: number;
-  /** Base64 of what is no JSON. */
+  /** Base64 of a body that is not JSON. */
   body?: string;
   body_cut?: true;
   body_omitted?: string;
@@ -36,7 +36,7 @@ export interface AuditLine {
 /** One line of the audit log, without its newline. */
 export function auditLine(entry: AuditEntry, form: AuditForm): string {
   const { what, from, to, type, id, correlation, seq, code, body } = entry;
-  // Absent where it says nothing. Spreading conditions instead costs as much as all the rest.
+  // Empty fields are omitted. Conditional spreads would cost as much as all the rest.
   const line: AuditLine = { at: isoTime(entry.atMs), what, from, to, type, id };
   if (correlation !== '') line.correlation = correlation;
   if (seq > 0) line.seq = seq;
@@ -47,7 +47,7 @@ export function auditLine(entry: AuditEntry, form: AuditForm): string {
   return JSON.stringify(line);
 }
 
-/** What stands in the log where entries are missing from it. */
+/** The line that marks lost entries. */
 export function lostLine(atMs: number, count: number): string {
   return JSON.stringify({ at: isoTime(atMs), what: 'lost', count } satisfies AuditLine);
 }

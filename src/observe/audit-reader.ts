@@ -5,7 +5,7 @@ import type { AuditLine } from './audit-line.js';
 const chunkBytes = 64 * 1024;
 const newline = 10;
 
-/** What is looked for; what is absent matches all. A name that ends in `*` matches what begins like it. */
+/** An absent field matches all. A name that ends in `*` is a prefix. */
 export interface AuditFilter {
   from?: string;
   /** An address, or only its name. */
@@ -17,7 +17,7 @@ export interface AuditFilter {
 
 /**
  * The last `limit` lines that match, oldest first. Files are read from their ends, so that the length of
- * the log does not matter. A line moved by a rotation meanwhile may be missed or told twice.
+ * the log does not matter. A line moved by a concurrent rotation may be missed or repeated.
  */
 export async function tailAudit(
   folder: string,
@@ -35,7 +35,7 @@ export async function tailAudit(
 
 function isWanted(line: AuditLine, { from, to, type }: AuditFilter): boolean {
   const isFiltered = from !== undefined || to !== undefined || type !== undefined;
-  // Whoever looks for something must hear that entries are missing there.
+  // A reader must learn that entries are missing there.
   if (line.what === 'lost') return true;
   if (!isFiltered) return true;
   const name = line.to?.slice(line.to.indexOf(':') + 1);

@@ -3,7 +3,7 @@ import { unpacked, type PackedBatch } from './audit-batch.js';
 import { AuditFile } from './audit-file.js';
 import { auditLine, lostLine, type AuditForm } from './audit-line.js';
 
-/** The thread that digests, formats and writes: none of it costs the bus anything but a copy. */
+/** The thread that digests, formats and writes; the bus only pays for a copy. */
 
 export interface WriterParts {
   folder: string;
@@ -12,9 +12,9 @@ export interface WriterParts {
   filesMax: number;
 }
 
-export type ToWriter = PackedBatch | 'close';
+type ToWriter = PackedBatch | 'close';
 
-/** After each batch: its buffers back, and how writing it went; `lost` counts what could not be written. */
+/** Sent after each batch: its buffers, and the outcome; `lost` counts entries that could not be written. */
 export interface FromWriter {
   numbers: ArrayBuffer;
   bodies: ArrayBuffer;

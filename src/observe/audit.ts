@@ -8,9 +8,9 @@ import type { FromWriter, WriterParts } from './audit-writer.js';
 
 /** What may be on its way to the writer; when it cannot keep up, more is not recorded but counted. */
 const bytesOutMax = 32 * 1024 * 1024;
-/** Buffers kept for the next batches; what a peak needed beyond is given back. */
+/** Buffers kept for the next batches; buffers beyond that are released. */
 const sparesMax = 16;
-/** An entry waits at most so long for others to share its way. */
+/** Longest time in milliseconds that an entry waits for a batch. */
 const waitMsMax = 100;
 /** A writer that died is started again no sooner than this. */
 const restartMs = 1_000;
@@ -23,8 +23,8 @@ export interface AuditParts extends WriterParts {
 }
 
 /**
- * The audit log: `record` copies what it is given into a batch, and a thread of its own does the rest. The
- * bus is never slowed: what the disk or the thread cannot take is dropped, counted in `lost`, and named as
+ * The audit log: `record` copies its entry into a batch, and a thread of its own does the rest. The
+ * bus is never slowed: entries that the disk or the thread cannot take are dropped, counted in `lost`, and marked as
  * a number in the log itself where it is missing.
  */
 export class AuditLog implements Audit, AsyncDisposable {
@@ -96,7 +96,7 @@ export class AuditLog implements Audit, AsyncDisposable {
     this.#timer = undefined;
     const batch = this.#batch;
     this.#batch = undefined;
-    // With nothing but a number to tell, wait until the writer is free.
+    // Only a count to report: wait until the writer is free.
     if (batch === undefined && (this.#unmentioned === 0 || this.#out.length > 0)) return;
     const worker = this.#running();
     if (worker === undefined) return this.#lose(batch?.count ?? 0);

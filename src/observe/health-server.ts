@@ -7,10 +7,10 @@ import type { StatusAnswer } from '../wire/messages.js';
 
 /** One more connection is closed at once. A monitor needs one or two. */
 const connectionsMax = 32;
-/** From the first byte of a request to its last, and for a connection that says nothing. */
+/** Milliseconds for a whole request, and for a silent connection. */
 const requestMsMax = 5_000;
 
-/** What is told at `/metrics`. */
+/** The text at `/metrics`. */
 export interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;
@@ -118,7 +118,7 @@ async function answer(
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      // Nothing here is asked so often that a connection is worth keeping after a refusal.
+      // Requests are rare: close the connection after a refusal.
       ...(code >= 400 && code !== 503 && { connection: 'close' }),
     });
     response.end(text);

@@ -6,7 +6,7 @@ import { redacted, redactedText } from './redaction.js';
 /** No children: their own fields would pass no redaction. */
 export type Logger = Pick<pino.Logger, 'error' | 'warn' | 'info' | 'debug'>;
 
-/** JSON lines on stderr; stdout belongs to results. Every field passes the redaction, at whatever depth. */
+/** JSON lines on stderr; stdout belongs to results. Every field passes the redaction, at any depth. */
 export function openLog(
   config: Pick<Config, 'log'>,
   fields: Record<string, unknown>,
@@ -16,7 +16,7 @@ export function openLog(
     {
       level: config.log,
       base: { ...fields, pid: process.pid },
-      // Ours has seen it already, and knows what an error may carry.
+      // Our redaction has already run.
       serializers: { err: (value: unknown) => value },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
@@ -37,7 +37,7 @@ export function openLog(
   );
 }
 
-/** What library parts are given instead of a logger. */
+/** The `Trace` that library parts get instead of a logger. */
 export function traceTo(log: Logger): Trace {
   return (level, what, fields = {}) => log[level](fields, what);
 }

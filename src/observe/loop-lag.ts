@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
-/** A timer of this interval is watched; it is not part of what is told. */
+/** Interval of the timer that measures; subtracted from the result. */
 const resolutionMs = 50;
 const slotMs = 10_000;
 const slotsPerMinute = 6;
 
-/** How late timers run: what a blocked event loop makes everybody wait. */
+/** How late timers run: the delay that a blocked event loop causes. */
 export class LoopLag implements Disposable {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: resolutionMs });
   readonly #timer: NodeJS.Timeout;

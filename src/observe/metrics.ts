@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'pr
 import type { Histogram } from '../base/histogram.js';
 import type { StatusAnswer } from '../wire/messages.js';
 
-/** What a broker knows of itself beyond its status; a command line that asks over the bus has none of it. */
+/** Figures of the broker's own process, which are not in its status. */
 export interface BrokerNumbers {
   acceptLatency: Histogram;
   audit: { recorded: number; lost: number };
@@ -21,11 +21,11 @@ export class Metrics {
   constructor(parts: {
     status: () => StatusAnswer;
     numbers?: () => BrokerNumbers;
-    /** Also tell about this process: memory, CPU, garbage collection, descriptors. */
+    /** Add metrics of this process: memory, CPU, garbage collection, descriptors. */
     withProcess?: boolean;
   }) {
     this.#read = parts.status;
-    // One status for all that a scrape tells: it is computed, and it should add up.
+    // One status per scrape, so that its figures agree.
     this.#status = () => (this.#latest ??= this.#read());
     this.#gauges();
     this.#counters();
@@ -173,7 +173,7 @@ export class Metrics {
 
   #numbers(numbers: () => BrokerNumbers): void {
     const latency = 'sigma_accept_latency_seconds';
-    // Kept in buckets of our own on the hot path; the package is only asked to write them out.
+    // Our own buckets serve the hot path; the package only formats them.
     this.#registry.registerMetric({
       name: latency,
       get: () =>

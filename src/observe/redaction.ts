@@ -1,11 +1,11 @@
-/** Whatever is named like a secret: `clientSecret`, `api_key`, `Authorization`, `x-auth-token` … */
+/** Names of secrets: `clientSecret`, `api_key`, `Authorization`, `x-auth-token` … */
 const secretName =
   /secret|passw(or)?d|passphrase|hmac|nonce|authorization|cookie|credential|token|(^|[^a-z])(proof|pin)$|(^|[_-])key$/i;
 const camelKey = /[a-z]Key$/;
-/** How many tokens a model used is a figure, not a secret; `order_key` and its like name things. */
+/** Not secrets: counts of tokens, and names such as `order_key`. */
 const figureName = /tokens$/i;
 const namingKey = /^(order|record|sort|dedupe)_?key$/i;
-/** What was sent is never written where it does not belong. */
+/** Payloads, which a log must not hold. */
 const payloadName = /^(body|payload)$/i;
 /** `Authorization: Bearer abc`, `password=abc` and `ghp_…` inside a text, such as the message of a foreign error. */
 const secretInText =
@@ -16,8 +16,8 @@ const entriesMax = 256;
 
 export const censored = '[redacted]';
 
-/** What a log hides: secrets, and whatever was sent, because it belongs to others. */
-export function isHiddenInLogs(name: string, value: unknown): boolean {
+/** A log hides secrets and payloads. */
+function isHiddenInLogs(name: string, value: unknown): boolean {
   return payloadName.test(name) || isSecret(name, value);
 }
 
@@ -28,7 +28,7 @@ export function isSecret(name: string, value: unknown): boolean {
 }
 
 /**
- * A copy that may be written down: the fields that `hides` tells are replaced, bytes are only counted,
+ * A copy that is safe to write: fields selected by `hides` are replaced, bytes are only counted,
  * errors keep their code, text and data. Deeper than eight levels, and past 256 entries, nothing is copied.
  */
 export function redacted(value: unknown, hides = isHiddenInLogs, depth = 0): unknown {
@@ -51,7 +51,7 @@ function fieldsOf(value: object): [unknown, unknown][] {
   if (!(value instanceof Error)) return own;
   const { name, message, cause } = value;
   const causes = cause === undefined ? [] : [['cause', cause] as [string, unknown]];
-  // Also what libraries hang on their errors: `code`, `data`, sometimes a whole request.
+  // Also the fields that libraries add to errors: `code`, `data`, sometimes a whole request.
   return [
     ['name', name],
     ['message', message],

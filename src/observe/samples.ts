@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 
-/** One figure, with its values by the label that tells them apart. */
+/** One metric, with its values by label. */
 export interface Sample {
   name: string;
   help: string;
@@ -13,7 +13,7 @@ export interface Sample {
 
 export const samplesContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Figures that somebody else counted, in the text format of Prometheus. */
+/** Metrics counted elsewhere, in the text format of Prometheus. */
 export function samplesText(samples: readonly Sample[]): Promise<string> {
   const registry = new Registry();
   for (const { name, help, kind, label, values } of samples) {

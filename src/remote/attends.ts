@@ -1,10 +1,11 @@
+import type { RequestOptions } from '../client/request.js';
 import {
   attendMessages,
   type AttendDocument,
   type AttendWord,
 } from '../attention/session/messages.js';
 import type { SessionView } from '../attention/session/shapes.js';
-import type { Client, RequestOptions } from '../client/client.js';
+import type { Client } from '../client/client.js';
 import { askManager, type Exchange } from './request.js';
 
 /** One wait for a change; the manager answers earlier when there is one. */

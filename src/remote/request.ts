@@ -1,4 +1,5 @@
-import type { Client, RequestOptions } from '../client/client.js';
+import type { RequestOptions } from '../client/request.js';
+import type { Client } from '../client/client.js';
 import { taskService } from '../task/requests/messages.js';
 
 /** A request with its answer, as one of the protocols defines it. */

@@ -1,4 +1,5 @@
-import type { Client, RequestOptions } from '../client/client.js';
+import type { RequestOptions } from '../client/request.js';
+import type { Client } from '../client/client.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import {
   taskMessages,

@@ -8,7 +8,7 @@ import { layoutKey, schemaKey } from './keys.js';
 import { bounds, openLevel, syncFolder, unavailable, walk, type Db } from './level-folder.js';
 import type { BackupReport, Operation } from './port.js';
 
-/** What is copied at once; between two of them everybody else has a turn. */
+/** Entries copied at once; other work runs in between. */
 const copiedAtOnceBytes = 256 * 1024;
 const copiedAtOnceMax = 512;
 
@@ -40,7 +40,7 @@ export async function backupStore(
       await syncFolder(folder);
       return { entries, bytes, elapsedMs: Math.round(clock.monotonicMs() - startedMs) };
     } catch (error) {
-      // What stopped the backup is worth more than what stops the cleaning up.
+      // Report the failure of the backup, not that of the clean-up.
       await removeUnfinished(folder, isOurs).catch(() => undefined);
       throw unavailable(folder, error);
     }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** Counts and digests the entries of a store, told in key order. */
+/** Counts and digests the entries of a store, in key order. */
 export class Contents {
   entries = 0;
   bytes = 0;

@@ -4,21 +4,21 @@ import { unavailable, type Db } from './level-folder.js';
 import type { Operation } from './port.js';
 
 /**
- * What rides in one write to disk. Enough to share the price of an fsync; with more, everybody waits for one
+ * Operations of one write to disk. Enough to share the cost of an fsync; with more, all callers wait for one
  * write, and nothing is encoded or answered while it is on its way.
  */
 const groupOperationsMax = 256;
 const groupBytesMax = 8 * 1024 * 1024;
-/** A group of fewer waits for the end of the turn, so that those who come in one piece of work share an fsync. */
+/** A smaller group waits for the end of the turn, so that callers of one task share an fsync. */
 const groupOperationsMin = 32;
-/** What waits for the disk altogether, before whoever brings more is told that there is no room. */
+/** Bytes that may wait for the disk before `hasRoom` says no. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
 interface Group {
   batch: ReturnType<typeof newBatch>;
   operations: number;
   bytes: number;
-  /** Somebody on board asked for fsync. */
+  /** An operation of the group needs fsync. */
   isSynced: boolean;
   done: Promise<void>;
   resolve: () => void;
@@ -26,7 +26,7 @@ interface Group {
 }
 
 /**
- * Writes to one open database: whatever is handed over while a group is on its way to disk rides in the
+ * Writes to one open database: operations that come while a group is being written go into the
  * next one, in the order of the calls. All that ride together share one promise. Operations are encoded
  * when they are handed over, which overlaps with the fsync of the group before.
  *
@@ -55,7 +55,7 @@ export class GroupCommit {
     return this.#waitingBytes === 0 || this.#waitingBytes + bytes <= waitingBytesMax;
   }
 
-  /** Rejects STORE_UNAVAILABLE. A rejection that nobody waits for is no unhandled one. */
+  /** Rejects STORE_UNAVAILABLE; the rejection counts as handled without a listener. */
   add(operations: readonly Operation[], isSynced: boolean): Promise<void> {
     if (this.#failure !== undefined) return refused(this.#failure);
     if (operations.length === 0) return Promise.resolve();
@@ -92,7 +92,7 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     while (this.#groups.length > 0) {
-      // Those whom the last write released come back in this very turn: together they cost one fsync.
+      // Callers released by the last write return in this turn: together they cost one fsync.
       const [first] = this.#groups;
       if (this.#groups.length === 1 && (first?.operations ?? 0) < groupOperationsMin)
         await this.#clock.turn();
@@ -114,13 +114,13 @@ export class GroupCommit {
   #fail(groups: Group[], error: BusError): void {
     this.#failure = error;
     this.#groups = [];
-    // First, so that whoever hears of the failure finds the store in the state `failed`.
+    // First, so that a listener finds the store in the state `failed`.
     this.#onFailed(error);
     for (const each of groups) each.reject(error);
   }
 }
 
-/** A rejection that is no unhandled one when nobody waits for it. */
+/** Marks a rejection as handled. */
 export function refused(error: BusError): Promise<never> {
   const rejection = Promise.reject(error);
   rejection.catch(ignore);

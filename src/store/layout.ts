@@ -5,7 +5,7 @@ import { agentPrefix, factsPrefix, layoutKey, prefixEnd, schemaKey } from './key
 import { bounds, unavailable, walk, type Db } from './level-folder.js';
 import type { Operation, Range, Store } from './port.js';
 
-/** What a store holds and how. `keys.ts` says which keys; this says which version of them. */
+/** Kind and version of a store's content; `keys.ts` lists the keys. */
 export interface Layout {
   name: string;
   /** What this program reads and writes. */

@@ -159,7 +159,7 @@ export class LevelStore implements Store, Upkeep {
   }
 
   #fail(db: Db, why: BusError): void {
-    // While it closes there is nobody left to serve.
+    // No caller is left while it closes.
     if (this.#life.state !== 'serving') return;
     this.#life = { state: 'failed', why };
     this.#reopening = this.#reopen(db);
@@ -182,7 +182,7 @@ export class LevelStore implements Store, Upkeep {
       await probe(this.#path, probeBytes);
       return await this.#openDb();
     } catch (error) {
-      // Whatever stands in the way now, to callers the store is out of service for a while.
+      // For any cause, callers see the store as unavailable for a while.
       const why = error instanceof BusError ? (error.cause ?? error.message) : error;
       if (this.#isFailed()) this.#life = { state: 'failed', why: unavailable(this.#path, why) };
       return undefined;

@@ -21,11 +21,11 @@ export interface Store extends AsyncDisposable {
   get(key: string): Promise<Buffer | undefined>;
   /** In the order of `keys`. */
   getMany(keys: string[]): Promise<(Buffer | undefined)[]>;
-  /** As of the moment when the walk begins, whatever is written meanwhile. */
+  /** A snapshot of the moment when the walk begins. */
   entries(range: Range): AsyncIterable<[key: string, value: Buffer]>;
   keys(range: Range): AsyncIterable<string>;
   /**
-   * Whether so many bytes more may wait for the disk. Asked by whoever brings something new, which can be
+   * Whether `bytes` more may wait for the disk. For new content, which can be
    * refused; what settles or ends what is stored is always taken.
    */
   hasRoom(bytes: number): boolean;
@@ -40,7 +40,7 @@ export interface Store extends AsyncDisposable {
   readonly state: StoreState;
   /**
    * Called, before anything else can be written, each time the store serves again after a failure. Of
-   * what was rejected some may be on disk: the owner must read again whatever it keeps in memory.
+   * Rejected operations may be on disk: the owner must read its state again.
    */
   onReopened(listener: () => void): Disposable;
 }

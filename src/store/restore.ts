@@ -139,7 +139,7 @@ async function check(copy: string, backup: string, manifest: BackupManifest): Pr
   throw new BusError('BACKUP_INVALID', { path: backup, detail });
 }
 
-/** `aside` absent: what is there now is worth nothing. */
+/** `aside` absent: the present store is empty. */
 async function swap(store: string, copy: string, aside: string | undefined): Promise<void> {
   if (aside === undefined) await rm(store, { recursive: true, force: true });
   else await rename(store, aside);

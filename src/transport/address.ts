@@ -10,7 +10,7 @@ const tcpPattern = /^tcp:\/\/(\*|\[[0-9a-fA-F:.]+(?:%\w+)?\]|[A-Za-z0-9._-]+):(\
 /** The topics socket takes the next one. */
 const busPortMax = 65_534;
 
-export interface TcpEndpoint {
+interface TcpEndpoint {
   /** As written: a name, an IPv4 address, an IPv6 address in brackets, or `*` for all interfaces. */
   host: string;
   port: number;
@@ -42,8 +42,8 @@ export function topicsAddressOf(busAddress: string): string {
 
 /**
  * Where a client that dialled `dialled` subscribes. A broker that listens on all interfaces does not know
- * by which name it is reached, and one with several sockets tells everybody the same address: so the kind
- * and the host are those that were dialled, and only the port is what was told.
+ * the name that clients use, and one with several sockets announces a single address. So the kind and the
+ * host stay as dialled, and only the port is taken from the announcement.
  */
 export function topicsAddressFrom(dialled: string, told: string): string {
   if (!isTcp(dialled)) return isTcp(told) ? topicsAddressOf(dialled) : told;

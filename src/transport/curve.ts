@@ -9,14 +9,14 @@ export interface CurveKeyPair {
   secretKey: string;
 }
 
-/** What a tcp listener cannot be without: with CURVE alone any stranger who has the public key is let in. */
+/** Keys of a tcp listener and its gate: with CURVE alone any client with the public key could connect. */
 export interface ListenerKeys {
   server: CurveKeyPair;
   /** Open before and for as long as the listener. */
   gate: ZapGate;
 }
 
-/** What a client needs to be let in, and to know that it speaks to its broker and no other. */
+/** Keys of a client, and the public key of its broker. */
 export interface LinkKeys extends CurveKeyPair {
   serverKey: string;
 }
@@ -35,7 +35,7 @@ export function listenerOptions(address: string, keys: ListenerKeys | undefined)
     ipv6: isIpv6(host),
     curveServer: true,
     curveSecretKey: keys.server.secretKey,
-    // Enforced: should the gate be gone, nobody gets in instead of everybody.
+    // Enforced: without the gate every connection is refused.
     zapDomain: ZapGate.domain,
     zapEnforceDomain: true,
   };

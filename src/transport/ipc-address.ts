@@ -22,8 +22,8 @@ export function prepareIpcFolder(address: string): void {
 }
 
 /**
- * For both sides: a folder that others may enter, or that somebody else made, may hold somebody else's
- * socket. A missing folder is fine, nobody listens there. Throws SOCKET_PATH.
+ * For both sides: a folder that another user owns or may enter may hold a foreign socket. A missing folder is
+ * fine: no broker listens there. Throws SOCKET_PATH.
  */
 export function checkIpcFolder(address: string): void {
   const folder = path.dirname(ipcPath(address));
@@ -32,7 +32,7 @@ export function checkIpcFolder(address: string): void {
   if (stat === undefined) return;
   if (!stat.isDirectory()) throw refuse(`${folder} is not a folder`);
   if ((stat.mode & 0o077) !== 0) throw refuse(`${folder} is open to others; its mode must be 0700`);
-  // Root may speak to the broker of a service, but not in a place where anybody could have made the folder.
+  // Root may use the broker of a service, but not in a place where any user could have made the folder.
   const user = process.getuid?.() ?? 0;
   const isShared = (lstatSync(path.dirname(folder)).mode & 0o002) !== 0;
   if (stat.uid !== user && (user !== 0 || isShared))

@@ -1,9 +1,9 @@
 import type { Listener, PeerId, SendOutcome } from './port.js';
 
 /** A peer's id begins with one digit: which of the listeners it came by. */
-export const listenersMax = 10;
+const listenersMax = 10;
 
-/** Several listeners as one, such as a socket file and a port; the first one's addresses are told. */
+/** Several listeners as one, such as a socket file and a port; announces the addresses of the first. */
 export class ListenerSet implements Listener {
   readonly address: string;
   readonly topicsAddress: string;
@@ -34,7 +34,7 @@ export class ListenerSet implements Listener {
   }
 
   isRemote(peer: PeerId): boolean {
-    // Nobody vouches for a peer that none of them knows.
+    // An unknown peer counts as remote.
     return this.#of(peer)?.isRemote(peer.slice(1)) ?? true;
   }
 

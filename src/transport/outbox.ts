@@ -6,9 +6,9 @@ import type { SendOutcome } from './port.js';
 const stallRetryMs = 5;
 
 /**
- * Encoded frames on their way to one peer. After a quiet turn the first leave at once, with whatever the
- * same piece of work queued; what comes after them in this turn of the event loop leaves together at its
- * end, in as few messages as the batch limits allow: the price of a message is paid per message, not per byte.
+ * Encoded frames on their way to one peer. After a quiet turn the first frames leave at once, with the frames
+ * that the same task queued. Later frames of this turn of the event loop leave together at its end, in as few
+ * messages as the batch limits allow: the cost is per message, not per byte.
  */
 export class Outbox {
   readonly #send: (part: Buffer) => Promise<SendOutcome>;
@@ -20,12 +20,12 @@ export class Outbox {
   #parts: Buffer[] = [];
   #bytes = 0;
   #flushing: Promise<void> | undefined;
-  /** Counts `clear`, so that a flush under way stops sending what was dropped. */
+  /** Counts calls of `clear`, so that a running flush does not send dropped frames. */
   #generation = 0;
 
   constructor(parts: {
     send: (part: Buffer) => Promise<SendOutcome>;
-    /** Nobody is there any more; what was queued is dropped. */
+    /** The peer is gone; queued frames are dropped. */
     onGone: () => void;
     bytesMax: number;
     clock: Clock;
@@ -45,7 +45,7 @@ export class Outbox {
     return true;
   }
 
-  /** It may hold more from now on. */
+  /** Raises the limit. */
   widen(bytesMax: number): void {
     this.#bytesMax = bytesMax;
   }

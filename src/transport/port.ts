@@ -1,7 +1,7 @@
 import type { BusError } from '../errors/bus-error.js';
 
 /**
- * How bytes move between one broker and its clients. What they mean is the business of others.
+ * Moves bytes between one broker and its clients, without looking into them.
  * Two implementations: ZeroMQ and memory; `test/contract/transport.ts` holds both to this text.
  */
 
@@ -21,16 +21,16 @@ export interface Listener extends AsyncDisposable {
   /** Called once. `onPart` is synchronous and must not throw. */
   listen(onPart: (peer: PeerId, part: Buffer) => void): void;
   send(peer: PeerId, part: Buffer): Promise<SendOutcome>;
-  /** At most once, to whoever subscribes at this moment. `topic` without the NUL that ends it on the wire. */
+  /** At most once, to the present subscribers. `topic` without the NUL that ends it on the wire. */
   publish(topic: string, frame: Buffer): void;
-  /** It came over the network: the file system vouches for nobody there, and every role must prove itself. */
+  /** It came over the network, where every role must prove itself. */
   isRemote(peer: PeerId): boolean;
-  /** Connections that were not let in, by error code, since it listens: CURVE_REFUSED, CURVE_REQUIRED, HANDSHAKE_FAILED. */
+  /** Refused connections by error code, since it listens: CURVE_REFUSED, CURVE_REQUIRED, HANDSHAKE_FAILED. */
   refusals(): Record<string, number>;
 }
 
 export interface LinkEvents {
-  /** A connection stands; again after every reconnect. */
+  /** Connected; called again after every reconnect. */
   onUp(): void;
   onDown(): void;
   onPart(part: Buffer): void;
@@ -40,13 +40,13 @@ export interface LinkEvents {
 /** A client's side. Reconnects by itself until disposed of. */
 export interface Link extends AsyncDisposable {
   readonly address: string;
-  /** Why nothing is connected, where the other side said so; undefined while connected, or when nobody answers. */
+  /** Why the connection was refused; undefined while connected, or without an answer. */
   readonly refusal?: BusError | undefined;
   /** Called once. */
   open(events: LinkEvents): void;
   /** While nothing is connected: `gone`. Never queues for later. */
   send(part: Buffer): Promise<SendOutcome>;
-  /** Where publications come from; told by the broker in WELCOME. Over tcp only its port is taken. Idempotent. */
+  /** Address of publications, from the broker's WELCOME. Over tcp only the port is used. Idempotent. */
   connectTopics(address: string): void;
   /** ZeroMQ prefix filters; counted, so that two equal subscriptions end separately. */
   subscribe(prefix: string): void;

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { isTcp, tcpEndpoint } from './address.js';
 import { ipcPath } from './ipc-address.js';
 
-/** A network that swallows packets answers never; what takes longer than this counts as nobody there. */
+/** Milliseconds without an answer after which no process listens: a network may swallow packets. */
 const tcpAnswerMsMax = 3_000;
 
 /**
@@ -22,9 +22,9 @@ function isIpcListening(address: string): Promise<boolean> {
       resolve(answer);
     };
     probe.once('connect', settle(true));
-    // Nobody there, or a socket file that a killed broker left behind.
+    // No listener, or a socket file of a killed broker.
     probe.once('error', (error: NodeJS.ErrnoException) =>
-      // Anything else, such as a full backlog, means that somebody is there.
+      // Any other error, such as a full backlog, means that a process listens.
       settle(error.code !== 'ENOENT' && error.code !== 'ECONNREFUSED')(),
     );
   });

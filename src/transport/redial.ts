@@ -3,7 +3,7 @@ import type { Dealer, Subscriber } from 'zeromq';
 /** Between attempts after a refusal: twice as long each time. */
 const refusedWaitMs = { first: 250, most: 32_000 };
 
-export type HandshakeRefusal = 'CURVE_REFUSED' | 'CURVE_REQUIRED';
+type HandshakeRefusal = 'CURVE_REFUSED' | 'CURVE_REQUIRED';
 
 /**
  * Keeps one socket connected to one address. libzmq comes back by itself after a loss, but gives up for
@@ -44,7 +44,7 @@ export class Redial implements Disposable {
     this.refusal = why;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#again(), this.#waitMs);
-    // Nobody waits for a connection that is refused but the process that asks for it.
+    // Only this process waits for a refused connection.
     this.#timer.unref();
     this.#waitMs = Math.min(this.#waitMs * 2, refusedWaitMs.most);
   }
@@ -59,7 +59,7 @@ export class Redial implements Disposable {
     try {
       this.#socket.disconnect(address);
     } catch {
-      // libzmq has given it up already and no longer knows the address.
+      // libzmq has dropped the address already.
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Trace } from '../base/trace.js';
 /** CURVE_REFUSED: an unknown key. CURVE_REQUIRED: no key at all. HANDSHAKE_FAILED: anything else, also silence. */
 export type RefusalCode = 'CURVE_REFUSED' | 'CURVE_REQUIRED' | 'HANDSHAKE_FAILED';
 
-/** What became of connections that were not let in. libzmq cuts them off; here they are counted and told. */
+/** Refused connections. libzmq closes them; here they are counted and logged. */
 export class Refusals {
   readonly #address: string;
   readonly #trace: Trace;
@@ -36,18 +36,18 @@ export class Refusals {
   #count(code: RefusalCode): void {
     const count = (this.#counts.get(code) ?? 0) + 1;
     this.#counts.set(code, count);
-    // The gate tells of unknown keys, with the address they came from.
+    // The gate logs unknown keys, with their address.
     if (code === 'CURVE_REFUSED' || !isTold(count)) return;
     this.#trace('warn', 'a connection was refused', { code, listener: this.#address, count });
   }
 }
 
-/** It left by itself, such as who only looks whether somebody listens. */
+/** The client left by itself, such as a probe. */
 function isGone(code: string | undefined): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** A stranger may try for ever and must not fill the log: the 1st, 2nd, 4th, 8th … time is told. */
+/** A stranger must not fill the log: only the 1st, 2nd, 4th, 8th … refusal is logged. */
 export function isTold(count: number): boolean {
   return (count & (count - 1)) === 0;
 }

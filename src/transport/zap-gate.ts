@@ -12,7 +12,7 @@ const publicKeyBytes = 32;
 const bindAttemptsMax = 100;
 const bindRetryMs = 10;
 
-/** malformed: not what libzmq sends for CURVE. failed: `isAllowed` threw. */
+/** malformed: not a CURVE request of libzmq. failed: `isAllowed` threw. */
 export type ZapRefusal = 'unknown-key' | 'malformed' | 'failed';
 
 /**
@@ -20,7 +20,7 @@ export type ZapRefusal = 'unknown-key' | 'malformed' | 'failed';
  * connection's key, so the agent behind it proves itself in its greeting.
  */
 export class ZapGate implements AsyncDisposable {
-  /** Named by the listeners and enforced, so that without a gate nobody gets in. */
+  /** Named by the listeners and enforced, so that without a gate every connection is refused. */
   static readonly domain = 'sigma-bus';
   readonly #socket: Reply;
   readonly #isAllowed: (publicKey: string) => boolean;
@@ -77,7 +77,7 @@ export class ZapGate implements AsyncDisposable {
     try {
       await this.#socket.send([zapVersion, id, ...status, '', '']);
     } catch (error) {
-      // Whoever asked is gone. Without an answer libzmq lets nobody in.
+      // The socket is gone. Without an answer libzmq refuses the connection.
       if (!this.#isClosing)
         this.#trace('debug', 'a connection was gone before it was answered', {
           detail: error instanceof Error ? error.message : String(error),
@@ -121,14 +121,14 @@ export class ZapGate implements AsyncDisposable {
 }
 
 export interface ZapGateParts {
-  /** By public key in Z85, asked once a connection. */
+  /** By public key in Z85; called once per connection. */
   isAllowed: (publicKey: string) => boolean;
   /** Must not throw. `address` is the peer's IP address. */
   onRefused?: (reason: ZapRefusal, address: string) => void;
   trace?: Trace;
 }
 
-/** 400 is final and told to the client, 500 is our own trouble. */
+/** 400 is final and sent to the client; 500 is a fault of ours. */
 function statusOf(reason: ZapRefusal): string {
   return reason === 'failed' ? '500' : '400';
 }

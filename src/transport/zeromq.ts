@@ -112,7 +112,7 @@ export class ZeromqListener implements Listener {
   }
 
   publish(topic: string, frame: Buffer): void {
-    // A full pipe drops for that subscriber only; a gap in `seq` tells it so.
+    // A full pipe drops for that subscriber only, which sees a gap in `seq`.
     void outcomeOf(() => this.#topics.send([`${topic}\0`, frame]));
   }
 
@@ -161,7 +161,7 @@ export class ZeromqLink implements Link {
     this.#dealer = new zmq.Dealer({
       ...secured,
       sendTimeout: 0,
-      // Without it a DEALER says "sent" while nobody is there, and floods the broker later.
+      // Without it a DEALER reports "sent" without a connection, and floods the broker later.
       immediate: true,
       sendHighWaterMark: pipeMessagesMax,
       receiveHighWaterMark: pipeMessagesMax,
@@ -201,7 +201,7 @@ export class ZeromqLink implements Link {
   }
 
   async send(part: Buffer): Promise<SendOutcome> {
-    // ZeroMQ says "again" to both; only we know that nobody is there.
+    // ZeroMQ reports "again" in both cases; only we know that there is no connection.
     return this.#isUp ? outcomeOf(() => this.#dealer.send(part)) : 'gone';
   }
 

@@ -42,14 +42,14 @@ export function topicPrefix(pattern: string): string {
   return wild < 0 ? `${pattern}\0` : pattern.slice(0, wild);
 }
 
-/** Throws INVALID_NAME for what is no pattern of topics. */
+/** Throws INVALID_NAME if it is not a topic pattern. */
 export function checkTopicPattern(pattern: string): void {
   const literal = pattern.replace(/(^|\.)>$/, '$1any').replace(/(?<=^|\.)\*(?=\.|$)/g, 'any');
   if (!isDottedName(literal))
     throw new BusError('INVALID_NAME', { name: pattern.slice(0, 120), what: 'pattern of topics' });
 }
 
-/** Topics of these kinds tell what something is now: `<kind>.<name>.<change>`. */
+/** Topics of these kinds carry the present state of something: `<kind>.<name>.<change>`. */
 const stateKinds = new Set(['presence', 'task']);
 
 /**
@@ -83,7 +83,7 @@ export function touchesStates(pattern: string): boolean {
   return kind === '*' || kind === '>' || stateKinds.has(kind);
 }
 
-/** The pattern for all publications of the streams that a pattern touches: whoever counts must see them all. */
+/** The pattern for all publications of the streams that a pattern touches: counting needs them all. */
 export function wholeStreams(pattern: string): string {
   const [kind = '', name, ...rest] = pattern.split('.');
   return name !== undefined && rest.length > 0 && stateKinds.has(kind)
@@ -99,7 +99,7 @@ export function patternOfStream(stream: string): string {
 /**
  * Publications one run of a stream may count before its numbers look like those of a next run. A stream
  * counts from 1; one that the broker forgot and that begins again counts from the next multiple plus 1,
- * so that no number is ever used twice and a first publication can be told from a gap.
+ * so that no number is used twice and a first publication differs from a gap.
  */
 export const streamRunSpan = 2 ** 24;
 

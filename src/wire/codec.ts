@@ -43,7 +43,7 @@ export function codec<T extends object>(type: MessageClass): Codec<T> {
   };
 }
 
-/** For whoever reads a message field by field; its methods throw RangeError where lengths do not fit. */
+/** Reads a message field by field; its methods throw RangeError where lengths do not fit. */
 export type FieldReader = protobuf.Reader;
 export function readerOf(bytes: Uint8Array): FieldReader {
   return protobuf.Reader.create(bytes);

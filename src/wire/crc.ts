@@ -12,7 +12,7 @@ const native = (zlib as { crc32?: Crc32 }).crc32;
 /** Below this the way into native code costs more than it saves: heads and envelopes, hundreds a batch. */
 const nativeBytesMin = 512;
 
-/** CRC-32 (ISO-HDLC, polynomial 0xEDB88320), unsigned. `seed`: the CRC of what came before. */
+/** CRC-32 (ISO-HDLC, polynomial 0xEDB88320), unsigned. `seed`: the CRC of the bytes before. */
 export const crc32: Crc32 =
   native === undefined
     ? portableCrc32

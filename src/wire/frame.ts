@@ -14,17 +14,17 @@ export const headBytes = 28;
 export const frameBytesMax = 4 * 1024 * 1024;
 /** An envelope holds names and numbers only; more than this is an attack or a bug. */
 export const envelopeBytesMax = 16 * 1024;
-/** A batch is closed at whichever of the two comes first; a larger frame travels alone. */
+/** Limits of a batch, in bytes and frames; a larger frame travels alone. */
 export const batchBytesMax = 64 * 1024;
-/** The first of several parts is smaller: whoever reads it has work while the others are still written. */
+/** The first of several parts is smaller: the receiver works on it while the rest is written. */
 const firstBatchBytesMax = 32 * 1024;
 export const batchFramesMax = 256;
-/** What a well-behaved peer may put into one ZeroMQ message. */
+/** Largest ZeroMQ message of a correct peer. */
 export const partBytesMax = frameBytesMax + batchBytesMax;
 
 const magic = 0x4742; // "BG" read as little-endian.
 
-/** One frame. The body is opaque here; its checksum was computed by whoever wrote the body. */
+/** One frame. The body is opaque here; the writer of the body computed its checksum. */
 export interface Frame {
   readonly command: Command;
   readonly envelope: Envelope;
@@ -32,7 +32,7 @@ export interface Frame {
   readonly bodyCrc: number;
 }
 
-/** Where a frame failed. A bad head makes the rest of its part unreadable; the others cost one frame. */
+/** Where a frame failed. A bad head makes the rest of its part unreadable; any other fault costs one frame. */
 export type Corruption = 'head' | 'version' | 'length' | 'envelope' | 'body';
 export type Decoded =
   | { ok: true; frame: Frame }
@@ -155,7 +155,7 @@ export function joinFrames(frames: Buffer[]): Buffer[] {
 export function* decodeFrames(part: Buffer): Generator<Decoded> {
   let offset = 0;
   for (let count = 0; offset < part.length; count += 1) {
-    // A writer never joins more. Tiny frames without end would hold up everybody else.
+    // A writer never joins more. Endless tiny frames would delay all other peers.
     const fault = count >= batchFramesMax ? 'length' : checkHead(part, offset);
     if (fault !== undefined) {
       const version = fault === 'length' ? protocolVersion : (part[offset + 2] ?? 0);

@@ -68,7 +68,7 @@ export interface AgentRecord {
   protocol_versions: string[];
 }
 
-export type AgentState = 'online' | 'stale' | 'offline';
+type AgentState = 'online' | 'stale' | 'offline';
 
 export interface AgentView {
   record: AgentRecord;
@@ -284,7 +284,7 @@ export const topicsAnswerCodec = codec<TopicsAnswer>(bus.TopicsAnswer);
 export const blobRefCodec = codec<BlobRef>(bus.BlobRef);
 export const blobRangeCodec = codec<BlobRange>(bus.BlobRange);
 
-/** At most this many bytes of one agent's registry record; larger things are asked for. */
+/** Bytes of one agent's registry record; larger things are sent on request. */
 export const recordBytesMax = 4_096;
 /** A page of `agents`, unless the caller wants less. 200 records of 4 KiB fit a frame. */
 export const agentsPageMax = 200;

@@ -13,7 +13,7 @@ export function proofOf(
   return createHmac('sha256', secret).update(nonce).update(`\0${agent}\0${incarnation}`).digest();
 }
 
-/** In time that does not tell how much of it was right. */
+/** Compares in constant time. */
 export function proves(proof: Uint8Array, expected: Buffer): boolean {
   return proof.length === expected.length && timingSafeEqual(proof, expected);
 }

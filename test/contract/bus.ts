@@ -333,7 +333,7 @@ export function busContract(
 
     test('who sends large bodies is named in the log, once in a while, and served', async () => {
       const told: unknown[] = [];
-      await openBus({ bodyBytesSoft: 1_000, largeTellMs: 60_000 }, (_level, what, fields) => {
+      await openBus({ bodyBytesSoft: 1_000, largeLogMs: 60_000 }, (_level, what, fields) => {
         if (what.startsWith('a large message')) told.push(fields);
       });
       const worker = await bus.client('worker-1');

@@ -55,7 +55,7 @@ const limits: Partial<BrokerLimits> = {
   seenPerSenderMax: 50,
   seenMs: 60_000,
   pruneMs: 5_000,
-  takersPerSessionMax: 8,
+  receiversPerSessionMax: 8,
   streamEntriesMax: 8,
   streamsMax: 50,
   streamsBytesMax: 1024 * 1024,
@@ -206,7 +206,7 @@ export class GrammarFuzz {
     this.#bound('leases', mailboxes.size.leases, 0);
     this.#bound('dead letters', mailboxes.size.dead, 0);
     this.#bound('bytes of messages', mailboxes.size.bytes, 0);
-    this.#bound('takers', mailboxes.takers.expired(Infinity).length, 0);
+    this.#bound('takers', mailboxes.receivers.expired(Infinity).length, 0);
     const text = `look ${this.report.sequences}`;
     const work = async (): Promise<void> => {
       const { body } = await a.request('agent:honest-b', 'echo', Buffer.from(text));

@@ -1,8 +1,8 @@
-import { Mailbox, type Consumer, type Letter } from '../../src/broker/mailbox.js';
+import { Mailbox, type Consumer, type StoredMessage } from '../../src/broker/mail/mailbox.js';
 
 /** Sees every lease that is given, and may lose some: for planted bugs. */
 export interface MailboxProbe {
-  onLease(mailbox: Mailbox, consumer: Consumer, letter: Letter): void;
+  onLease(mailbox: Mailbox, consumer: Consumer, message: StoredMessage): void;
   /** Of a lease that ends with its session: it is forgotten instead of given back. */
   losesLease(): boolean;
 }
@@ -29,16 +29,16 @@ function install(): void {
   // oxlint-disable-next-line typescript/unbound-method
   const { lease, drop } = Mailbox.prototype;
   Mailbox.prototype.lease = function (this: Mailbox, consumer, untilMs) {
-    const letter = lease.call(this, consumer, untilMs);
-    if (letter !== undefined) current?.onLease(this, consumer, letter);
-    return letter;
+    const message = lease.call(this, consumer, untilMs);
+    if (message !== undefined) current?.onLease(this, consumer, message);
+    return message;
   };
   Mailbox.prototype.drop = function (this: Mailbox, consumer) {
-    for (const [seq, letter] of [...consumer.leased]) {
+    for (const [seq, message] of [...consumer.leased]) {
       if (current?.losesLease() !== true) continue;
       // Nobody has it any more, and it does not know.
       consumer.leased.delete(seq);
-      letter.lease = { consumer, untilMs: Infinity };
+      message.lease = { consumer, untilMs: Infinity };
     }
     drop.call(this, consumer);
   };

@@ -126,7 +126,7 @@ function limitsOf(random: SeededRandom): Partial<BrokerLimits> {
     outboxBytesMax: random.pick([64 * 1024, defaultLimits.outboxBytesMax]),
     busyRetryMs: 50,
     pruneMs: 2_000,
-    takersPerSessionMax: random.pick([4, defaultLimits.takersPerSessionMax]),
+    receiversPerSessionMax: random.pick([4, defaultLimits.receiversPerSessionMax]),
     requestMsMax: 20_000,
   };
 }

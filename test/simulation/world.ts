@@ -95,9 +95,9 @@ export class World {
 
   async run(): Promise<WorldReport> {
     const watch = watchMailboxes({
-      onLease: (mailbox, consumer, letter) => {
+      onLease: (mailbox, consumer, message) => {
         const { credit, leased, leasedBytes, peer } = consumer;
-        const what = `${letter.seq} of ${mailbox.name} was leased`;
+        const what = `${message.seq} of ${mailbox.name} was leased`;
         if (mailbox.consumers.get(peer) !== consumer)
           this.#fail(new Violation(`${what} to a session that is over`));
         if (leased.size > credit.messages || (leasedBytes > credit.bytes && leased.size > 1))
@@ -474,7 +474,7 @@ export class World {
 
   #isDead(seq: number): boolean {
     if (this.#broker === undefined) return this.#disk.image.has(deadKey(seq));
-    return (this.#broker.mailboxes.letterBySeq(seq)?.deadMs ?? 0) > 0;
+    return (this.#broker.mailboxes.messageBySeq(seq)?.deadMs ?? 0) > 0;
   }
 
   #graves(): Map<number, MessageView> {

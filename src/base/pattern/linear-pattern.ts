@@ -12,11 +12,11 @@ type Step =
   | { kind: 'found' };
 
 /**
- * A regular expression of somebody else, which may be written to be slow. It is not tried step by step with
- * going back, as `RegExp` does, but by following all its states at once (K. Thompson, "Regular Expression
+ * A regular expression from outside, which may be written to be slow. It is not matched by
+ * backtracking, as `RegExp` does, but by following all its states at once (K. Thompson, "Regular Expression
  * Search Algorithm", CACM 1968; R. Cox, "Regular Expression Matching Can Be Simple And Fast", 2007): at most
- * `stepsMax` steps for each character, whatever the pattern and the text are. Hence no back-references and no
- * look-around; what is left means what it means to `RegExp` without flags.
+ * `stepsMax` steps for each character of any text. Hence no back-references and no
+ * look-around; the rest means what it means to `RegExp` without flags.
  */
 export class LinearPattern {
   readonly #steps: Step[] = [];
@@ -24,7 +24,7 @@ export class LinearPattern {
   readonly #seen: Int32Array;
   #stepsTaken = 0;
 
-  /** Throws SyntaxError, which says what is wrong and where. */
+  /** Throws SyntaxError with the reason and the place. */
   constructor(text: string) {
     this.#add(parsePattern(text));
     this.#push({ kind: 'found' });
@@ -36,7 +36,7 @@ export class LinearPattern {
     return this.#stepsTaken;
   }
 
-  /** Whether it stands anywhere in the text. */
+  /** Whether it matches anywhere in the text. */
   test(text: string): boolean {
     this.#seen.fill(-1);
     this.#stepsTaken = 0;

@@ -8,7 +8,7 @@ import {
 } from './unit-set.js';
 
 /** Longer patterns are written by no person, and say nothing that two rules could not. */
-export const patternCharsMax = 400;
+const patternCharsMax = 400;
 /** `{m,n}`. */
 const repeatsMax = 100;
 
@@ -29,7 +29,7 @@ const edges: Record<string, Edge> = { b: 'word edge', B: 'no word edge' };
 
 /**
  * Reads a regular expression without back-references, look-around, names, flags and codes of characters.
- * Throws SyntaxError, which says what is wrong and at which character.
+ * Throws SyntaxError with the reason and the character.
  */
 export function parsePattern(text: string): PatternNode {
   if (text.length > patternCharsMax)
@@ -129,7 +129,7 @@ class Parser {
     return inside;
   }
 
-  /** What stands behind a backslash. */
+  /** Reads the character after a backslash. */
   #escape(): UnitSet {
     const at = this.#at - 1;
     const sign = this.#next();

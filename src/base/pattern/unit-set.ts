@@ -4,7 +4,7 @@ export type UnitRange = readonly [from: number, to: number];
 const unitMax = 0xffff;
 const tableUnits = 128;
 
-/** A set of UTF-16 units: asked in constant time for ASCII, in logarithmic time for the others. */
+/** A set of UTF-16 units: constant lookup time for ASCII, logarithmic for the rest. */
 export class UnitSet {
   /** In order, and apart from each other. */
   readonly ranges: readonly UnitRange[];

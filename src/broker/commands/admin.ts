@@ -7,10 +7,10 @@ import {
   messagesAdminCodec,
 } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Letter } from '../mailbox.js';
+import type { StoredMessage } from '../mail/mailbox.js';
 import { dismiss, enrol } from './enrol.js';
 
-/** What changes the messages of others, or the store. */
+/** Administration: changes messages of other agents, or the store. */
 export const admin: CommandRun = async (core, session, frame) => {
   const { type } = frame.envelope;
   const work = actions.get(type);
@@ -28,9 +28,9 @@ const actions = new Map<string, (core: BrokerCore, body: Buffer) => Promise<Buff
   [
     'dead.requeue',
     async (core, body) => {
-      const letters = chosen(core, body, true);
-      await core.mailboxes.requeue(letters);
-      return countAnswerCodec.encode({ count: letters.length });
+      const messages = chosen(core, body, true);
+      await core.mailboxes.requeue(messages);
+      return countAnswerCodec.encode({ count: messages.length });
     },
   ],
   ['dead.purge', (core, body) => purge(core, chosen(core, body, true))],
@@ -51,25 +51,25 @@ const actions = new Map<string, (core: BrokerCore, body: Buffer) => Promise<Buff
   ],
 ]);
 
-async function purge(core: BrokerCore, letters: Letter[]): Promise<Buffer> {
-  await core.mailboxes.purge(letters);
-  return countAnswerCodec.encode({ count: letters.length });
+async function purge(core: BrokerCore, messages: StoredMessage[]): Promise<Buffer> {
+  await core.mailboxes.purge(messages);
+  return countAnswerCodec.encode({ count: messages.length });
 }
 
 /** Throws NO_SUCH_MESSAGE when one that was named is not there. */
-function chosen(core: BrokerCore, body: Buffer, isDead: boolean): Letter[] {
+function chosen(core: BrokerCore, body: Buffer, isDead: boolean): StoredMessage[] {
   const { mailbox, seqs } = messagesAdminCodec.decode(body);
   if (seqs.length > 0) {
     return [...new Set(seqs)].map((seq) => {
-      const letter = core.mailboxes.letterBySeq(seq);
-      const isMeant = letter !== undefined && letter.deadMs > 0 === isDead;
-      if (!isMeant || (mailbox !== '' && mailbox !== '*' && letter.mailbox !== mailbox))
+      const message = core.mailboxes.messageBySeq(seq);
+      const isMeant = message !== undefined && message.deadMs > 0 === isDead;
+      if (!isMeant || (mailbox !== '' && mailbox !== '*' && message.mailbox !== mailbox))
         throw new BusError('NO_SUCH_MESSAGE', { message: seq });
-      return letter;
+      return message;
     });
   }
   if (mailbox === '') throw new BusError('USAGE', { detail: 'name messages, or a mailbox, or *' });
   return core.mailboxes
     .list(mailbox === '*' ? 'all' : [mailbox], isDead, 0, Infinity)
-    .flatMap(({ seq }) => core.mailboxes.letterBySeq(seq) ?? []);
+    .flatMap(({ seq }) => core.mailboxes.messageBySeq(seq) ?? []);
 }

@@ -6,12 +6,12 @@ import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../session/sessions.js';
 import { actingFor, makeKnown } from './post.js';
 
-/** How much of a mailbox this session takes unsettled, from now on. */
+/** Sets how many unsettled messages of a mailbox this session takes. */
 export const credit: CommandRun = async (core, session, frame) => {
   const { mailbox, messages, bytes } = creditCodec.decode(frame.body);
   const name = await mailboxToTake(core, session, mailbox);
   core.answer(session, frame, Command.ACCEPT);
-  // It may have left while it was made known.
+  // The session may have ended while the agent was registered.
   if (core.sessions.of(session.peer) === session)
     core.mailboxes.credit(session.peer, name, messages, bytes);
 };

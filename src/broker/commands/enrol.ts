@@ -3,15 +3,15 @@ import { BusError } from '../../errors/bus-error.js';
 import { agentRecordCodec } from '../../wire/messages.js';
 import type { BrokerCore } from '../core.js';
 
-/** The agents of tasks: they have a mailbox before anybody connects as them, and lose it when their task is over. */
+/** Agents of tasks: they have a mailbox before a process connects as them, and lose it when their task ends. */
 export const taskRole = 'task';
 
-/** Why what waited for one becomes dead letters. */
+/** The reason of dead letters that a dismissed agent leaves. */
 export const overReason = 'AGENT_DISMISSED';
 
 const none = Buffer.alloc(0);
 
-/** Throws UNAUTHORISED for a name that somebody else has, INVALID_NAME, TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
+/** Throws UNAUTHORISED for a name in use, INVALID_NAME, TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
 export async function enrol(core: BrokerCore, body: Buffer): Promise<Buffer> {
   const record = agentRecordCodec.decode(body);
   const { id } = record;
@@ -36,7 +36,7 @@ export async function dismiss(core: BrokerCore, body: Buffer): Promise<Buffer> {
   return none;
 }
 
-/** Others go by this name: what is meant for them would come here. */
+/** The name is an alias of other agents, or a role that must prove itself. */
 function isCalled(core: BrokerCore, name: string): boolean {
   return core.isProvenRole(name) || core.registry.withAlias(name).some((id) => id !== name);
 }

@@ -21,7 +21,7 @@ export const offer: CommandRun = (core, session, frame) => {
   core.answer(session, frame, Command.ACCEPT);
 };
 
-/** Requests under way are still answered; new ones go to others. */
+/** Requests under way are still answered; new ones go to other agents. */
 export const withdraw: CommandRun = (core, session, frame) => {
   for (const service of offerCodec.decode(frame.body).services) {
     core.sessions.withdrawService(session, service);

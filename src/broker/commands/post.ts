@@ -18,7 +18,7 @@ export async function post(core: BrokerCore, session: Session, frame: Frame): Pr
   }
 }
 
-/** What was refused lately: what was sent behind it must not pass it, also when it says that it was stored before. */
+/** Remembers a refused id: a message sent behind it must not overtake it, even one stored before. */
 function remember({ refused }: Session, id: string, max: number): void {
   if (id.length > textCharsMax) return;
   refused.add(id);
@@ -40,12 +40,12 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
     if (after !== '' && (session.refused.has(after) || !core.mailboxes.isTaken(from, after)))
       throw new BusError('OUT_OF_ORDER', { id, after });
     session.refused.delete(id);
-    // Asked first: what was accepted stays accepted, whatever has become of its recipient.
+    // Checked first: an accepted message stays accepted even if its recipient is gone.
     const earlier = core.mailboxes.earlier(from, id);
     const mailbox = earlier === undefined ? mailboxFor(core, session, frame, from) : '';
     const isForTask = isOfTask(core, mailbox);
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
-    // Dismissed while it was on its way to the disk.
+    // The agent was dismissed during the write.
     if (isForTask && !isOfTask(core, mailbox)) core.mailboxes.close([mailbox], overReason);
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
@@ -61,9 +61,9 @@ function isOfTask(core: BrokerCore, mailbox: string): boolean {
 }
 
 /**
- * The agent that this message is from. A session speaks for itself; an administrator may also speak for an
- * agent of the operators, as one of several command lines that share its mailbox, and a manager for the agent of a task,
- * which may be over before what it came to is told. Throws UNAUTHORISED.
+ * The sender of this message. A session speaks for itself. An administrator may also speak for an agent of the
+ * operators, because several command lines share its mailbox; a manager for the agent of a task, which may have
+ * ended before its result is sent. Throws UNAUTHORISED.
  */
 export function speaker(core: BrokerCore, session: Session, frame: Frame): string {
   const { from } = frame.envelope;
@@ -83,9 +83,9 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
   return agent;
 }
 
-/** Whoever has a mailbox is listed, and can be written to while it is away. */
+/** Registers an agent that uses a mailbox, so that messages reach it while it is away. */
 export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
-  // Those are made known, and forgotten, by their manager.
+  // Their manager enrols and dismisses these.
   if (session.role === taskRole) return;
   if (core.registry.record(agent) !== undefined) return;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };

@@ -3,7 +3,7 @@ import { parseAddress } from '../../wire/address.js';
 import { Command, readdress } from '../../wire/frame.js';
 import type { CommandRun } from '../core.js';
 
-/** A publication of a client: counted in its stream, kept for a while, sent to whoever subscribes now. */
+/** A publication of a client: counted in its stream, kept for a while, sent to the present subscribers. */
 export const publish: CommandRun = (core, session, frame) => {
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
   const { id, to, type, trace } = frame.envelope;

@@ -18,7 +18,7 @@ import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../session/sessions.js';
 import { ownsMailbox } from './settle.js';
 
-/** Look-ups; nothing is changed by them. */
+/** Lookups; they change nothing. */
 export const query: CommandRun = (core, session, frame) => {
   const answer = (body: Buffer): void => core.answer(session, frame, Command.ANSWER, body);
   switch (frame.envelope.type) {
@@ -27,7 +27,7 @@ export const query: CommandRun = (core, session, frame) => {
     case 'status':
       return answer(statusAnswerCodec.encode(core.status()));
     case 'role':
-      // Of whoever is connected under this name, registered or not; empty: nobody is.
+      // The role of the session with this name, registered or not; empty: no session.
       return answer(Buffer.from(core.sessions.liveOf(frame.body.toString())?.role ?? ''));
     case 'topics':
       return answer(
@@ -64,7 +64,7 @@ function agentsPage(core: BrokerCore, body: Buffer): Buffer {
   return agentsAnswerCodec.encode({ agents, next: '' });
 }
 
-/** A page of a mailbox, without bodies. Throws UNAUTHORISED for the mailbox of somebody else. */
+/** A page of a mailbox, without bodies. Throws UNAUTHORISED for the mailbox of another agent. */
 function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: boolean): Buffer {
   const { mailbox, after, limit } = messagesQueryCodec.decode(frame.body);
   const own = [`agent:${session.agent}`, `reply:${session.agent}`];
@@ -89,17 +89,18 @@ function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: 
   });
 }
 
-/** For its sender, its recipient and administrators. Throws NO_SUCH_MESSAGE: whether it exists is not told to others. */
+/** For its sender, its recipient and administrators; throws NO_SUCH_MESSAGE for every other agent. */
 async function message(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
   const { seq, from, id } = messageQueryCodec.decode(frame.body);
   const sender = from || session.agent;
-  const letter = seq > 0 ? core.mailboxes.letterBySeq(seq) : core.mailboxes.letterById(sender, id);
+  const message =
+    seq > 0 ? core.mailboxes.messageBySeq(seq) : core.mailboxes.messageById(sender, id);
   const mayRead =
-    letter !== undefined &&
-    (letter.from === session.agent ||
-      ownsMailbox(session, letter.mailbox) ||
+    message !== undefined &&
+    (message.from === session.agent ||
+      ownsMailbox(session, message.mailbox) ||
       session.rights.mayAdminister('inbox.read'));
   if (!mayRead) throw new BusError('NO_SUCH_MESSAGE', { message: seq || id });
-  const answer = await core.mailboxes.read(letter);
+  const answer = await core.mailboxes.read(message);
   core.answer(session, frame, Command.ANSWER, messageAnswerCodec.encode(answer));
 }

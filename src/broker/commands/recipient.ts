@@ -4,7 +4,7 @@ import type { Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../session/sessions.js';
 
-/** Who gets a live message: only whoever is there. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME, UNAUTHORISED. */
+/** The session that gets a live message. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, NO_RESPONDER, INVALID_NAME, UNAUTHORISED. */
 export function liveRecipient(core: BrokerCore, session: Session, frame: Frame): Session {
   const { to, type } = frame.envelope;
   const { kind, name } = parseAddress(to);
@@ -57,9 +57,9 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
   }
 }
 
-/** Only whoever was asked, or may answer for the service that was. Empty: an earlier version did not note it. */
+/** Only the agent that was asked, or one that may offer the asked service. Empty: an earlier version did not record it. */
 function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
-  // An answer may be answered too.
+  // A reply may be replied to.
   if (['', `agent:${from}`, `reply:${from}`].includes(asked)) return true;
   if (rights.mayAdminister('inbox.take')) return true;
   const { kind, name } = parseAddress(asked);
@@ -75,7 +75,7 @@ function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0
 function agentCalled(core: BrokerCore, name: string): Session {
   const byId = core.sessions.liveOf(name);
   if (byId !== undefined) return byId;
-  // An id is an id, also while its agent is away: nobody else is called so.
+  // An id names its agent even while that is away.
   if (core.registry.record(name) !== undefined)
     throw new BusError('AGENT_OFFLINE', { agent: name });
   const ids = core.registry.withAlias(name);

@@ -5,7 +5,7 @@ import { agentRecordCodec } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../session/sessions.js';
 
-/** The agent's public record: stored, then accepted, then told to the others. */
+/** The agent's public record: stored, then accepted, then announced. */
 export const register: CommandRun = async (core, session, frame) => {
   const record = agentRecordCodec.decode(frame.body);
   if (record.alias !== '' && !isName(record.alias)) {
@@ -15,14 +15,14 @@ export const register: CommandRun = async (core, session, frame) => {
     const role = `"${record.alias}", which is what another agent is called`;
     throw new BusError('UNAUTHORISED', { agent: session.agent, role });
   }
-  // Who speaks is known from the session; what the record claims about it does not count.
+  // The sender is known from the session; the record's claims about it are ignored.
   const stamped = { ...record, id: session.agent, role: session.role };
   await core.enroll(stamped, session.isEphemeral);
   core.answer(session, frame, Command.ACCEPT);
   core.announce('updated', session.agent);
 };
 
-/** Agents of one role may share an alias; none takes the id of another, or what those of another role are called. */
+/** Agents of one role may share an alias. An alias must not be an agent's id or an alias of another role. */
 function isAliasTaken(core: BrokerCore, { agent, role }: Session, alias: string): boolean {
   if (alias === '' || alias === agent) return false;
   if (alias !== role && core.isProvenRole(alias)) return true;

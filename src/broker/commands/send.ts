@@ -8,11 +8,11 @@ import { liveRecipient } from './recipient.js';
 import { checkLengths } from './texts.js';
 
 /**
- * A durable message is stored (post.ts). A live one is handed on now or refused now:
+ * A durable message is stored (post.ts). A live one is delivered or rejected at once:
  *
  *     correlation set: a reply to an open request; only its responder may send it
  *     reply_to set:    a request; stays open until its last reply, its deadline or the responder's end
- *     neither:         a message of one way
+ *     neither:         a one-way message
  */
 export const send: CommandRun = (core, session, frame) => {
   if (frame.envelope.durable) return post(core, session, frame);
@@ -53,7 +53,7 @@ function reply(core: BrokerCore, session: Session, frame: Frame): void {
   try {
     deliver(core, session, requester, frame, 0);
   } catch (error) {
-    // Too large, or the requester does not read: it must hear why no answer comes.
+    // Too large, or the requester does not read: tell it why no answer comes.
     core.requests.end(request);
     core.reject(requester, request.id, asBusError(error));
     throw error;
@@ -70,7 +70,7 @@ function deliver(
   const { id, reply_to, correlation, more, trace, type } = frame.envelope;
   const delivery = readdress(frame, Command.DELIVER, {
     id,
-    // Stamped here: what the sender wrote about itself does not count.
+    // Stamped here; the sender's own claims are ignored.
     from: from.agent,
     to: `agent:${to.agent}`,
     reply_to: reply_to === '' ? '' : `agent:${from.agent}`,

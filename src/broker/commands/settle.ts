@@ -2,22 +2,23 @@ import { BusError } from '../../errors/bus-error.js';
 import { Command } from '../../wire/frame.js';
 import { settleCodec, type Settle } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
-import type { Letter } from '../mailbox.js';
+import type { StoredMessage } from '../mail/mailbox.js';
 import type { Session } from '../session/sessions.js';
 import { plain } from './texts.js';
 
 /** Messages named by one frame; more are refused TOO_LARGE. */
 const seqsMax = 4_096;
-/** Of a reason. */
+/** Characters of a reason. */
 const reasonCharsMax = 500;
 
-type Verdict = (core: BrokerCore, letter: Letter, settle: Settle) => void;
+type Verdict = (core: BrokerCore, message: StoredMessage, settle: Settle) => void;
 
 /**
- * ACK, NACK, TERM and WORKING without an id have no answer: whoever settles goes on, and one that was lost
- * is seen by the message being delivered again. With one they have an ACCEPT: whatever is delivered before
- * it was sent before they were known. Its `seq` is the first that was settled; 0: all came too late. What the session does not hold is passed over; it may ACK and TERM all of
- * its own mailbox, because the message may have come to an earlier session of its agent.
+ * ACK, NACK, TERM and WORKING without an id have no answer: the consumer goes on, and a lost one shows
+ * when the message is delivered again. With an id they get an ACCEPT: a message delivered before
+ * it was sent before they were known. Its `seq` is the first that was settled; 0: all came too late. Messages that the
+ * session does not hold are skipped; it may ACK and TERM all of its own mailbox, because an earlier session of its
+ * agent may have got the message.
  */
 function settling(verdict: Verdict, needsLease: boolean): CommandRun {
   return (core, session, frame) => {
@@ -33,7 +34,7 @@ function settling(verdict: Verdict, needsLease: boolean): CommandRun {
       session.peer,
       (mailbox) => !needsLease && ownsMailbox(session, mailbox),
       settle.seqs,
-      (letter) => verdict(core, letter, settle),
+      (message) => verdict(core, message, settle),
       (seq) => {
         if (frame.envelope.id !== '')
           core.answer(session, frame, Command.ACCEPT, undefined, { seq });
@@ -47,18 +48,18 @@ export function ownsMailbox(session: Session, mailbox: string): boolean {
   return isOwn || session.rights.mayAdminister('inbox.take');
 }
 
-export const ack = settling((core, letter) => {
-  core.mailboxes.done(letter);
-  core.auditLetter('settled', letter);
+export const ack = settling((core, message) => {
+  core.mailboxes.done(message);
+  core.auditStored('settled', message);
 }, false);
 
-export const nack = settling((core, letter, { delay_ms, reason, untouched }) => {
-  if (untouched) core.mailboxes.untouched(letter, delay_ms);
-  else core.mailboxes.failed(letter, reason || 'NACK', delay_ms);
+export const nack = settling((core, message, { delay_ms, reason, untouched }) => {
+  if (untouched) core.mailboxes.untouched(message, delay_ms);
+  else core.mailboxes.failed(message, reason || 'NACK', delay_ms);
 }, true);
 
-export const term = settling((core, letter, { reason }) => {
-  core.mailboxes.terminated(letter, reason);
+export const term = settling((core, message, { reason }) => {
+  core.mailboxes.terminated(message, reason);
 }, false);
 
-export const working = settling((core, letter) => core.mailboxes.working(letter), true);
+export const working = settling((core, message) => core.mailboxes.working(message), true);

@@ -6,7 +6,7 @@ import { taskRole } from './enrol.js';
 import { mailboxToTake } from './credit.js';
 import { checkLengths, invalid, textCharsMax } from './texts.js';
 
-/** One durable message, for whoever does not receive all the time. Throws UNKNOWN_AGENT, AGENT_OFFLINE. */
+/** One durable message, for a client that does not receive all the time. Throws UNKNOWN_AGENT, AGENT_OFFLINE. */
 export const take: CommandRun = async (core, session, frame) => {
   const want = takeCodec.decode(frame.body);
   const { id, deadline_ms } = frame.envelope;
@@ -17,19 +17,19 @@ export const take: CommandRun = async (core, session, frame) => {
   if (core.sessions.of(session.peer) !== session) return;
   const waitMs = Math.min(deadline_ms, core.limits.requestMsMax);
   const untilMs = core.clock.monotonicMs() + waitMs;
-  const taker = { peer: session.peer, id, mailbox, want, untilMs };
+  const receiver = { peer: session.peer, id, mailbox, want, untilMs };
   try {
-    core.mailboxes.take({ ...taker, untilMs: 0 });
+    core.mailboxes.take({ ...receiver, untilMs: 0 });
   } catch (error) {
     if (!(error instanceof BusError) || error.code !== 'INBOX_EMPTY' || waitMs === 0) throw error;
-    // Nobody waits for a message of somebody who is not there to send one.
+    // An absent agent cannot send the awaited message.
     if (want.from !== '' && core.sessions.liveOf(want.from) === undefined) {
       const { role } = core.registry.record(want.from) ?? {};
-      // What a task comes to is told in its name, whoever runs it.
-      if (role === taskRole) return core.mailboxes.take(taker);
+      // The result of a task comes in its name, from any process.
+      if (role === taskRole) return core.mailboxes.take(receiver);
       const isKnown = role !== undefined;
       throw new BusError(isKnown ? 'AGENT_OFFLINE' : 'UNKNOWN_AGENT', { agent: want.from });
     }
-    core.mailboxes.take(taker);
+    core.mailboxes.take(receiver);
   }
 };

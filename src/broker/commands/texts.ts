@@ -1,7 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import type { Envelope } from '../../wire/frame.js';
 
-/** Of an id, a type, an order key: whatever a peer chooses and the broker keeps. */
+/** Characters of an id, a type, an order key: texts that a peer chooses and the broker keeps. */
 export const textCharsMax = 200;
 
 /** Throws INVALID_NAME: what is kept for every message is bounded. */

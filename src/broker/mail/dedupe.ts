@@ -13,7 +13,7 @@ interface Seen {
 export interface DedupeLimits {
   /** Message ids remembered of one sender; beyond it the oldest are forgotten. */
   seenPerSenderMax: number;
-  /** Of all senders; beyond it whoever has most forgets its oldest. */
+  /** Of all senders. Beyond it the sender with the most entries forgets its oldest. */
   seenMax: number;
   /** How long an id is remembered. */
   seenMs: number;
@@ -76,7 +76,7 @@ export class Dedupe {
     return operations;
   }
 
-  /** Forgets what is too much or too old of anybody, and returns what to delete on disk. */
+  /** Forgets entries over a limit or past the window; returns what to delete on disk. */
   prune(nowMs: number): Operation[] {
     const operations: Operation[] = [];
     for (const sender of [...this.#senders.keys()])

@@ -11,20 +11,20 @@ import type { Operation, Store } from '../../store/port.js';
 import { decodeFrame } from '../../wire/frame.js';
 import { messageViewCodec, type MessageView } from '../../wire/messages.js';
 import type { Dedupe } from './dedupe.js';
-import { letterOf, readSeen, restore } from '../letters.js';
-import type { Letter } from '../mailbox.js';
+import { storedMessageOf, readSeen, restore } from './stored-message.js';
+import type { StoredMessage } from './mailbox.js';
 
 /** Sequence numbers reserved on disk at once, so that not every message has to write the next one. */
 const seqBlock = 10_000;
 
-/** What of the store is known in memory: every letter by seq, and what still has to be written. */
+/** The stored messages in memory, by seq, and the writes that are still due. */
 export class MailIndex {
-  readonly letters = new Map<number, Letter>();
+  readonly messages = new Map<number, StoredMessage>();
   readonly #store: Store;
   readonly #dedupe: Dedupe;
   readonly #onCorrupt: (key: string, detail: string) => void;
-  /** Settled here, but the disk refused to hear of it: written again when the store is back. */
-  readonly #owed = new Map<number, Operation[]>();
+  /** Writes that failed on disk; repeated when the store is back. */
+  readonly #retries = new Map<number, Operation[]>();
   #nextSeq = 1;
   #reservedSeq = 1;
 
@@ -43,15 +43,15 @@ export class MailIndex {
   }
 
   /**
-   * Reads what is on disk and not yet known here; returns the new letters in order of seq, which the caller
+   * Reads what is on disk and not yet known here; returns the new messages in order of seq, which the caller
    * makes known. Also after the
    * store was reopened: a batch that failed may have reached the disk all the same.
    */
-  async load(): Promise<Letter[]> {
-    // What ends while we read was known before, and must not come back for being read.
-    const known = new Set([...this.letters.keys(), ...this.#owed.keys()]);
-    await this.#payOwed();
-    const fresh: Letter[] = [];
+  async load(): Promise<StoredMessage[]> {
+    // A message settled while we read must not come back.
+    const known = new Set([...this.messages.keys(), ...this.#retries.keys()]);
+    await this.#writeRetries();
+    const fresh: StoredMessage[] = [];
     let last = 0;
     for await (const [key, value] of this.#store.entries({ prefix: seenPrefix })) {
       const seq = seqOfKey(key);
@@ -66,16 +66,16 @@ export class MailIndex {
       const seq = seqOfKey(key);
       last = Math.max(last, seq);
       if (known.has(seq)) continue;
-      const letter = this.#read(key, value);
-      if (letter === undefined) continue;
+      const message = this.#read(key, value);
+      if (message === undefined) continue;
       const state = states.get(seq);
-      if (state !== undefined) restore(letter, state);
-      const grave = dead.get(seq);
-      if (grave !== undefined) {
-        restore(letter, grave);
-        letter.deadMs = grave.dead_ms;
+      if (state !== undefined) restore(message, state);
+      const deadView = dead.get(seq);
+      if (deadView !== undefined) {
+        restore(message, deadView);
+        message.deadMs = deadView.dead_ms;
       }
-      fresh.push(letter);
+      fresh.push(message);
     }
     const reserved = Number((await this.#store.get(nextSeqKey))?.toString() ?? '1');
     this.#nextSeq = Math.max(this.#nextSeq, last + 1, reserved);
@@ -103,18 +103,18 @@ export class MailIndex {
       this.#reservedSeq = Math.max(this.#reservedSeq, Number(reserved.value.toString()));
   }
 
-  /** What became of a letter. Not synced: lost with the power, it is delivered once more. */
-  note(letter: Letter, operations: Operation[]): void {
-    this.#store.write(operations).catch(() => this.owe(letter.seq, operations));
+  /** Writes a change of state without fsync: after a power loss the message is delivered once more. */
+  writeUnsynced(message: StoredMessage, operations: Operation[]): void {
+    this.#store.write(operations).catch(() => this.retryLater(message.seq, operations));
   }
 
-  /** To be written when the store is back. */
-  owe(seq: number, operations: Operation[]): void {
-    this.#owed.set(seq, [...(this.#owed.get(seq) ?? []), ...operations]);
+  /** Keeps the operations until the store is back. */
+  retryLater(seq: number, operations: Operation[]): void {
+    this.#retries.set(seq, [...(this.#retries.get(seq) ?? []), ...operations]);
   }
 
-  /** Nobody misses it when it fails. */
-  tidy(operations: Operation[]): void {
+  /** Best effort: a failure is ignored. */
+  writeBestEffort(operations: Operation[]): void {
     if (operations.length > 0) this.#store.write(operations).catch(() => undefined);
   }
 
@@ -126,15 +126,15 @@ export class MailIndex {
     return this.#store.onReopened(listener);
   }
 
-  async #payOwed(): Promise<void> {
-    const owed = new Map(this.#owed);
-    this.#owed.clear();
+  async #writeRetries(): Promise<void> {
+    const due = new Map(this.#retries);
+    this.#retries.clear();
     try {
       // At once: what is noted from now on is written behind it.
-      await this.#store.write([...owed.values()].flat());
+      await this.#store.write([...due.values()].flat());
     } catch (error) {
-      for (const [seq, operations] of owed)
-        this.#owed.set(seq, [...operations, ...(this.#owed.get(seq) ?? [])]);
+      for (const [seq, operations] of due)
+        this.#retries.set(seq, [...operations, ...(this.#retries.get(seq) ?? [])]);
       throw error;
     }
   }
@@ -151,11 +151,11 @@ export class MailIndex {
     return views;
   }
 
-  #read(key: string, value: Buffer): Letter | undefined {
+  #read(key: string, value: Buffer): StoredMessage | undefined {
     try {
-      return letterOf(decodeFrame(value), value);
+      return storedMessageOf(decodeFrame(value), value);
     } catch (error) {
-      // Left where it is: it may be evidence, and it cannot be delivered.
+      // It cannot be delivered, but stays on disk for inspection.
       this.#onCorrupt(key, asBusError(error).message);
       return undefined;
     }

@@ -1,5 +1,5 @@
-/** What is due when: a binary min-heap. An entry that is no longer wanted is dropped by whoever takes it. */
-export class Timeline<T> {
+/** Items by due time: a binary min-heap. The caller drops items it no longer wants. */
+export class Schedule<T> {
   readonly #heap: { atMs: number; item: T }[] = [];
 
   get size(): number {

@@ -10,7 +10,7 @@ import { RateLimit } from './rate-limit.js';
 import { sessionMachine } from './session.machine.js';
 import type { Session } from './sessions.js';
 
-/** What a peer says of itself, found possible. Throws MALFORMED_PAYLOAD, INVALID_NAME, VERSION, UNAUTHORISED. */
+/** Decodes and checks a HELLO. Throws MALFORMED_PAYLOAD, INVALID_NAME, VERSION, UNAUTHORISED. */
 export function checkedHello(
   body: Buffer,
   known: Session | undefined,
@@ -32,7 +32,7 @@ export function checkedHello(
       supported: protocolVersion,
     });
   }
-  // Taken at its word, an incarnation of the far future would keep the name for ever.
+  // An incarnation far in the future would keep the name for ever.
   if (hello.incarnation > nowMs + incarnationAheadMsMax) {
     throw new BusError('MALFORMED_PAYLOAD', { detail: 'the incarnation lies in the future' });
   }
@@ -56,7 +56,7 @@ export function newSession(
     rights: Rights;
     isRemote: boolean;
     nowMs: number;
-    /** Of others. */
+    /** Sessions there are already. */
     sessions: number;
   },
 ): Session {
@@ -80,7 +80,7 @@ export function newSession(
     isRemote,
     rights,
     rate: new RateLimit(rights, nowMs),
-    largeToldMs: -Infinity,
+    largeLoggedMs: -Infinity,
     held: hello.held,
     posting: 0,
     refused: new Set(),

@@ -3,7 +3,7 @@ import { defaultRules, type RoleRule, type RuleOverrides } from './permission-ru
 /** Topics that only the broker itself publishes. */
 const brokerTopics = ['presence.', 'sys.'];
 
-/** Below these, services speak for the product: only a role whose rule names one of them may offer it. */
+/** Services of the product: only a role whose rule names one may offer it. */
 const reservedServices = [
   'critic',
   'lattice',
@@ -16,23 +16,23 @@ const reservedServices = [
   'sys',
 ];
 
-/** Work that is done because of who hands it out: whoever could say this could have anything run that nobody judged. */
+/** Types that start work without a further check; only a manager may send them. */
 const reservedTypes: ReadonlySet<string> = new Set([
   'task.assign',
   'task.withdraw',
-  // And what is believed because of who says it.
+  // And types that are trusted because of their sender.
   'task.finished',
 ]);
 
-/** Whom a message is for, once aliases are resolved. */
-export interface Recipient {
+/** The recipient, with aliases resolved. */
+interface Recipient {
   kind: 'agent' | 'service' | 'topic';
   name: string;
-  /** Of the agent that would get it, where that is known already. */
+  /** Role of the recipient, where it is known already. */
   role?: string;
 }
 
-/** What one role may do. Compiled once; every question costs a few comparisons and allocates nothing. */
+/** The rights of one role. Compiled once; a check costs a few comparisons and allocates nothing. */
 export class Rights {
   readonly framesPerS: number;
   readonly bytesPerS: number;
@@ -60,7 +60,7 @@ export class Rights {
     this.#administer = rule.administer.map(compiled);
   }
 
-  /** Replies are not asked about: whoever may be asked may answer. */
+  /** Replies need no permission: an agent that may be asked may answer. */
   maySend(to: Recipient, type: string): boolean {
     const isReserved = reservedTypes.has(type);
     if (this.#sendsAnything && !isReserved) return true;
@@ -69,7 +69,7 @@ export class Rights {
         rule.kind === 'role'
           ? to.role !== undefined && matches(rule.name, to.role)
           : (rule.kind === '*' || rule.kind === to.kind) && matches(rule.name, to.name);
-      // `*` does not reach what is reserved: it has to be named.
+      // `*` does not cover reserved types: a rule must name them.
       const types = isReserved ? rule.types.filter(({ text }) => text !== '') : rule.types;
       if (isMeant && anyMatches(types, type)) return true;
     }
@@ -79,11 +79,11 @@ export class Rights {
   mayOffer(service: string): boolean {
     const root = rootOf(service);
     if (!reservedServices.includes(root)) return anyMatches(this.#offer, service);
-    // `*` does not reach what is reserved: it has to be named.
+    // `*` does not cover reserved services: a rule must name them.
     return this.#offer.some((each) => rootOf(each.text) === root && matches(each, service));
   }
 
-  /** `agent`: who publishes. What lies below `agent.<id>.` is said by that agent alone, whatever its role. */
+  /** `agent` is the publisher. Topics below `agent.<id>.` belong to that agent alone. */
   mayPublish(agent: string, topic: string): boolean {
     if (brokerTopics.some((prefix) => topic.startsWith(prefix))) return false;
     if (rootOf(topic) === 'agent' && !topic.startsWith(`agent.${agent}.`)) return false;
@@ -96,7 +96,7 @@ export class Rights {
   }
 }
 
-/** Who may do what, by role. Roles that have no rule share the one of `*`. */
+/** Rights by role. Roles without a rule share that of `*`. */
 export class Permissions {
   readonly #byRole = new Map<string, Rights>();
   readonly #others: Rights;
@@ -117,7 +117,7 @@ export class Permissions {
   }
 }
 
-/** Text, or with `isPrefix` the beginning of it. */
+/** A text, or with `isPrefix` a prefix. */
 interface Pattern {
   text: string;
   isPrefix: boolean;

@@ -1,12 +1,12 @@
 import type { PeerId } from '../../transport/port.js';
 
-/** How many milliseconds' worth of a rate may come at once. */
+/** Burst: milliseconds' worth of the rate that may come at once. */
 const burstMs = 1_000;
 
 /**
- * Two token buckets, of frames and of bytes, in one object without timers: what was earned is counted when
- * something is taken. A bucket may go into debt by one taking, so that a frame larger than a whole bucket
- * passes too, and is paid for afterwards.
+ * Two token buckets, of frames and of bytes, in one object without timers: tokens are
+ * added when some are taken. A bucket may go into debt once, so that a frame larger than the bucket
+ * passes and is paid for afterwards.
  */
 export class RateLimit {
   readonly #framesPerMs: number;
@@ -23,7 +23,7 @@ export class RateLimit {
     this.#sinceMs = nowMs;
   }
 
-  /** 0: taken. Else nothing was taken, and this many whole milliseconds from now it may be. `nowMs` is monotonic. */
+  /** 0: taken. Else nothing was taken; retry after this many milliseconds. `nowMs` is monotonic. */
   take(frames: number, bytes: number, nowMs: number): number {
     const earnedMs = nowMs - this.#sinceMs;
     if (earnedMs > 0) {
@@ -44,12 +44,12 @@ export class RateLimit {
   }
 }
 
-/** What a peer may say before it has a session: a greeting, its proof, and a few attempts more. */
+/** The rate of a peer without a session: HELLO, PROOF and a few more attempts. */
 const strangerRate = { framesPerS: 20, bytesPerS: 256 * 1024 };
 
 /**
- * The rates of peers that have no session yet. At most `peersMax` of them are remembered; one more makes
- * the one forgotten that has been known longest, so that strangers cost nothing lasting.
+ * Rates of strangers: peers without a session. At most `peersMax` are remembered; one more evicts the
+ * oldest, so that memory is bounded.
  */
 export class StrangerRates {
   readonly #peersMax: number;
@@ -75,7 +75,7 @@ export class StrangerRates {
     return rate.take(frames, bytes, nowMs);
   }
 
-  /** It has a session now, with a rate of its own. */
+  /** The peer has a session now, with a rate of its own. */
   forget(peer: PeerId): void {
     this.#rates.delete(peer);
   }

@@ -25,14 +25,14 @@ import type { Permissions } from './permissions.js';
 import type { StrangerRates } from './rate-limit.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
 import type { Session } from './sessions.js';
-import type { Voice } from '../writer.js';
+import type { Writer } from '../writer.js';
 
 const nonceBytes = 32;
-/** When clients of a broker that goes away come back. */
+/** When clients of a draining broker reconnect. */
 const reconnectMsMin = 500;
 const reconnectMsMax = 3_000;
 
-/** Who somebody says to be. `isRemote`: the claim came over the network. */
+/** The identity that a peer claims. `isRemote`: it came over the network. */
 export interface Claim {
   agent: string;
   role: string;
@@ -42,9 +42,9 @@ export interface Claim {
 /** none: the folder of the socket is proof enough. A secret: it must be shown. refused: nothing would prove it. */
 export type ProofNeeded = 'none' | Buffer | 'refused';
 
-interface DoorParts {
+interface SessionHandlerParts {
   core: BrokerCore;
-  voice: Voice;
+  writer: Writer;
   outboxes: Outboxes;
   listener: Listener;
   permissions: Permissions;
@@ -55,35 +55,35 @@ interface DoorParts {
   trace: SparseTrace;
 }
 
-/** Who comes in and goes out: greetings, proofs, and the machines of all sessions with their effects. */
-export class Door {
-  readonly #parts: DoorParts;
+/** Handshakes (HELLO, PROOF) and the life of sessions: steps their machines and performs the effects. */
+export class SessionHandler {
+  readonly #parts: SessionHandlerParts;
   readonly #core: BrokerCore;
-  readonly #voice: Voice;
+  readonly #writer: Writer;
   /** Names this run of the broker. */
   readonly #epoch = newId('epoch');
 
-  constructor(parts: DoorParts) {
+  constructor(parts: SessionHandlerParts) {
     this.#parts = parts;
     this.#core = parts.core;
-    this.#voice = parts.voice;
+    this.#writer = parts.writer;
   }
 
-  /** HELLO. Refused with what is wrong with it, or a session begins, or has its welcome said again. */
+  /** HELLO: rejected, or begins a session, or repeats the WELCOME of a known one. */
   onHello(peer: PeerId, known: Session | undefined, frame: Frame): void {
     let hello: Hello;
     try {
       hello = checkedHello(frame.body, known, this.#core.limits, this.#core.clock.nowMs());
       this.#admit(known);
     } catch (error) {
-      return this.#voice.refuse(peer, frame.envelope.id, asBusError(error));
+      return this.#writer.reject(peer, frame.envelope.id, asBusError(error));
     }
     const isRemote = this.#parts.listener.isRemote(peer);
     const mustProve = this.#parts.proofFor({ ...hello, isRemote }) !== 'none';
     const older = this.#core.sessions.liveOf(hello.agent);
     if (this.#isTakenName(hello, mustProve)) {
       const { agent, role } = hello;
-      return this.#voice.refuse(
+      return this.#writer.reject(
         peer,
         frame.envelope.id,
         new BusError('UNAUTHORISED', { agent, role }),
@@ -91,13 +91,13 @@ export class Door {
     }
     if (older !== undefined && older !== known) {
       if (older.incarnation > hello.incarnation) {
-        return this.#voice.refuse(
+        return this.#writer.reject(
           peer,
           frame.envelope.id,
           new BusError('SUPERSEDED', { agent: hello.agent }),
         );
       }
-      // A role that must prove itself displaces nobody before it has.
+      // A peer that must prove itself displaces no session before it has.
       if (!mustProve) this.step(older, { type: 'session.superseded' });
     }
     const session = known ?? this.#open(peer, hello);
@@ -110,7 +110,7 @@ export class Door {
     });
   }
 
-  /** Something was lost between us. Taken back before it is welcomed, delivered again after. */
+  /** Frames were lost: unnamed messages are taken back before the WELCOME and delivered again after it. */
   #greetAgain(session: Session, { agent, held }: Hello): void {
     this.#core.mailboxes.takeBack(session.peer, new Set(held));
     this.step(session, { type: 'peer.greeted', agent, proof: false });
@@ -119,16 +119,16 @@ export class Door {
   }
 
   /**
-   * A name belongs to the role that registered it: otherwise whoever need not prove anything could take
-   * the manager's name, also while the manager is away.
+   * A name belongs to the role that registered it. Otherwise a role without proof could take the
+   * manager's name while the manager is away.
    */
   #isTakenName({ agent, role }: Hello, mustProve: boolean): boolean {
     const { registry, sessions } = this.#core;
-    // Who is called like a role that must prove itself is taken for it.
+    // An agent named like a proven role could be mistaken for it.
     if (role !== agent && this.#core.isProvenRole(agent)) return true;
     const owner = sessions.liveOf(agent)?.role ?? registry.record(agent)?.role;
     if (owner !== undefined) return owner !== role;
-    // An alias that somebody took keeps out nobody who will prove who he is.
+    // An alias does not keep out a peer that will prove its identity.
     if (mustProve) return false;
     return registry.withAlias(agent).some((id) => registry.record(id)?.role !== role);
   }
@@ -154,11 +154,11 @@ export class Door {
     return session;
   }
 
-  /** PROOF, of a session that was challenged. */
+  /** PROOF: the answer of a challenged session. */
   onProof(session: Session, frame: Frame): void {
     const secret = this.#parts.proofFor(session);
     if (secret === 'none' || !session.snapshot.matches('proving')) {
-      return this.#voice.refuse(
+      return this.#writer.reject(
         session.peer,
         frame.envelope.id,
         new BusError('PROTOCOL_UNEXPECTED_EVENT', {
@@ -173,14 +173,14 @@ export class Door {
       const { hmac } = proofCodec.decode(frame.body);
       isProved = secret !== 'refused' && proves(hmac, proofOf(secret, nonce, agent, incarnation));
     } catch (error) {
-      this.#parts.trace.tell('warn', 'a proof could not be read', {
+      this.#parts.trace.log('warn', 'a proof could not be read', {
         agent: session.agent,
         detail: asBusError(error).message,
       });
     }
     if (!isProved) return this.step(session, { type: 'peer.misproved' });
     const older = this.#core.sessions.liveOf(session.agent);
-    // It may have come while this one was proving.
+    // A newer session may have come during the proof.
     if (older !== undefined && older.incarnation > session.incarnation) {
       return this.step(session, { type: 'peer.misproved' });
     }
@@ -188,7 +188,7 @@ export class Door {
     this.step(session, { type: 'peer.proved' });
   }
 
-  /** One event in the life of a session, and what follows from it. */
+  /** Feeds one event to the session's machine and performs its effects. */
   step(session: Session, event: SessionEvent): void {
     const { snapshot, effects } = step(sessionMachine, session.snapshot, event);
     session.snapshot = snapshot;
@@ -198,31 +198,30 @@ export class Door {
   #perform(session: Session, effect: SessionEffect): void {
     switch (effect.type) {
       case 'challenge.send':
-        // One for the session, which its first wrong proof ends: a greeting that was repeated before the
-        // proof of the first came has it challenged twice.
+        // One nonce per session: a HELLO that was repeated before the first proof came is challenged twice.
         if (session.nonce.length === 0) session.nonce = randomBytes(nonceBytes);
-        return this.#voice.say(
+        return this.#writer.write(
           session.peer,
           Command.CHALLENGE,
           {},
           challengeCodec.encode({ nonce: session.nonce }),
         );
       case 'welcome.send':
-        return this.#voice.say(session.peer, Command.WELCOME, {}, this.#welcome(session));
+        return this.#writer.write(session.peer, Command.WELCOME, {}, this.#welcome(session));
       case 'refusal.send':
-        this.#parts.trace.tell('warn', 'a proof was wrong', {
+        this.#parts.trace.log('warn', 'a proof was wrong', {
           agent: session.agent,
           role: session.role,
         });
-        return this.#voice.refuse(
+        return this.#writer.reject(
           session.peer,
           '',
           new BusError('UNAUTHORISED', { agent: session.agent, role: session.role }),
         );
       case 'reset.send':
-        return this.#voice.reset(session.peer, 'FRAME_CORRUPT');
+        return this.#writer.reset(session.peer, 'FRAME_CORRUPT');
       case 'goodbye.send':
-        return this.#voice.say(
+        return this.#writer.write(
           session.peer,
           Command.GOODBYE,
           {},
@@ -232,7 +231,7 @@ export class Door {
           }),
         );
       case 'session.announce':
-        // Only now is it somebody: until here it had the little that a stranger has.
+        // Authenticated: until here it had the small limits of a stranger.
         this.#parts.strangerRates.forget(session.peer);
         this.#parts.outboxes.widen(session.peer);
         session.silenceMaxMs = session.heartbeatMs * silentIntervalsMax;
@@ -253,7 +252,7 @@ export class Door {
     const wasLast = this.#core.sessions.withdraw(session);
     this.#core.mailboxes.sessionEnded(session.peer, reason === 'superseded');
     for (const orphan of this.#core.requests.forget(session.peer)) {
-      this.#voice.refuse(
+      this.#writer.reject(
         orphan.requester,
         orphan.id,
         new BusError('RESPONDER_LOST', { agent: session.agent }),
@@ -261,21 +260,21 @@ export class Door {
     }
     if (!wasLast) return;
     const { registry } = this.#core;
-    // Of a task more may come, told by its manager.
+    // The manager may still send messages in the name of a task.
     const isTask = session.role === taskRole && registry.record(session.agent) !== undefined;
     if (!isTask) this.giveUpOn(session.agent);
     this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
-    // Told before the registry forgets an ephemeral agent, while there still is something to tell.
+    // Announced before the registry forgets an ephemeral agent, while its record exists.
     this.#core.announce(reason === 'expired' ? 'lost' : 'left', session.agent);
     this.#core.registry.ended(session.agent, this.#core.clock.nowMs());
     if (this.#core.registry.record(session.agent) === undefined)
       this.#core.topics.forget(`presence.${session.agent}`);
   }
 
-  /** Whoever waited for a message of this agent waits no more. */
+  /** Ends the TAKEs that wait for a message of this agent. */
   giveUpOn(agent: string): void {
-    for (const { peer, id } of this.#core.mailboxes.takers.agentLost(agent))
-      this.#voice.refuse(peer, id, new BusError('RESPONDER_LOST', { agent }));
+    for (const { peer, id } of this.#core.mailboxes.receivers.agentLost(agent))
+      this.#writer.reject(peer, id, new BusError('RESPONDER_LOST', { agent }));
   }
 
   #welcome(session: Session): Buffer {
@@ -294,7 +293,7 @@ export class Door {
     });
   }
 
-  /** What its agent still works on stays leased to it, over the end of the session that was given it. */
+  /** Messages that the agent still works on stay leased to it across sessions. */
   #adopt(session: Session): void {
     const { held, peer } = session;
     session.held = [];
@@ -304,13 +303,13 @@ export class Door {
     });
   }
 
-  /** The broker goes away soon: whoever hears of it asks nothing new. */
+  /** Announces the end of the broker: clients that hear it send nothing new. */
   warnOfEnd(session: Session): void {
     const body = goodbyeCodec.encode({
       reason: 'draining',
       reconnect_ms: this.#reconnectMs('draining'),
     });
-    this.#voice.say(session.peer, Command.NOTICE, { type: 'lame_duck' }, body);
+    this.#writer.write(session.peer, Command.NOTICE, { type: 'lame_duck' }, body);
   }
 
   /** Jittered, so that not all come back in the same moment. */

@@ -2,15 +2,15 @@ import { assign, setup } from 'xstate';
 import type { GoodbyeReason } from '../../wire/messages.js';
 
 export type SessionEvent =
-  /** HELLO, found acceptable. `proof`: its role must prove itself. */
+  /** A valid HELLO. `proof`: its role must prove itself. */
   | { type: 'peer.greeted'; agent: string; proof: boolean }
   | { type: 'peer.proved' }
   | { type: 'peer.misproved' }
   /** GOODBYE from the peer. */
   | { type: 'peer.left' }
-  /** A frame of this peer was corrupt; it must greet again and resend. */
+  /** A frame of this peer was corrupt; it must send HELLO again and resend. */
   | { type: 'frame.corrupt' }
-  /** A newer incarnation of the same agent has greeted. */
+  /** A newer incarnation of the same agent sent HELLO. */
   | { type: 'session.superseded' }
   /** Too long silent, or its connection is known to be gone. */
   | { type: 'session.expired' }
@@ -24,7 +24,7 @@ export type SessionEffect =
   | { type: 'goodbye.send'; reason: GoodbyeReason }
   /** The agent can be addressed from now on. */
   | { type: 'session.announce' }
-  /** It no longer can; `reason` tells the others why. */
+  /** It no longer can; `reason` goes into the presence event. */
   | { type: 'session.withdraw'; reason: GoodbyeReason }
   /** Forget this peer. */
   | { type: 'session.forget' };
@@ -93,7 +93,7 @@ export const sessionMachine = session.createMachine({
     live: {
       entry: [sendWelcome, announce],
       on: {
-        // It greets again after a RESET, or because our WELCOME was lost.
+        // HELLO again after a RESET, or because our WELCOME was lost.
         'peer.greeted': { guard: 'isSameAgent', actions: sendWelcome },
         'peer.left': { target: 'closed', actions: withdraw('left') },
         'session.superseded': {

@@ -5,7 +5,7 @@ import type { Rights } from './permissions.js';
 import type { Peer } from './silence.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** One connection. What decides its next state is in `snapshot`; the rest is what its frames need. */
+/** One connection of one agent. `snapshot` is the state of its machine. */
 export interface Session extends Peer {
   readonly peer: PeerId;
   readonly id: string;
@@ -15,24 +15,24 @@ export interface Session extends Peer {
   incarnation: number;
   isEphemeral: boolean;
   heartbeatMs: number;
-  /** What the peer must sign; empty while nothing was asked. */
+  /** The challenge to sign; empty: none was sent. */
   nonce: Buffer;
   readonly services: Set<string>;
   /** It came over the network. */
   readonly isRemote: boolean;
   readonly rights: Rights;
   readonly rate: RateLimit;
-  /** Monotonic; when the log last named it for the size of what it sends. */
-  largeToldMs: number;
-  /** Durable messages that its agent still worked on when it greeted. */
+  /** Monotonic time of the last log line about a large body. */
+  largeLoggedMs: number;
+  /** Durable messages that its agent still works on, named in its HELLO. */
   held: number[];
-  /** Durable SENDs without their ACCEPT. */
+  /** Durable SENDs that wait for their ACCEPT. */
   posting: number;
-  /** Ids of durable SENDs that were refused and did not come again; the latest of them. */
+  /** The latest ids of durable SENDs that were refused and not sent again. */
   readonly refused: Set<string>;
 }
 
-/** Who is connected: by connection, by agent, by service. */
+/** All sessions, by connection, by agent and by service. */
 export class Sessions {
   readonly #byPeer = new Map<PeerId, Session>();
   readonly #liveByAgent = new Map<string, Session>();
@@ -54,7 +54,7 @@ export class Sessions {
     return this.#byPeer.get(peer);
   }
 
-  /** The session that speaks for an agent, if it is connected. */
+  /** The live session of an agent, if any. */
   liveOf(agent: string): Session | undefined {
     return this.#liveByAgent.get(agent);
   }
@@ -93,16 +93,16 @@ export class Sessions {
   }
 
   /**
-   * Who answers next for a service: the one with the least load, and among equals the one that waited
-   * longest, because an asked session moves to the end of the set.
+   * The session that answers next for a service: the one with the least load; among equals the one that
+   * waited longest, because an asked session moves to the end of the set.
    */
   responderFor(service: string, load: (session: Session) => number): Session | undefined {
     const offering = this.#byService.get(service);
     let best: Session | undefined;
     let least = Infinity;
     for (const session of offering ?? []) {
-      const its = load(session);
-      if (its < least) [best, least] = [session, its];
+      const current = load(session);
+      if (current < least) [best, least] = [session, current];
     }
     if (best !== undefined && offering !== undefined && offering.size > 1) {
       offering.delete(best);

@@ -16,9 +16,9 @@ export function isLate(tick: Tick): boolean {
 }
 
 /**
- * Who has been silent for too long. A tick that comes late means that we slept, not that they died: Node
+ * Peers that were silent for too long. A late tick means that this process slept, not that they died: Node
  * runs timers before it reads sockets, so after a stall every peer looks dead while its pings wait to be
- * read. Such a tick accuses nobody; the next one does.
+ * read. Such a tick ends no session; the next one does.
  */
 export function expiredPeers<P extends Peer>(peers: Iterable<P>, tick: Tick): P[] {
   if (isLate(tick)) return [];

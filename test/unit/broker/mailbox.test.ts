@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Mailbox, type Consumer, type Letter } from '../../../src/broker/mailbox.js';
+import { Mailbox, type Consumer, type StoredMessage } from '../../../src/broker/mail/mailbox.js';
 
 let nextSeq = 1;
 
-function letter(from: string, fields: Partial<Letter> = {}): Letter {
+function message(from: string, fields: Partial<StoredMessage> = {}): StoredMessage {
   const seq = fields.seq ?? nextSeq++;
   return {
     ...{ seq, id: String(seq), from, mailbox: 'agent:a', type: 't', correlation: '', replyTo: '' },
@@ -21,9 +21,9 @@ function setUp(credit = { messages: 10, bytes: 10_000 }) {
     mailbox.consumers.set(peer, one);
     return one;
   };
-  const put = (...letters: Letter[]): void => {
-    for (const each of letters) {
-      mailbox.letters.set(each.seq, each);
+  const put = (...messages: StoredMessage[]): void => {
+    for (const each of messages) {
+      mailbox.messages.set(each.seq, each);
       mailbox.queue(each);
     }
   };
@@ -38,15 +38,15 @@ function setUp(credit = { messages: 10, bytes: 10_000 }) {
 
 test('senders take turns, and the messages of each keep their order', () => {
   const { consumer, put, leaseAll } = setUp();
-  const loud = [letter('loud'), letter('loud'), letter('loud')];
-  const quiet = letter('quiet');
+  const loud = [message('loud'), message('loud'), message('loud')];
+  const quiet = message('quiet');
   put(...loud, quiet);
   expect(leaseAll(consumer('p'))).toEqual([loud[0]!.seq, quiet.seq, loud[1]!.seq, loud[2]!.seq]);
 });
 
 test('credit bounds messages and bytes, and settling gives room', () => {
   const { mailbox, consumer, put, leaseAll } = setUp({ messages: 3, bytes: 250 });
-  const all = Array.from({ length: 5 }, () => letter('s'));
+  const all = Array.from({ length: 5 }, () => message('s'));
   put(...all);
   const one = consumer('p');
   expect(leaseAll(one)).toEqual([all[0]!.seq, all[1]!.seq]);
@@ -57,14 +57,14 @@ test('credit bounds messages and bytes, and settling gives room', () => {
 
 test('a message that is larger than the whole credit passes alone', () => {
   const { consumer, put, leaseAll } = setUp({ messages: 3, bytes: 50 });
-  const all = [letter('s'), letter('s')];
+  const all = [message('s'), message('s')];
   put(...all);
   expect(leaseAll(consumer('p'))).toEqual([all[0]!.seq]);
 });
 
 test('a lane belongs to one consumer as long as that holds something of it', () => {
   const { mailbox, consumer, put } = setUp({ messages: 1, bytes: 1_000 });
-  const all = [letter('s'), letter('s')];
+  const all = [message('s'), message('s')];
   put(...all);
   const [one, two] = [consumer('1'), consumer('2')];
   expect(mailbox.lease(one, 99)).toBe(all[0]);
@@ -75,8 +75,8 @@ test('a lane belongs to one consumer as long as that holds something of it', () 
 
 test('a message that comes back holds up its lane until it is woken, and takes back what came behind it', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('s'), letter('s'), letter('s')];
-  const other = letter('o');
+  const all = [message('s'), message('s'), message('s')];
+  const other = message('o');
   put(...all, other);
   const one = consumer('p');
   leaseAll(one);
@@ -89,7 +89,7 @@ test('a message that comes back holds up its lane until it is woken, and takes b
 
 test('a lane is held by a message, not by a time: when that goes for good the next one is given', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('s'), letter('s')];
+  const all = [message('s'), message('s')];
   put(...all);
   const one = consumer('p');
   leaseAll(one);
@@ -101,7 +101,7 @@ test('a lane is held by a message, not by a time: when that goes for good the ne
 
 test('when a consumer is gone only the message in front of each lane is suspect', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('s'), letter('s'), letter('o'), letter('o')];
+  const all = [message('s'), message('s'), message('o'), message('o')];
   put(...all);
   leaseAll(consumer('p'));
   mailbox.drop(mailbox.consumers.get('p')!);
@@ -112,7 +112,7 @@ test('when a consumer is gone only the message in front of each lane is suspect'
 
 test('what an agent still works on it may keep, but not ahead of what comes before it', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('s', { isSuspect: true }), letter('s'), letter('s')];
+  const all = [message('s', { isSuspect: true }), message('s'), message('s')];
   put(...all);
   const one = consumer('p');
   expect(mailbox.adopt(one, all[1]!, 99)).toBe(false);
@@ -124,18 +124,18 @@ test('what an agent still works on it may keep, but not ahead of what comes befo
 
 test('a message taken out of turn leaves its lane, and returns to its place', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('s'), letter('s'), letter('s')];
+  const all = [message('s'), message('s'), message('s')];
   put(...all);
-  const taker = consumer('taker');
-  mailbox.take(taker, all[1]!, 99);
+  const receiver = consumer('receiver');
+  mailbox.take(receiver, all[1]!, 99);
   expect(mailbox.leases).toBe(1);
-  mailbox.drop(taker);
+  mailbox.drop(receiver);
   expect(leaseAll(consumer('p'))).toEqual(all.map((each) => each.seq));
 });
 
 test('only leases that were not shown to be worked on are overdue', () => {
   const { mailbox, consumer, put, leaseAll } = setUp();
-  const all = [letter('a'), letter('b'), letter('c')];
+  const all = [message('a'), message('b'), message('c')];
   put(...all);
   const one = consumer('p');
   leaseAll(one);
@@ -148,12 +148,12 @@ test('a lane through which many messages pass keeps their order', () => {
   const { mailbox, consumer, put } = setUp();
   const one = consumer('p');
   const passed: number[] = [];
-  const all = Array.from({ length: 5_000 }, () => letter('s'));
+  const all = Array.from({ length: 5_000 }, () => message('s'));
   put(...all);
   for (let each = mailbox.lease(one, 99); each; each = mailbox.lease(one, 99)) {
     passed.push(each.seq);
     mailbox.remove(each);
   }
   expect(passed).toEqual(all.map((each) => each.seq));
-  expect([mailbox.letters.size, mailbox.leases]).toEqual([0, 0]);
+  expect([mailbox.messages.size, mailbox.leases]).toEqual([0, 0]);
 });

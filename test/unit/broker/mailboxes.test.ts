@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { noTrace } from '../../../src/base/trace.js';
 import { defaultLimits } from '../../../src/broker/limits.js';
-import { Mailboxes } from '../../../src/broker/mailboxes.js';
+import { Mailboxes } from '../../../src/broker/mail/mailboxes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { messagePrefix } from '../../../src/store/keys.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
@@ -73,7 +73,7 @@ function open(): Promise<Mailboxes> {
     trace: noTrace,
     deliver: (peer, frame) => delivered.push(`${peer} ${decodeFrame(frame).envelope.id}`) > 0,
     onDead: () => undefined,
-    onTaken: ({ id }, letter) => taken.push(`${id} ${letter.id}`),
+    onReceived: ({ id }, message) => taken.push(`${id} ${message.id}`),
   });
 }
 
@@ -83,8 +83,8 @@ async function post(id: string, fields: { ttl_ms?: number; mailbox?: string } = 
   return (await mailboxes.post(frame, 'sender', mailbox)).seq;
 }
 
-const letter = (seq: number) => mailboxes.letterBySeq(seq)!;
-const take = (id: string, waitMs = 0, peer = 'taker') =>
+const message = (seq: number) => mailboxes.messageBySeq(seq)!;
+const take = (id: string, waitMs = 0, peer = 'receiver') =>
   mailboxes.take({
     ...{ peer, id, mailbox: box, untilMs: clock.monotonicMs() + waitMs },
     want: { mailbox: box, from: '', correlation: '', lifo: false },
@@ -109,7 +109,7 @@ test('a message that was put off is not taken before its time, and its lane goes
   const first = await post('first');
   await post('second');
   mailboxes.credit('worker', box, 1, 1_000);
-  mailboxes.failed(letter(first), 'NACK', 10_000);
+  mailboxes.failed(message(first), 'NACK', 10_000);
   mailboxes.withdraw('worker', box);
   // The second is free: whoever takes by hand takes out of turn.
   take('t1');
@@ -133,15 +133,15 @@ test('a message that expired in the hands of a holder who vanished is given up',
   const seq = await post('x', { ttl_ms: 1_000 });
   mailboxes.credit('worker', box, 1, 1_000);
   await pass(2_000);
-  expect(letter(seq).deadMs).toBe(0);
+  expect(message(seq).deadMs).toBe(0);
   mailboxes.sessionEnded('worker', false);
   await pass(limits.leaseMs + 1_000);
-  expect([letter(seq).deadMs > 0, letter(seq).reason]).toEqual([true, 'EXPIRED']);
+  expect([message(seq).deadMs > 0, message(seq).reason]).toEqual([true, 'EXPIRED']);
 });
 
 test('what is named twice is purged once', async () => {
   const seq = await post('x');
-  await mailboxes.purge([letter(seq), letter(seq)]);
+  await mailboxes.purge([message(seq), message(seq)]);
   expect(mailboxes.size).toMatchObject({ messages: 0, bytes: 0 });
   await post('y');
   expect(mailboxes.size.messages).toBe(1);
@@ -158,8 +158,8 @@ test('a session that takes the place of another keeps what it holds, others get 
   mailboxes.sessionEnded('a1', true);
   expect(delivered).toHaveLength(2);
   mailboxes.adopt('a2', [held], () => true);
-  expect(letter(held).lease?.consumer.peer).toBe('a2');
-  mailboxes.done(letter(held));
+  expect(message(held).lease?.consumer.peer).toBe('a2');
+  mailboxes.done(message(held));
   await pass(100);
   expect(delivered.slice(2)).toEqual(['b idle']);
 });
@@ -173,7 +173,7 @@ test('whoever waits gets what another did not hold on to over a new greeting', a
   mailboxes.adopt('a', [], () => true);
   mailboxes.resume('a');
   expect(taken).toEqual(['t1 x', 't2 x']);
-  expect(letter(seq).lease?.consumer.peer).toBe('b');
+  expect(message(seq).lease?.consumer.peer).toBe('b');
 });
 
 test('a consumer that takes nothing and holds nothing is forgotten, its mailbox too', async () => {
@@ -184,8 +184,8 @@ test('a consumer that takes nothing and holds nothing is forgotten, its mailbox 
   mailboxes.credit('worker', 'service:held', 1, 1_000);
   const seq = await post('x', { mailbox: 'service:held' });
   mailboxes.withdraw('worker', 'service:held');
-  expect(letter(seq).lease?.consumer.peer).toBe('worker');
-  mailboxes.done(letter(seq));
+  expect(message(seq).lease?.consumer.peer).toBe('worker');
+  mailboxes.done(message(seq));
   expect(mailboxes.mailboxCount).toBe(0);
 });
 

@@ -75,7 +75,7 @@ test('what is outside is refused, by its name and by links', async () => {
     'up/missing/../secret',
   ])
     expect(await result(each), each).toBe(
-      `READ_OUTSIDE: ${each} lies outside of the folder that may be read`,
+      `READ_OUTSIDE: ${each} lies outside the folder that the agent may read`,
     );
 });
 
@@ -85,7 +85,7 @@ test('what is missing, or no file, is an error', async () => {
   for (const each of ['none.md', 'a.md/b', 'dangling', 'none/../../root/none'])
     expect(await result(each), each).toBe(`READ_MISSING: there is no file ${each}`);
   for (const each of ['src', '.', root])
-    expect(await result(each), each).toBe(`READ_NOT_A_FILE: ${each} is no regular file`);
+    expect(await result(each), each).toBe(`READ_NOT_A_FILE: ${each} is not a regular file`);
   expect(await result('circle')).toBe('READ_UNREADABLE: circle cannot be read: ELOOP');
   expect(await result('a\0b')).toMatch(/^READ_UNREADABLE: /);
 });
@@ -93,8 +93,8 @@ test('what is missing, or no file, is an error', async () => {
 test('a pipe and a socket neither hang nor answer', async () => {
   execFileSync('mkfifo', [path.join(root, 'pipe')]);
   symlinkSync('pipe', path.join(root, 'link'));
-  expect(await result('pipe')).toBe('READ_NOT_A_FILE: pipe is no regular file');
-  expect(await result('link')).toBe('READ_NOT_A_FILE: link is no regular file');
+  expect(await result('pipe')).toBe('READ_NOT_A_FILE: pipe is not a regular file');
+  expect(await result('link')).toBe('READ_NOT_A_FILE: link is not a regular file');
   const devices = await FilesBelow.of('/dev');
   expect(await devices.read('zero')).toMatchObject({ refused: { code: 'READ_NOT_A_FILE' } });
 });
@@ -110,7 +110,7 @@ test('50 MB are refused with their size, and the limit itself is not', async () 
   writeFileSync(path.join(root, 'sparse'), '');
   truncateSync(path.join(root, 'sparse'), 50_000_000);
   expect(await result('sparse')).toBe(
-    'READ_TOO_LARGE: sparse has 50000000 bytes, and 262144 may be read',
+    'READ_TOO_LARGE: sparse has 50000000 bytes; the limit is 262144',
   );
   writeFileSync(path.join(root, 'full'), 'x'.repeat(readBytesMax));
   expect(await result('full')).toHaveLength(readBytesMax);
@@ -125,7 +125,7 @@ test.each([
   ['another encoding', Buffer.from('é', 'latin1')],
 ])('%s is no text', async (_, bytes) => {
   writeFileSync(path.join(root, 'x'), bytes);
-  expect(await result('x')).toBe('READ_BINARY: x is no text in UTF-8');
+  expect(await result('x')).toBe('READ_BINARY: x is not UTF-8 text');
 });
 
 test('commands in a file are text', async () => {

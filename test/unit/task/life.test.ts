@@ -466,7 +466,7 @@ test('what ends without a result says why, by a code and in whole sentences', ()
   };
   expect(lost('WORKER_LOST')).toMatchObject({
     code: 'WORKER_LOST',
-    text: 'worker a went away before it answered',
+    text: 'worker a disconnected before it answered',
   });
   expect(lost('TOO_LARGE')).toMatchObject({ code: 'TOO_LARGE', text: 'TOO_LARGE' });
 });
