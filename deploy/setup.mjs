@@ -18,7 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const generated = path.join(root, 'src/wire/generated');
-const policy = path.join(root, 'src/attention/classify/policy.yaml');
+const tables = path.join(root, 'src/attention/tables');
 const dist = path.join(root, 'dist');
 /** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
 const compiler = 'node_modules/typescript-native/bin/tsc';
@@ -145,13 +145,12 @@ async function bundle(rolldown, next) {
   await its.close();
 }
 
-/** Writes the parsed policy beside its text: parsing the YAML takes a third of a second at every start. */
+/** Beside the tables what they say: to read so much YAML takes every manager and executor a third of a second. */
 async function readPolicy(next) {
-  const copy = path.join(next, path.relative(root, policy));
-  const reader = pathToFileURL(path.join(path.dirname(copy), 'policy.js'));
-  const { parsePolicy } = await import(reader.href);
-  const read = parsePolicy(readFileSync(policy, 'utf8'), path.basename(policy));
-  writeFileSync(copy.replace(/yaml$/, 'json'), JSON.stringify(read));
+  const folder = path.join(next, path.relative(root, tables));
+  const reader = path.join(folder, '../policy/policy-file.js');
+  const { readTables } = await import(pathToFileURL(reader).href);
+  writeFileSync(path.join(folder, 'policy.json'), JSON.stringify(readTables(tables)));
 }
 
 /** Files that programs read at run time: policies, and instructions for models. */

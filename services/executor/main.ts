@@ -1,3 +1,4 @@
+import { policyOf } from '../../src/attention/policy/policy-file.js';
 import path from 'node:path';
 import { attendCapability } from '../../src/attention/shapes.js';
 import { systemClock } from '../../src/base/clock.js';
@@ -11,7 +12,6 @@ import {
 import { openLog, traceTo } from '../../src/observe/log.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
-import { policyOf } from '../../src/attention/policy-file.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';

@@ -1,3 +1,4 @@
+import { policyOf } from '../../src/attention/policy/policy-file.js';
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
@@ -16,7 +17,6 @@ import { generateOverlays } from '../overlay-process.js';
 import type { MakeOverlays } from '../../src/manager/overlay-maker.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { Shards } from '../../src/remote/shards.js';
-import { policyOf } from '../../src/attention/policy-file.js';
 import { attentionParts } from '../../src/manager/risk.js';
 import { QuestionHandler } from '../../src/manager/question-handler.js';
 import { KeptTasks } from '../../src/manager/kept-tasks.js';

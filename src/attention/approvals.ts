@@ -36,7 +36,7 @@ export class Approvals {
   }
 
   /**
-   * On disk when this resolves; what may not be remembered (an injection, an environment that nobody knows) is not. Throws
+   * On disk when this resolves; what may not be remembered (an injection, an unknown environment) is not. Throws
    * LIST_FULL, STORE_UNAVAILABLE.
    */
   async remember(session: string, seen: Classification, by: string): Promise<boolean> {
@@ -71,7 +71,7 @@ export class Approvals {
   async revoke(session: string): Promise<Approval[]> {
     const approvals = await this.list(session);
     await this.#store.commit(
-      approvals.map(({ session: its, pattern }) => ({ type: 'del', key: keyOf(its, pattern) })),
+      approvals.map((each) => ({ type: 'del', key: keyOf(each.session, each.pattern) })),
     );
     return approvals;
   }

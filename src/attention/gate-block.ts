@@ -76,7 +76,7 @@ export function statedGate(texts: readonly string[], quoted: Quoted): GateBlock 
 
 /**
  * What a person judges: the action is known by the words of the agent alone, hence these are its digest, together with the
- * task. Where it has its effect nobody knows: an approval is never remembered.
+ * task. Where it has its effect is not known: an approval is never remembered.
  */
 export function reportedBy(task: string, program: string, block: GateBlock): Classification {
   const findings = findingsOf(block);
@@ -104,7 +104,7 @@ export function reportDigest(task: string, findings: readonly Finding[]): string
   return createHash('sha256').update(canonicalJson({ task, shown })).digest('hex');
 }
 
-/** Rules by which such findings are told from those of the policy. */
+/** Rules that mark findings of an agent, as opposed to those of the policy. */
 export const reportRule = 'reported-by-agent';
 export const flawRule = 'unreadable-report';
 
@@ -133,7 +133,7 @@ function isInjected(findings: readonly Finding[]): boolean {
   return findings.some(({ signal }) => signal === 'PromptInjection');
 }
 
-/** Without what was given to it, and without quoted data: an order in either is somebody else's. */
+/** Without what was given to it, and without quoted data: an order in either is not the agent's own. */
 function ownWords(output: string, given: readonly string[], mark: string): string {
   let own = output;
   for (const each of given.map((text) => text.replace(/\r\n?/g, '\n').trim()))
@@ -168,7 +168,7 @@ function blockIn(lines: readonly string[]): GateBlock | undefined {
   return undefined;
 }
 
-/** The fields behind the head, in whatever order, with what goes on in further lines; else those right before it. */
+/** The fields behind the head, in any order, with their further lines; else those right before it. */
 function valuesAround(lines: readonly string[], at: number): Map<Field, string> {
   const values = new Map<Field, string>();
   for (let above = at - 1; above >= 0 && at - above <= fields.length; above -= 1) {

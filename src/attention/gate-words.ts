@@ -1,7 +1,7 @@
 import { filled } from '../model/texts.js';
 import { signals, type Finding } from './shapes.js';
 
-/** What an agent is told that does not know the attention protocol ("Gate prompt injection"). */
+/** Instructions for an agent that does not know the attention protocol ("Gate prompt injection"). */
 
 const named = signals.filter((each) => each !== 'Emergent');
 

@@ -42,7 +42,7 @@ export const classificationSchema = z.object({
     .object({
       tool: text(limits.descriptionChars).default('').describe('Program with its subcommand.'),
       target: text(pathChars).default('').describe('What it has its effect on.'),
-      environment: text(wordChars).default('').describe('Where, as far as it can be told.'),
+      environment: text(wordChars).default('').describe('Where, as far as it is known.'),
       signals: z.array(z.enum(signals)).max(signals.length).default([]).describe('Kinds of risk.'),
     })
     .describe('What an approval is remembered under.'),

@@ -29,7 +29,7 @@ export const attendCapability = 'attend';
 export const intensities = ['none', 'light', 'medium', 'heavy'] as const;
 export type Intensity = (typeof intensities)[number];
 
-/** Nothing could be told about where an action has its effect: it never matches what was approved. */
+/** Where an action has its effect is not known: it never matches an approval. */
 export const unknownEnvironment = 'unknown';
 /** Effects here are promoted from advisory to gate. */
 export const productionEnvironment = 'production';
@@ -39,23 +39,15 @@ export const attentionLimits = {
   findings: 32,
   evidenceChars: 500,
   descriptionChars: 500,
-  /** Scripts that are read for one action, and bytes of each; what is beyond is opaque. */
+  /** Scripts to whose content an approval of one action is bound, and bytes of each. */
   scripts: 16,
   scriptBytes: 256 * 1024,
   /** Shells in shells, programs that start programs. */
   depth: 12,
-  /** Commands of one action, all scripts together. */
+  /** Commands of one action. */
   commands: 4_000,
-  /** Characters of all texts that are parsed for one action, each as often as it is. */
+  /** Characters of all texts and arguments of one action that are judged, each as often as it is. */
   chars: 2_000_000,
-  /** Words of all its commands, after expansion. */
-  words: 100_000,
-  /** Expansions: of variables, braces, substitutions, alternatives. */
-  steps: 200_000,
-  /** Of one word or value; what is longer is not known. */
-  wordChars: 256 * 1024,
-  /** Names that one shell's text sets: variables, functions, aliases. */
-  names: 1_000,
   /** Files of which is asked whether they are under version control; the others are taken as not. */
   tracked: 64,
   gates: 16,
@@ -149,7 +141,7 @@ export interface Grant {
   used_ms: number;
   /** Attempt that used it. */
   used_attempt: number;
-  /** What an agent said that it stopped at, where that was approved: it is told so. */
+  /** What an agent stopped at by itself, where that was approved: its next attempt says so. */
   findings?: Finding[];
 }
 
@@ -169,17 +161,17 @@ export interface ActionInQuestion {
   scope: readonly string[];
 }
 
-/** What may be looked at besides the action itself; without it scripts stay unread, and are judged where they can be read. */
+/** What may be looked at besides the action itself; without it commands that run files of the tree are left to the executor. */
 export interface Inspector {
   /** The text of a file below the root. Undefined: there is none, it is outside, too large, or no text. */
   read(path: string): Promise<string | undefined>;
-  /** Whether something is there, text or not; undefined, or no such question: it cannot be told. */
+  /** Whether something is there, text or not; undefined, or no such method: it is not known. */
   exists?(path: string): Promise<boolean | undefined>;
   /** Whether the file below the root is under version control, and unchanged edits can be taken back. */
   isTracked(path: string): Promise<boolean>;
   /**
    * Files of a folder below the root, by their paths from the root, sorted; `deep`: of all folders in it too, but for those that
-   * begin with a point and `node_modules`. At most `max`. Undefined, or no such question: it cannot be told.
+   * begin with a point and `node_modules`. At most `max`. Undefined, or no such method: it is not known.
    */
   list?(folder: string, deep: boolean, max: number): Promise<string[] | undefined>;
 }

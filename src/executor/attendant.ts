@@ -1,10 +1,11 @@
+import { FolderInspector } from '../attention/inspector.js';
+import type { Policy } from '../attention/policy/policy.js';
 import { type Outcome, outcome } from '../delegation/worker/runner-outcome.js';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { classify } from '../attention/classify/classify.js';
 import { reportDigest } from '../attention/gate-block.js';
 import { covers, isGated, leaveFor } from '../attention/gates.js';
-import type { Policy } from '../attention/classify/policy.js';
 import type {
   ActionDigest,
   ActionInQuestion,
@@ -15,7 +16,6 @@ import type {
 import { actionOf } from '../delegation/task/action.js';
 import type { Assignment, DelegatedTask } from '../delegation/task/shapes.js';
 import { BusError } from '../errors/bus-error.js';
-import { FolderInspector } from '../attention/folder-inspector.js';
 import { gitBehind } from './git.js';
 import { checkedEnvironment, folderBelow } from './runners/place.js';
 import { wallsIn, type Sandbox } from './sandbox.js';

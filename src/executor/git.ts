@@ -1,4 +1,4 @@
-import type { RunGit } from '../attention/folder-inspector.js';
+import type { RunGit } from '../attention/inspector.js';
 import { runGuarded } from './guarded-child.js';
 import type { Walls } from './sandbox.js';
 

@@ -1,3 +1,4 @@
+import { loadPolicy } from '../attention/policy/policy-file.js';
 import { isDecider } from '../task/requests/permissions.js';
 import { stepAfterTaskChange, assertTask } from '../task/station/session-tasks.js';
 import { answered, escapedFrom } from '../attention/session/answers.js';
@@ -35,7 +36,6 @@ import type { TaskBook } from '../task/book/book.js';
 import type { TaskRecord } from '../task/life/record.js';
 import { SessionBook } from '../task/book/session-book.js';
 import type { TodoLists } from '../task/todo/todo-lists.js';
-import { loadPolicy } from '../attention/policy-file.js';
 import { AttendEffects } from './attend-effects.js';
 import type { AttentionParts, GateHandler } from './gate-handler.js';
 import type { TodoHandler } from './todo-handler.js';

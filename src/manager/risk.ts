@@ -1,8 +1,8 @@
+import { durationMs } from '../attention/policy/policy.js';
+import { policyOf } from '../attention/policy/policy-file.js';
 import type { Config } from '../config/config.js';
 import { classify } from '../attention/classify/classify.js';
-import { durationMs } from '../attention/classify/policy.js';
 import { actionOf } from '../delegation/task/action.js';
-import { policyOf } from '../attention/policy-file.js';
 import type { AttentionParts } from './gate-handler.js';
 
 const gateMsDefault = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-// One row of a labelled list: an action, the files that it finds, and what is to be said of it.
+// One row of a labelled list: an action, the files that it finds, and how risky it is.
 
 export function rowsOf(text) {
   return text
@@ -19,20 +19,21 @@ export function actionOf({
   return { runner, argv, cwd, env, stdin, read_only: false, idempotency_key: '', data, scope };
 }
 
-/** The files of the row, all of them under version control. */
+/** The files of the row, all of them under version control, in a git repository that has no hooks but those of the row. */
 export function inspectorOf({ files = {} }) {
+  const all = { '.git/HEAD': 'ref: refs/heads/main\n', ...files };
+  const below = (folder) =>
+    Object.keys(all).filter((path) => folder === '' || path.startsWith(`${folder}/`));
   return {
-    read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
-    list: (folder, deep, max) =>
-      Promise.resolve(
-        Object.keys(files)
-          .filter((path) => folder === '' || path.startsWith(`${folder}/`))
-          .filter(
-            (path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'),
-          )
-          .sort()
-          .slice(0, max),
-      ),
+    read: (path) => Promise.resolve(Object.hasOwn(all, path) ? all[path] : undefined),
+    exists: (path) =>
+      Promise.resolve(Object.hasOwn(files, path) || below(path).length > 0 ? true : undefined),
+    list: (folder, deep, max) => {
+      const found = below(folder).filter(
+        (path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'),
+      );
+      return Promise.resolve(found.sort().slice(0, max));
+    },
     isTracked: (path) => Promise.resolve(Object.hasOwn(files, path)),
   };
 }

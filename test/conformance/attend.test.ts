@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { answered } from '../../src/attention/session/answers.js';
 import { materialised, resolved, tasksIn } from '../../src/attention/session/materialise.js';
-import { parsePolicy } from '../../src/attention/classify/policy.js';
+import { loadPolicy } from '../../src/attention/policy/policy-file.js';
 import {
   advancedSession,
   begunSession,
@@ -31,8 +30,7 @@ import { declaredDeficit, isBlocking, scanned } from '../../src/attention/sessio
 import type { Finding, Judgement } from '../../src/attention/shapes.js';
 import { checkpointOf, workerFor } from '../../src/task/station/session-tasks.js';
 
-const policyFile = new URL('../../src/attention/classify/policy.yaml', import.meta.url);
-const rules = parsePolicy(readFileSync(policyFile, 'utf8'), 'policy.yaml').upstream;
+const rules = loadPolicy().upstream;
 const nothing = { prior: null, tasks: [], args: '', conversation: '', brought: [] };
 const foundIn = (args: string, more: object = {}): string[] =>
   scanned({ ...nothing, args, ...more }, [], new Set(), rules).map(({ protocol }) => protocol);

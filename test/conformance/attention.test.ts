@@ -8,7 +8,7 @@ import {
   mergePolicies,
   parseOperatorPolicy,
   parsePolicy,
-} from '../../src/attention/classify/policy.js';
+} from '../../src/attention/policy/policy.js';
 import {
   attentionLimits,
   signals,
@@ -17,7 +17,7 @@ import {
   type Inspector,
   type Signal,
 } from '../../src/attention/shapes.js';
-import { loadPolicy } from '../../src/attention/policy-file.js';
+import { loadPolicy } from '../../src/attention/policy/policy-file.js';
 // @ts-expect-error the measure is plain JavaScript, for it runs on what is built.
 import { actionOf, inspectorOf, rowsOf } from '../attention/rows.mjs';
 
@@ -36,6 +36,7 @@ function action(given: Partial<ActionInQuestion> | string): ActionInQuestion {
 function folder(files: Record<string, string>, tracked = Object.keys(files)): Inspector {
   return {
     read: (path) => Promise.resolve(files[path]),
+    list: () => Promise.resolve([]),
     isTracked: (path) => Promise.resolve(tracked.includes(path)),
   };
 }
@@ -157,7 +158,7 @@ describe('Classify failure: what cannot be parsed is elevated', () => {
 
   test.each([
     ['commands', 'true;'.repeat(attentionLimits.commands + 1), 'too-many-commands'],
-    ['levels', 'eval '.repeat(attentionLimits.depth + 2) + 'ls', 'too-deep'],
+    ['levels', 'timeout 1 '.repeat(attentionLimits.depth + 2) + 'ls', 'too-deep'],
   ])('more %s than are looked at are a gate', async (_, text, rule) => {
     const { findings } = await judge(text);
     expect(findings.map((each) => each.rule)).toContain(rule);
@@ -183,13 +184,7 @@ describe('Classify failure: what cannot be parsed is elevated', () => {
 describe('Skip conditions: the harmless passes in silence', () => {
   test.each([
     ...['ls -la', 'cat src/a.ts', 'grep -rn rm src', 'find . -name "*.ts"', 'git log --grep=DROP'],
-    ...[
-      'npm test',
-      'npm run build',
-      'make test',
-      'cargo test',
-      'git commit -m "rm; git push; deploy"',
-    ],
+    'git commit -m "rm; git push; deploy"',
     ...[
       'sed -i s/a/b/ src/a.ts',
       'echo x > src/a.ts',
@@ -197,7 +192,8 @@ describe('Skip conditions: the harmless passes in silence', () => {
       'git add -A',
     ],
   ])('%s', async (text) => {
-    expect(await judge(text, { 'src/a.ts': 'a' })).toMatchObject({
+    const files = { 'src/a.ts': 'a', '.git/HEAD': 'ref: refs/heads/main' };
+    expect(await judge(text, files)).toMatchObject({
       level: 'Low',
       findings: [],
       intensity: 'none',
@@ -216,10 +212,10 @@ describe('Skip conditions: the harmless passes in silence', () => {
     expect((await judge({ argv: ['touch', 'src/a.md'], scope: ['src'] })).level).toBe('Low');
   });
 
-  test('without an inspector a script is judged later, where it can be read', async () => {
+  test('without an inspector a script is left to the executor, where an approval is bound to its content', async () => {
     expect((await classify(action('./a.sh'), { policy })).level).toBe('Low');
     expect((await judge('./a.sh')).level).toBe('Elevated');
-    expect((await judge('./a.sh', { 'a.sh': 'ls\n' })).level).toBe('Low');
+    expect((await judge('./a.sh', { 'a.sh': 'ls\n' })).level).toBe('Elevated');
   });
 });
 
@@ -310,7 +306,8 @@ describe('Rule 8: an operator makes it stricter, never laxer', () => {
     expect(await told('rm a')).toEqual(['Irreversibility Gate']);
     expect(await told('redis-cli SET a b')).toEqual(['ExternalMutation Gate']);
     expect(await told('git fetch')).toEqual(['Emergent Gate']);
-    expect(await told('make-coffee')).toEqual(['Emergent Advisory']);
+    // A row that only informs does not make the command harmless.
+    expect(await told('make-coffee')).toEqual(['Emergent Advisory', 'Emergent Gate']);
     expect([own.on_expiry, durationMs(own.gate_expires)]).toEqual(['withdraw', 1_800_000]);
   });
 
@@ -461,34 +458,4 @@ describe('whatever is asked is answered', () => {
       { numRuns: 500 },
     );
   });
-
-  test.each(['python', 'node', 'ruby', 'perl', 'php', 'awk', 'make -f', 'psql -f', 'mongosh'])(
-    'any script of %s',
-    async (program) => {
-      const code = fc.constantFrom(
-        'import ',
-        '"""',
-        "'",
-        '"',
-        '`',
-        '(',
-        '[',
-        '//',
-        '#',
-        'exec(',
-        'os.system(',
-        '\n',
-        ':',
-        '\t',
-      );
-      await fc.assert(
-        fc.asyncProperty(fc.array(fc.oneof(code, fc.string())), async (texts) =>
-          isAnswer(
-            await judge({ argv: [...program.split(' '), 'a.js'] }, { 'a.js': texts.join('') }),
-          ),
-        ),
-        { numRuns: 100 },
-      );
-    },
-  );
 });

@@ -166,7 +166,7 @@ describe('a program that is risky', () => {
     expect(gate.seen_by).toBe('executor');
     expect(gate.classification).toMatchObject({ level: 'Elevated' });
     expect(gate.classification.findings).toContainEqual(
-      expect.objectContaining({ signal: 'Irreversibility', severity: 'Gate', file: 'one.sh' }),
+      expect.objectContaining({ signal: 'Emergent', severity: 'Gate', file: 'one.sh' }),
     );
     expect(Object.keys(gate.classification.digest.files)).toEqual(['one.sh']);
     expect(lines('one.effect')).toEqual([]);

@@ -65,6 +65,8 @@ void drops(void)
     path.join(stage.home, 'config.json'),
     JSON.stringify({ executor: { root: place, agent } }),
   );
+  const allow = [{ command: [process.execPath, '-e'], why: 'programs of these tests' }];
+  writeFileSync(path.join(stage.home, 'attention.yaml'), JSON.stringify({ allow }));
   const { root, home, plan } = stage;
   expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
   await withoutOverlay('O5');

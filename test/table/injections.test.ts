@@ -1,6 +1,6 @@
+import { loadPolicy } from '../../src/attention/policy/policy-file.js';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { loadPolicy } from '../../src/attention/policy-file.js';
 import { classify } from '../../src/attention/classify/classify.js';
 import type { Signal } from '../../src/attention/shapes.js';
 

@@ -1,3 +1,6 @@
+import { FolderInspector } from '../../../src/attention/inspector.js';
+import type { Policy } from '../../../src/attention/policy/policy.js';
+import { loadPolicy } from '../../../src/attention/policy/policy-file.js';
 import type { Command } from 'commander';
 import {
   actionOf,
@@ -5,11 +8,8 @@ import {
   parseActionLine as parsed,
 } from '../../../src/attention/action-line.js';
 import { classify } from '../../../src/attention/classify/classify.js';
-import type { Policy } from '../../../src/attention/classify/policy.js';
 import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { FolderInspector } from '../../../src/attention/folder-inspector.js';
-import { loadPolicy } from '../../../src/attention/policy-file.js';
 import { linesOf } from '../input.js';
 import { printable, table } from '../../../src/render/terminal.js';
 import { usage } from '../output.js';

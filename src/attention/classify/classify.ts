@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { actionDigest, resolvedFolder } from '../digest.js';
+import { word } from '../policy/command-pattern.js';
+import type { Policy } from '../policy/policy.js';
 import { environmentOf } from './environment.js';
-import { cut, Examination, textOf, word, type Draft, type Spot } from './examination.js';
+import { cut, Examination, textOf, type Draft, type Site } from './examination.js';
 import { instructionIn } from './injection.js';
+import { Judge } from './judge.js';
 import { placeOf } from './paths.js';
-import type { Policy } from './policy.js';
-import { ShellScope } from './shell-scope.js';
+import { variableEffects } from './variables.js';
 import {
   attentionLimits,
   productionEnvironment,
@@ -18,20 +20,16 @@ import {
   type Intensity,
   type Pattern,
 } from '../shapes.js';
-import { Unwrapper } from './unwrap.js';
-import type { Work } from './work.js';
 
 /** Phase 0 and 1: which risks an action has, by what it does. Nothing is run, nothing is changed. */
 
 export interface ClassifyParts {
   policy: Policy;
-  /** Without it scripts stay unread, and nothing is found of them: they are judged where they can be read. */
+  /** Without it commands that run files of the tree are left to the executor, which can bind an approval to their content. */
   inspector?: Inspector | undefined;
   /** Absolute folder of the executor: absolute paths below it are in scope. Without it none is. */
   root?: string | undefined;
   explain?: ((step: string) => void) | undefined;
-  /** Counts what is looked at; see `attentionLimits`. */
-  work?: Work | undefined;
 }
 
 /**
@@ -43,43 +41,41 @@ export async function classify(
   parts: ClassifyParts,
 ): Promise<Classification> {
   const exam = new Examination({ ...parts, action });
-  const spot = spotOf(action, parts.root);
+  const site = siteOf(action, parts.root);
   try {
-    await examine(exam, spot);
+    await examine(exam, site);
   } catch (error) {
     // Nested deeper than can be followed.
     if (!(error instanceof RangeError)) throw error;
-    exam.tooLarge();
+    exam.exhausted('too-large');
   }
   return conclude(exam);
 }
 
-function spotOf(action: ActionInQuestion, root: string | undefined): Spot {
+function siteOf(action: ActionInQuestion, root: string | undefined): Site {
   const place = placeOf(action.cwd === '' ? '.' : action.cwd, '', root);
-  const scope = new ShellScope({ cwd: place.kind === 'unknown' ? undefined : place.path });
-  for (const [name, value] of Object.entries(action.env)) scope.assign(name, [value]);
-  const input: Spot['input'] =
-    action.stdin === '' ? { kind: 'none' } : { kind: 'text', word: word(action.stdin) };
-  return { scope, input, file: '', remote: false, via: [] };
+  const cwd = place.kind === 'unknown' ? undefined : place.path;
+  const input: Site['input'] =
+    action.stdin === '' ? { kind: 'none' } : { kind: 'text', text: action.stdin };
+  return { folder: { cwd }, input, via: [] };
 }
 
-async function examine(exam: Examination, spot: Spot): Promise<void> {
+async function examine(exam: Examination, site: Site): Promise<void> {
   const { action } = exam;
-  const unwrapper = new Unwrapper(exam);
-  injections(exam, spot);
-  folder(exam, spot);
+  injections(exam, site);
+  folder(exam, site);
   const variables = Object.entries(action.env).map(([name, value]) => [name, word(value)] as const);
-  await unwrapper.variables(variables, { ...spot, input: { kind: 'none' } });
+  variableEffects(variables, exam, site);
   const [program] = action.argv;
-  // What a model or an agent will do is not known beforehand: only what it is told is looked at.
+  // What a model or an agent will do is not known beforehand: only its instructions are looked at.
   if (action.runner !== 'command' && action.argv.length === 0) return;
   if (program === undefined || program === '')
-    return exam.opaque('unreadable-action', 'an action without a program', spot);
-  await unwrapper.run(action.argv.map(word), spot);
+    return exam.opaque('unreadable-action', 'an action without a program', site, 'names nothing');
+  await new Judge(exam).run(action.argv.map(word), site);
 }
 
 /** "Instruction patterns in data fields": all that comes with an action and is no argument. */
-function injections(exam: Examination, spot: Spot): void {
+function injections(exam: Examination, site: Site): void {
   const { data, stdin, env } = exam.action;
   const fields: [string, string][] = [
     ...data.map((text, at): [string, string] => [`data ${at + 1}`, text]),
@@ -87,22 +83,22 @@ function injections(exam: Examination, spot: Spot): void {
     ...Object.entries(env).map(([name, value]): [string, string] => [`variable ${name}`, value]),
   ];
   for (const [where, text] of fields) {
-    if (!exam.spend('chars', text.length)) return;
+    if (!exam.mayGoOn(text.length)) return;
     const found = text === '' ? undefined : instructionIn(text, exam.book.injection);
     if (found === undefined) continue;
     exam.found({
-      ...{ signal: 'PromptInjection', rule: 'instructs-in-data', spot, irreversible: false },
+      ...{ signal: 'PromptInjection', rule: 'instructs-in-data', site, irreversible: false },
       ...{ words: `${where} says: ${found}`, says: 'instructions stand in what is data' },
       ...{ tool: 'data', target: where },
     });
   }
 }
 
-function folder(exam: Examination, spot: Spot): void {
+function folder(exam: Examination, site: Site): void {
   const { cwd } = exam.action;
   if (cwd === '' || placeOf(cwd, '', exam.root).kind === 'inside') return;
   exam.found({
-    ...{ signal: 'ScopeEscalation', rule: 'folder-outside', words: `folder ${cwd}`, spot },
+    ...{ signal: 'ScopeEscalation', rule: 'folder-outside', words: `folder ${cwd}`, site },
     ...{ says: 'runs in a folder outside of the root', tool: 'cd', target: cwd },
   });
 }
@@ -114,9 +110,9 @@ function conclude(exam: Examination): Classification {
   const isOpaque = drafts.some(
     ({ signal, isIrreversible }) => signal === 'Emergent' && isIrreversible,
   );
-  const told = environmentOf(signs, policy.environments);
-  // What cannot be seen through may have its effect anywhere, unless it is worse.
-  const environment = isOpaque && told !== productionEnvironment ? unknownEnvironment : told;
+  const named = environmentOf(signs, policy.environments);
+  // What is opaque may have its effect anywhere.
+  const environment = isOpaque && named !== productionEnvironment ? unknownEnvironment : named;
   const findings = promoted(drafts, environment, policy);
   const last = findings.at(-1);
   if (exam.dropped > 0 && last !== undefined)
@@ -132,7 +128,7 @@ function conclude(exam: Examination): Classification {
     pattern: patternOf(drafts, environment, action),
     is_cacheable: environment !== unknownEnvironment && !isInjected && !isOpaque,
     digest: { action: actionDigest(action), files: exam.files },
-    description: descriptionOf(action),
+    description: descriptionOf(action, exam.allowed),
   };
 }
 
@@ -189,7 +185,10 @@ function joined(texts: readonly string[]): string {
 }
 
 /** What is not shown is named: variables, whose values may be secrets, and how much is given as input. */
-function descriptionOf({ argv, cwd, env, stdin }: ActionInQuestion): string {
+function descriptionOf(
+  { argv, cwd, env, stdin }: ActionInQuestion,
+  allowed: readonly string[],
+): string {
   const chars = attentionLimits.descriptionChars;
   const folder = resolvedFolder(cwd);
   const variables = Object.keys(env).join(', ');
@@ -197,6 +196,7 @@ function descriptionOf({ argv, cwd, env, stdin }: ActionInQuestion): string {
     ...(folder === '' ? [] : [`in ${folder}`]),
     ...(variables === '' ? [] : [`with ${cut(variables, chars / 4)} set`]),
     ...(stdin === '' ? [] : [`${stdin.length} characters of input`]),
+    ...[...new Set(allowed)].map((why) => `allowed by the policy: ${why}`),
   ].join('; ');
   const suffix = besides === '' ? '' : ` (${cut(besides, chars / 2)})`;
   const words = argv.slice(0, chars).map((each) => word(cut(each, chars)));

@@ -1,9 +1,9 @@
-import type { Policy } from './policy.js';
+import type { Policy } from '../policy/policy.js';
 import { productionEnvironment, unknownEnvironment } from '../shapes.js';
 
 /** Where an effect is, as far as words tell: a branch, a host, a profile, a variable. */
 
-/** All that an action does is below its root: nobody else's environment. */
+/** All that an action does is below its root, in no environment that others use. */
 export const localEnvironment = 'local';
 
 export interface EnvironmentSigns {

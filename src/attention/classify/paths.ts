@@ -1,8 +1,8 @@
 import path from 'node:path/posix';
-import { globSource } from './command-pattern.js';
-import type { Policy } from './policy.js';
+import { globSource } from '../policy/command-pattern.js';
+import type { Policy } from '../policy/policy.js';
 
-/** Where a path leads, told by its text alone: links are followed by whoever runs it. */
+/** Where a path leads, by its text alone: links are followed only when it runs. */
 
 export type Place =
   | { kind: 'inside'; path: string }

@@ -1,45 +1,27 @@
 import {
   forEachChild,
   parse,
-  type Assignment,
+  type AndOr,
   type Command,
-  type CompoundList,
-  type For,
-  type Function as FunctionNode,
+  type HereDocBody,
   type Pipeline,
   type Redirection,
   type SyntaxNode,
   type Word as WordNode,
+  type WordPart,
 } from 'unbash';
-import { ShellScope } from './shell-scope.js';
-import { bounded, ShellWords } from './shell-words.js';
-import type { WorkKind } from './work.js';
+import type { Word } from '../policy/command-pattern.js';
 
-/** Text of a shell, read as the shell reads it: which commands it may run, with which arguments and on what input. */
+/** A line of a shell: simple commands with plain words are judged one by one, all else is reported as what is not judged. */
 
-/** An argument as it is known before it runs. */
-export interface Word {
-  /** What is not known stands in it as it is written: `$1`. */
-  text: string;
-  isStatic: boolean;
-  /** Unquoted signs that the shell replaces by names of files. */
-  isGlob?: boolean;
-  /** Of a process substitution: what can be read from it, if that is known. */
-  content?: string;
-}
-
+/** What a command gets on its standard input. */
 export type Input =
   | { kind: 'none' }
-  | { kind: 'text'; word: Word }
-  | { kind: 'file'; path: Word }
-  | Piped;
-/** What the commands before it in a pipeline say; `output` answers undefined where that is not known. */
-export interface Piped {
-  kind: 'pipe';
-  output: () => Promise<string | undefined>;
-}
+  | { kind: 'text'; text: string }
+  /** A file, or what another command prints. */
+  | { kind: 'unread'; file?: Word };
 
-export interface RedirectSeen {
+export interface Redirect {
   operator: string;
   target: Word;
 }
@@ -47,320 +29,191 @@ export interface RedirectSeen {
 export interface ShellCommand {
   words: Word[];
   assignments: [name: string, value: Word][];
-  redirects: RedirectSeen[];
+  redirects: Redirect[];
   input: Input;
-  /** What it says where that is known; for files that it writes. */
-  output: () => Promise<string | undefined>;
+}
+
+/** The folder in which commands run: below the root, or from `/` or `~`; undefined: not known. */
+export interface Folder {
+  cwd: string | undefined;
 }
 
 export interface ShellVisitor {
-  /** A command that may run. */
-  command(command: ShellCommand, scope: ShellScope): Promise<void>;
-  /** What cannot be read as a shell's text. */
-  unreadable(detail: string): void;
-  /** False: more than is looked at; what follows is not visited. */
-  mayGoOn(): boolean;
-  /** One level down, in a function; false: too deep. */
-  enter(): boolean;
-  leave(): void;
+  command(command: ShellCommand, folder: Folder): Promise<void>;
+  /** What is more than simple commands with plain words. */
+  notJudged(what: string, text: string): void;
   /** False: more than is looked at. */
-  spend(kind: WorkKind, count: number): boolean;
-  read(path: Word, scope: ShellScope): Promise<string | undefined>;
+  mayGoOn(): boolean;
 }
 
-const none: Input = { kind: 'none' };
-/** Alternatives of one command that are looked at; the rest is the same with other values. */
-const alternativesMax = 16;
-/** Substitutions in substitutions. */
-const nestedMax = 16;
-/** Of one command; one with more is not read. */
-const wordsMax = 2_000;
+/** Of these a command's own text is judged, and nothing else happens. */
+const transparent = new Set<string>(['CompoundList', 'Statement', 'BraceGroup', 'Script']);
+const names: Readonly<Record<string, string>> = {
+  If: 'a condition',
+  While: 'a loop',
+  For: 'a loop',
+  ArithmeticFor: 'a loop',
+  Select: 'a loop',
+  Case: 'a choice',
+  Function: 'a function',
+  Coproc: 'a process beside it',
+  TestCommand: 'a condition',
+  ArithmeticCommand: 'a sum',
+  CommandExpansion: 'the output of another command',
+  ArithmeticCommandExpansion: 'the output of another command',
+  ProcessSubstitution: 'the output of another command',
+};
 
-export class ShellText {
-  readonly #visitor: ShellVisitor;
-  readonly #words: ShellWords;
-  #nested = 0;
+/** Visits all commands, also those in constructs that are not judged: what is dangerous in them is found. */
+export class ShellLine {
+  #source = '';
 
-  constructor(visitor: ShellVisitor) {
-    this.#visitor = visitor;
-    this.#words = new ShellWords(visitor);
-  }
+  constructor(private readonly visitor: ShellVisitor) {}
 
-  /** Visits all that it may run. Never throws for what is no shell's text: that is told to the visitor. */
-  async walk(source: string, scope: ShellScope, input: Input = none): Promise<void> {
-    if (!this.#visitor.spend('chars', source.length)) return;
+  async walk(source: string, folder: Folder, input: Input): Promise<void> {
+    this.#source = source;
     const script = parse(source);
-    this.#check(script);
-    for (const statement of script.commands) await this.#node(statement, scope, input);
-  }
-
-  #check(script: { errors?: readonly { message: string }[] | undefined }): void {
     const [error] = script.errors ?? [];
-    if (error !== undefined) this.#visitor.unreadable(error.message);
+    if (error !== undefined) this.visitor.notJudged(`no text of a shell: ${error.message}`, source);
+    for (const statement of script.commands) await this.#node(statement, folder, input);
   }
 
-  async #list(list: CompoundList, scope: ShellScope, input: Input): Promise<void> {
-    for (const statement of list.commands) await this.#node(statement, scope, input);
-  }
-
-  /** One branch of several: what it sets may hold afterwards, or not. */
-  async #maybe(node: SyntaxNode, scope: ShellScope, input: Input): Promise<void> {
-    scope.branches += 1;
-    await this.#node(node, scope, input);
-    scope.branches -= 1;
-  }
-
-  async #node(node: SyntaxNode, scope: ShellScope, input: Input): Promise<void> {
-    if (!this.#visitor.mayGoOn()) return;
-    switch (node.type) {
-      case 'Command':
-        return await this.#command(node, scope, input);
-      case 'Pipeline':
-        return await this.#pipeline(node, scope, input);
-      case 'AndOr': {
-        const [first, ...others] = node.commands;
-        if (first !== undefined) await this.#node(first, scope, input);
-        for (const other of others) await this.#maybe(other, scope, input);
-        return;
-      }
-      case 'CompoundList':
-        return await this.#list(node, scope, input);
-      case 'Function':
-        if (!scope.define(node.name.value, node)) this.#visitor.unreadable('too many functions');
-        return;
-      case 'For':
-        return await this.#for(node, scope, input);
-      case 'Subshell':
-        return await this.#list(node.body, scope.fork(), input);
-      case 'Redirected': {
-        const redirects = await this.#redirects(node.redirects, scope, input);
-        await this.#redirectsOnly(redirects, scope);
-        return await this.#node(node.command, scope, redirects.input);
-      }
-      case 'If':
-      case 'While':
-      case 'Case':
-      case 'Elif':
-      case 'CaseItem':
-      case 'Select':
-      case 'ArithmeticFor':
-      case 'Coproc':
-      case 'BraceGroup':
-      case 'Statement':
-        return await this.#children(node, scope, input);
-      default:
-        return await this.#inside(node, scope);
+  async #node(node: SyntaxNode, folder: Folder, input: Input): Promise<void> {
+    if (!this.visitor.mayGoOn()) return;
+    if (node.type === 'Command') return await this.#command(node, folder, input);
+    if (node.type === 'Pipeline') return await this.#pipeline(node, folder, input);
+    if (node.type === 'AndOr') return await this.#andOr(node, folder, input);
+    if (node.type === 'Subshell') return await this.#node(node.body, { ...folder }, input);
+    if (node.type === 'Redirected') {
+      const { redirects, given } = await this.#redirects(node.redirects, folder, input);
+      await this.visitor.command({ words: [], assignments: [], redirects, input: given }, folder);
+      return await this.#node(node.command, folder, given);
     }
-  }
-
-  async #children(node: SyntaxNode, scope: ShellScope, input: Input): Promise<void> {
-    const isSure = node.type === 'BraceGroup' || node.type === 'Statement';
+    this.#notJudged(node);
     const children: SyntaxNode[] = [];
     forEachChild(node, (child) => children.push(child));
-    for (const child of children)
-      await (isSure ? this.#node(child, scope, input) : this.#maybe(child, scope, input));
+    // Where a part of it runs, if it runs at all, is not known.
+    const within = transparent.has(node.type) ? folder : { cwd: undefined };
+    for (const child of children) await this.#node(child, within, input);
   }
 
-  /** Substitutions run too, wherever they stand: in words, tests, sums, here-documents. */
-  async #inside(node: SyntaxNode, scope: ShellScope): Promise<void> {
-    const children: SyntaxNode[] = [];
-    forEachChild(node, (child) => children.push(child));
-    if (!this.#visitor.spend('steps', children.length)) return;
-    for (const child of children) {
-      if (child.type !== 'Script') {
-        await this.#inside(child, scope);
-        continue;
+  #notJudged(node: SyntaxNode): void {
+    const name = names[node.type];
+    if (name !== undefined) this.visitor.notJudged(name, this.#source.slice(node.pos, node.end));
+  }
+
+  async #pipeline({ commands }: Pipeline, folder: Folder, input: Input): Promise<void> {
+    for (const [at, command] of commands.entries())
+      await this.#node(
+        command,
+        commands.length === 1 ? folder : { ...folder },
+        at === 0 ? input : { kind: 'unread' },
+      );
+  }
+
+  async #andOr({ commands, operators }: AndOr, folder: Folder, input: Input): Promise<void> {
+    const before = folder.cwd;
+    for (const command of commands) await this.#node(command, folder, input);
+    // One of several may have changed the folder.
+    if (operators.includes('||') && folder.cwd !== before) folder.cwd = undefined;
+  }
+
+  async #command(node: Command, folder: Folder, input: Input): Promise<void> {
+    const { redirects, given } = await this.#redirects(node.redirects, folder, input);
+    const assignments: [string, Word][] = [];
+    for (const each of node.prefix) {
+      if (each.type !== 'Assignment') continue;
+      if (each.value.type === 'ArrayValue') this.visitor.notJudged('a list', each.text);
+      else assignments.push([each.name, await this.#word(each.value, folder)]);
+    }
+    const words: Word[] = [];
+    if (node.name !== undefined) words.push(await this.#word(node.name, folder));
+    for (const each of node.args)
+      if (each.type === 'Word') words.push(await this.#word(each, folder));
+      else if (each.value.type === 'ArrayValue') this.visitor.notJudged('a list', each.text);
+      else {
+        const value = await this.#word(each.value, folder);
+        words.push({ ...value, text: `${each.name}=${value.text}` });
       }
-      this.#check(child);
-      if (this.#nested >= nestedMax) {
-        this.#visitor.unreadable(`substitutions of more than ${nestedMax} levels`);
-        return;
-      }
-      this.#nested += 1;
-      const inner = scope.fork();
-      for (const statement of child.commands) await this.#node(statement, inner, none);
-      this.#nested -= 1;
-    }
-  }
-
-  async #pipeline(node: Pipeline, scope: ShellScope, input: Input): Promise<void> {
-    for (const [at, command] of node.commands.entries()) {
-      if (!this.#visitor.spend('steps', at + 1)) return;
-      const before = node.commands.slice(0, at);
-      const outer = scope.fork();
-      const piped: Input = {
-        kind: 'pipe',
-        output: () => this.#words.outputOf(before, outer, input),
-      };
-      const isAlone = node.commands.length === 1;
-      await this.#node(command, isAlone ? scope : scope.fork(), at === 0 ? input : piped);
-    }
-  }
-
-  async #for(node: For, scope: ShellScope, input: Input): Promise<void> {
-    const values: Word[] = [];
-    for (const word of node.wordlist ?? []) {
-      await this.#inside(word, scope);
-      for (const fields of await this.#words.expand(word, scope)) {
-        if (!this.#visitor.spend('words', fields.length)) return;
-        values.push(...fields);
-      }
-    }
-    const isKnown = node.wordlist !== undefined && values.every((each) => each.isStatic);
-    const isPlain = isKnown && !values.some((each) => each.isGlob);
-    scope.assign(node.name.value, isPlain ? values.map(({ text }) => text) : undefined);
-    await this.#maybe(node.body, scope, input);
-  }
-
-  async #command(node: Command, scope: ShellScope, input: Input): Promise<void> {
-    await this.#inside(node, scope);
-    const redirects = await this.#redirects(node.redirects, scope, input);
-    const assignments = await this.#assignments(node.prefix, scope);
-    if (node.name === undefined) {
-      for (const { name, value, array } of assignments) scope.assignWord(name, value, array);
-      const given = assignments.map(({ name, value }): [string, Word] => [name, value]);
-      return await this.#redirectsOnly({ ...redirects, assignments: given, said: '' }, scope);
-    }
-    const output = (): Promise<string | undefined> =>
-      this.#words.outputOf([node], scope.fork(), input);
-    for (const words of await this.#alternatives(node, scope)) {
-      if (!this.#visitor.mayGoOn()) return;
-      const given = assignments.map(({ name, value }): [string, Word] => [name, value]);
-      const seen = { words, assignments: given, ...redirects, output };
-      if (!(await this.#own(seen, node.name, scope))) await this.#visitor.command(seen, scope);
-    }
-  }
-
-  /** Every combination of what its words may be; beyond the limit each with its first value. */
-  async #alternatives(node: Command, scope: ShellScope): Promise<Word[][]> {
-    let all: Word[][] = [[]];
-    const parts = [...(node.name === undefined ? [] : [node.name]), ...node.args];
-    if (parts.length > wordsMax) {
-      this.#visitor.unreadable(`a command of more than ${wordsMax} words`);
-      return [];
-    }
-    for (const part of parts) {
-      const choices =
-        part.type === 'Word'
-          ? await this.#words.expand(part, scope)
-          : [[await this.#declared(part, scope)]];
-      const kept = all.length * choices.length > alternativesMax ? choices.slice(0, 1) : choices;
-      const [only, more] = kept;
-      const added = all.length * kept.reduce((sum, fields) => sum + fields.length, 0);
-      if (!this.#visitor.spend('words', added)) return [];
-      // In place where there is no choice: a command of many words is no square of them.
-      if (only !== undefined && more === undefined) for (const words of all) words.push(...only);
-      else all = all.flatMap((words) => kept.map((fields) => [...words, ...fields]));
-    }
-    return all;
-  }
-
-  /** `export X=rm`: an argument that sets. */
-  async #declared(node: Assignment, scope: ShellScope): Promise<Word> {
-    const [assignment] = await this.#assignments([node], scope);
-    if (assignment === undefined) return { text: node.text, isStatic: true };
-    const { name, value, array } = assignment;
-    scope.assignWord(name, value, array);
-    return { text: `${name}=${value.text}`, isStatic: value.isStatic };
-  }
-
-  async #assignments(
-    nodes: readonly (Assignment | Redirection)[],
-    scope: ShellScope,
-  ): Promise<{ name: string; value: Word; array?: Word[] }[]> {
-    const found = [];
-    for (const node of nodes) {
-      if (node.type !== 'Assignment') continue;
-      const { name, value } = node;
-      if (value.type === 'ArrayValue') {
-        const array: Word[] = [];
-        for (const word of value.elements) {
-          const fields = await this.#words.first(word, scope);
-          if (!this.#visitor.spend('words', fields.length)) return [];
-          array.push(...fields);
-        }
-        const text = array.map((each) => each.text).join(' ');
-        const all = node.append === true ? [...(scope.arrays.get(name) ?? []), ...array] : array;
-        found.push({ name, value: { text, isStatic: true }, array: all });
-        continue;
-      }
-      const word = await this.#words.joined(value, scope);
-      const before = node.append === true ? scope.valuesOf(name)?.[0] : '';
-      const isStatic = word.isStatic && before !== undefined;
-      const all = bounded({ text: `${before ?? ''}${word.text}`, isStatic });
-      found.push({ name, value: all });
-    }
-    return found;
+    if (!this.visitor.mayGoOn()) return;
+    await this.visitor.command({ words, assignments, redirects, input: given }, folder);
   }
 
   async #redirects(
     nodes: readonly Redirection[],
-    scope: ShellScope,
-    given: Input,
-  ): Promise<{ redirects: RedirectSeen[]; input: Input }> {
-    const redirects: RedirectSeen[] = [];
-    let input = given;
+    folder: Folder,
+    input: Input,
+  ): Promise<{ redirects: Redirect[]; given: Input }> {
+    const redirects: Redirect[] = [];
+    let given = input;
     for (const node of nodes) {
       if (node.type === 'HereDoc') {
-        input = { kind: 'text', word: await this.#words.body(node.body, scope) };
+        given = { kind: 'text', text: await this.#body(node.body, folder) };
         continue;
       }
       if (node.target === undefined) continue;
-      const target = await this.#words.joined(node.target, scope);
-      if (node.type === 'HereString') input = { kind: 'text', word: target };
+      const target = await this.#word(node.target, folder);
+      if (node.type === 'HereString') given = { kind: 'text', text: target.text };
       else {
-        if (node.operator === '<') input = inputOf(target);
+        if (node.operator === '<') given = { kind: 'unread', file: target };
         redirects.push({ operator: node.operator, target });
       }
     }
-    return { redirects, input };
+    return { redirects, given };
   }
 
-  async #redirectsOnly(
-    {
-      redirects,
-      input,
-      assignments = [],
-      said,
-    }: {
-      redirects: RedirectSeen[];
-      input: Input;
-      assignments?: [string, Word][];
-      said?: string;
-    },
-    scope: ShellScope,
-  ): Promise<void> {
-    if (redirects.length + assignments.length === 0) return;
-    const output = (): Promise<string | undefined> => Promise.resolve(said);
-    await this.#visitor.command({ words: [], assignments, redirects, input, output }, scope);
+  async #body(body: HereDocBody, folder: Folder): Promise<string> {
+    for (const part of body.parts ?? []) await this.#part(part, folder);
+    return body.text;
   }
 
-  /** Functions and aliases of the text itself. */
-  async #own(command: ShellCommand, name: WordNode, scope: ShellScope): Promise<boolean> {
-    const [program, ...rest] = command.words;
-    if (program?.isStatic !== true) return false;
-    const known = scope.functions.get(program.text);
-    const alias = name.text === program.text ? scope.aliases.get(program.text) : undefined;
-    if (known === undefined && alias === undefined) return false;
-    if (!this.#visitor.enter()) return true;
-    const { redirects, input } = command;
-    await this.#redirectsOnly({ redirects, input }, scope);
-    const inner = scope.called(rest);
-    if (alias !== undefined) {
-      inner.aliases.delete(program.text);
-      await this.walk(`${alias} "$@"`, inner, command.input);
-    } else if (known !== undefined) await this.#call(known, inner, command.input);
-    scope.returned(inner);
-    this.#visitor.leave();
-    return true;
+  async #word(node: WordNode, folder: Folder): Promise<Word> {
+    if (node.parts === undefined) return { text: node.value, isStatic: true };
+    return await this.#joined(node.parts, folder);
   }
 
-  async #call(known: FunctionNode, scope: ShellScope, input: Input): Promise<void> {
-    await this.#node(known.body, scope, input);
+  async #joined(parts: readonly WordPart[], folder: Folder): Promise<Word> {
+    const all: Word[] = [];
+    for (const part of parts) all.push(await this.#part(part, folder));
+    return {
+      text: all.map(({ text }) => text).join(''),
+      isStatic: all.every(({ isStatic }) => isStatic),
+      ...(all.some(({ isGlob }) => isGlob) && { isGlob: true }),
+    };
   }
-}
 
-function inputOf(target: Word): Input {
-  if (target.content === undefined) return { kind: 'file', path: target };
-  return { kind: 'text', word: { text: target.content, isStatic: true } };
+  async #part(part: WordPart, folder: Folder): Promise<Word> {
+    switch (part.type) {
+      case 'Literal':
+      case 'SingleQuoted':
+      case 'AnsiCQuoted':
+        return { text: part.value, isStatic: true };
+      case 'DoubleQuoted':
+      case 'LocaleString':
+        return await this.#joined(part.parts, folder);
+      case 'Glob':
+        return { text: part.text, isStatic: true, isGlob: true };
+      case 'SimpleExpansion':
+      case 'ParameterExpansion':
+        if (/^\$(?:HOME|\{HOME\})$/.test(part.text)) return { text: '~', isStatic: true };
+        break;
+      default:
+        break;
+    }
+    // Commands in it run, even where its value is not used.
+    await this.#inside(part);
+    return { text: part.text, isStatic: false };
+  }
+
+  async #inside(node: SyntaxNode): Promise<void> {
+    const folder = { cwd: undefined };
+    this.#notJudged(node);
+    const children: SyntaxNode[] = [];
+    forEachChild(node, (child) => children.push(child));
+    for (const child of children)
+      if (child.type === 'Script')
+        for (const statement of child.commands)
+          await this.#node(statement, folder, { kind: 'none' });
+      else await this.#inside(child);
+  }
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../../src/attention/classify/policy.js';
+import { readTables } from '../../../src/attention/policy/policy-file.js';
 
-const place = 'src/attention/classify/policy';
 const root = new URL('../../../', import.meta.url);
 
-test('what the build has read of the policy is what its text says', () => {
-  const built: unknown = JSON.parse(readFileSync(new URL(`dist/${place}.json`, root), 'utf8'));
-  const text = readFileSync(new URL(`${place}.yaml`, root), 'utf8');
-  expect(built).toEqual(parsePolicy(text, 'policy.yaml'));
+test('what the build has read of the tables is what their texts say', () => {
+  const file = new URL('dist/src/attention/tables/policy.json', root);
+  const built: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  expect(built).toEqual(readTables(fileURLToPath(new URL('src/attention/tables/', root))));
 });

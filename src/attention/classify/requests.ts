@@ -1,0 +1,92 @@
+import type { Arguments, Word } from '../policy/command-pattern.js';
+import { unknownEnvironment } from '../shapes.js';
+import { environmentOf } from './environment.js';
+import type { Examination, Site } from './examination.js';
+
+/** What is sent over HTTP: to people (HumanCommunication), or to programs (ExternalMutation). */
+
+const sendingOptions = [
+  ...['-d', '--data', '--data-raw', '--data-binary', '--data-urlencode', '--json', '-F', '--form'],
+  ...['-T', '--upload-file', '--post-data', '--post-file', '--body-data', '--body-file'],
+];
+const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
+const clients = new Set(['curl', 'wget', 'http', 'https', 'xh', 'xhs']);
+const thisMachine = /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:[/?]|$)/;
+const plainUrl =
+  /^(?:https?:\/\/)?(?!(?:ftp|dict|ldap|imap|pop3|smtp)\.)[\w.-]+(?::\d+)?(?:\/[\w./%~@+-]*)?$/i;
+/** In a path, words of what changes something even when it is only read. */
+const changingWord =
+  /(?:^|[/._-])(?:delete|remove|purge|destroy|drop|reset|clear|send\w*|trigger|deploy|publish|approve|cancel|confirm|unsubscribe|logout|shutdown|restart|stop|start|run|execute|invoke|webhooks?|hooks?|ping)(?=$|[/._?-])/i;
+
+/** What is found of a request is added; the answer is why it cannot be judged, if it cannot. */
+export function requestEffects(
+  words: readonly Word[],
+  given: Arguments,
+  exam: Examination,
+  site: Site,
+): string | undefined {
+  const program = given.operands[0]?.text ?? '';
+  if (!clients.has(program)) return undefined;
+  const method = methodOf(given, program);
+  const urls = urlsOf(given);
+  const [target = ''] = urls;
+  const isHuman = urls.some((url) => exam.book.human.some((pattern) => pattern.test(url)));
+  const isReading = reading.has(method);
+  if (isHuman && (!isReading || urls.some((url) => changingWord.test(url)))) {
+    const says = 'people read it';
+    exam.found({
+      ...{ signal: 'HumanCommunication', rule: 'http-to-people', words, site, target, says },
+      irreversible: true,
+    });
+    return undefined;
+  }
+  if (isReading) return urls.map(readingRisk).find((risk) => risk !== undefined);
+  const isElsewhere = !urls.every((url) => thisMachine.test(url));
+  const isDelete = method === 'DELETE' && isElsewhere;
+  exam.found({
+    ...{ signal: 'ExternalMutation', rule: 'http-writes', words, site, target },
+    ...{ says: `sends ${method}`, irreversible: isDelete },
+  });
+  if (isDelete)
+    exam.found({
+      ...{ signal: 'Irreversibility', rule: 'http-deletes', words, site, target },
+      says: 'deletes on another machine',
+    });
+  const signs = { words: urls, variables: exam.variables, isLocal: false };
+  const isKnown = environmentOf(signs, exam.policy.environments) !== unknownEnvironment;
+  const isNamed = urls.some((url) => changingWord.test(pathOf(url)));
+  return isKnown && !isNamed ? undefined : 'what this service does with it is not known';
+}
+
+/** A read with parameters, or of an address that names a change, may be one. */
+function readingRisk(url: string): string | undefined {
+  const isHere = thisMachine.test(url);
+  const path = isHere ? url.replace(/[?#].*$/s, '') : url;
+  if (!plainUrl.test(path)) return 'a request with parameters may change something';
+  return changingWord.test(pathOf(path)) ? 'its address names a change' : undefined;
+}
+
+/** Behind the host. */
+function pathOf(url: string): string {
+  return url.replace(/^(?:https?:\/\/)?[^/]*/, '');
+}
+
+function methodOf(given: Arguments, program: string): string {
+  for (const option of ['-X', '--request', '--method']) {
+    const value = given.flags.get(option)?.at(-1);
+    if (value !== undefined && value !== '') return value.toUpperCase();
+  }
+  const isHttpie = program !== 'curl' && program !== 'wget';
+  const [, first, ...items] = given.operands;
+  if (isHttpie && first !== undefined && /^[A-Za-z]+$/.test(first.text) && items.length > 0)
+    return first.text.toUpperCase();
+  if (isHttpie && items.some(({ text }) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text))) return 'POST';
+  if (given.flags.has('-T') || given.flags.has('--upload-file')) return 'PUT';
+  return sendingOptions.some((option) => given.flags.has(option)) ? 'POST' : 'GET';
+}
+
+function urlsOf(given: Arguments): string[] {
+  const [, ...operands] = given.operands.map(({ text }) => text);
+  const named = operands.filter((text) => !/^[A-Z]+$/.test(text) && !/^[\w-]+:?=/.test(text));
+  return [...named, ...(given.flags.get('--url') ?? [])];
+}

@@ -1,0 +1,257 @@
+import {
+  compilePattern,
+  compileUnless,
+  globSource,
+  isExcepted,
+  matchCommand,
+  programName,
+  readArguments,
+  type Arguments,
+  type CommandPattern,
+  type Word,
+} from './command-pattern.js';
+import {
+  compileOptions,
+  readOptions,
+  type Options,
+  type Reading,
+  type Unlisted,
+} from './options.js';
+import type { Grammar, HarmlessRow, OpaqueRow, Policy, Rule, Wrapper } from './policy.js';
+
+/** The tables made ready for use: expressions compiled once, rows by program. */
+
+interface Compiled<T> {
+  of: T;
+  pattern: CommandPattern;
+}
+interface CompiledRule extends Compiled<Rule> {
+  unless: ReturnType<typeof compileUnless>[];
+}
+interface CompiledHarmless extends Compiled<HarmlessRow> {
+  /** Undefined: any but those of `not`. */
+  options: Options | undefined;
+  not: readonly string[];
+  requires: readonly string[];
+}
+interface CompiledWrapper extends Compiled<Wrapper> {
+  options: Options;
+}
+export interface Matched {
+  rule: Rule;
+  /** How many operands the pattern names, the program among them. */
+  words: number;
+}
+/** A row of the table of harmless commands, with the operands behind the words that it names. */
+export interface Harmless {
+  row: HarmlessRow;
+  reading: Reading;
+  /** Of options before the first word: `-C` of git. */
+  leading: Reading['options'];
+}
+
+/** Programs whose rows are kept at hand. */
+const programsMax = 512;
+const noGrammar: Grammar = {};
+
+export class Rulebook {
+  readonly secretVariable: RegExp;
+  readonly changing: RegExp;
+  readonly unchanging: RegExp;
+  readonly human: RegExp[];
+  readonly injection: RegExp[];
+  readonly #rules: CompiledRule[];
+  readonly #harmless: CompiledHarmless[];
+  readonly #notHarmless: CommandPattern[];
+  readonly #wrappers: CompiledWrapper[];
+  readonly #opaque: Compiled<OpaqueRow>[];
+  readonly #leading: ReadonlyMap<string, Options>;
+  readonly #rulesOf = new Map<string, CompiledRule[]>();
+  readonly #harmlessOf = new Map<string, CompiledHarmless[]>();
+
+  private constructor(readonly policy: Policy) {
+    const groups = policy.option_groups;
+    this.#rules = policy.rules.flatMap((rule) => {
+      const unless = (rule.unless ?? []).map(compileUnless);
+      // `redis-cli flushall` is FLUSHALL.
+      return rule.match.map((match) => {
+        const pattern = compilePattern(match, true);
+        return { of: rule, pattern, unless };
+      });
+    });
+    this.#harmless = policy.harmless.flatMap((row) => {
+      const options = row.options === 'any' ? undefined : compileOptions(row.options, groups);
+      const { not = [], requires = [] } = row;
+      return each([row]).map((compiled) => ({ ...compiled, options, not, requires }));
+    });
+    this.#notHarmless = policy.not_harmless.map((source) => compilePattern(source));
+    this.#wrappers = policy.wrappers.flatMap((row) => {
+      const options = compileOptions(row.options, groups);
+      return each([row]).map((compiled) => ({ ...compiled, options }));
+    });
+    this.#opaque = each(policy.opaque);
+    this.#leading = new Map(
+      Object.entries(policy.leading).map(([program, listed]) => [
+        program,
+        compileOptions(listed, groups),
+      ]),
+    );
+    this.secretVariable = new RegExp(policy.variables.secret, 'i');
+    this.changing = anyOf(policy.variables.changing);
+    this.unchanging = anyOf(policy.variables.unchanging);
+    this.human = policy.http.human.map((source) => new RegExp(source, 'i'));
+    this.injection = policy.injection.map((source) => new RegExp(source, 'i'));
+  }
+
+  static of(policy: Policy): Rulebook {
+    const known = books.get(policy);
+    if (known !== undefined) return known;
+    const book = new Rulebook(policy);
+    books.set(policy, book);
+    return book;
+  }
+
+  /** As the rows of dangerous commands see it: an option that they do not know takes no value. */
+  read(words: readonly Word[]): Arguments {
+    const program = programName(words[0]?.text ?? '');
+    const { programs } = this.policy;
+    const grammar = Object.hasOwn(programs, program) ? programs[program] : noGrammar;
+    return readArguments(words, grammar);
+  }
+
+  /** Rows of dangerous commands that are about it, each rule once. */
+  dangers(given: Arguments): Matched[] {
+    const found = new Map<Rule, Matched>();
+    for (const { of, pattern, unless } of this.#rulesFor(given)) {
+      const words = matchCommand(pattern, given);
+      if (found.has(of) || words === 0) continue;
+      if (!unless.some((token) => isExcepted(token, given))) found.set(of, { rule: of, words });
+    }
+    return [...found.values()];
+  }
+
+  /** The row by which it is harmless, or what of it is in no row; undefined: the program is in no row at all. */
+  harmless(words: readonly Word[], given: Arguments): Harmless | Unlisted | undefined {
+    if (this.#notHarmless.some((pattern) => matchCommand(pattern, given) > 0)) return undefined;
+    const name = programName(words[0]?.text ?? '');
+    let unlisted: Unlisted | undefined;
+    for (const compiled of this.#harmlessFor(name)) {
+      const found = readRow(words, compiled, this.#leading.get(name));
+      if (typeof found === 'object') return found;
+      unlisted ??= found;
+    }
+    return unlisted;
+  }
+
+  opaqueRow(given: Arguments): OpaqueRow | undefined {
+    return this.#opaque.find(({ pattern }) => matchCommand(pattern, given) > 0)?.of;
+  }
+
+  /** Where the command that it starts begins; `unlisted`: an option of it is in no row. */
+  wrapped(
+    words: readonly Word[],
+  ): { of: Wrapper; from: number; options: Reading['options'] } | Unlisted | undefined {
+    const name = programName(words[0]?.text ?? '');
+    const found = this.#wrappers.find(({ pattern }) => pattern.words[0]?.test(name) === true);
+    if (found === undefined) return undefined;
+    const reading = readOptions(words.slice(1), found.options, 'untilOperand');
+    if (typeof reading === 'string') return reading;
+    return { of: found.of, from: 1 + reading.end, options: reading.options };
+  }
+
+  /** Of a program with commands of its own the first word belongs to its name. */
+  hasCommands(program: string): boolean {
+    const rows = [...this.#rules, ...this.#harmless];
+    return rows.some(
+      ({ pattern: { words } }) => words.length > 1 && words[0]?.test(program) === true,
+    );
+  }
+
+  /** `rm --help`: of programs that are known to answer that, and of nothing more. */
+  onlyAsks(words: readonly Word[]): boolean {
+    const [program, question, more] = words;
+    const name = programName(program?.text ?? '');
+    if (more !== undefined || !/^--(?:help|version)$/.test(question?.text ?? '')) return false;
+    if (this.policy.versions.includes(name)) return true;
+    const rules = this.#rules.filter(({ pattern }) => pattern.words[0]?.test(name) === true);
+    if (rules.some(({ of }) => of.signal === 'HumanCommunication')) return false;
+    return rules.length + this.#harmlessFor(name).length > 0;
+  }
+
+  #rulesFor(given: Arguments): CompiledRule[] {
+    const program = given.operands[0]?.text ?? '';
+    return remembered(this.#rulesOf, program, () =>
+      this.#rules.filter(({ pattern }) => pattern.words[0]?.test(program) === true),
+    );
+  }
+
+  #harmlessFor(program: string): CompiledHarmless[] {
+    return remembered(this.#harmlessOf, program, () =>
+      this.#harmless.filter(({ pattern }) => pattern.words[0]?.test(program) === true),
+    );
+  }
+}
+
+/** Undefined: another command of the program. */
+function readRow(
+  words: readonly Word[],
+  { of: row, pattern, options, not, requires }: CompiledHarmless,
+  leading: Options | undefined,
+): Harmless | Unlisted | undefined {
+  const named = pattern.words.slice(1);
+  let rest = words.slice(1);
+  let before: Reading['options'] = new Map();
+  if (leading !== undefined) {
+    const read = readOptions(rest, leading, 'untilOperand');
+    // Without a command its own options are meant: `git --version`.
+    if (typeof read === 'string') return named.length > 0 ? read : undefined;
+    before = read.options;
+    rest = rest.slice(read.end);
+  }
+  for (const expression of named) {
+    const [next] = rest;
+    if (next?.isStatic !== true || !expression.test(next.text)) return undefined;
+    rest = rest.slice(1);
+    // `docker compose -f FILE ps`
+    const between = options === undefined ? '' : readOptions(rest, options, 'untilOperand');
+    if (expression !== named.at(-1) && typeof between === 'object') rest = rest.slice(between.end);
+  }
+  const mode = row.operands === 'text' ? 'leading' : 'all';
+  const reading = options === undefined ? readAny(rest, not) : readOptions(rest, options, mode);
+  if (typeof reading === 'string') return reading;
+  const isComplete = requires.length === 0 || requires.some((each) => reading.options.has(each));
+  if (!isComplete) return undefined;
+  return { row, reading, leading: before };
+}
+
+/** Any option but some; its values count as operands. */
+function readAny(words: readonly Word[], not: readonly string[]): Reading | Unlisted {
+  const reading: Reading = { operands: [], options: new Map(), end: words.length };
+  for (const each of words) {
+    const name = each.text.split('=')[0] ?? '';
+    if (not.some((option) => option === name || (name.length > 4 && option.startsWith(name))))
+      return `option ${name}`;
+    if (/^-./.test(each.text) && each.isStatic) reading.options.set(name, [each]);
+    else reading.operands.push(each);
+  }
+  return reading;
+}
+
+const books = new WeakMap<Policy, Rulebook>();
+
+/** A whole word that is one of them, with * in them. */
+export function anyOf(words: readonly string[]): RegExp {
+  return new RegExp(`^(?:${words.map(globSource).join('|') || '(?!)'})$`);
+}
+
+function each<T extends { match: string[] }>(all: readonly T[]): Compiled<T>[] {
+  return all.flatMap((of) => of.match.map((match) => ({ of, pattern: compilePattern(match) })));
+}
+
+function remembered<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  if (map.size < programsMax) map.set(key, made);
+  return made;
+}
