@@ -1,9 +1,9 @@
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
-import { criticRole, criticService } from '../../src/critic/messages.js';
-import type { Grounded } from '../../src/critic/reviews.js';
-import { TreeGround } from '../../src/critic/tree-ground.js';
+import { criticRole, criticService } from '../../src/critic/review/messages.js';
+import type { Grounded } from '../../src/critic/review/reviews.js';
+import { TreeGround } from '../../src/critic/artifact/tree-ground.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { HealthServer } from '../../src/observe/health-server.js';

@@ -4,8 +4,8 @@ import {
   critiqueRequestOf,
 } from '../task/station/critique-station.js';
 import type { Client } from '../client/client.js';
-import { criticMessages, criticService } from '../critic/messages.js';
-import { digestOf } from '../critic/read-request.js';
+import { criticMessages, criticService } from '../critic/review/messages.js';
+import { digestOf } from '../critic/review/read-request.js';
 import type { PersonJudgement, Critique } from '../critic/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { handedOver } from '../task/station/conductor.js';

@@ -7,7 +7,7 @@ import {
   type ArtifactHistory,
   type CriticRow,
   type CritiqueProgress,
-} from '../critic/messages.js';
+} from '../critic/review/messages.js';
 import type { Critique, CritiqueRequest, PersonJudgement } from '../critic/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
 import { ask, type Exchange } from './request.js';

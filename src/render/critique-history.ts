@@ -1,6 +1,6 @@
-import type { ArtifactHistory } from '../critic/messages.js';
+import type { ArtifactHistory } from '../critic/review/messages.js';
 import type { TrackedIteration } from '../critic/shapes.js';
-import { trendOf } from '../critic/tracking.js';
+import { trendOf } from '../critic/cycle/tracking.js';
 import { printable, table } from './terminal.js';
 
 /** Cells of the longest bar. */

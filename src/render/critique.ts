@@ -1,5 +1,5 @@
-import { shortFigure } from '../critic/decimals.js';
-import type { CriticRow, CritiqueProgress } from '../critic/messages.js';
+import { shortFigure } from '../critic/score/decimals.js';
+import type { CriticRow, CritiqueProgress } from '../critic/review/messages.js';
 import {
   severities,
   type Critique,

@@ -4,10 +4,10 @@
 //   npm run campaign:critic-cycles -- [--json]
 //
 // Exits with 1 when a claim does not hold.
-import { standingAfter } from '../../dist/src/critic/cycle.js';
-import { cycleMachine } from '../../dist/src/critic/cycle.machine.js';
-import { leniencyFlags } from '../../dist/src/critic/leniency.js';
-import { trendOf } from '../../dist/src/critic/tracking.js';
+import { standingAfter } from '../../dist/src/critic/cycle/cycle.js';
+import { cycleMachine } from '../../dist/src/critic/cycle/cycle.machine.js';
+import { leniencyFlags } from '../../dist/src/critic/score/leniency.js';
+import { trendOf } from '../../dist/src/critic/cycle/tracking.js';
 import { start, stateName, step } from '../../dist/src/machine/step.js';
 import { claim } from './claims.mjs';
 import { told } from './report.mjs';

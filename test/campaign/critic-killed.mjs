@@ -6,7 +6,7 @@
 // Exits with 1 when a claim does not hold.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { criticMessages, critiqueProgress } from '../../dist/src/critic/messages.js';
+import { criticMessages, critiqueProgress } from '../../dist/src/critic/review/messages.js';
 import { modeNames } from '../../dist/src/critic/strategies.js';
 import { milliseconds } from '../bench/kernel/figures.mjs';
 import { temporaryFolder } from '../bench/kernel/process.mjs';

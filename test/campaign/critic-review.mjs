@@ -5,7 +5,7 @@ import { systemClock } from '../../dist/src/base/clock.js';
 import { bounded } from '../../dist/src/critic/finding.js';
 import { modes } from '../../dist/src/critic/modes.js';
 import { qualityGate } from '../../dist/src/critic/shapes.js';
-import { TreeGround } from '../../dist/src/critic/tree-ground.js';
+import { TreeGround } from '../../dist/src/critic/artifact/tree-ground.js';
 import { Lattice } from '../../dist/src/lattice/lattice.js';
 import { LatticeQuestions } from '../../dist/src/lattice/questions.js';
 import { TreeAnalyses } from '../../dist/src/pgc/analyse/analyses.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openCritic, type Critic } from '../../src/critic/serve/open-critic.js';
-import type { CritiqueProgress } from '../../src/critic/messages.js';
-import { examineByModel } from '../../src/critic/model-engine.js';
+import type { CritiqueProgress } from '../../src/critic/review/messages.js';
+import { examineByModel } from '../../src/critic/model/model-engine.js';
 import type { Mode } from '../../src/critic/mode.js';
 import { modes } from '../../src/critic/modes.js';
-import { Reviews } from '../../src/critic/reviews.js';
+import { Reviews } from '../../src/critic/review/reviews.js';
 import type { Critique, CritiqueRequest, ModeReport } from '../../src/critic/shapes.js';
 import { modeNames, type ModeName } from '../../src/critic/strategies.js';
 import { Budget } from '../../src/model/budget.js';

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { criticMessages, critiqueProgress } from '../../src/critic/messages.js';
+import { criticMessages, critiqueProgress } from '../../src/critic/review/messages.js';
 import type { CritiqueRequest } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { RemoteCritic } from '../../src/remote/critic.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BusError } from '../../src/errors/bus-error.js';
-import { criticMessages, criticService } from '../../src/critic/messages.js';
+import { criticMessages, criticService } from '../../src/critic/review/messages.js';
 import { recordOf } from '../support/bus.js';
 import { critiqueOf, findingOf } from '../support/critiques.js';
 import { scriptedCritic } from '../support/scripted-critic.js';

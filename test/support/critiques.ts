@@ -1,4 +1,4 @@
-import type { JudgedRound } from '../../src/critic/cycle.js';
+import type { JudgedRound } from '../../src/critic/cycle/cycle.js';
 import type { Critique, Finding, ModeReport } from '../../src/critic/shapes.js';
 
 export function findingOf(id: string, change: Partial<Finding> = {}): Finding {

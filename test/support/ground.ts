@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/base/clock.js';
-import { TreeGround } from '../../src/critic/tree-ground.js';
+import { TreeGround } from '../../src/critic/artifact/tree-ground.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';

@@ -1,5 +1,5 @@
-import type { Judge } from '../../src/critic/critique-of.js';
-import type { ExaminedBy } from '../../src/critic/report.js';
+import type { Judge } from '../../src/critic/review/critique-of.js';
+import type { ExaminedBy } from '../../src/critic/review/report.js';
 import type { ContextVector, CritiqueRequest, Selection } from '../../src/critic/shapes.js';
 
 export const nothingFound: ExaminedBy = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../src/client/client.js';
-import { criticMessages, criticService } from '../../src/critic/messages.js';
+import { criticMessages, criticService } from '../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest } from '../../src/critic/shapes.js';
 import { critiqueOf } from './critiques.js';
 import { recordOf, type TestBus } from './bus.js';

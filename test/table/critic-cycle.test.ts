@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cycleMachine, type CycleEvent } from '../../src/critic/cycle.machine.js';
-import type { Round } from '../../src/critic/cycle-verdict.js';
+import { cycleMachine, type CycleEvent } from '../../src/critic/cycle/cycle.machine.js';
+import type { Round } from '../../src/critic/cycle/cycle-verdict.js';
 import { stateName } from '../../src/machine/step.js';
 import { transitionTable } from './walk.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pipelineMachine, type PipelineEvent } from '../../src/critic/pipeline.machine.js';
+import { pipelineMachine, type PipelineEvent } from '../../src/critic/review/pipeline.machine.js';
 import { restored, start, stateName, step, stored, type Snapshot } from '../../src/machine/step.js';
 import { transitionTable } from './walk.js';
 

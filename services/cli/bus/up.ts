@@ -2,7 +2,7 @@ import { partsMax } from '../../../src/pgc/serve/shard-partition.js';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
-import { criticService } from '../../../src/critic/messages.js';
+import { criticService } from '../../../src/critic/review/messages.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeMessages, latticeService } from '../../../src/pgc/serve/messages.js';
 import { realRoot } from '../../../src/pgc/source/source-tree.js';

@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
-import type { PhaseResult } from '../../../src/critic/orchestration.js';
+import type { PhaseResult } from '../../../src/critic/orchestration/orchestration.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
 import { Critics } from './critics.js';
@@ -36,8 +36,8 @@ export async function orchestrate(
   { json, repo }: { json: boolean; repo?: string },
 ): Promise<void> {
   const { OrchestrationFile, orchestrationLimits } =
-    await import('../../../src/critic/orchestration-file.js');
-  const { runOrchestration } = await import('../../../src/critic/orchestration.js');
+    await import('../../../src/critic/orchestration/orchestration-file.js');
+  const { runOrchestration } = await import('../../../src/critic/orchestration/orchestration.js');
   const folder = path.dirname(await realOf(file));
   const isKnown = indexedIn(config);
   const root =

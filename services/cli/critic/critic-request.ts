@@ -6,7 +6,7 @@ import {
   modesIn,
   readContext,
   requestOf,
-} from '../../../src/critic/context-file.js';
+} from '../../../src/critic/orchestration/context-file.js';
 import type { ContextWords } from '../../../src/critic/select/dimensions.js';
 import { budgetOf } from '../../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../../src/critic/shapes.js';

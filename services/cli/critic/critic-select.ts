@@ -1,4 +1,4 @@
-import { modesIn } from '../../../src/critic/context-file.js';
+import { modesIn } from '../../../src/critic/orchestration/context-file.js';
 import { refusalOf } from '../../../src/critic/select/course.js';
 import { dimensionNames, type ContextWords } from '../../../src/critic/select/dimensions.js';
 import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';

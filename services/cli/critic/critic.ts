@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
-import type { ArtifactHistory } from '../../../src/critic/messages.js';
+import type { ArtifactHistory } from '../../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
@@ -232,7 +232,7 @@ function addHistoryCommands(critic: Command): void {
 async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
   const [{ renderHistory }, { trendOf }] = await Promise.all([
     import('../../../src/render/critique-history.js'),
-    import('../../../src/critic/tracking.js'),
+    import('../../../src/critic/cycle/tracking.js'),
   ]);
   const { iterations, threshold } = history.tracking;
   const trend = trendOf(iterations, threshold);

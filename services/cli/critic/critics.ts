@@ -6,7 +6,7 @@ import {
   criticService,
   type ArtifactHistory,
   type CriticRow,
-} from '../../../src/critic/messages.js';
+} from '../../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest, PersonJudgement } from '../../../src/critic/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { isListening } from '../../../src/transport/probe.js';

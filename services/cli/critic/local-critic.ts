@@ -1,9 +1,9 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { newId } from '../../../src/base/ids.js';
 import type { Config } from '../../../src/config/config.js';
-import type { Grounded } from '../../../src/critic/reviews.js';
+import type { Grounded } from '../../../src/critic/review/reviews.js';
 import type { CritiqueRequest } from '../../../src/critic/shapes.js';
-import { TreeGround } from '../../../src/critic/tree-ground.js';
+import { TreeGround } from '../../../src/critic/artifact/tree-ground.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../../src/lattice/questions.js';

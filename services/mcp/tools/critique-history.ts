@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ArtifactHistory, CriticRow } from '../../../src/critic/messages.js';
+import type { ArtifactHistory, CriticRow } from '../../../src/critic/review/messages.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
 import { askedAs } from '../../../src/remote/artifact-place.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';

@@ -1,4 +1,4 @@
-import { readMarkdown, type MarkdownText } from '../markdown.js';
+import { readMarkdown, type MarkdownText } from '../artifact/markdown.js';
 import type { ModeInput } from '../mode.js';
 import type { Checked } from './check.js';
 import { code } from './code.js';

@@ -1,6 +1,6 @@
 import type { Found } from '../finding.js';
 import type { Ground } from '../ground.js';
-import type { MarkdownText } from '../markdown.js';
+import type { MarkdownText } from '../artifact/markdown.js';
 import type { Artifact, TargetType } from '../shapes.js';
 
 /** What a check says something about. */

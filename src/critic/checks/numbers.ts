@@ -1,6 +1,6 @@
-import type { Item, MarkdownText, Row, Sentence } from '../markdown.js';
+import type { Item, MarkdownText, Row, Sentence } from '../artifact/markdown.js';
 import type { Found } from '../finding.js';
-import { numerals } from '../numerals.js';
+import { numerals } from '../artifact/numerals.js';
 import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 
 /** Numbers of a document against one another: lists that are counted, tables that are added up, settings named twice. */

@@ -1,5 +1,5 @@
 import type { Found } from '../finding.js';
-import type { MarkdownText, Part, Row } from '../markdown.js';
+import type { MarkdownText, Part, Row } from '../artifact/markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 
 /**

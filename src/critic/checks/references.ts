@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readMarkdown, type Link, type MarkdownText } from '../markdown.js';
+import { readMarkdown, type Link, type MarkdownText } from '../artifact/markdown.js';
 import type { Found } from '../finding.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
 

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import type { Fence } from '../markdown.js';
+import type { Fence } from '../artifact/markdown.js';
 import type { Found } from '../finding.js';
 import { at, quoted, type Check } from './check.js';
 

@@ -1,6 +1,6 @@
 import { normalised } from '../finding.js';
-import { slugOf } from '../markdown-anchors.js';
-import type { MarkdownText, Part, Place } from '../markdown.js';
+import { slugOf } from '../artifact/markdown-anchors.js';
+import type { MarkdownText, Part, Place } from '../artifact/markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
 import type { Artifact } from '../shapes.js';
 

@@ -1,5 +1,5 @@
 import type { Found } from '../finding.js';
-import type { MarkdownText } from '../markdown.js';
+import type { MarkdownText } from '../artifact/markdown.js';
 import { quoted, withoutCode, type Check, type Checked } from './check.js';
 
 /** Requirements that nobody can test, and actions that name nothing to act on. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { PathName, SymbolName } from './claim.js';
-import { slugOf } from '../markdown-anchors.js';
+import { slugOf } from '../artifact/markdown-anchors.js';
 import { readDocument } from './document.js';
 import { hasWord, lineOfWord } from './known-tree.js';
 import { nearestPath, placeOf, stemOf } from './places.js';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { slugOf } from '../markdown-anchors.js';
+import { slugOf } from '../artifact/markdown-anchors.js';
 import { claimLimits } from './claim.js';
 
 /** A paragraph, item, row or heading, as one text. */

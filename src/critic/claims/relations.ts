@@ -1,4 +1,4 @@
-import { numerals } from '../numerals.js';
+import { numerals } from '../artifact/numerals.js';
 import type { Amount, PathName, Statement, SymbolName } from './claim.js';
 import type { Reference } from './references.js';
 

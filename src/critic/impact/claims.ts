@@ -1,4 +1,4 @@
-import { readMarkdown } from '../markdown.js';
+import { readMarkdown } from '../artifact/markdown.js';
 import type { Artifact } from '../shapes.js';
 import type { CodeView } from './code-view.js';
 import type { Component, Impact } from './impact.js';

@@ -6,7 +6,7 @@ import type { Change } from './change.js';
 import { impactLimits } from './impact.js';
 import type { Loss } from './loss.js';
 import { listed } from './subject.js';
-import { plural } from './told.js';
+import { plural } from './phrases.js';
 import { versionsOf, type Unit, type Version } from './version.js';
 
 /** Names of one change that the index is asked about, and files of users that are read. */

@@ -1,6 +1,6 @@
 import type { Change } from './change.js';
 import type { Loss } from './loss.js';
-import { borders } from './told.js';
+import { borders } from './phrases.js';
 import type { Call, Version } from './version.js';
 
 /** O2 knows ways in and borders, too: neither is a weakness by itself. */

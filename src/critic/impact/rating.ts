@@ -1,5 +1,5 @@
 import type { Component, FileFacts, Impact } from './impact.js';
-import { plural } from './told.js';
+import { plural } from './phrases.js';
 
 /** A figure from 1 to 10 with the facts that made it; null: they are not known, and nobody guesses. */
 export interface Rating {

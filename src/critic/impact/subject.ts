@@ -3,7 +3,7 @@ import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';
-import { readMarkdown } from '../markdown.js';
+import { readMarkdown } from '../artifact/markdown.js';
 import { codeViewOf, familyOf, type CodeView } from './code-view.js';
 import { impactLimits } from './impact.js';
 

@@ -7,7 +7,7 @@ import type { Gap } from '../impact/gap.js';
 import type { Component, Impact } from '../impact/impact.js';
 import { Quotes } from '../impact/quote.js';
 import { listed } from '../impact/subject.js';
-import { bullets, plural, withoutSubject } from '../impact/told.js';
+import { bullets, plural, withoutSubject } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import type { Finding, Severity } from '../shapes.js';
 

@@ -23,7 +23,7 @@ import {
   testsOf,
   usersOf,
   withoutSubject,
-} from '../impact/told.js';
+} from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
 import { listed } from '../impact/subject.js';
-import { bullets, placeIn, plural, table, withoutSubject } from '../impact/told.js';
+import { bullets, placeIn, plural, table, withoutSubject } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 

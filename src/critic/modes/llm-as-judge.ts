@@ -1,7 +1,7 @@
-import { atLeast } from '../decimals.js';
+import { atLeast } from '../score/decimals.js';
 import { lookAt } from '../checks/all.js';
 import { sorted } from '../finding.js';
-import { knownClaims } from '../known-claims.js';
+import { knownClaims } from '../review/known-claims.js';
 import type { Examined, Mode, ModeInput, Weighted } from '../mode.js';
 import { applyRules } from '../rules/apply-rules.js';
 import { readCriteria } from '../rules/read-criteria.js';
@@ -13,7 +13,7 @@ import {
   sharedScore,
   unjudged,
   unscored,
-} from '../scoring.js';
+} from '../score/scoring.js';
 import { qualityGate, type Section } from '../shapes.js';
 import { examinedOf, faultsOf, findingsOf, knownBy, listed, sectionsOf } from './looked.js';
 import { areas, breakdown, qualityScore, strengths } from './score-sections.js';

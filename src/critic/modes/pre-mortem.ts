@@ -13,7 +13,7 @@ import {
   table,
   usersOf,
   withoutSubject,
-} from '../impact/told.js';
+} from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { severities, type Finding, type Severity } from '../shapes.js';
 

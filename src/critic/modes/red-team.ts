@@ -8,7 +8,7 @@ import type { FileFacts, Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
 import { toldRefusals } from '../impact/refusals.js';
 import { listed } from '../impact/subject.js';
-import { bullets, gravityOf, placeIn, plural, table, withoutSubject } from '../impact/told.js';
+import { bullets, gravityOf, placeIn, plural, table, withoutSubject } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { severities, type Finding } from '../shapes.js';
 

@@ -1,5 +1,5 @@
-import { atLeast, figure } from '../decimals.js';
-import { coverageMin } from '../scoring.js';
+import { atLeast, figure } from '../score/decimals.js';
+import { coverageMin } from '../score/scoring.js';
 import type { Examined } from '../mode.js';
 import type { DimensionScore, Finding } from '../shapes.js';
 import { listed, told } from './looked.js';

@@ -1,11 +1,11 @@
 import { lookAt } from '../checks/all.js';
 import { sorted } from '../finding.js';
-import { knownClaims } from '../known-claims.js';
+import { knownClaims } from '../review/known-claims.js';
 import type { Examined, Mode, Weighted } from '../mode.js';
 import { applyRules } from '../rules/apply-rules.js';
 import { readCriteria } from '../rules/read-criteria.js';
 import { readRules } from '../rules/read-rules.js';
-import { ofAspects, rulesLookedAt, scoreOf, sharedScore } from '../scoring.js';
+import { ofAspects, rulesLookedAt, scoreOf, sharedScore } from '../score/scoring.js';
 import { qualityGate, type Section } from '../shapes.js';
 import { examinedOf, faultsOf, findingsOf, sectionsOf } from './looked.js';
 import { areas, breakdown, qualityScore } from './score-sections.js';

@@ -2,7 +2,7 @@ import { lookAt } from '../checks/all.js';
 import { withoutCode } from '../checks/check.js';
 import { isDecisionRecord } from '../checks/structure.js';
 import type { Found } from '../finding.js';
-import { partAt, type MarkdownText, type Sentence } from '../markdown.js';
+import { partAt, type MarkdownText, type Sentence } from '../artifact/markdown.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { examinedOf, findingsOf, listed, sectionsOf } from './looked.js';
 

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { pathGlob } from '../../pgc/plan/path-glob.js';
-import { readMarkdown, type MarkdownText } from '../markdown.js';
+import { readMarkdown, type MarkdownText } from '../artifact/markdown.js';
 import type { RuleFile } from '../mode.js';
 import { criticLimits } from '../shapes.js';
 import { withoutCode } from '../checks/check.js';

@@ -1,4 +1,4 @@
-import { atLeast } from '../decimals.js';
+import { atLeast } from '../score/decimals.js';
 import { qualityGate, type Flag } from '../shapes.js';
 import type { Course } from './course.js';
 import type { SelectInput } from './select.js';

@@ -2,11 +2,11 @@ import path from 'node:path';
 import { systemClock } from '../../base/clock.js';
 import { newId } from '../../base/ids.js';
 import type { Config } from '../../config/config.js';
-import { History, isIteration } from '../history.js';
-import { judge } from '../judge.js';
+import { History, isIteration } from '../cycle/history.js';
+import { judge } from '../score/judge.js';
 import type { Mode, ModeInput } from '../mode.js';
-import type { ExaminedBy } from '../report.js';
-import { Reviews, type ReviewsParts } from '../reviews.js';
+import type { ExaminedBy } from '../review/report.js';
+import { Reviews, type ReviewsParts } from '../review/reviews.js';
 import { selectFor } from '../select/select.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Budget } from '../../model/budget.js';
@@ -92,7 +92,7 @@ function engineOf({ model }: Config, env: NodeJS.ProcessEnv): Engine {
   const connect = async (): Promise<Chat> =>
     new (await import('../../model/chat.js')).Chat(model, { env });
   return async (mode, input, tokensMax, spent) => {
-    const { examineByModel } = await import('../model-engine.js');
+    const { examineByModel } = await import('../model/model-engine.js');
     const budget = new Budget(tokensMax, spent);
     const chat = await (loaded ??= connect());
     return examineByModel(mode, input, chat, { budget, newMark: () => newId('data') });

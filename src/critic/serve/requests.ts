@@ -1,7 +1,12 @@
 import type { Client } from '../../client/client.js';
 import type { Incoming } from '../../client/responder.js';
-import { criticMessages, critiqueProgress, type CriticList, type CriticRow } from '../messages.js';
-import { shownAmong, type ArtifactName } from '../artifact-name.js';
+import {
+  criticMessages,
+  critiqueProgress,
+  type CriticList,
+  type CriticRow,
+} from '../review/messages.js';
+import { shownAmong, type ArtifactName } from '../artifact/artifact-name.js';
 import { qualityGate } from '../shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Critic } from './open-critic.js';

@@ -4,7 +4,7 @@ import {
   type Finding,
   type Verdict,
 } from '../../critic/shapes.js';
-import { trendOf } from '../../critic/tracking.js';
+import { trendOf } from '../../critic/cycle/tracking.js';
 
 /** The part of a finding that is kept with the task. */
 export type TaskFinding = Pick<

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { standingAfter, type Standing } from '../../critic/cycle.js';
-import { roundOf } from '../../critic/cycle-verdict.js';
+import { standingAfter, type Standing } from '../../critic/cycle/cycle.js';
+import { roundOf } from '../../critic/cycle/cycle-verdict.js';
 import {
   qualityGate,
   type Criticality,
@@ -9,7 +9,7 @@ import {
   type Finding,
   type PersonJudgement,
 } from '../../critic/shapes.js';
-import { disputedIn, findingsOf } from '../../critic/tracking.js';
+import { disputedIn, findingsOf } from '../../critic/cycle/tracking.js';
 import { trendText, type TaskFinding, type TaskIteration } from '../life/task-iteration.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
 import { hasEffects, type DelegatedTask, type TaskFailure } from '../../delegation/task/shapes.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderHistory } from '../../../src/render/critique-history.js';
-import { trackingOf } from '../../../src/critic/tracking.js';
+import { trackingOf } from '../../../src/critic/cycle/tracking.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
 
 const tracking = trackingOf('docs/one.md', 0.92, [

@@ -7,7 +7,7 @@ import {
   readContext,
   requestOf,
   type PsContext,
-} from '../../../src/critic/context-file.js';
+} from '../../../src/critic/orchestration/context-file.js';
 import { modeNames } from '../../../src/critic/strategies.js';
 
 const whole = `# A review

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { standingAfter } from '../../../src/critic/cycle.js';
+import { standingAfter } from '../../../src/critic/cycle/cycle.js';
 import {
   cycleMachine,
   type CycleEvent,
   type CycleInput,
-} from '../../../src/critic/cycle.machine.js';
-import { roundOf } from '../../../src/critic/cycle-verdict.js';
+} from '../../../src/critic/cycle/cycle.machine.js';
+import { roundOf } from '../../../src/critic/cycle/cycle-verdict.js';
 import { start, stateName, step, type Snapshot } from '../../../src/machine/step.js';
 import { critiqueOf, findingOf, roundWith } from '../../support/critiques.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atLeast, figure, shortFigure } from '../../../src/critic/decimals.js';
+import { atLeast, figure, shortFigure } from '../../../src/critic/score/decimals.js';
 
 test.each([0.91999, 0.919_999_999, 0.9195, 0.849_99])(
   '%d is not shown as a score that passes',

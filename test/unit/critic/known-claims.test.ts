@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmAsJudge } from '../../../src/critic/modes/llm-as-judge.js';
 import { standard } from '../../../src/critic/modes/standard.js';
-import type { TreeGround } from '../../../src/critic/tree-ground.js';
+import type { TreeGround } from '../../../src/critic/artifact/tree-ground.js';
 import { inputOf, reportOf } from '../../support/critic.js';
 import { groundIn } from '../../support/ground.js';
 import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';

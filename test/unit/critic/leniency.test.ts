@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ceilingFlags, flagHealthOf, leniencyFlags } from '../../../src/critic/leniency.js';
+import { ceilingFlags, flagHealthOf, leniencyFlags } from '../../../src/critic/score/leniency.js';
 
 const codes = (
   scores: (number | null)[],

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { linesOf, markdownLimits, partAt, readMarkdown } from '../../../src/critic/markdown.js';
+import {
+  linesOf,
+  markdownLimits,
+  partAt,
+  readMarkdown,
+} from '../../../src/critic/artifact/markdown.js';
 import { criticLimits } from '../../../src/critic/shapes.js';
 
 const page = `---

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { criticMessages, critiqueProgress } from '../../../src/critic/messages.js';
+import { criticMessages, critiqueProgress } from '../../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest, ModeReport } from '../../../src/critic/shapes.js';
 
 const report: ModeReport = {

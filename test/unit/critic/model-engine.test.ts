@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingOf } from '../../../src/critic/finding.js';
-import { examineByModel } from '../../../src/critic/model-engine.js';
-import type { ModelAnswer, ToldFinding } from '../../../src/critic/model-answer.js';
+import { examineByModel } from '../../../src/critic/model/model-engine.js';
+import type { ModelAnswer, ToldFinding } from '../../../src/critic/model/model-answer.js';
 import type { Mode, ModeInput } from '../../../src/critic/mode.js';
 import { constitutional } from '../../../src/critic/modes/constitutional.js';
 import { judgeDimensions, llmAsJudge } from '../../../src/critic/modes/llm-as-judge.js';

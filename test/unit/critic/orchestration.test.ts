@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OrchestrationFile } from '../../../src/critic/orchestration-file.js';
-import { runOrchestration, type OrchestrationParts } from '../../../src/critic/orchestration.js';
+import { OrchestrationFile } from '../../../src/critic/orchestration/orchestration-file.js';
+import {
+  runOrchestration,
+  type OrchestrationParts,
+} from '../../../src/critic/orchestration/orchestration.js';
 import type { Critique, CritiqueRequest } from '../../../src/critic/shapes.js';
-import { reportOf } from '../../../src/critic/report.js';
+import { reportOf } from '../../../src/critic/review/report.js';
 import { judgeNothing, selectionOf } from '../../support/reviews.js';
 
 const source = `# Who plans this: the architects.

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import type { CritiqueProgress } from '../../../src/critic/messages.js';
-import type { ExaminedBy } from '../../../src/critic/report.js';
+import type { CritiqueProgress } from '../../../src/critic/review/messages.js';
+import type { ExaminedBy } from '../../../src/critic/review/report.js';
 import type { ModeInput } from '../../../src/critic/mode.js';
-import { pipelineContext } from '../../../src/critic/pipeline-context.js';
-import { reviewLimits, Reviews, type ReviewsParts } from '../../../src/critic/reviews.js';
+import { pipelineContext } from '../../../src/critic/review/pipeline-context.js';
+import { reviewLimits, Reviews, type ReviewsParts } from '../../../src/critic/review/reviews.js';
 import type { Critique, CritiqueRequest, Finding } from '../../../src/critic/shapes.js';
 import type { ModeName } from '../../../src/critic/strategies.js';
 import { reportKey } from '../../../src/store/keys.js';

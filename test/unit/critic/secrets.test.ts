@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { reportOf } from '../../../src/critic/report.js';
-import { secretsOutOf, withoutSecrets } from '../../../src/critic/secrets.js';
+import { reportOf } from '../../../src/critic/review/report.js';
+import { secretsOutOf, withoutSecrets } from '../../../src/critic/artifact/secrets.js';
 import { findingOf } from '../../support/critiques.js';
 
 const token = `ghp_${'a1B2'.repeat(9)}`;

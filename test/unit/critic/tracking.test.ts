@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { atLeast, difference, exceeds } from '../../../src/critic/decimals.js';
+import { atLeast, difference, exceeds } from '../../../src/critic/score/decimals.js';
 import {
   findingsOf,
   isPlateau,
   periodOf,
   trackingOf,
   trendOf,
-} from '../../../src/critic/tracking.js';
+} from '../../../src/critic/cycle/tracking.js';
 import { critiqueOf, findingOf } from '../../support/critiques.js';
 
 const traced = (scores: (number | null)[]) =>

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { findingOf } from '../../../src/critic/finding.js';
 import { judgeDimensions } from '../../../src/critic/modes/llm-as-judge.js';
 import { standardDimensions } from '../../../src/critic/modes/standard.js';
-import { scoreOf } from '../../../src/critic/scoring.js';
+import { scoreOf } from '../../../src/critic/score/scoring.js';
 import type { ModeReport, Score } from '../../../src/critic/shapes.js';
-import { verdictOf } from '../../../src/critic/verdict.js';
+import { verdictOf } from '../../../src/critic/score/verdict.js';
 import { reportOf } from '../../support/critic.js';
 
 function scored(all: number, own: Record<string, number | null> = {}): Score {

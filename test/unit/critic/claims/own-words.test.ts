@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
-import type { TreeGround } from '../../../../src/critic/tree-ground.js';
+import type { TreeGround } from '../../../../src/critic/artifact/tree-ground.js';
 import { inputOf } from '../../../support/critic.js';
 import { groundIn } from '../../../support/ground.js';
 import { indexedTree, type IndexedTree } from '../../../support/indexed-tree.js';

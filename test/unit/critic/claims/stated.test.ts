@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Examined } from '../../../../src/critic/mode.js';
 import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
 import type { ContextVector } from '../../../../src/critic/shapes.js';
-import type { TreeGround } from '../../../../src/critic/tree-ground.js';
+import type { TreeGround } from '../../../../src/critic/artifact/tree-ground.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { AnalysedTree } from '../../../support/ground.js';
 

@@ -14,7 +14,7 @@ import {
   rpnOf,
   severityOf,
 } from '../../../../src/critic/impact/rating.js';
-import { testsOf, usersOf } from '../../../../src/critic/impact/told.js';
+import { testsOf, usersOf } from '../../../../src/critic/impact/phrases.js';
 import type { CallSite } from '../../../../src/pgc/shapes.js';
 import { failingTree, type FailingTree } from '../modes/failing-tree.js';
 

@@ -1,0 +1,174 @@
+import { codec, critic, type Codec } from '../../wire/codec.js';
+import type {
+  Critique,
+  CritiqueRequest,
+  DimensionScore,
+  ModeReport,
+  PersonJudgement,
+  QualityTracking,
+  Score,
+  TrackedIteration,
+} from '../shapes.js';
+import type { ModeName } from '../strategies.js';
+
+/** The service under which a critic answers. */
+export const criticService = 'critic';
+export const criticRole = 'critic';
+
+export interface CritiqueProgress {
+  id: string;
+  /** Modes that are over, of so many. */
+  done: number;
+  total: number;
+  /** Null: it has begun, or goes on after a restart. */
+  report: ModeReport | null;
+  next: ModeName | '';
+}
+
+export interface Ratification {
+  judgement: PersonJudgement;
+  by: string;
+  text: string;
+  at_ms: number;
+  critique: string;
+}
+
+export interface ArtifactHistory {
+  tracking: QualityTracking;
+  /** Where its cycle stands. */
+  state: string;
+  why: string;
+  needs_person: boolean;
+  ratifications: Ratification[];
+}
+
+export interface CriticListQuery {
+  after: string;
+  limit: number;
+}
+
+/** One artifact, by its path where no other has the same, else with its tree: its last review, or the one under way. */
+export interface CriticRow {
+  artifact: string;
+  iteration: number;
+  score: number | null;
+  threshold: number;
+  state: string;
+  needs_person: boolean;
+  done: number;
+  total: number;
+  at_ms: number;
+  critique: string;
+}
+
+export interface CriticList {
+  rows: CriticRow[];
+  more: boolean;
+}
+
+export interface RatifyRequest {
+  artifact: string;
+  judgement: PersonJudgement;
+  text: string;
+  /** Whom it is said for; the critic keeps beside it who said it. */
+  by: string;
+  /** Of which review; empty: the last one. */
+  critique: string;
+}
+
+/** What is said to a critic. `critique` tells after every mode how far it is; see `critiqueProgress`. */
+export const criticMessages = {
+  critique: {
+    type: 'critic.critique',
+    request: mended(codec<CritiqueRequest>(critic.CritiqueRequest), mendRequest),
+    answer: mended(codec<Critique>(critic.Critique), mendCritique),
+  },
+  history: {
+    type: 'critic.history',
+    request: codec<{ artifact: string }>(critic.HistoryQuery),
+    answer: mended(codec<ArtifactHistory>(critic.History), mendHistory),
+  },
+  list: {
+    type: 'critic.list',
+    request: codec<CriticListQuery>(critic.CriticListQuery),
+    answer: mended(codec<CriticList>(critic.CriticList), ({ rows, more }) => ({
+      rows: rows.map(withScore),
+      more,
+    })),
+  },
+  ratify: {
+    type: 'critic.ratify',
+    request: codec<RatifyRequest>(critic.RatifyRequest),
+    answer: mended(codec<ArtifactHistory>(critic.History), mendHistory),
+  },
+} as const;
+
+export const critiqueProgress = mended(
+  codec<CritiqueProgress>(critic.CritiqueProgress),
+  (progress) => ({
+    ...progress,
+    report: absent(progress.report) ? null : mendReport(progress.report),
+  }),
+);
+
+/** What is absent on the wire is null in the JSON, not missing. */
+function mended<T extends object>(inner: Codec<T>, mend: (value: T) => T): Codec<T> {
+  return {
+    encode: (value) => inner.encode(value),
+    decode: (bytes) => mend(inner.decode(bytes)),
+  };
+}
+
+function mendRequest({
+  artifact,
+  context,
+  rules,
+  handed = [],
+  ...request
+}: CritiqueRequest): CritiqueRequest {
+  return {
+    ...request,
+    artifact: absent(artifact) ? { path: '', text: '' } : withName(artifact),
+    rules: rules.map(withName),
+    context: absent(context) ? {} : context,
+    ...(handed.length > 0 && { handed: handed.map(mendReport) }),
+  };
+}
+
+function mendCritique(critique: Critique): Critique {
+  return { ...withScore(critique), reports: critique.reports.map(mendReport) };
+}
+
+function mendReport({ claims, ...report }: ModeReport): ModeReport {
+  const score = absent(report.score) ? null : mendScore(report.score);
+  return { ...report, score, ...(absent(claims) ? {} : { claims }) };
+}
+
+function mendScore(score: Score): Score {
+  return { ...withScore(score), dimensions: score.dimensions.map(withScore<DimensionScore>) };
+}
+
+function mendHistory(history: ArtifactHistory): ArtifactHistory {
+  const { tracking } = history;
+  return {
+    ...history,
+    tracking: { ...tracking, iterations: tracking.iterations.map(mendIteration) },
+  };
+}
+
+function mendIteration(each: TrackedIteration): TrackedIteration {
+  return { ...withScore(each), improvement_delta: each.improvement_delta ?? null };
+}
+
+function withName<T extends { named?: string }>({ named = '', ...rest }: T) {
+  return { ...rest, ...(named !== '' && { named }) };
+}
+
+function withScore<T extends { score: number | null }>(value: T): T {
+  return { ...value, score: value.score ?? null };
+}
+
+// What a codec calls a message may be none, whatever its type says.
+function absent(value: object | null | undefined): value is null | undefined {
+  return value === null || value === undefined;
+}

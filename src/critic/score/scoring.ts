@@ -1,0 +1,108 @@
+import { atLeast } from './decimals.js';
+import type { Aspect, Checked } from '../checks/check.js';
+import type { EarlierReport, Weighted } from '../mode.js';
+import type { DimensionScore, Score, Severity } from '../shapes.js';
+import type { Judged } from '../rules/apply-rules.js';
+
+/** Of the weight of all dimensions; with less judged there is no score. */
+export const coverageMin = 0.6;
+/** A dimension at or below it is a critical fault by itself. */
+export const dimensionCritical = 0.5;
+/** Things looked at in one dimension: of fewer no share is told. */
+const lookedMin = 3;
+const evidenceMax = 3;
+
+/** What a dimension reaches at most with such a fault (bands of the S-014 template: critical, major, minor). */
+const capOf: Readonly<Record<Severity, number>> = {
+  critical: 0.5,
+  major: 0.84,
+  minor: 0.91,
+  note: 1,
+};
+
+/** Modes that score. What they said is told to no judge. */
+const scoring: ReadonlySet<string> = new Set(['llm-as-judge', 'standard']);
+
+/** Whatever a judge may know of what was said before it: nothing that scores. */
+export function unscored(before: readonly EarlierReport[]): EarlierReport[] {
+  return before.filter(({ mode }) => !scoring.has(mode));
+}
+
+/** A dimension of which nobody says anything. */
+export function unjudged({ name, weight }: Weighted, why: string): DimensionScore {
+  return { name, weight, score: null, why, evidence: [] };
+}
+
+/**
+ * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at nobody has seen
+ * whether it is good, and there is no score: the faults are findings all the same.
+ */
+export function sharedScore(
+  { name, weight }: Weighted,
+  checked: readonly Checked[],
+  nothing: string,
+): DimensionScore {
+  const looked = checked.reduce((sum, each) => sum + each.looked, 0);
+  const faults = checked.flatMap((each) => each.faults);
+  const cap = Math.min(1, ...faults.map(({ severity }) => capOf[severity]));
+  const evidence = faults
+    .slice(0, evidenceMax)
+    .map(({ rule, place, text }) => `${rule}, line ${place?.line_start ?? 0}: ${text}`);
+  if (looked < lookedMin) return unjudged({ name, weight }, nothing);
+  const wrong = checked.reduce(
+    (sum, each) => sum + Math.min(each.looked, each.wrong ?? each.faults.length),
+    0,
+  );
+  const counts = checked
+    .filter((each) => each.looked > 0)
+    .map(
+      (each) =>
+        `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
+    );
+  const score = Math.min((looked - wrong) / looked, cap);
+  return {
+    name,
+    weight,
+    score,
+    why: counts.join('; '),
+    evidence: [...evidence, ...counts].slice(0, evidenceMax),
+  };
+}
+
+export function ofAspects(checked: readonly Checked[], ...aspects: Aspect[]): Checked[] {
+  return checked.filter(({ aspect }) => aspects.includes(aspect));
+}
+
+/** Rules as something that was looked at. */
+export function rulesLookedAt(judged: readonly Judged[], aspect: Aspect, what: string): Checked {
+  const seen = judged.filter(({ verdict }) => verdict === 'met' || verdict === 'broken');
+  const faults = seen
+    .filter(({ verdict }) => verdict === 'broken')
+    .map(({ rule, line, why }) => ({
+      ...{ rule: 'CRITERION_UNMET', severity: 'major' as const, words: rule.id },
+      text: `${rule.text}: ${why}.`,
+      ...{ remedy: 'Meet it, or have it withdrawn.', place: { line_start: line, line_end: line } },
+    }));
+  return { aspect, what, looked: seen.length, faults };
+}
+
+/** Weighted mean of what was judged, unrounded; null where that is less than `coverageMin` of it. */
+export function scoreOf(dimensions: readonly DimensionScore[]): Score {
+  let coverage = 0;
+  let sum = 0;
+  for (const { weight, score } of dimensions) {
+    if (score === null) continue;
+    coverage += weight;
+    sum += weight * score;
+  }
+  const judged = plain(coverage);
+  const score = atLeast(judged, coverageMin) ? plain(sum / coverage) : null;
+  return { score, coverage: judged, dimensions: [...dimensions] };
+}
+
+/** Binary fractions of tenths do not add up exactly; what is in their 16th digit is no score, and decides nothing. */
+function plain(value: number): number {
+  return Number(value.toPrecision(digits));
+}
+
+const digits = 12;

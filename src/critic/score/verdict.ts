@@ -1,0 +1,106 @@
+import { atLeast, figure } from './decimals.js';
+import { judgeDimensions } from '../modes/llm-as-judge.js';
+import { standardDimensions } from '../modes/standard.js';
+import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
+import { qualityGate, type ModeReport, type Score, type Verdict } from '../shapes.js';
+import type { ModeName } from '../strategies.js';
+
+export interface Ruling {
+  verdict: Verdict;
+  /** Recomputed; null: nothing was scored, or too little. */
+  score: number | null;
+  /** In a sentence. */
+  why: string;
+  /** A person has to look at it before anything goes on. */
+  needsPerson: boolean;
+}
+
+/** A review that scored this little after so many iterations is for a person (S-014 template, step 5). */
+const escalateBelow = 0.5;
+const escalateFrom = 3;
+
+/**
+ * What a review comes to. PASS from the threshold on, REVISE from `qualityGate.conditional` up to it, REJECTED below,
+ * each compared unrounded. A dimension at or below .50, and a critical finding of any mode, make REVISE of a PASS.
+ * `advisory`: modes whose findings a person weighs.
+ */
+export function verdictOf(
+  reports: readonly ModeReport[],
+  threshold: number,
+  iteration: number,
+  iterationsMax: number,
+  advisory: ReadonlySet<ModeName> = new Set(),
+): Ruling {
+  const aborted = reports.find(({ abort }) => abort !== '');
+  if (aborted !== undefined) {
+    const why = `${aborted.mode} ended the review: ${aborted.abort}`;
+    return { verdict: 'ABORTED', score: null, why, needsPerson: true };
+  }
+  // The last judge is the one that knew most.
+  const judged = reports.findLast(({ score }) => score !== null);
+  const { score, dimensions, note } = recomputed(judged);
+  if (score === null) return { verdict: 'UNSCORED', score, why: note, needsPerson: true };
+  const said = `${figure(score)} against ${figure(threshold)}${note}`;
+  const conditional = Math.min(qualityGate.conditional, threshold);
+  const band: Verdict = atLeast(score, threshold)
+    ? 'PASS'
+    : atLeast(score, conditional)
+      ? 'REVISE'
+      : 'REJECTED';
+  const obstacle = band === 'PASS' ? obstacleOf(reports, dimensions, advisory) : undefined;
+  const verdict = obstacle === undefined ? band : 'REVISE';
+  const unrun = reports.filter(({ status }) => status === 'failed' || status === 'skipped');
+  const missing =
+    unrun.length === 0 ? '' : `; not done: ${unrun.map(({ mode }) => mode).join(', ')}`;
+  const isLast = verdict !== 'PASS' && iteration >= iterationsMax;
+  const isHopeless = !atLeast(score, escalateBelow) && iteration >= escalateFrom;
+  return {
+    verdict,
+    score,
+    why: `${said}${obstacle === undefined ? '' : `; ${obstacle}`}${missing}`,
+    needsPerson: isLast || isHopeless || unrun.length > 0,
+  };
+}
+
+/** By our weights and our arithmetic: what a judge adds up itself does not count. */
+function recomputed(
+  report: ModeReport | undefined,
+): Pick<Score, 'score' | 'dimensions'> & { note: string } {
+  if (report?.score == null) return { score: null, dimensions: [], note: 'nothing was scored' };
+  const rubric = report.mode === 'standard' ? standardDimensions : judgeDimensions;
+  const dimensions = rubric.map(({ name, weight }) => {
+    const its = report.score?.dimensions.find((each) => each.name === name);
+    const score = its?.score ?? null;
+    const isScore = score !== null && score >= 0 && score <= 1;
+    return { name, weight, score: isScore ? score : null, why: '', evidence: [] };
+  });
+  const { score, coverage } = scoreOf(dimensions);
+  const judged = `${figure(coverage)} of the weight was judged`;
+  if (score === null) {
+    const note = `${judged}, at least ${figure(coverageMin)} is needed for a score`;
+    return { score, dimensions, note };
+  }
+  const isSame = report.score.score !== null && Math.abs(report.score.score - score) < sameWithin;
+  const wrong = isSame
+    ? ''
+    : `; the report says ${figure(report.score.score ?? 0)}, which its dimensions do not add up to`;
+  return { score, dimensions, note: `${coverage < 1 - sameWithin ? `; ${judged}` : ''}${wrong}` };
+}
+
+const sameWithin = 1e-9;
+
+function obstacleOf(
+  reports: readonly ModeReport[],
+  dimensions: Score['dimensions'],
+  advisory: ReadonlySet<ModeName>,
+): string | undefined {
+  const low = dimensions.find(({ score }) => score !== null && atLeast(dimensionCritical, score));
+  if (low !== undefined) return `${low.name} is ${figure(low.score ?? 0)}, which is critical`;
+  const open = reports
+    .filter(({ mode }) => !advisory.has(mode))
+    .flatMap(({ findings }) => findings)
+    .filter(({ severity, is_hard }) => severity === 'critical' || is_hard);
+  const [first] = open;
+  if (first === undefined) return undefined;
+  return `${open.length} critical findings are open, the first: ${first.rule} of ${first.mode}`;
+}
