@@ -86,7 +86,7 @@ const packages = {
   zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote)/|src/base/zod\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
-  'markdown-it': '^src/critic/markdown\\.ts$',
+  'markdown-it': '^src/critic/artifact/markdown\\.ts$',
   '@modelcontextprotocol': '^services/mcp/',
   'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',

@@ -4,30 +4,26 @@ import type { Finding } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 import { changeOf, type Change } from './change.js';
 import { leftBehind } from './dependents.js';
-import { exposedIn } from './exposed.js';
 import { lossesIn } from './lost.js';
 import { lossKinds, type Loss, type LossKind } from './loss.js';
 import { Quotes } from './quote.js';
 
-/** Which mode tells what: each asks another question of the same change. */
+/** Which mode reports which kind: each asks another question of the same change. */
 const modeOf: Readonly<Record<LossKind, ModeName>> = {
   // How it fails.
-  'left-held': 'fmea',
-  'freed-used': 'fmea',
   'lock-lost': 'fmea',
   'result-unchecked': 'fmea',
   'release-lost': 'fmea',
   'await-lost': 'fmea',
   'handler-lost': 'fmea',
-  // What somebody else notices, and late.
+  // What other code notices, and late.
   'name-gone': 'pre-mortem',
   'arguments-left': 'pre-mortem',
   'field-gone': 'pre-mortem',
-  'error-untold': 'pre-mortem',
-  // Ways in, and defences.
+  'error-lost': 'pre-mortem',
+  // Entry points, and defences.
   'weakness-new': 'red-team',
-  'secret-told': 'red-team',
-  'environment-given': 'red-team',
+  'secret-logged': 'red-team',
   'check-lost': 'red-team',
   // What was guaranteed.
   'assertion-lost': 'inversion',
@@ -48,14 +44,14 @@ function lossesOf(change: Change, input: ModeInput): Promise<Loss[]> {
   const before = known.get(change);
   if (before !== undefined) return before;
   const found = leftBehind(change, input).then((left) => {
-    const all = [...left, ...exposedIn(change), ...lossesIn(change)];
+    const all = [...left, ...lossesIn(change)];
     return all.sort((one, other) => lossKinds.indexOf(one.kind) - lossKinds.indexOf(other.kind));
   });
   if (!input.signal.aborted) known.set(change, found);
   return found;
 }
 
-/** What the artifact changes of the tree's version of it, as far as it is for this mode to tell. */
+/** What the artifact changes in the tree's version of it, as far as this mode reports it. */
 export async function changeFindings(mode: ModeName, input: ModeInput): Promise<Finding[]> {
   if (input.signal.aborted) return [];
   const change = await changeOf(input);
@@ -70,7 +66,7 @@ export async function changeFindings(mode: ModeName, input: ModeInput): Promise<
         rule: `${prefixes[mode] ?? ''}_${kind.replaceAll('-', '_').toUpperCase()}`,
         ...{ severity, text, remedy, words },
         place: { line_start: line, line_end },
-        evidence: await quotes.ofTree(places, { [change.path]: change.before.view.text }),
+        evidence: await quotes.ofTree(places, { [change.path]: change.before.code.text }),
       }),
     );
   }

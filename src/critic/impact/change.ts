@@ -1,28 +1,29 @@
 import { BusError } from '../../errors/bus-error.js';
+import { CodeReader } from '../../pgc/mine/code-reader.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
 import { matchedLines } from './line-match.js';
-import { versionsOf, type Unit, type Version } from './version.js';
+import { versionOf, type Unit, type Version } from './unit.js';
 
-/** Of the lines of the tree's version so many must have stayed: else it is another text, and everything in it is new. */
+/** With fewer lines of the tree's version kept it is another text, and everything in it is new. */
 const keptShareMin = 0.4;
 
 /** A function before and after. */
 export interface Pair {
   before: Unit;
   after: Unit;
-  /** It uses something that this change imports: what it no longer does itself may be done there. */
+  /** It uses a name that this change imports: what it no longer does itself may be done there. */
   isHandedOver: boolean;
 }
 
-/** An artifact that is a source file of the tree, and no longer what the tree has; or it is, and no longer what was committed. */
+/** An artifact that is a source file of the tree, and differs from what the tree has, or from what was committed. */
 export interface Change {
   path: string;
   before: Version;
   after: Version;
-  /** Functions that both have, and what stands outside of all. */
+  /** Functions that both have, and what stands outside of all functions. */
   pairs: Pair[];
-  /** Too much of it is new to tell what was lost of the old. */
+  /** Too much of it is new to compare functions. */
   isRewritten: boolean;
   /** A line of the tree's version that the artifact does not have, 1-based. */
   isRemoved(line: number): boolean;
@@ -36,8 +37,8 @@ const remembered = 4;
 const known = new WeakMap<Ground, Map<string, Promise<Change | undefined>>>();
 
 /**
- * What an artifact changes of the file that the tree has under its path; undefined: it changes none, is that very file and was committed so, or
- * no source that is read here. The same for all modes of a review. Throws what the ground throws.
+ * What an artifact changes in the file that the tree has under its path; undefined: it changes nothing, or its language
+ * is not parsed. All modes of a review get the same. Throws what the ground throws.
  */
 export function changeOf(
   input: Pick<ModeInput, 'artifact' | 'ground'>,
@@ -49,51 +50,53 @@ export function changeOf(
   const key = `${artifact.path}\0${artifact.digest}`;
   const before = cache.get(key);
   if (before !== undefined) return before;
-  const change = compared(artifact, ground);
+  const change = compare(artifact, ground);
   const [oldest] = cache.keys();
   if (cache.size >= remembered && oldest !== undefined) cache.delete(oldest);
   cache.set(key, change);
-  // Asked again, it may be read.
+  // The next attempt may be able to read it.
   change.catch(() => cache.delete(key));
   return change;
 }
 
-async function compared(
+async function compare(
   { path, text }: ModeInput['artifact'],
   ground: Ground,
 ): Promise<Change | undefined> {
   const inTree = await ground.read(path);
   if (inTree === undefined) return undefined;
-  const its = inTree === text ? await ground.committed(path) : inTree;
-  if (its === undefined || its === text) return undefined;
-  const versions = await mined(path, [its, text]);
-  const [before, after] = versions ?? [];
-  if (before === undefined || after === undefined) return undefined;
-  return changeBetween(path, before, after);
+  const earlier = inTree === text ? await ground.committed(path) : inTree;
+  return earlier === undefined || earlier === text ? undefined : changeFrom(path, earlier, text);
 }
 
-/** What cannot be parsed is compared with nothing. */
-async function mined(path: string, texts: readonly string[]): Promise<Version[] | undefined> {
+/** Undefined: a version cannot be parsed. */
+export async function changeFrom(
+  path: string,
+  earlier: string,
+  later: string,
+): Promise<Change | undefined> {
+  await using reader = new CodeReader();
   try {
-    return await versionsOf(path, texts);
+    const before = await versionOf(reader, path, earlier);
+    const after = await versionOf(reader, path, later);
+    if (before === undefined || after === undefined) return undefined;
+    return changeBetween(path, before, after);
   } catch (error) {
     if (error instanceof BusError) return undefined;
     throw error;
   }
 }
 
-export function changeBetween(path: string, before: Version, after: Version): Change {
-  const lines = before.view.lines.map((line) => line.trim());
-  const match = matchedLines(
-    lines,
-    after.view.lines.map((line) => line.trim()),
-  );
+function changeBetween(path: string, before: Version, after: Version): Change {
+  const [old, current] = [before, after].map(({ code }) => code.lines.map((line) => line.trim()));
+  const lines = old ?? [];
+  const match = matchedLines(lines, current ?? []);
   const kept = new Set(match);
-  const told = lines.filter((line) => line.length > 1).length;
+  const solid = lines.filter((line) => line.length > 1).length;
   const stayed = lines.filter((line, at) => line.length > 1 && match[at] !== undefined).length;
   return {
     ...{ path, before, after, pairs: pairsOf(before, after) },
-    isRewritten: stayed < told * keptShareMin,
+    isRewritten: stayed < solid * keptShareMin,
     isRemoved: (line) => match[line - 1] === undefined,
     isAdded: (line) => !kept.has(line - 1),
     lineAfter(line) {
@@ -101,7 +104,7 @@ export function changeBetween(path: string, before: Version, after: Version): Ch
         const place = match[at];
         // Behind the last line before it that is still there.
         if (place !== undefined)
-          return Math.min(place + (at === line - 1 ? 1 : 2), after.view.lines.length);
+          return Math.min(place + (at === line - 1 ? 1 : 2), after.code.lines.length);
       }
       return 1;
     },
@@ -109,69 +112,43 @@ export function changeBetween(path: string, before: Version, after: Version): Ch
 }
 
 function pairsOf(before: Version, after: Version): Pair[] {
-  const imported = (version: Version): Set<string> =>
-    new Set(
-      version.facts.imports.flatMap(({ names }) =>
-        names.map((name) => name.split(':').at(-1) ?? name),
-      ),
-    );
-  const known = imported(before);
-  const fresh = [...imported(after)].filter((name) => !known.has(name));
-  const pairs = paired(before.units, after.units);
-  return [...pairs, ...dissolved(before.units, pairs)].map((pair) => ({
+  const known = importedBy(before);
+  const fresh = [...importedBy(after)].filter((name) => !known.has(name));
+  return pairUnits(before.units, after.units).map((pair) => ({
     ...pair,
-    isHandedOver: pair.after.key !== '' && fresh.some((name) => pair.after.used.has(name)),
+    isHandedOver: pair.after.key !== '' && fresh.some((name) => pair.after.names.has(name)),
   }));
 }
 
-type Plain = Pick<Pair, 'before' | 'after'>;
-
-/** What is gone, and who called it does by himself now: what it did besides is lost there. */
-function dissolved(before: readonly Unit[], pairs: readonly Plain[]): Plain[] {
-  const kept = new Set(pairs.map((pair) => pair.before));
-  return before.flatMap((unit) => {
-    if (kept.has(unit) || unit.symbol?.exported === true || unit.name === '') return [];
-    const callers = pairs.filter(
-      (pair) =>
-        isCalledIn(pair.before, unit) &&
-        !pair.after.names.has(unit.name) &&
-        unit.calls.some(({ name }) => calls(pair.after, name) && !calls(pair.before, name)),
-    );
-    return callers.slice(0, 1).map((pair) => ({ before: unit, after: pair.after }));
-  });
-}
-
-function calls(unit: Unit, name: string): boolean {
-  return unit.calls.some((call) => call.name === name);
-}
-
-/** And waits for it, if there is anything to wait for. */
-function isCalledIn(caller: Unit, { name, awaits }: Unit): boolean {
-  return caller.calls.some(
-    (call) => call.name === name && (awaits.length === 0 || call.isAwaited || !call.isUnused),
+function importedBy({ code }: Version): Set<string> {
+  return new Set(
+    code.facts.imports.flatMap(({ names }) => names.map((name) => name.split(':').at(-1) ?? name)),
   );
 }
 
-/** By name; a function whose name is gone and most of whose calls stand in a new one has been renamed. */
-function paired(before: readonly Unit[], after: readonly Unit[]): Plain[] {
+/** By name; a function whose name is gone and most of whose names stand in a new one has been renamed. */
+function pairUnits(
+  before: readonly Unit[],
+  after: readonly Unit[],
+): Pick<Pair, 'before' | 'after'>[] {
   const byKey = new Map(after.map((unit) => [unit.key, unit]));
   const keys = new Set(before.map(({ key }) => key));
   const fresh = new Set(after.filter(({ key }) => !keys.has(key)));
   return before.flatMap((unit) => {
     const same = byKey.get(unit.key);
     if (same !== undefined) return [{ before: unit, after: same }];
-    const heir = [...fresh].find((each) => isHeir(unit, each));
+    const heir = [...fresh].find((each) => isRenamed(unit, each));
     if (heir === undefined) return [];
     fresh.delete(heir);
     return [{ before: unit, after: heir }];
   });
 }
 
-const heirShareMin = 0.6;
-const heirNamesMin = 4;
+const sharedNamesMin = 0.6;
+const namesMin = 4;
 
-function isHeir({ names, key }: Unit, other: Unit): boolean {
-  if (key === '' || other.key === '' || names.size < heirNamesMin) return false;
-  const shared = [...names].filter((name) => other.names.has(name)).length;
-  return shared >= names.size * heirShareMin && shared >= other.names.size * heirShareMin;
+function isRenamed({ names, key }: Unit, other: Unit): boolean {
+  if (key === '' || other.key === '' || names.size < namesMin) return false;
+  const shared = [...names.keys()].filter((name) => other.names.has(name)).length;
+  return shared >= names.size * sharedNamesMin && shared >= other.names.size * sharedNamesMin;
 }

@@ -1,15 +1,15 @@
 import { BusError } from '../../errors/bus-error.js';
 import type { SymbolFact } from '../../pgc/format/facts.js';
+import { CodeReader, type SourceCode } from '../../pgc/mine/code-reader.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import type { ModeInput } from '../mode.js';
 import type { Change } from './change.js';
 import { impactLimits } from './impact.js';
 import type { Loss } from './loss.js';
-import { listed } from './subject.js';
-import { plural } from './phrases.js';
-import { versionsOf, type Unit, type Version } from './version.js';
+import { listed, plural } from './phrases.js';
+import type { Unit } from './unit.js';
 
-/** Names of one change that the index is asked about, and files of users that are read. */
+/** Names of one change that the index is asked about, and files of users that are parsed. */
 const namesMax = 24;
 const filesMax = 24;
 const citedMax = 4;
@@ -22,61 +22,46 @@ interface Place {
 }
 
 /**
- * What others in the tree still use as it was: names that are gone, parameters that are other ones, fields that a result
- * no longer has. Nothing where the index cannot be asked.
+ * What the rest of the tree still uses as it was: names that are gone, parameters that changed, fields that a result no
+ * longer has. Nothing where the index cannot be asked.
  */
 export async function leftBehind(change: Change, input: Input): Promise<Loss[]> {
-  const asking = new Asking(input, change.path);
+  await using reader = new CodeReader();
+  const users = new Users(input, change.path, reader);
   const found: Loss[] = [];
-  for (const symbol of goneOf(change).slice(0, namesMax)) {
-    const users = await asking.usersOf(symbol);
-    if (users.length > 0) found.push(gone(change, symbol, users));
+  for (const symbol of goneFrom(change).slice(0, namesMax)) {
+    const places = await users.of(symbol);
+    if (places.length > 0) found.push(nameGone(change, symbol, places));
   }
   for (const { before, after } of change.pairs) {
     if (before.symbol === undefined || after.symbol === undefined) continue;
     if (parametersOf(before) !== parametersOf(after)) {
-      const left = await asking.callsThat(
+      const left = await users.callsWith(
         before,
         (given) => !fits(after, given) && fits(before, given),
       );
       if (left.length > 0) found.push(argumentsLeft(change, before, after, left));
     }
-    for (const field of fieldsGone(change, before, after)) {
-      const users = await asking.readersOf(before, field);
-      if (users.length > 0) found.push(fieldGone(change, before, field, users));
+    for (const field of fieldsGone(before, after)) {
+      const places = await users.readersOf(before, field.name);
+      if (places.length > 0) found.push(fieldGone(change, before, field, places));
     }
   }
   return found;
 }
 
-const nameless = new Set(['section', 'import', 'module']);
+const notOffered = new Set(['section', 'import', 'module']);
 
-/** `exports.name = …` and `module.exports = { name, … }`. */
-function offeredBy({ view }: Version): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [, name = ''] of view.code.matchAll(/\bexports\.([\w$]{1,80})\s{0,9}=(?!=)/g))
-    names.add(name);
-  for (const [, list = ''] of view.code.matchAll(
-    /\bmodule\.exports\s{0,9}=\s{0,9}\{([^{}]{1,8000})\}/g,
-  ))
-    for (const [, name = ''] of list.matchAll(/(?:^|,)\s*([\w$]{1,80})(?=\s*(?:[,:]|$))/g))
-      names.add(name);
-  return names;
-}
-
-/** Names that other files may use, and the artifact does not define. */
-function goneOf({ before, after, pairs }: Change): SymbolFact[] {
-  const [were, are] = [offeredBy(before), offeredBy(after)];
-  const isTaken = ({ name, container }: SymbolFact): boolean =>
-    container === '' && were.has(name) && !are.has(name);
+/** Exported definitions that the artifact does not have. */
+function goneFrom({ before, after, pairs }: Change): SymbolFact[] {
   const keyOf = ({ container, name }: SymbolFact): string => `${container}.${name}`;
-  const offered = new Set(after.facts.symbols.filter(({ exported }) => exported).map(keyOf));
-  const containers = new Set(after.facts.symbols.map(({ name }) => name));
+  const offered = new Set(after.code.facts.symbols.filter(({ exported }) => exported).map(keyOf));
+  const containers = new Set(after.code.facts.symbols.map(({ name }) => name));
   const gone = new Map<string, SymbolFact>();
-  for (const symbol of before.facts.symbols) {
+  for (const symbol of before.code.facts.symbols) {
     const { name, container, exported, kind } = symbol;
-    if (!exported || nameless.has(kind) || name === '' || gone.has(keyOf(symbol))) continue;
-    // What goes with its class is told of its class.
+    if (!exported || notOffered.has(kind) || name === '' || gone.has(keyOf(symbol))) continue;
+    // A member that goes with its class is reported with the class.
     const isLeft = container !== '' && !containers.has(container);
     const isKept = pairs.some(
       (pair) =>
@@ -84,92 +69,82 @@ function goneOf({ before, after, pairs }: Change): SymbolFact[] {
         pair.after.name === name &&
         pair.after.symbol?.exported === true,
     );
-    if (isTaken(symbol) || (!offered.has(keyOf(symbol)) && !isLeft && !isKept))
-      gone.set(keyOf(symbol), symbol);
+    if (!offered.has(keyOf(symbol)) && !isLeft && !isKept) gone.set(keyOf(symbol), symbol);
   }
   return [...gone.values()];
 }
 
-class Asking {
-  readonly #texts = new Map<string, Promise<string | undefined>>();
+/** Users of definitions of one file, in the rest of the tree. */
+class Users {
+  readonly #files = new Map<string, Promise<SourceCode | undefined>>();
   #importers: Promise<string[]> | undefined;
 
   constructor(
     readonly input: Input,
     readonly path: string,
+    readonly reader: CodeReader,
   ) {}
 
-  /** Calls in other files; of what nobody can call, lines that name it in files that use this one. */
-  async usersOf({ name, kind, container }: SymbolFact): Promise<Place[]> {
-    const sites = await this.#calls(this.#reference(container, name), name, container !== '');
+  /** Calls in other files; of what cannot be called, imports of its name. */
+  async of({ name, kind, container }: SymbolFact): Promise<Place[]> {
+    const sites = await this.#calls(name, container);
     const others = sites.filter(({ file_path }) => file_path !== this.path);
     if (others.length > 0) return others.map(({ file_path, line }) => ({ path: file_path, line }));
     if (container !== '' || /^(?:struct|field|enumerator)$/.test(kind)) return [];
-    return this.#naming(name);
+    return this.#importsOf(name);
   }
 
   /** Calls outside of the artifact whose number of arguments `isLeft`. */
-  async callsThat({ symbol, name }: Unit, isLeft: (given: number) => boolean): Promise<Place[]> {
-    if (symbol === undefined) return [];
-    const sites = await this.#calls(
-      this.#reference(symbol.container, name),
-      name,
-      symbol.container !== '',
-    );
+  async callsWith({ symbol, name }: Unit, isLeft: (given: number) => boolean): Promise<Place[]> {
     const left: Place[] = [];
-    for (const { file_path, line, kind } of sites.slice(0, filesMax * 2)) {
-      if (file_path === this.path || kind === 'slot') continue;
-      const given = await this.#givenAt(file_path, line, name);
-      if (given !== undefined && isLeft(given)) left.push({ path: file_path, line });
+    const sites = await this.#calls(name, symbol?.container ?? '');
+    for (const { file_path: path, line, kind } of sites.slice(0, filesMax * 2)) {
+      if (path === this.path || kind === 'slot') continue;
+      const code = await this.#parsed(path);
+      const call = code?.parts.calls.find((each) => each.name === name && each.line === line);
+      if (call === undefined || call.arguments.some((each) => each.startsWith('...'))) continue;
+      if (isLeft(call.arguments.length)) left.push({ path, line });
     }
     return left;
   }
 
-  /** Lines in files of callers that take a field of this name, from something or apart. */
+  /** Lines in files of callers that read a property of this name. */
   async readersOf({ symbol, name }: Unit, field: string): Promise<Place[]> {
     if (symbol === undefined || symbol.container !== '' || field.length < fieldCharsMin) return [];
-    const sites = await this.#calls(this.#reference(symbol.container, name), name, false);
+    const sites = await this.#calls(name, '');
     const paths = new Set(sites.map(({ file_path }) => file_path));
     paths.delete(this.path);
-    const its = escapedName(field);
-    const use = new RegExp(
-      `[\\w)\\]]\\??\\.${its}(?![\\w$(])|[{,]\\s*${its}\\s*(?:,|\\}|$)|^\\s*${its},?\\s*$`,
-    );
     const found: Place[] = [];
     for (const path of [...paths].slice(0, filesMax)) {
-      const at = ((await this.#text(path)) ?? '').split('\n').findIndex((line) => use.test(line));
-      if (at >= 0) found.push({ path, line: at + 1 });
+      const [line] = (await this.#parsed(path))?.parts.reads.get(field) ?? [];
+      if (line !== undefined) found.push({ path, line });
     }
     return found;
   }
 
-  #reference(container: string, name: string): string {
-    return `${this.path}#${container === '' ? '' : `${container}.`}${name}`;
-  }
-
-  async #calls(place: string, name: string, isMember: boolean): Promise<CallSite[]> {
+  async #calls(name: string, container: string): Promise<CallSite[]> {
+    const isMember = container !== '';
+    const place = `${this.path}#${isMember ? `${container}.` : ''}${name}`;
     const answer = await this.#ask((questions, options) => questions.callers(place, options));
     const sites = (answer?.callers ?? []).filter(({ kind }) => kind !== 'slot' || !isMember);
     if (!isMember || !sites.some(({ kind }) => kind === 'member')) return sites;
-    // Of a member only the name is known: where others define it too, nobody knows whose is called.
+    // A call of a member has only its name: where other classes define it too, either may be meant.
     const all = await this.#ask((questions, options) => questions.callers(name, options));
-    const its = (all?.definitions ?? []).filter(({ declaration }) => !declaration);
-    return its.length > 1 ? sites.filter(({ kind }) => kind !== 'member') : sites;
+    const defined = (all?.definitions ?? []).filter(({ declaration }) => !declaration);
+    return defined.length > 1 ? sites.filter(({ kind }) => kind !== 'member') : sites;
   }
 
-  /** Lines of files that use this one and take the name from it. */
-  async #naming(name: string): Promise<Place[]> {
-    const stem = escapedName((this.path.split('/').at(-1) ?? '').replace(/\.\w+$/, ''));
-    const from = `['"](?:[^'"\\n]{0,200}/)?${stem}(?:\\.\\w{1,4})?['"]`;
-    const list = `\\{[^{}]{0,4000}?(?<![\\w$])${escapedName(name)}(?![\\w$])[^{}]{0,4000}\\}`;
-    const taking = new RegExp(`${list}\\s*(?:from\\s*|=\\s*require\\s*\\(\\s*)${from}`);
+  /** Imports of the name from this file. */
+  async #importsOf(name: string): Promise<Place[]> {
+    const stem = stemOf(this.path);
     const found: Place[] = [];
     for (const path of await (this.#importers ??= this.#users())) {
-      const text = (await this.#text(path)) ?? '';
-      const at = taking.exec(text);
-      if (at === null) continue;
-      const within = at[0].search(new RegExp(`(?<![\\w$])${escapedName(name)}(?![\\w$])`));
-      found.push({ path, line: text.slice(0, at.index + within).split('\n').length });
+      const code = await this.#parsed(path);
+      const line = code?.facts.imports.find(
+        ({ target, names }) =>
+          stemOf(target) === stem && names.some((each) => each.split(':')[0] === name),
+      )?.line;
+      if (line !== undefined) found.push({ path, line });
     }
     return found;
   }
@@ -181,24 +156,21 @@ class Asking {
     return [...new Set(paths)].filter((path) => path !== this.path).slice(0, filesMax);
   }
 
-  async #givenAt(path: string, line: number, name: string): Promise<number | undefined> {
-    const text = await this.#text(path);
-    if (text === undefined) return undefined;
-    const lines = text.split('\n').slice(line - 1, line - 1 + patternLines);
-    const [version] = (await versionsOf(path, [lines.join('\n')])) ?? [];
-    const call = version?.units
-      .flatMap(({ calls }) => calls)
-      .find((each) => each.name === name && each.line === 1);
-    return call === undefined || call.given.some((each) => each.startsWith('...'))
-      ? undefined
-      : call.given.length;
+  #parsed(path: string): Promise<SourceCode | undefined> {
+    let code = this.#files.get(path);
+    if (code === undefined) this.#files.set(path, (code = this.#parse(path)));
+    return code;
   }
 
-  #text(path: string): Promise<string | undefined> {
-    let text = this.#texts.get(path);
-    if (text === undefined)
-      this.#texts.set(path, (text = this.input.ground?.read(path) ?? Promise.resolve(undefined)));
-    return text;
+  async #parse(path: string): Promise<SourceCode | undefined> {
+    const text = await this.input.ground?.read(path);
+    if (text === undefined || this.input.signal.aborted) return undefined;
+    try {
+      return await this.reader.read(path, text);
+    } catch (error) {
+      if (error instanceof BusError) return undefined;
+      throw error;
+    }
   }
 
   async #ask<T>(
@@ -224,11 +196,10 @@ function isOver(signal: AbortSignal): boolean {
 
 /** A shorter name may be anything. */
 const fieldCharsMin = 4;
-/** Lines of a call. */
-const patternLines = 16;
 
-function escapedName(name: string): string {
-  return name.replace(/[^\w]/g, '\\$&');
+/** `./store.js`, `src/store.ts` → store. */
+function stemOf(path: string): string {
+  return (path.split('/').at(-1) ?? path).replace(/\.\w+$/, '');
 }
 
 function parametersOf({ symbol }: Unit): string {
@@ -239,52 +210,19 @@ function parametersOf({ symbol }: Unit): string {
 function fits(unit: Unit, given: number): boolean {
   const total = Number(/params:(\d+)/.exec(unit.symbol?.signature ?? '')?.[1] ?? -1);
   const list = parametersOf(unit);
-  if (total < 0 || /\.\.\./.test(list)) return true;
+  if (total < 0 || list.includes('...')) return true;
   const optional = (list.match(/[\w}\]]\?\s*:|[^=!<>]=[^=>]/g) ?? []).length;
   return given <= total && given >= total - optional;
 }
 
-/** Fields of the object literals that it returned, and of none that it returns now. */
-function fieldsGone(change: Change, before: Unit, after: Unit): string[] {
-  if (change.after.view.family !== 'es') return [];
-  const old = fieldsOf(before);
-  const now = new Set(fieldsOf(after));
-  if (now.size === 0 || /return\{(?:[^{}]*,)?\.\.\.(?!\{)/.test(after.packed)) return [];
-  return old.filter((field) => !now.has(field));
-}
+type Field = Unit['returned'][number]['fields'][number];
 
-/** Of one function, and of each of them. */
-const literalsMax = 200;
-const literalCharsMax = 20_000;
-
-/** Names at the top of each literal that is returned, and of literals that are spread in it. */
-function fieldsOf({ packed }: Unit): string[] {
-  const fields: string[] = [];
-  for (const { index } of [...packed.matchAll(/return\{/g)].slice(0, literalsMax)) {
-    let depth = 0;
-    let isBegin = true;
-    const stop = Math.min(packed.length, index + literalCharsMax);
-    for (let at = index + 'return'.length; at < stop; at += 1) {
-      const sign = packed.charAt(at);
-      if (packed.startsWith('...{', at) && depth === 1) {
-        at += 3;
-        isBegin = true;
-      } else if ('([{'.includes(sign)) {
-        depth += 1;
-        isBegin = depth === 1;
-      } else if (')]}'.includes(sign)) {
-        // The brace of what was spread closes nothing that was counted.
-        if (sign === '}' && depth === 1 && /^[,}]/.test(packed.charAt(at + 1))) continue;
-        if ((depth -= 1) <= 0) break;
-      } else if (sign === ',') isBegin = depth === 1;
-      else if (isBegin) {
-        const [, name] = /^([A-Za-z_$][\w$]*)(?=[:,}])/.exec(packed.slice(at, at + 80)) ?? [];
-        if (name !== undefined) fields.push(name);
-        isBegin = false;
-      }
-    }
-  }
-  return fields;
+/** Keys of the object literals that it returned, and of none that it returns now. */
+function fieldsGone(before: Unit, after: Unit): Field[] {
+  const now = new Set(after.returned.flatMap(({ fields }) => fields.map(({ name }) => name)));
+  if (now.size === 0 || after.returned.some(({ isOpen }) => isOpen)) return [];
+  const gone = before.returned.flatMap(({ fields }) => fields.filter(({ name }) => !now.has(name)));
+  return [...new Map(gone.map((each) => [each.name, each])).values()];
 }
 
 function sitesOf(places: readonly Place[]): string {
@@ -298,7 +236,7 @@ function lossOf(
   change: Change,
   line: number,
   users: readonly Place[],
-  part: Pick<Loss, 'kind' | 'unit' | 'text' | 'remedy' | 'words'>,
+  part: Pick<Loss, 'kind' | 'text' | 'remedy' | 'words'>,
 ): Loss {
   const at = change.lineAfter(line);
   return {
@@ -307,39 +245,32 @@ function lossOf(
   };
 }
 
-function gone(change: Change, { name, line_start }: SymbolFact, users: readonly Place[]): Loss {
+function nameGone(change: Change, { name, line_start }: SymbolFact, users: readonly Place[]): Loss {
+  const verb = users.length === 1 ? 'uses' : 'use';
   return lossOf(change, line_start, users, {
-    ...{ kind: 'name-gone', unit: name, words: `gone ${name}` },
-    text: `\`${name}\` is no longer there for others, and ${plural(users.length, 'place')} of the tree still ${users.length === 1 ? 'uses' : 'use'} it: ${sitesOf(users)}.`,
-    remedy: `Change those with it, or leave \`${name}\` until nobody uses it.`,
+    ...{ kind: 'name-gone', words: `gone ${name}` },
+    text: `\`${name}\` is no longer exported, and ${plural(users.length, 'place')} of the tree still ${verb} it: ${sitesOf(users)}.`,
+    remedy: `Change those with it, or keep \`${name}\` until they are changed.`,
   });
 }
 
 function argumentsLeft(change: Change, before: Unit, after: Unit, users: readonly Place[]): Loss {
+  const verb = users.length === 1 ? 'does' : 'do';
   return {
     ...lossOf(change, before.line, users, {
-      ...{ kind: 'arguments-left', unit: before.name, words: `parameters ${before.key}` },
-      text: `\`${after.name}\` takes other parameters now, ${parametersOf(after)} for ${parametersOf(before)}, and ${plural(users.length, 'call')} outside of this file ${users.length === 1 ? 'does' : 'do'} not fit them: ${sitesOf(users)}.`,
-      remedy: 'Change those calls with it, or keep what they give.',
+      ...{ kind: 'arguments-left', words: `parameters ${before.key}` },
+      text: `\`${after.name}\` takes ${parametersOf(after)} now instead of ${parametersOf(before)}, and ${plural(users.length, 'call')} outside of this file ${verb} not fit: ${sitesOf(users)}.`,
+      remedy: 'Change those calls with it, or keep accepting what they pass.',
     }),
     ...{ line: after.line, line_end: after.line },
   };
 }
 
-function fieldGone(
-  change: Change,
-  { name, line }: Unit,
-  field: string,
-  users: readonly Place[],
-): Loss {
-  const { view } = change.before;
-  const use = new RegExp(`(?<![\\w$.])${field}(?![\\w$])`);
-  const at = view.lines.findIndex(
-    (each, index) => index >= line && change.isRemoved(index + 1) && use.test(each),
-  );
-  return lossOf(change, at < 0 ? line : at + 1, users, {
-    ...{ kind: 'field-gone', unit: name, words: `field ${name} ${field}` },
-    text: `What \`${name}\` gives has no \`${field}\` any more, and ${plural(users.length, 'caller')} still ${users.length === 1 ? 'takes' : 'take'} it: ${sitesOf(users)}.`,
-    remedy: `Give \`${field}\` again, or change those who take it.`,
+function fieldGone(change: Change, { name }: Unit, field: Field, users: readonly Place[]): Loss {
+  const verb = users.length === 1 ? 'reads' : 'read';
+  return lossOf(change, field.line, users, {
+    ...{ kind: 'field-gone', words: `field ${name} ${field.name}` },
+    text: `The result of \`${name}\` has no \`${field.name}\` any more, and ${plural(users.length, 'calling file')} still ${verb} it: ${sitesOf(users)}.`,
+    remedy: `Return \`${field.name}\` again, or change its readers.`,
   });
 }

@@ -1,14 +1,17 @@
 import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
+import type { HandlerPart } from '../../pgc/mine/code-parts.js';
+import type { SourceCode } from '../../pgc/mine/code-reader.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import {
   impactLimits,
   type Component,
   type Fact,
-  type FileFacts,
+  type FileKnowledge,
   type FileHistory,
   type Reach,
 } from './impact.js';
+import { hasWord, releaseWords } from './name-words.js';
 import type { Definition, Subject } from './subject.js';
 
 /** What stands in a function within a function is of the inner one alone. */
@@ -24,23 +27,26 @@ export function ofInnermost(components: readonly Component[]): void {
     );
     const isOwn = (line: number): boolean =>
       !inner.some((each) => line >= each.line && line <= each.line_end);
-    outer.gaps = outer.gaps.filter((each) => isOwn(each.line_start));
-    outer.effects = outer.effects.filter((each) => isOwn(each.line));
-    outer.refusals = outer.refusals.filter((each) => isOwn(each.line));
+    outer.emptyHandlers = outer.emptyHandlers.filter((each) => isOwn(each.line));
+    outer.errors = outer.errors.filter((each) => isOwn(each.line));
     outer.threats = outer.threats.filter((each) => isOwn(each.line));
   }
 }
 
-/** The index knows the lines of the tree; those of the artifact are where the same line stands there, once. */
-export function moveTo(text: string, tree: string, components: Component[]): void {
-  const [lines, before] = [text.split('\n'), tree.split('\n')];
-  for (const [at, each] of [...components.entries()].reverse()) {
-    const its = before[each.line - 1] ?? '';
-    const line = its.trim() === '' ? -1 : lines.indexOf(its);
-    if (line < 0 || lines.includes(its, line + 1)) components.splice(at, 1);
-    else Object.assign(each, { line: line + 1, line_end: each.line_end + line + 1 - each.line });
-  }
+/** Where a definition of the tree stands in an artifact that differs from it; undefined: not there, or several have its name. */
+export function movedTo(
+  code: SourceCode | undefined,
+  { symbol, kind }: Pick<Definition, 'symbol' | 'kind'>,
+): Lines | undefined {
+  const found = (code?.facts.symbols ?? []).filter(
+    (each) => each.name === symbol && each.kind === kind && !each.declaration,
+  );
+  const [only] = found;
+  if (only === undefined || found.length > 1) return undefined;
+  return { line: only.line_start, line_end: only.line_end };
 }
+
+type Lines = Pick<Definition, 'line' | 'line_end'>;
 
 /** Rules of O2 that say that a place protects. */
 export const protects: ReadonlySet<string> = new Set([
@@ -72,27 +78,41 @@ export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean):
   };
 }
 
-const branching = /\b(?:if|for|while|case|catch|except|elif|match)\b|&&|\|\||\?(?![.?:,;)>])/g;
+/** Handlers that drop an error. What only releases something may fail: no caller can do anything about it. */
+export function emptyHandlersIn({ parts }: SourceCode): HandlerPart[] {
+  return parts.handlers.filter(({ isEmpty, tried }) => {
+    const last = tried.at(-1) ?? '';
+    return isEmpty && !hasWord(last, releaseWords);
+  });
+}
 
+/** `inTree`: by the lines of the index. `inArtifact`: by those of the text that was parsed. */
 export function factsIn(
-  file: FileFacts | undefined,
-  { line: from, line_end: to }: Pick<Definition, 'line' | 'line_end'>,
+  file: FileKnowledge | undefined,
+  inTree: Lines,
+  inArtifact = inTree,
 ): Pick<
   Component,
-  'branches' | 'gaps' | 'effects' | 'refusals' | 'threats' | 'checks' | 'givesErrors'
+  'branches' | 'emptyHandlers' | 'errors' | 'threats' | 'checks' | 'returnsErrors'
 > {
-  const isIn = (line: number): boolean => line >= from && line <= to;
-  const view = file?.view;
-  const code = view?.code.slice(view.offsetOf(from), view.offsetOf(to + 1));
+  const { language, parts } = file?.code ?? {};
+  const isParsed = (line: number): boolean => isWithin(line, inArtifact);
+  const errors = parts?.errors.filter((each) => isParsed(each.line)) ?? [];
   return {
-    branches: code === undefined ? undefined : 1 + (code.match(branching)?.length ?? 0),
-    gaps: file?.gaps.filter((each) => isIn(each.line_start)) ?? [],
-    effects: file?.effects.filter((each) => isIn(each.line)) ?? [],
-    refusals: file?.refusals.filter((each) => isIn(each.line)) ?? [],
-    threats: file?.threats.filter((each) => isIn(each.line)) ?? [],
-    checks: file?.checks.filter((each) => isIn(each.line)) ?? [],
-    givesErrors: view?.family === 'c' && /\breturn\s{1,4}-(?:E[A-Z]+|1)\b/.test(code ?? ''),
+    branches: parts === undefined ? undefined : 1 + parts.decisions.filter(isParsed).length,
+    emptyHandlers:
+      file?.code === undefined
+        ? []
+        : emptyHandlersIn(file.code).filter((each) => isParsed(each.line)),
+    errors,
+    threats: file?.threats.filter((each) => isWithin(each.line, inTree)) ?? [],
+    checks: file?.checks.filter((each) => isWithin(each.line, inTree)) ?? [],
+    returnsErrors: (language === 'c' || language === 'cpp') && errors.length > 0,
   };
+}
+
+function isWithin(line: number, { line: from, line_end: to }: Lines): boolean {
+  return line >= from && line <= to;
 }
 
 export function usesOf(sites: readonly CallSite[]): Pick<Component, 'ignoring' | 'using'> {

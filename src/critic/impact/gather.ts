@@ -4,15 +4,13 @@ import type { AskingOptions } from '../../lattice/questions.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
-import { codeViewOf, familyOf, type CodeView } from './code-view.js';
-import { effectsIn } from './effects.js';
-import { gapsIn } from './gaps.js';
+import { CodeReader, codeLanguageOf, type SourceCode } from '../../pgc/mine/code-reader.js';
 import {
   alikeOf,
   factsIn,
   filesOf,
   historyOf,
-  moveTo,
+  movedTo,
   ofInnermost,
   protects,
   reachOf,
@@ -22,11 +20,10 @@ import {
   impactLimits,
   type Component,
   type Fact,
-  type FileFacts,
+  type FileKnowledge,
   type Impact,
   type Reach,
 } from './impact.js';
-import { refusalsIn } from './refusals.js';
 import { subjectOfDocument, subjectOfSource, type Subject } from './subject.js';
 
 /** Artifacts whose impact is remembered of one ground: the modes of a review ask one after the other. */
@@ -57,27 +54,42 @@ export async function impactOf(
 }
 
 /** What the text alone shows. */
-function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Impact {
-  const view = codeViewOf(artifact.path, artifact.text);
-  const file = { ...nothingOf(artifact.path), ...(view && readIn(view)) };
+async function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Promise<Impact> {
+  await using reader = new CodeReader();
+  const code = await parsed(reader, artifact.path, artifact.text);
   return {
-    ...{ isCode: view !== undefined, isSame: false, components: [], named: new Map() },
-    files: view === undefined ? [] : [file],
+    ...{ isCode: codeLanguageOf(artifact.path) !== undefined, components: [], named: new Map() },
+    files: code === undefined ? [] : [{ ...nothingOf(artifact.path), code }],
     hasTests: false,
-    unable: ['to ask who uses this code, what reaches it and which tests do: there is no index'],
+    unable: ['to find the users, entry points and tests of this code: there is no index'],
   };
 }
 
-function nothingOf(path: string): FileFacts {
+function nothingOf(path: string): FileKnowledge {
   return {
-    ...{ path, view: undefined, gaps: [], effects: [], refusals: [], threats: [], exposures: [] },
-    ...{ isExposed: false, isWide: false, surfaces: [], defences: [], checks: [], parameters: [] },
-    ...{ history: undefined, coChanges: [] },
+    ...{ path, code: undefined, threats: [], exposures: [], isExposed: false, isWide: false },
+    ...{ surfaces: [], defences: [], checks: [], history: undefined, coChanges: [] },
   };
 }
 
-function readIn(view: CodeView): Pick<FileFacts, 'view' | 'gaps' | 'effects' | 'refusals'> {
-  return { view, gaps: gapsIn(view), effects: effectsIn(view), refusals: refusalsIn(view) };
+/** A text that cannot be parsed is one of which nothing is known. */
+async function parsed(
+  reader: CodeReader,
+  path: string,
+  text: string | undefined,
+): Promise<SourceCode | undefined> {
+  if (text === undefined) return undefined;
+  try {
+    return await reader.read(path, text);
+  } catch (error) {
+    if (error instanceof BusError) return undefined;
+    throw error;
+  }
+}
+
+/** Its functions are called by their only name. */
+function isC(path: string): boolean {
+  return /^(?:c|cpp)$/.test(codeLanguageOf(path) ?? '');
 }
 
 /** The questions about one artifact, each once. */
@@ -92,22 +104,23 @@ class Gathering {
   ) {}
 
   async of({ artifact }: Pick<ModeInput, 'artifact'>): Promise<Impact> {
-    const isCode = familyOf(artifact.path) !== undefined;
-    const its = await this.#read(artifact.path);
-    const isSame = its === artifact.text;
+    await using reader = new CodeReader();
+    const isCode = codeLanguageOf(artifact.path) !== undefined;
+    const inTree = await this.#read(artifact.path);
+    const isSame = inTree === artifact.text;
+    const code = await parsed(reader, artifact.path, inTree);
     const subject = isCode
-      ? await subjectOfSource(artifact, this.ground, this.#ask)
+      ? await subjectOfSource(artifact, code, this.#ask, this.ground)
       : await subjectOfDocument(artifact, this.ground, this.#ask);
-    const files = await this.#files(subject, isCode ? artifact : undefined);
+    const files = await this.#files(reader, subject, isCode ? artifact : undefined);
     const reached = await this.#reaches(subject, isCode);
     await this.#learn(files);
-    const components = this.#components(subject, files, isCode, reached);
+    const components = this.#components(subject, files, reached, { isCode, isSame });
     await this.#uses(components);
     await this.#namesakes(components);
-    if (isCode && !isSame) moveTo(artifact.text, its ?? '', components);
     const paths = await this.ground.paths();
     return {
-      ...{ isCode, isSame, components, files, named: subject.named },
+      ...{ isCode, components, files, named: subject.named },
       hasTests: paths.some((path) => testPath.test(path)),
       unable: [...subject.unable, ...this.#unable(subject, isCode && !isSame)],
     };
@@ -158,26 +171,26 @@ class Gathering {
   }
 
   async #files(
+    reader: CodeReader,
     subject: Subject,
     artifact: { path: string; text: string } | undefined,
-  ): Promise<FileFacts[]> {
-    const files: FileFacts[] = [];
+  ): Promise<FileKnowledge[]> {
+    const files: FileKnowledge[] = [];
     for (const path of filesOf(subject).slice(0, impactLimits.files)) {
       const text = artifact?.path === path ? artifact.text : await this.#read(path);
-      const view = text === undefined ? undefined : codeViewOf(path, text);
-      files.push({ ...nothingOf(path), ...(view && readIn(view)) });
+      files.push({ ...nothingOf(path), code: await parsed(reader, path, text) });
     }
     return files;
   }
 
   /** What overlays say of the files, after what is cheaper has been asked. */
-  async #learn(files: readonly FileFacts[]): Promise<void> {
+  async #learn(files: readonly FileKnowledge[]): Promise<void> {
     for (const file of files) Object.assign(file, await this.#security(file.path));
     const few = files.slice(0, impactLimits.overlayFiles);
     for (const file of few) Object.assign(file, await this.#overlays(file.path));
   }
 
-  async #security(path: string): Promise<Partial<FileFacts>> {
+  async #security(path: string): Promise<Partial<FileKnowledge>> {
     const answer = await this.#ask((options) =>
       this.ground.questions.securityBlastRadius({ symbol: path }, options),
     );
@@ -187,7 +200,7 @@ class Gathering {
     return { threats, exposures: data_exposure, isExposed: exposed, isWide: wide };
   }
 
-  async #overlays(path: string): Promise<Partial<FileFacts>> {
+  async #overlays(path: string): Promise<Partial<FileKnowledge>> {
     const quoted = `path="${path.replaceAll('"', '\\"')}"`;
     const security = await this.#facts(`O2[${quoted}]`, path);
     const history = await this.#facts(`O3[rule=history, ${quoted}]`, path);
@@ -195,7 +208,6 @@ class Gathering {
       surfaces: security.filter(({ rule }) => rule.startsWith('surface-')),
       defences: security.filter(({ rule }) => protects.has(rule)),
       checks: await this.#facts(`O6[${quoted}]`, path),
-      parameters: await this.#facts(`O5[${quoted}]`, path),
       history: historyOf(history),
       coChanges: await this.#facts(`O3[rule=co-change, ${quoted}]`, path),
     };
@@ -248,26 +260,32 @@ class Gathering {
 
   #components(
     subject: Subject,
-    files: readonly FileFacts[],
-    isCode: boolean,
+    files: readonly FileKnowledge[],
     reached: ReadonlyMap<string, Reach>,
+    { isCode, isSame }: { isCode: boolean; isSame: boolean },
   ): Component[] {
-    const of = (path: string): FileFacts | undefined => files.find((each) => each.path === path);
+    const of = (path: string): FileKnowledge | undefined =>
+      files.find((each) => each.path === path);
     const definitions = subject.definitions.slice(0, impactLimits.components);
-    const functions = definitions.map((definition): Component => {
-      const { file_path: path, line, line_end, symbol: name, kind, doc } = definition;
-      return {
-        ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
-        reach: reached.get(`${path}:${line}`),
-        ...factsIn(of(path), definition),
-        ...{ ignoring: [], using: 0 },
-      };
+    const functions = definitions.flatMap((definition): Component[] => {
+      const { file_path: path, symbol: name, kind, doc } = definition;
+      const place = isCode && !isSame ? movedTo(of(path)?.code, definition) : definition;
+      if (place === undefined) return [];
+      const { line, line_end } = place;
+      return [
+        {
+          ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
+          reach: reached.get(`${path}:${definition.line}`),
+          ...factsIn(of(path), definition, place),
+          ...{ ignoring: [], using: 0 },
+        },
+      ];
     });
     ofInnermost(functions);
     if (isCode) return functions;
     const room = impactLimits.components - functions.length;
     const wholes = subject.files.slice(0, room).map((path): Component => {
-      const line_end = of(path)?.view?.lines.length ?? 1;
+      const line_end = of(path)?.code?.lines.length ?? 1;
       return {
         ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, doc: '' },
         reach: reached.get(path),
@@ -295,7 +313,7 @@ class Gathering {
   async #namesakes(components: readonly Component[]): Promise<void> {
     for (const { reach, name, kind, path } of components) {
       if (reach === undefined || kind === 'file' || name === 'constructor') continue;
-      if (familyOf(path) === 'c' || (reach.tests.length > 0 && reach.consumers > 0)) continue;
+      if (isC(path) || (reach.tests.length > 0 && reach.consumers > 0)) continue;
       const answer = await this.#ask((options) => this.ground.questions.callers(name, options));
       reach.alike = alikeOf(answer?.callers ?? [], reach);
     }

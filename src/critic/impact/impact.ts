@@ -1,26 +1,24 @@
 import type { BlastNode, CriticalPath } from '../../pgc/analyse/blast-radius.js';
 import type { Exposure, Threat } from '../../pgc/analyse/security-blast-radius.js';
+import type { SourceCode } from '../../pgc/mine/code-reader.js';
+import type { HandlerPart } from '../../pgc/mine/code-parts.js';
 import type { CallSite } from '../../pgc/shapes.js';
-import type { CodeView } from './code-view.js';
-import type { Effect } from './effects.js';
-import type { Gap } from './gap.js';
-import type { Refusal } from './refusals.js';
 
-/** Ours: how much is asked about one artifact. What is beyond is said in `unable`. */
+/** Ours: how much is asked about one artifact. What lies beyond is reported in `unable`. */
 export const impactLimits = {
   /** Functions and files that are asked about. */
   components: 24,
-  /** Files that are read as a whole. */
+  /** Files that are parsed. */
   files: 12,
-  /** Of those, files of which the overlays are asked. */
+  /** Of those, files whose overlays are asked. */
   overlayFiles: 4,
-  /** With more direct users nobody looks at theirs. */
+  /** With more direct users the users of those are not asked for. */
   wide: 60,
-  /** With fewer users nobody can say what is usual. */
+  /** With fewer users nothing is usual. */
   usersMin: 4,
   /** Names of a document that are looked up. */
   names: 60,
-  /** Definitions of one name; of more nobody knows which is meant. */
+  /** Definitions of one name; a name with more is ambiguous. */
   definitions: 3,
   /** Callers, tests, places that are kept of each. */
   kept: 8,
@@ -28,11 +26,11 @@ export const impactLimits = {
   questionMs: 6_000,
   /** All of them: half of what a mode has. */
   gatherMs: 30_000,
-  /** Calls from a function to whoever is touched by a change of it. */
+  /** Calls that separate a function from the users that a change of it affects. */
   depth: 3,
 } as const;
 
-/** An item of an overlay at a place. */
+/** An item of an overlay. */
 export interface Fact {
   overlay: string;
   rule: string;
@@ -41,9 +39,9 @@ export interface Fact {
   text: string;
 }
 
-/** Who is touched when a component does not do what it should. */
+/** Who is affected when a component fails. */
 export interface Reach {
-  /** Distinct users within `impactLimits.depth` calls, tests aside. */
+  /** Distinct users within `impactLimits.depth` calls, without tests. */
   consumers: number;
   direct: number;
   /** There are more than were found. */
@@ -55,15 +53,21 @@ export interface Reach {
   /** Tests within `impactLimits.depth` calls, nearest first. */
   tests: BlastNode[];
   testsDirect: number;
-  /** Where the outside comes in and gets to it. */
+  /** Entry points from which it can be reached. */
   openings: CriticalPath[];
-  /** It is called through a table or is itself a way in: calls in the text do not tell who gets there. */
+  /** It is called through a table, or is an entry point itself: calls in the text do not show who reaches it. */
   isHeld: boolean;
-  /** Calls of a member of its name that the text does not tie to anything: they may be of it. */
+  /** Calls of a member of its name that are bound to nothing: they may call it. */
   alike: { users: CallSite[]; tests: CallSite[] };
 }
 
-/** A function, or a file as a whole, that an artifact is about. */
+/** An error that code throws or returns: `INBOX_FULL`, `TypeError`, `EINVAL`. */
+export interface ErrorPlace {
+  code: string;
+  line: number;
+}
+
+/** A function, or a whole file, that an artifact is about. */
 export interface Component {
   /** `path#name`, or the path of a file. */
   id: string;
@@ -75,49 +79,43 @@ export interface Component {
   doc: string;
   /** Undefined: the index could not be asked. */
   reach: Reach | undefined;
-  /** Decisions in its text, and one; undefined: it could not be read. */
+  /** Decisions in its text, plus one; undefined: it could not be parsed. */
   branches: number | undefined;
-  gaps: Gap[];
-  effects: Effect[];
-  refusals: Refusal[];
+  /** Handlers that catch an error and do nothing. */
+  emptyHandlers: HandlerPart[];
+  errors: ErrorPlace[];
   threats: Threat[];
-  /** Assertions, checks of locks, bounds. */
+  /** Assertions, checks of locks, bounds, and what its comments state: items of O6. */
   checks: Fact[];
-  /** Call sites outside of tests whose result is not looked at; how many look at it. */
+  /** Call sites outside of tests that ignore its result; how many use it. */
   ignoring: CallSite[];
   using: number;
-  /** Its text returns numbers of errors, as C does. */
-  givesErrors: boolean;
+  /** It returns error numbers, as C does. */
+  returnsErrors: boolean;
 }
 
 export interface FileHistory {
   commits: number;
   authors: number;
-  /** As git told it. */
+  /** As git reports it. */
   text: string;
 }
 
 /** What is known of one file that an artifact is about. */
-export interface FileFacts {
+export interface FileKnowledge {
   path: string;
-  /** Undefined: it cannot be read, or is of no language that is read here. */
-  view: CodeView | undefined;
-  gaps: Gap[];
-  effects: Effect[];
-  refusals: Refusal[];
+  /** Undefined: it cannot be read, or its language is not parsed. */
+  code: SourceCode | undefined;
   /** Of O2: weaknesses in the file itself. */
   threats: Threat[];
   exposures: Exposure[];
-  /** How grave the weaknesses are here, by its own table: exposed, wide. */
   isExposed: boolean;
   isWide: boolean;
-  /** Of O2: ways in, and what protects. */
+  /** Of O2: entry points, and what protects. */
   surfaces: Fact[];
   defences: Fact[];
   /** Of O6. */
   checks: Fact[];
-  /** Of O5: what it is configured by. */
-  parameters: Fact[];
   /** Undefined: nothing is known of it. */
   history: FileHistory | undefined;
   /** Of O3: paths that change together with it. */
@@ -128,10 +126,8 @@ export interface FileFacts {
 export interface Impact {
   /** The artifact itself is source code. */
   isCode: boolean;
-  /** The artifact stands in the tree as it was given: its lines are those of the tree. */
-  isSame: boolean;
   components: Component[];
-  files: FileFacts[];
+  files: FileKnowledge[];
   /** Names that the artifact gives, as they are written, and the components that they mean. */
   named: ReadonlyMap<string, string[]>;
   /** The tree has tests that are known as such. */
@@ -139,13 +135,13 @@ export interface Impact {
   unable: string[];
 }
 
-/** Nobody calls it in a test that was found, and nothing hides one. */
+/** No test was found that calls it, and nothing hides one. */
 export function isUntested({ reach, kind }: Component, { hasTests }: Impact): boolean {
   if (kind === 'file' || reach === undefined || !hasTests) return false;
   const { tests, isMore, isHeld, alike } = reach;
   return tests.length === 0 && !isMore && !isHeld && alike.tests.length === 0;
 }
 
-export function fileOf(impact: Impact, path: string): FileFacts | undefined {
+export function fileOf(impact: Impact, path: string): FileKnowledge | undefined {
   return impact.files.find((each) => each.path === path);
 }

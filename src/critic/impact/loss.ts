@@ -1,17 +1,15 @@
 import type { Severity } from '../shapes.js';
+import type { Change, Pair } from './change.js';
+import type { Unit, Version } from './unit.js';
 
-/**
- * What a change takes from the text of the tree, or sets beside it. Each is told by one mode, to which it belongs by what
- * the mode asks.
- */
+/** What a change takes away or adds. Each kind belongs to the mode whose question it answers. Worst first. */
 export const lossKinds = [
   // How it fails from now on.
-  ...(['left-held', 'freed-used', 'lock-lost', 'result-unchecked', 'release-lost'] as const),
-  ...(['await-lost', 'handler-lost'] as const),
-  // What is noticed late, and by others.
-  ...(['name-gone', 'arguments-left', 'field-gone', 'error-untold'] as const),
-  // Defences that were taken away, ways in that were made.
-  ...(['weakness-new', 'secret-told', 'environment-given', 'check-lost'] as const),
+  ...(['lock-lost', 'result-unchecked', 'release-lost', 'await-lost', 'handler-lost'] as const),
+  // What other code notices, and late.
+  ...(['name-gone', 'arguments-left', 'field-gone', 'error-lost'] as const),
+  // Defences that are gone, and entry points that are new.
+  ...(['weakness-new', 'secret-logged', 'check-lost'] as const),
   // Guarantees.
   ...(['assertion-lost', 'bound-lost'] as const),
   // What is taken for granted.
@@ -22,8 +20,6 @@ export type LossKind = (typeof lossKinds)[number];
 export interface Loss {
   kind: LossKind;
   severity: Severity;
-  /** The function in which it stands; empty: outside of all. */
-  unit: string;
   /** In the artifact, 1-based. */
   line: number;
   line_end: number;
@@ -34,4 +30,37 @@ export interface Loss {
   words: string;
   /** In the tree: what the artifact no longer has comes first. */
   places: { path: string; line: number; line_end?: number; symbol?: string }[];
+}
+
+/** A loss before its place is known. */
+export type LossPart = Pick<Loss, 'kind' | 'severity' | 'text' | 'remedy' | 'words'>;
+
+/** `line`, `line_end`: of the tree's version, where what is gone stood. */
+export function lossAt(
+  change: Change,
+  { before, after }: Pair,
+  { line: from, line_end: to = from }: { line: number; line_end?: number },
+  part: LossPart,
+): Loss {
+  const line = Math.min(Math.max(change.lineAfter(from), after.line), after.line_end);
+  return {
+    ...{ ...part, line, line_end: line },
+    places: [{ path: change.path, line: from, line_end: to, symbol: before.name }],
+  };
+}
+
+export function inUnit({ name }: Unit): string {
+  return name === '' ? '' : ` in \`${name}\``;
+}
+
+const quotedChars = 100;
+
+export function short(code: string): string {
+  const line = code.replace(/\s+/g, ' ').trim();
+  return line.length > quotedChars ? `${line.slice(0, quotedChars - 1)}…` : line;
+}
+
+/** Lines of a version, as they are written. */
+export function written({ code }: Version, line: number, most = 1): string {
+  return short(code.lines.slice(line - 1, line - 1 + most).join(' '));
 }

@@ -1,235 +1,284 @@
+import type { CallPart } from '../../pgc/mine/code-parts.js';
 import type { Change, Pair } from './change.js';
-import type { Loss } from './loss.js';
-import { boundish, lineWith, lossAt, named, short, written } from './lost-parts.js';
-import type { Call, Unit, Version } from './version.js';
+import { inUnit, lossAt, short, written, type Loss } from './loss.js';
+import {
+  assertWords,
+  beginsWith,
+  defenceWords,
+  errorNames,
+  hasWord,
+  isSecret,
+  lockWords,
+  logWords,
+  releaseWords,
+  reportWords,
+  wordsOf,
+} from './name-words.js';
+import { countIn, type Unit } from './unit.js';
 
-const releasing =
-  /^(?:\w+_)?(?:unlock|put|free|release|close|destroy|dispose|cancel|unregister|unsubscribe|del|remove|kill|abort|disconnect|shutdown|stop|cleanup|deinit|unmap|unref|detach|unlink|up)(?:_\w+)?$|^[kv]+z?free\w*$|^(?:close|destroy|dispose|release|remove|clear|cancel|kill|abort|stop|unsubscribe|unregister|disconnect|delete|free|off|unref|end|teardown|cleanup|unlock|detach|asyncDispose)(?=[A-Z]|$)/;
-const acquiring = /^(?:\w+_)?(?:lock|trylock|down)(?:_(?!is)\w+)?$|^(?:acquire|lock)(?=[A-Z]|$)/;
-const asserting =
-  /^#?(?:assert\w*|VM_BUG_ON\w*|BUG_ON\w*|WARN_ON\w*|lockdep_assert\w*|invariant|ensure\w*|throwIfAborted|might_sleep)$/;
-/** What makes foreign data harmless, or asks whether somebody may. */
-const defending =
-  /^#?(?:escape\w*|saniti[sz]e\w*|encode\w*|redact\w*|mask\w*|validate\w*|verify\w*|authori[sz]e\w*|printable\w*|shellWord|omit|strict|freeze|confine\w*|realpath\w*|\w*nospec|access_ok|\w*capable|security_\w+|check[A-Z_]\w*|may[A-Z]\w*)$/;
-const reporting =
-  /^(?:error|warn|fatal|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|captureException)$/;
-const handing = /^(?:err|error|e|ex|cause|reason|failure|exception)(?:$|[^\w(])/;
-const listening = /^(?:on|once|addListener|addEventListener|catch)$/;
+const listeners = new Set(['on', 'once', 'addListener', 'addEventListener']);
 
 interface CallClass {
   kind: Loss['kind'];
   severity: Loss['severity'];
-  holds: (call: Call) => boolean;
-  tell: (call: Call, code: string, where: string) => { text: string; remedy: string };
+  isOf: (call: CallPart) => boolean;
+  text: (call: CallPart, code: string, where: string) => string;
+  remedy: (call: CallPart) => string;
 }
 
 const classes: readonly CallClass[] = [
   {
-    ...{ kind: 'lock-lost', severity: 'major', holds: ({ name }) => acquiring.test(name) },
-    tell: (call, code, where) => ({
-      text: `\`${short(call.given[0] ?? call.name)}\` is no longer locked${where}: it had \`${code}\`, and what it stood before is done beside others now.`,
-      remedy: 'Take the lock again, or say what keeps others out.',
-    }),
+    ...{ kind: 'lock-lost', severity: 'major', isOf: (call) => beginsWith(call, lockWords) },
+    text: (call, code, where) =>
+      `\`${short(call.arguments[0] ?? call.name)}\` is no longer locked${where}. Before: \`${code}\`. What follows can now run at the same time as other code.`,
+    remedy: () => 'Take the lock again, or say what keeps other code out.',
   },
   {
-    ...{ kind: 'assertion-lost', severity: 'minor', holds: ({ name }) => asserting.test(name) },
-    tell: (_call, code, where) => ({
-      text: `An assertion is gone${where}: \`${code}\`. What it made sure of is not held by anything here any more.`,
-      remedy: 'Put it back, or say who makes sure of it now.',
-    }),
+    ...{ kind: 'assertion-lost', severity: 'minor', isOf: (call) => beginsWith(call, assertWords) },
+    text: (_call, code, where) => `An assertion is gone${where}. Before: \`${code}\`.`,
+    remedy: () => 'Put it back, or name the code that checks it now.',
   },
   {
-    kind: 'error-untold',
+    kind: 'error-lost',
     severity: 'major',
-    holds: ({ name, given }) =>
-      listening.test(name) && (name === 'catch' || /^['"`]error['"`]$/.test(given[0] ?? '')),
-    tell: (_call, code, where) => ({
-      text: `Nobody listens for the error any more${where}: it had \`${code}\`. An error without a listener ends the process, or is lost.`,
-      remedy: 'Listen for it again.',
-    }),
+    isOf: ({ name, arguments: [first = ''] }) =>
+      listeners.has(name) && /^['"`]error['"`]$/.test(first),
+    text: (_call, code, where) =>
+      `Nothing listens for errors any more${where}. Before: \`${code}\`. An error without a listener ends the process, or is lost.`,
+    remedy: () => 'Listen for it again.',
   },
   {
-    ...{ kind: 'handler-lost', severity: 'minor', holds: ({ name }) => name === 'allSettled' },
-    tell: (_call, code, where) => ({
-      text: `One that fails stops the others now${where}: it had \`${code}\`, which waits for all of them.`,
-      remedy: 'Wait for all of them, or say why the others need not end.',
-    }),
-  },
-  {
-    kind: 'error-untold',
+    kind: 'error-lost',
     severity: 'major',
-    holds: ({ name, given, isUnused, on }) =>
-      isHanding({ name, given, on }) && (isUnused || name === 'reject'),
-    tell: (call, code, where) => ({
-      text: `The error is no longer handed on${where}: it had \`${code}\`. Whoever waits for \`${call.name}\` waits on, and nobody learns that it failed.`,
-      remedy: `Hand it to \`${call.name}\` again.`,
-    }),
+    isOf: ({ name, receiver, arguments: [first = ''], result }) =>
+      errorNames.has(first) &&
+      !hasWord(name, reportWords) &&
+      !/\b(?:log|console|debug)/i.test(`${receiver}.${name}`) &&
+      (result === 'unused' || name === 'reject'),
+    text: (call, code, where) =>
+      `The error is no longer passed on${where}. Before: \`${code}\`. A caller that waits for \`${call.name}\` keeps waiting.`,
+    remedy: (call) => `Pass it to \`${call.name}\` again.`,
   },
   {
-    ...{ kind: 'error-untold', severity: 'minor', holds: ({ name }) => reporting.test(name) },
-    tell: (_call, code, where) => ({
-      text: `A failure is no longer reported${where}: it had \`${code}\`.`,
-      remedy: 'Report it, or say who does.',
-    }),
+    kind: 'error-lost',
+    severity: 'minor',
+    isOf: ({ name, result }) => result === 'unused' && hasWord(name, reportWords),
+    text: (_call, code, where) => `A failure is no longer reported${where}. Before: \`${code}\`.`,
+    remedy: () => 'Report it, or name the code that does.',
   },
   {
-    ...{ kind: 'check-lost', severity: 'minor' },
-    holds: ({ name, given }) => defending.test(name) || isCleaning(name, given[0] ?? ''),
-    tell: (call, code, where) => ({
-      text: `\`${call.name}\` is called once less${where}: it had \`${code}\`. What it kept out or looked at goes through there.`,
-      remedy: `Call \`${call.name}\` again, or say what makes it needless.`,
-    }),
+    ...{ kind: 'check-lost', severity: 'minor', isOf: (call) => beginsWith(call, defenceWords) },
+    text: (call, code, where) =>
+      `\`${call.name}\` is called once less${where}. Before: \`${code}\`.`,
+    remedy: (call) => `Call \`${call.name}\` again, or say what makes it needless.`,
   },
   {
-    ...{ kind: 'release-lost', severity: 'major' },
-    // Whose result is wanted gives nothing back.
-    holds: ({ name, isUnused, isAwaited }) => (isUnused || isAwaited) && releasing.test(name),
-    tell: (call, code, where) => ({
-      text: `\`${call.name}\` is called once less${where}: it had \`${code}\`. What it gave back there, or took away, stays.`,
-      remedy: `Call \`${call.name}\` on that way too, or say who does it instead.`,
-    }),
+    kind: 'release-lost',
+    severity: 'major',
+    // A call whose result is used gives nothing back.
+    isOf: (call) =>
+      (call.result === 'unused' || call.result === 'awaited') && beginsWith(call, releaseWords),
+    text: (call, code, where) =>
+      `\`${call.name}\` is called once less${where}. Before: \`${code}\`. What it released there stays.`,
+    remedy: (call) => `Call \`${call.name}\` on that path too, or name the code that does.`,
   },
 ];
 
-/** Every sign of a class is replaced; what only cuts an end off, or joins lines, defends nothing. */
-function isCleaning(name: string, what: string): boolean {
-  return name === 'replaceAll' || (name === 'replace' && /^\/.*\[.*\/\w*g\w*$/.test(what));
-}
-
-function isHanding({ name, given, on }: Pick<Call, 'name' | 'given' | 'on'>): boolean {
-  return (
-    handing.test(given[0] ?? '') &&
-    !/^(?:log|debug|trace|info|warn|error)$/.test(name) &&
-    !/log|console|debug/i.test(on)
-  );
-}
-
-/** Calls of a class of which a function makes fewer: releases, locks, assertions, reports. */
+/** Calls of a class of which a function makes fewer, and no other function of the file makes more. */
 export function callsLost(change: Change, pair: Pair): Loss[] {
   const found: Loss[] = [];
+  const { before, after } = pair;
   for (const each of classes) {
-    const old = pair.before.calls.filter(each.holds);
-    const now = pair.after.calls.filter(each.holds);
-    let most = old.length - now.length;
-    if (most <= 0) continue;
-    for (const call of old) {
+    let most = before.calls.filter(each.isOf).length - after.calls.filter(each.isOf).length;
+    for (const call of before.calls.filter(each.isOf)) {
       if (most <= 0) break;
-      if (!change.isRemoved(call.line) || stands(pair, call) || isMoved(change, call)) continue;
-      if (each.kind === 'release-lost' && isByLabel(change, pair, call)) continue;
+      const { name, line } = call;
+      const times = ({ calls }: Unit): number => calls.filter((its) => its.name === name).length;
+      if (!change.isRemoved(line) || times(after) >= times(before) || isMoved(change, name))
+        continue;
+      if (each.kind === 'release-lost' && isByLabel(pair, name)) continue;
       most -= 1;
-      // Both are gone: what was locked is told by its lock.
+      // What was locked is reported by its lock.
       if (each.kind === 'release-lost' && isOfLostLock(found, call)) continue;
-      const where = pair.before.name === '' ? '' : ` in \`${pair.before.name}\``;
-      const part = each.tell(call, written(change.before, call.line), where);
-      const { kind, severity } = each;
-      const words = `${pair.before.key} ${kind} ${call.name} ${call.given.join()}`;
-      found.push(lossAt(change, pair, call, { kind, severity, ...part, words }));
+      const code = written(change.before, line);
+      found.push(
+        lossAt(change, pair, call, {
+          ...{ kind: each.kind, severity: each.severity, remedy: each.remedy(call) },
+          text: each.text(call, code, inUnit(before)),
+          words: `${before.key} ${each.kind} ${name} ${call.arguments.join()}`,
+        }),
+      );
     }
   }
   return found;
 }
 
-/**
- * C gives back behind a label: whoever jumps there now where it was given back by hand has lost nothing. Of locks every
- * way out is walked, which tells more than how often they are unlocked.
- */
-function isByLabel({ after: { view } }: Change, { before, after }: Pair, { name }: Call): boolean {
-  if (view.family !== 'c') return false;
-  const jumps = ({ packed }: Unit): number => packed.match(/[;{})]goto/g)?.length ?? 0;
-  const isStill = after.calls.some((each) => each.name === name);
-  return isUnlocking.test(name) || (isStill && jumps(after) > jumps(before));
+/** C releases behind a label: a jump there has taken the place of a release by hand. */
+function isByLabel({ before, after }: Pair, name: string): boolean {
+  const isStill = after.calls.some((call) => call.name === name);
+  return isStill && after.jumps.length > before.jumps.length;
 }
 
-const isUnlocking = /unlock|^up(?:_|$)/;
-
-/** As many calls of its name, or the very call, are there as before. */
-function stands({ before, after }: Pair, { name }: Call): boolean {
-  return (after.made.get(name) ?? 0) >= (before.made.get(name) ?? 0);
+function isMoved({ before, after }: Change, name: string): boolean {
+  const isIt = (call: CallPart): boolean => call.name === name;
+  return countIn(after, 'calls', isIt) >= countIn(before, 'calls', isIt);
 }
 
-/** Another function of the file has gained one. */
-function isMoved({ before, after }: Change, { name }: Call): boolean {
-  return (after.made.get(name) ?? 0) >= (before.made.get(name) ?? 0);
-}
-
-function isOfLostLock(found: readonly Loss[], { name, given }: Call): boolean {
+function isOfLostLock(found: readonly Loss[], { name, arguments: given }: CallPart): boolean {
   return (
-    isUnlocking.test(name) &&
+    hasWord(name, new Set(['unlock', 'release'])) &&
     found.some(({ kind, words }) => kind === 'lock-lost' && words.endsWith(` ${given.join()}`))
   );
 }
 
-/** `catch` around what is still tried. */
-export function handlersLost(change: Change, pair: Pair): Loss[] {
-  const count = ({ packed }: Unit): number => packed.match(/\}catch(?![\w$])/g)?.length ?? 0;
-  const all = ({ units }: Version): number => units.reduce((sum, unit) => sum + count(unit), 0);
+/** Calls whose result was used, and is ignored now. */
+export function resultsLost(change: Change, pair: Pair): Loss[] {
   const { before, after } = pair;
-  if (count(after) >= count(before) || all(change.after) >= all(change.before)) return [];
-  const line = lineWith(change, before, 'catch');
-  // What was tried is done still.
-  const tried = before.calls.filter(
-    (call) => line !== undefined && call.line < line && call.line >= line - triedLines,
+  const ignored = new Map(
+    after.calls
+      .filter(({ result, line }) => result === 'unused' && change.isAdded(line))
+      .map((call) => [call.name, call]),
   );
-  const isTried = ({ name, on }: Call): boolean =>
-    after.calls.some((each) => each.name === name && each.on === on);
-  if (line === undefined || !tried.some(isTried)) return [];
-  return [
-    lossAt(
-      change,
-      pair,
-      { line },
+  return before.calls.flatMap((call): Loss[] => {
+    const { name, line, result } = call;
+    const now = ignored.get(name);
+    if (now === undefined || !change.isRemoved(line)) return [];
+    if (result !== 'used' && result !== 'bound') return [];
+    const uses = ({ calls }: Unit): number =>
+      calls.filter((each) => each.name === name && each.result !== 'unused').length;
+    if (uses(after) >= uses(before)) return [];
+    ignored.delete(name);
+    return [
       {
-        ...{ kind: 'handler-lost', severity: 'minor', words: `${before.key} handler` },
-        text: `What fails in ${named(after)} is no longer caught: it had \`${written(change.before, line, 3)}\`.`,
-        remedy: 'Catch it again, or say who does.',
+        ...lossAt(change, pair, call, {
+          ...{ kind: 'result-unchecked', severity: 'major', words: `${before.key} result ${name}` },
+          text: `The result of \`${name}\` is ignored now${inUnit(before)}. Before: \`${written(change.before, line)}\`.`,
+          remedy: `Use what \`${name}\` returns, or say why it does not matter.`,
+        }),
+        ...{ line: now.line, line_end: now.line },
       },
-    ),
-  ];
-}
-
-/** Names of one function that are looked at. */
-const namesMax = 2_000;
-/** Of a block that is tried. */
-const triedLines = 30;
-
-/** What is spread may hold any bound. */
-function spreads({ packed }: Unit): number {
-  return packed.match(/\.\.\.[A-Za-z_$]/g)?.length ?? 0;
-}
-
-/** Names of bounds that a function no longer uses. */
-export function boundsLost(change: Change, pair: Pair): Loss[] {
-  const { before, after } = pair;
-  // In the head of a function it stands as what a parameter is, unless it is given.
-  const isKnown = ({ used, packed }: Unit, name: string): boolean =>
-    used.has(name) || packed.includes(`=${name}`);
-  const gained = [...after.names].some(
-    (name) => (boundish.test(name) || /limits$/i.test(name)) && !isKnown(before, name),
-  );
-  if (gained || before.key === '' || spreads(after) > spreads(before)) return [];
-  const users = ({ units }: Version, name: string): number =>
-    units.filter((unit) => isKnown(unit, name)).length;
-  const lost = [...before.used].slice(0, namesMax).flatMap((name) => {
-    if (!boundish.test(name) || /^Abort/.test(name) || isKnown(after, name)) return [];
-    const line = lineWith(change, before, name);
-    // Another function has it now, that had it not.
-    const isMoved = users(change.after, name) >= users(change.before, name);
-    return line === undefined || isMoved ? [] : [{ name, line }];
+    ];
   });
-  const [first] = lost;
-  if (first === undefined) return [];
-  const long = lost.filter(({ name }) => name.length > 3);
-  const names = (long.length > 0 ? long : lost).map(({ name }) => `\`${name}\``).join(', ');
-  return [
-    lossAt(
-      change,
-      pair,
-      { line: first.line },
+}
+
+/** Awaited before, and neither awaited nor passed on now. */
+export function awaitsLost(change: Change, { before, after }: Pair): Loss[] {
+  if (after.awaits.length >= before.awaits.length) return [];
+  const still = after.awaits.map(({ text }) => text);
+  return before.awaits.flatMap(({ text, line }): Loss[] => {
+    const at = still.indexOf(text);
+    if (at >= 0) {
+      still.splice(at, 1);
+      return [];
+    }
+    if (!change.isRemoved(line)) return [];
+    const [name = ''] = /[\w$#]+(?=\(|$)/.exec(text) ?? [];
+    const call = after.calls.find(
+      (each) =>
+        each.name === name &&
+        change.isAdded(each.line) &&
+        (each.result === 'unused' || each.result === 'bound'),
+    );
+    const isCall = text.includes('(');
+    const here = call?.line ?? (isCall ? undefined : addedLineOf(change, after, name));
+    if (here === undefined) return [];
+    return [
       {
-        ...{ kind: 'bound-lost', severity: 'major', words: `${before.key} bound ${first.name}` },
-        text: `${named(before)} no longer looks at ${names}: it had \`${written(change.before, first.line)}\`. What was bounded or ended by it is not any more.`,
-        remedy: `Hold it to ${names} again, or say what bounds it now.`,
+        ...{ kind: 'await-lost', severity: 'major', line: here, line_end: here },
+        text: `\`${short(text)}\` is no longer awaited${inUnit(before)}. Before: \`${written(change.before, line)}\`. The code goes on before it ends, and its error is lost.`,
+        remedy: 'Await it again, or return the promise.',
+        words: `${before.key} await ${text}`,
+        places: [{ path: change.path, line, symbol: before.name }],
       },
-    ),
+    ];
+  });
+}
+
+function addedLineOf(change: Change, { names }: Unit, name: string): number | undefined {
+  return names.get(name)?.find((line) => change.isAdded(line));
+}
+
+/** A handler that is gone, though what it guarded is still called. */
+export function handlersLost(change: Change, pair: Pair): Loss[] {
+  const { before, after } = pair;
+  const all = (): boolean => true;
+  if (after.handlers.length >= before.handlers.length) return [];
+  if (countIn(change.after, 'handlers', all) >= countIn(change.before, 'handlers', all)) return [];
+  const gone = before.handlers.find(
+    ({ line, tried }) =>
+      change.isRemoved(line) &&
+      tried.some((name) => after.calls.some((call) => call.name === name)),
+  );
+  if (gone === undefined) return [];
+  return [
+    lossAt(change, pair, gone, {
+      ...{ kind: 'handler-lost', severity: 'minor', words: `${before.key} handler` },
+      text: `Failures${inUnit(before)} are no longer caught. Before: \`${written(change.before, gone.line, 3)}\`.`,
+      remedy: 'Catch them again, or name the code that does.',
+    }),
   ];
+}
+
+/** Functions that take their arguments in any order. */
+const symmetric = new Set(
+  'max min equal equals swap is concat join merge assign union all race has'.split(' '),
+);
+
+/** The same call with the same arguments in another order. */
+export function argumentsSwapped(change: Change, pair: Pair): Loss[] {
+  const inOrder = ({ name, arguments: given }: CallPart): string => `${name}(${given.join()})`;
+  const sorted = (call: CallPart): string =>
+    inOrder({ ...call, arguments: [...call.arguments].sort() });
+  const still = new Set(pair.after.calls.map(inOrder));
+  const added = new Map(
+    pair.after.calls
+      .filter((call) => change.isAdded(call.line) && call.arguments.length > 1)
+      .map((call) => [sorted(call), call]),
+  );
+  return pair.before.calls.flatMap((call): Loss[] => {
+    const now = added.get(sorted(call));
+    if (now === undefined || call.arguments.length < 2 || !change.isRemoved(call.line)) return [];
+    if (still.has(inOrder(call)) || symmetric.has(call.name.toLowerCase())) return [];
+    if (hasOtherParameters(change, call.name)) return [];
+    const list = (given: readonly string[]): string => short(given.join(', '));
+    return [
+      {
+        ...lossAt(change, pair, call, {
+          ...{ kind: 'arguments-swapped', severity: 'major' },
+          text: `\`${call.name}\` gets the same arguments in another order: (${list(now.arguments)}) instead of (${list(call.arguments)}). Its definition did not change with it.`,
+          remedy: `Restore the order, or change \`${call.name}\` and its other callers.`,
+          words: `${pair.before.key} swapped ${call.name} ${call.arguments.join()}`,
+        }),
+        ...{ line: now.line, line_end: now.line },
+      },
+    ];
+  });
+}
+
+/** It is defined in this file, and its signature changed. */
+function hasOtherParameters({ before, after }: Change, name: string): boolean {
+  const [one, other] = [before, after].map(
+    ({ code }) =>
+      code.facts.symbols.find((symbol) => symbol.name === name && !symbol.declaration)?.signature,
+  );
+  return one !== other;
+}
+
+/** A variable or field that is named as a secret, and is an argument of a call that logs. */
+export function secretsLogged(change: Change): Loss[] {
+  return change.after.units.flatMap(({ calls }) =>
+    calls.flatMap(({ name, line, arguments: given }): Loss[] => {
+      if (!change.isAdded(line) || !logWords.has(wordsOf(name)[0] ?? '')) return [];
+      const secret = given.find((each) => /^[\w$#.?]+$/.test(each) && isSecret(each));
+      if (secret === undefined) return [];
+      return [
+        {
+          ...{ kind: 'secret-logged', severity: 'critical', line, line_end: line, places: [] },
+          text: `\`${name}\` logs or prints \`${short(secret)}\`, which is a secret by its name.`,
+          remedy: 'Leave it out.',
+          words: `secret logged ${name} ${secret}`,
+        },
+      ];
+    }),
+  );
 }

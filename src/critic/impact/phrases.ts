@@ -1,7 +1,7 @@
-import { riskOf, type Risk, type Threat } from '../../pgc/analyse/security-blast-radius.js';
+import { riskOf, type Risk } from '../../pgc/analyse/security-blast-radius.js';
+import type { Threat } from '../../pgc/analyse/security-blast-radius.js';
 import type { Artifact, Severity } from '../shapes.js';
-import type { Component, FileFacts, Impact, Reach } from './impact.js';
-import { listed } from './subject.js';
+import type { Component, ErrorPlace, FileKnowledge, Impact, Reach } from './impact.js';
 
 /** Rows of one table; the rest is counted below it. */
 const rowsMax = 40;
@@ -101,7 +101,10 @@ export const borders: ReadonlySet<string> = new Set([
 ]);
 
 /** How grave a weakness is where it stands: by the table of the security blast radius, for its exposure and its users. */
-export function gravityOf(threat: Threat, file: Pick<FileFacts, 'isExposed' | 'isWide'>): Severity {
+export function gravityOf(
+  threat: Threat,
+  file: Pick<FileKnowledge, 'isExposed' | 'isWide'>,
+): Severity {
   if (borders.has(threat.type)) return 'note';
   const worst = (['low', 'medium', 'high', 'critical'] as const).find(
     (each) => each === threat.severity,
@@ -113,4 +116,19 @@ export function gravityOf(threat: Threat, file: Pick<FileFacts, 'isExposed' | 'i
 export function withoutSubject(impact: Impact): string[] {
   if (impact.components.length > 0 || impact.files.length > 0) return [];
   return ['to look at any code: the artifact names none that the index knows'];
+}
+
+/** Each code with its first line, as in `INBOX_FULL` (line 202). */
+export function errorList(errors: readonly ErrorPlace[], most: number): string {
+  const first = new Map<string, number>();
+  for (const { code, line } of errors) if (!first.has(code)) first.set(code, line);
+  return listed(
+    [...first].map(([code, line]) => `\`${code}\` (line ${line})`),
+    most,
+  );
+}
+
+export function listed(all: readonly string[], most: number): string {
+  const shown = all.slice(0, most).join(', ');
+  return all.length > most ? `${shown} and ${all.length - most} more` : shown;
 }

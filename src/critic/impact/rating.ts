@@ -1,7 +1,7 @@
-import type { Component, FileFacts, Impact } from './impact.js';
+import type { Component, FileKnowledge, Impact } from './impact.js';
 import { plural } from './phrases.js';
 
-/** A figure from 1 to 10 with the facts that made it; null: they are not known, and nobody guesses. */
+/** A figure from 1 to 10 with the facts behind it; null: they are not known. */
 export interface Rating {
   value: number | null;
   why: string;
@@ -13,11 +13,11 @@ const rated = (value: number, why: readonly string[]): Rating => ({
   why: why.join(', '),
 });
 
-/** The rules by which figures are made, as they are told with every table. */
+/** How figures are made; printed with every table. */
 export const ratingRules = [
-  '**S** (severity) by users within three calls, tests aside: 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where a way in from outside reaches it.',
-  '**O** (occurrence) by decisions in its text: up to 5 → 2, 10 → 3, 20 → 5, 40 → 6, more → 7; +1 from 10 commits of its file, +2 from 30; +2 where the text itself shows the gap.',
-  '**D** (detection; 10: nobody would see it) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, a call through a table, behind which tests cannot be followed, or calls of a member of the same name that may be of another.',
+  '**S** (severity) by users within three calls, tests aside: 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where it can be reached from an entry point.',
+  '**O** (occurrence) by decisions in its text: up to 5 → 2, 10 → 3, 20 → 5, 40 → 6, more → 7; +1 from 10 commits of its file, +2 from 30; +2 where the text shows that the error is dropped.',
+  '**D** (detection; 10: unseen) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, a call through a table, behind which tests cannot be followed, or calls of a member of the same name that may be of another.',
   'RPN = S × O × D: above 200 critical, 100–200 high, 50–99 medium, below low. A row with a `-` has none.',
 ];
 
@@ -35,7 +35,7 @@ const threatLeast: Readonly<Record<string, number>> = { medium: 5, high: 7, crit
 export function severityOf({ reach, threats }: Component): Rating {
   if (reach === undefined) return unknown('who uses it is not known');
   const { consumers, openings, isHeld, isMore, alike } = reach;
-  // Whatever is there is used: by a table, a macro, a framework, or by a name that others have, too.
+  // Code that exists is used: by a table, a macro, a framework, or by a name that is not unique.
   if (consumers === 0 && !isHeld && worstOf(threats) === 0)
     return unknown(
       alike.users.length > 0 ? 'calls of its name may be of another' : 'no user was found',
@@ -53,7 +53,7 @@ export function severityOf({ reach, threats }: Component): Rating {
     value = Math.max(value, least);
   }
   if (openings.length > 0) {
-    why.push('reached from outside');
+    why.push('reachable from an entry point');
     value += 1;
   }
   return rated(value, why);
@@ -78,10 +78,10 @@ const branchSteps: readonly (readonly [most: number, value: number])[] = [
   ] as const),
 ];
 
-/** `isShown`: the text itself shows that nothing is done about the failure. */
+/** `isShown`: the text shows that nothing is done about the failure. */
 export function occurrenceOf(
   { branches }: Component,
-  file: Pick<FileFacts, 'history'> | undefined,
+  file: Pick<FileKnowledge, 'history'> | undefined,
   isShown: boolean,
 ): Rating {
   if (branches === undefined) return unknown('its text is not one function');
@@ -93,7 +93,7 @@ export function occurrenceOf(
     value += commits >= 30 ? 2 : 1;
   }
   if (isShown) {
-    why.push('the gap stands in the text');
+    why.push('the error is dropped');
     value += 2;
   }
   return rated(value, why);

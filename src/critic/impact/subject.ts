@@ -4,15 +4,16 @@ import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';
 import { readMarkdown } from '../artifact/markdown.js';
-import { codeViewOf, familyOf, type CodeView } from './code-view.js';
+import { codeLanguageOf, type SourceCode } from '../../pgc/mine/code-reader.js';
 import { impactLimits } from './impact.js';
+import { listed } from './phrases.js';
 
 export type Definition = Pick<
   FullDefinition,
   'symbol' | 'kind' | 'file_path' | 'line' | 'line_end' | 'doc'
 >;
 
-/** What an artifact is about, before anything is asked about it. */
+/** What an artifact is about, before the index is asked about it. */
 export interface Subject {
   definitions: Definition[];
   files: string[];
@@ -26,7 +27,7 @@ const empty = (): Subject => ({ definitions: [], files: [], named: new Map(), un
 type Ask = <T>(work: (options: AskingOptions) => Promise<T>) => Promise<T | undefined>;
 
 const partKinds = new Set(['function', 'method', 'macro', 'class']);
-/** Names that a text gives and that mean nothing in particular. */
+/** Names that mean nothing in particular. */
 const commonNames = new Set(
   (
     'true false null undefined none string number boolean object array int void char bool self this super ' +
@@ -37,11 +38,12 @@ const commonNames = new Set(
 );
 const identifier = /^[A-Za-z_$#][\w$]{2,80}$/;
 
-/** The functions of a source file, the longest where there are too many. */
+/** The functions of a source file, the longest where there are too many. `code` is the file as the tree has it. */
 export async function subjectOfSource(
-  { path, text }: Artifact,
-  ground: Ground,
+  { path }: Artifact,
+  code: SourceCode | undefined,
   ask: Ask,
+  ground: Ground,
 ): Promise<Subject> {
   const subject = empty();
   subject.files.push(path);
@@ -49,52 +51,28 @@ export async function subjectOfSource(
   const answer = await ask((options) => ground.questions.blastRadius(request, options));
   const targets = (answer?.targets ?? []).filter((each) => each.file_path === path);
   if (targets.length === 0)
-    subject.unable.push(`to tell the functions of ${path}: the index has none of them`);
-  const all = targets.filter(({ kind }) => kind === 'function' || kind === 'method');
-  const parts = all.length > 0 ? all : targets.filter(({ kind }) => partKinds.has(kind));
-  const view = codeViewOf(path, (await ground.read(path)) ?? text);
-  const sized = parts.map((each) => ({ ...each, line_end: endOf(view, each.line) }));
-  const chosen = sized
+    subject.unable.push(`to name the functions of ${path}: the index has none of them`);
+  const functions = targets.filter(({ kind }) => kind === 'function' || kind === 'method');
+  const parts =
+    functions.length > 0 ? functions : targets.filter(({ kind }) => partKinds.has(kind));
+  const sized = parts.map(({ symbol, kind, line }): Definition => {
+    const fact = code?.facts.symbols.find(
+      (each) => each.name === symbol && each.line_start === line,
+    );
+    const { line_end = line, doc = '' } = fact ?? {};
+    return { symbol, kind, file_path: path, line, line_end, doc };
+  });
+  subject.definitions = sized
     .sort((one, other) => other.line_end - other.line - (one.line_end - one.line))
     .slice(0, impactLimits.components)
     .sort((one, other) => one.line - other.line);
-  if (chosen.length < parts.length)
+  const taken = subject.definitions.length;
+  if (taken < parts.length)
     subject.unable.push(
-      `to look at ${parts.length - chosen.length} of ${parts.length} functions: the ${chosen.length} longest were taken`,
+      `to look at ${parts.length - taken} of ${parts.length} functions: the ${taken} longest were taken`,
     );
-  for (const { symbol, kind, line, line_end } of chosen) {
-    const doc = view?.comments.find((each) => each.line_end === line - 1)?.text ?? '';
-    subject.definitions.push({ symbol, kind, file_path: path, line, line_end, doc });
-    put(subject.named, symbol, `${path}#${symbol}`);
-  }
+  for (const { symbol } of subject.definitions) put(subject.named, symbol, `${path}#${symbol}`);
   return subject;
-}
-
-/** Signatures are read this far for the brace behind them. */
-const signatureCharsMax = 2_000;
-
-/** Last line of what begins on a line: its braces decide, in Python its indentation. */
-function endOf(view: CodeView | undefined, line: number): number {
-  if (view === undefined) return line;
-  if (view.family === 'python') {
-    const depth = /^[ \t]*/.exec(view.lines[line - 1] ?? '')?.[0].length ?? 0;
-    let end = line;
-    for (let at = line; at < view.lines.length; at += 1) {
-      const text = view.lines[at] ?? '';
-      if (text.trim() === '') continue;
-      if (text.length - text.trimStart().length <= depth && !/^[ \t]*\)/.test(text)) break;
-      end = at + 1;
-    }
-    return end;
-  }
-  const from = view.offsetOf(line);
-  // The brace of a body follows a bracket, an arrow, a type or a line of its own; one of a default value does not.
-  const head = /\)[^;{}=]{0,400}\{|=>\s{0,40}\{|\)\s{0,40}:\s{0,9}\{[^{}]{0,200}\}\s{0,40}\{/.exec(
-    view.code.slice(from, from + signatureCharsMax),
-  );
-  if (head === null) return line;
-  const open = from + head.index + head[0].length - 1;
-  return view.lineOf(view.closeOf(open));
 }
 
 /** What a document names and the index knows: the most often named first. */
@@ -114,7 +92,8 @@ export async function subjectOfDocument(
   for (const name of names.slice(0, impactLimits.names)) {
     const file = pathOf(name, artifact.path, paths);
     if (file !== undefined) {
-      if (!subject.files.includes(file) && familyOf(file) !== undefined) subject.files.push(file);
+      if (!subject.files.includes(file) && codeLanguageOf(file) !== undefined)
+        subject.files.push(file);
       put(subject.named, name, file);
       continue;
     }
@@ -135,17 +114,12 @@ export async function subjectOfDocument(
   }
   if (ambiguous.length > 0)
     subject.unable.push(
-      `to tell what ${listed(
+      `to decide what ${listed(
         ambiguous.map((each) => `\`${each}\``),
         6,
       )} mean: each has more than ${impactLimits.definitions} definitions`,
     );
   return subject;
-}
-
-export function listed(all: readonly string[], most: number): string {
-  const shown = all.slice(0, most).join(', ');
-  return all.length > most ? `${shown} and ${all.length - most} more` : shown;
 }
 
 /** Code spans, and names with brackets in prose; the most often named first, then in order of the text. */

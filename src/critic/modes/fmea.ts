@@ -1,10 +1,8 @@
 import { findingOf } from '../finding.js';
 import { changeFindings } from '../impact/change-findings.js';
-import { aboutEffect } from '../impact/effects.js';
 import { impactOf } from '../impact/gather.js';
 import { fileOf, type Component, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
-import { toldRefusals } from '../impact/refusals.js';
 import {
   detectionOf,
   occurrenceOf,
@@ -17,6 +15,7 @@ import {
 import {
   borders,
   bullets,
+  errorList,
   placeIn,
   plural,
   table,
@@ -38,9 +37,9 @@ interface Row {
   cause: string;
   line: number;
   line_end: number;
-  /** What to do; empty: nothing that the facts name. */
+  /** What to do; empty: the facts name nothing. */
   remedy: string;
-  /** The text shows that nothing is done about it. */
+  /** The syntax tree shows that nothing is done about it. */
   isShown: boolean;
   s: Rating;
   o: Rating;
@@ -51,7 +50,7 @@ interface Row {
 /** S-012: failure modes and effects of the code that an artifact is about, each figure made of facts. */
 export const fmea: Mode = {
   name: 'fmea',
-  description: 'how each component fails, how grave, how often and how well seen that is, by facts',
+  description: 'how each component fails; severity, occurrence and detection by facts',
   text: 'critic-fmea',
   criteria: [
     { name: 'Component Coverage', weight: 0.25 },
@@ -81,15 +80,15 @@ async function examine(input: ModeInput): Promise<Examined> {
     ...{ findings, score: null, unable, abort: '', dropped: 0 },
   });
   findings.push(...(await changeFindings('fmea', input)));
-  const told = new Set<Component>();
+  const reported = new Set<Component>();
   for (const row of rows) {
     if (input.signal.aborted) break;
-    // Of what only figures single out, the worst row of a component speaks for the others.
-    if (!row.isShown && told.has(row.component)) continue;
+    // By figures alone only the worst row of a component is reported.
+    if (!row.isShown && reported.has(row.component)) continue;
     const finding = await findingOfRow(row, impact, input, quotes);
     if (finding === undefined) continue;
     findings.push(finding);
-    told.add(row.component);
+    reported.add(row.component);
     input.partial(examined());
   }
   return examined();
@@ -115,60 +114,60 @@ function rowsOf(impact: Impact): Row[] {
 
 type Failure = Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>;
 
-/** What the text shows first, then weaknesses, what its effects can do, what it refuses; else it gives a wrong result. */
+/** Empty handlers first, then weaknesses, ignored results and errors that it gives; else it gives a wrong result. */
 function failuresOf(component: Component): Failure[] {
-  const { gaps, threats, effects, refusals, line, line_end, name, kind } = component;
-  const shownGaps = gaps.map((gap): Failure => {
-    const { what, then, line_start, line_end: end, remedy, isExplained } = gap;
-    return {
-      failure: then,
-      cause: what,
-      line: line_start,
-      line_end: end,
-      remedy,
-      isShown: !isExplained,
-    };
-  });
-  const told = new Map(
+  const { emptyHandlers, threats, errors, line, line_end, name, kind } = component;
+  const swallowed = emptyHandlers.map((handler): Failure => ({
+    failure: 'neither a caller nor a log learns of the error',
+    cause: 'an error is caught and nothing is done',
+    ...{ line: handler.line, line_end: handler.line_end, isShown: true },
+    remedy: 'Pass the error on or log it; where nothing has to be done, say why in a comment.',
+  }));
+  const byType = new Map(
     threats.filter(({ type }) => !borders.has(type)).map((each) => [each.type, each]),
   );
-  const weak = [...told.values()].map((threat): Failure => ({
+  const weak = [...byType.values()].map((threat): Failure => ({
     failure: `a weakness is used: ${threat.description}`,
     cause: `${threat.type} ${threat.cwe}`.trim(),
     ...{ line: threat.line, line_end: threat.line, isShown: false },
     remedy: `Check what reaches \`${name}\` before the line, or use a call that cannot do this.`,
   }));
-  const kinds = [...new Map(effects.map((each) => [each.kind, each])).values()];
-  const done = kinds.map((effect): Failure => ({
-    failure: aboutEffect[effect.kind].fails,
-    cause: `\`${effect.call}\` ${aboutEffect[effect.kind].does}`,
-    ...{ line: effect.line, line_end: effect.line, isShown: false, remedy: '' },
-  }));
-  const [refusal] = refusals;
-  const refused =
-    refusal === undefined
+  const [error] = errors;
+  const refused: Failure[] =
+    error === undefined
       ? []
       : [
           {
-            failure: `its caller gets ${toldRefusals(refusals, 4)}`,
-            cause: 'what it asks for does not hold',
-            ...{ line: refusal.line, line_end: refusal.line, isShown: false, remedy: '' },
+            failure: `its caller gets ${errorList(errors, 4)}`,
+            cause: 'a condition does not hold',
+            ...{ line: error.line, line_end: error.line, isShown: false, remedy: '' },
           },
         ];
-  const found = [...shownGaps, ...weak, ...done, ...refused];
+  const found = [...swallowed, ...weak, ...ignoredIn(component), ...refused];
   if (found.length > 0 || kind === 'file') return found;
   return [
     {
-      failure: 'gives a wrong result',
-      cause: 'a fault in its text',
-      ...{ line, line_end },
-      remedy: '',
-      isShown: false,
+      ...{ failure: 'gives a wrong result', cause: 'a fault in its text', line, line_end },
+      ...{ remedy: '', isShown: false },
     },
   ];
 }
 
-/** Only what the facts single out: a gap that is shown, or figures above the limits of the scale. */
+/** Callers that ignore what it returns, where it returns errors. */
+function ignoredIn({ name, returnsErrors, ignoring, line }: Component): Failure[] {
+  const [first] = ignoring;
+  if (!returnsErrors || first === undefined) return [];
+  return [
+    {
+      failure: 'its error is ignored and the caller goes on',
+      cause: `${plural(ignoring.length, 'call')} of \`${name}\` ignore its result, first ${first.file_path}:${first.line}`,
+      ...{ line, line_end: line, isShown: false },
+      remedy: `Use what \`${name}\` returns there, or say why it does not matter.`,
+    },
+  ];
+}
+
+/** Only an error that the text shows to be dropped, or figures above the limits of the scale. */
 async function findingOfRow(
   row: Row,
   impact: Impact,
@@ -192,10 +191,10 @@ async function findingOfRow(
   return findingOf('fmea', {
     rule,
     severity: isCritical && isShown ? 'major' : 'minor',
-    text: `\`${name}\`: ${cause} (${path}:${line}), so that ${failure}. ${rpn === null ? 'No RPN' : `RPN ${rpn}`}: ${figures}.`,
+    text: `${isShown ? `\`${name}\`: ${cause} (${path}:${line}), so that ${failure}.` : `\`${name}\` (${path}:${line}) stands out by its figures.`} ${rpn === null ? 'No RPN' : `RPN ${rpn}`}: ${figures}.`,
     remedy: remedyOf(row),
     place: placeIn(path, line, input.artifact, impact),
-    words: `${component.id} ${cause}`,
+    words: `${component.id} ${isShown ? cause : 'figures'}`,
     evidence: await quotes.all(places),
   });
 }
@@ -204,7 +203,7 @@ function remedyOf({ remedy, component, d }: Row): string {
   if (remedy !== '') return remedy;
   const isUnseen = (d.value ?? 0) >= 7;
   if (isUnseen) return `Write a test that calls \`${component.name}\` and makes this happen.`;
-  return `Have a second pair of eyes on changes of \`${component.name}\`, and keep its users out of the way of this failure.`;
+  return `Review changes of \`${component.name}\` with a second person, and handle this failure in its users.`;
 }
 
 function sectionsOf(impact: Impact, rows: readonly Row[]): Examined['sections'] {
@@ -224,7 +223,7 @@ function sectionsOf(impact: Impact, rows: readonly Row[]): Examined['sections'] 
     { title: 'FMEA Table', text: `${tableOf(rows)}\n\n${bullets(ratingRules)}` },
     { title: 'Critical Items', text: bullets(critical.map(line), 'No row has an RPN above 200.') },
     { title: 'High-Severity Items', text: bullets(severe.map(line), 'No row has S of 8 or more.') },
-    { title: 'Recommended Actions', text: bullets(actions, 'Nothing that the facts ask for.') },
+    { title: 'Recommended Actions', text: bullets(actions, 'None follows from the facts.') },
     { title: 'Risk Summary', text: summary(rows, critical.length, severe.length) },
   ];
 }
@@ -260,7 +259,7 @@ function summary(rows: readonly Row[], critical: number, severe: number): string
   const within = (from: number, to: number): number =>
     rpns.filter((rpn) => rpn >= from && rpn <= to).length;
   const open = rows.length - rpns.length;
-  return `${plural(rows.length, 'failure mode')}: ${critical} critical, ${within(100, criticalRpn)} high, ${within(50, 99)} medium, ${within(0, 49)} low, ${open} without an RPN; ${severe} with S of 8 or more, ${rows.filter(({ isShown }) => isShown).length} whose gap stands in the text.`;
+  return `${plural(rows.length, 'failure mode')}: ${critical} critical, ${within(100, criticalRpn)} high, ${within(50, 99)} medium, ${within(0, 49)} low, ${open} without an RPN; ${severe} with S of 8 or more, ${rows.filter(({ isShown }) => isShown).length} that drop an error in their text.`;
 }
 
 function unableOf(impact: Impact, rows: readonly Row[]): string[] {
@@ -271,6 +270,6 @@ function unableOf(impact: Impact, rows: readonly Row[]): string[] {
     ...(open > 0
       ? [`to give ${open} of ${rows.length} failure modes an RPN: a figure of each is not known`]
       : []),
-    'to find failures of a design that no line of code shows: that needs a reader or a model',
+    'to find failures of a design that no line of code shows: a reader or a model has to',
   ];
 }

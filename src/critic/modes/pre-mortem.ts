@@ -1,9 +1,9 @@
 import { findingOf } from '../finding.js';
 import { changeFindings } from '../impact/change-findings.js';
+import { emptyHandlersIn } from '../impact/facts.js';
 import { impactOf } from '../impact/gather.js';
-import { isUntested, type Component, type FileFacts, type Impact } from '../impact/impact.js';
+import { isUntested, type Component, type FileKnowledge, type Impact } from '../impact/impact.js';
 import { placed, Quotes } from '../impact/quote.js';
-import { refusalsIn } from '../impact/refusals.js';
 import {
   bullets,
   gravityOf,
@@ -20,10 +20,10 @@ import { severities, type Finding, type Severity } from '../shapes.js';
 const narrativesMax = 5;
 /** With fewer users a function without a test is no story of its own. */
 const hubUsers = 10;
-/** Changed together in so many commits: whoever changes one alone forgets the other. */
+/** Changed together in so many commits: a change of one alone forgets the other. */
 const togetherMin = 5;
 const togetherShare = 0.5;
-/** More lookers than this for each that does not look. */
+/** Calls that use a result, for each that ignores it: with fewer nothing is usual. */
 const usualTimes = 4;
 
 interface Place {
@@ -32,7 +32,7 @@ interface Place {
   line_end?: number;
 }
 
-/** A failure that has happened, told from the facts alone. */
+/** A failure that is imagined to have happened, from facts alone. */
 interface Story {
   rule: string;
   severity: Severity;
@@ -47,10 +47,10 @@ interface Story {
   component?: Component;
 }
 
-/** S-004: it has failed; how it came to that, as far as facts tell it. */
+/** S-004: it has failed; how that came about, as far as facts show it. */
 export const preMortem: Mode = {
   name: 'pre-mortem',
-  description: 'failures told from their end, made only of what the code shows',
+  description: 'failures told from their end, made only of facts about the code',
   text: 'critic-pre-mortem',
   criteria: [
     { name: 'Failure Scenario Plausibility', weight: 0.3 },
@@ -77,8 +77,8 @@ async function examine(input: ModeInput): Promise<Examined> {
   const unable = [
     ...impact.unable,
     ...withoutSubject(impact),
-    ...(stories.length < 3 ? [`to tell three failures: the facts give ${stories.length}`] : []),
-    'to tell failures of people, plans and organisation: that needs a reader or a model',
+    ...(stories.length < 3 ? [`to imagine three failures: the facts give ${stories.length}`] : []),
+    'to imagine failures of people, plans and organisation: a reader or a model has to',
   ];
   const examined = (): Examined => ({
     sections: sectionsOf(stories, signs),
@@ -109,16 +109,16 @@ async function examine(input: ModeInput): Promise<Examined> {
 function storiesOf(impact: Impact, forgotten: readonly Story[]): Story[] {
   const all = [
     ...impact.components.flatMap((each) => [
-      ...gapStories(each),
+      ...swallowedStories(each),
       ...ignoredStory(each),
       ...hubStory(each, impact),
     ]),
     ...impact.files.flatMap(threatStories),
     ...forgotten,
-    ...(impact.components.length === 0 ? impact.files.flatMap(looseGaps) : []),
+    ...(impact.components.length === 0 ? impact.files.flatMap(looseHandlers) : []),
   ];
   const seen = new Set<string>();
-  // One is enough to say that nothing tests this code: the one that most use.
+  // One is enough: the function that has most users.
   const usersOfIt = ({ component }: Story): number => component?.reach?.consumers ?? 0;
   const hubs = all.filter(({ rule }) => rule === 'PM_HUB_UNTESTED');
   const widest = hubs.reduce<Story | undefined>(
@@ -135,13 +135,14 @@ function rank({ severity, likely }: Story): number {
   return severities.indexOf(severity) * 3 + ['high', 'medium', 'low'].indexOf(likely);
 }
 
-/** Whoever is hit, in a sentence; nothing where nobody is known. */
-function hit(component: Component): string {
+/** Who is affected, in a sentence; empty where no user is known. */
+function affected(component: Component): string {
   const { reach } = component;
   if (reach === undefined || reach.consumers === 0) return '';
   const [opening] = reach.openings;
-  const outside = opening === undefined ? '' : ` It is reached from outside: ${opening.reason}.`;
-  return `It hit ${usersOf(reach)}.${outside}`;
+  const outside =
+    opening === undefined ? '' : ` It can be reached from an entry point: ${opening.reason}.`;
+  return `It affected ${usersOf(reach)}.${outside}`;
 }
 
 function callersOf({ reach }: Component): Place[] {
@@ -151,72 +152,60 @@ function callersOf({ reach }: Component): Place[] {
   });
 }
 
-/** What stops or breaks the program itself; the others only hide that something failed. */
-const grave: ReadonlySet<string> = new Set(['LOOP_WITHOUT_END', 'MEMORY_UNCHECKED']);
+const swallowedCause = 'an error is caught and nothing is done';
+const swallowedRemedy =
+  'Pass the error on or log it; where nothing has to be done, say why in a comment.';
 
-function gapStories(component: Component): Story[] {
-  const { name, path, gaps, reach } = component;
-  const isWide = (reach?.consumers ?? 0) > 20 || (reach?.openings.length ?? 0) > 0;
-  return gaps
-    .filter(({ isExplained }) => !isExplained)
-    .map((gap): Story => {
-      const place = { path, line: gap.line_start, line_end: gap.line_end };
-      return {
-        ...{ rule: `PM_${gap.rule}`, likely: 'medium', place, component },
-        severity: grave.has(gap.rule) && isWide ? 'major' : 'minor',
-        title: `\`${name}\` failed and it was noticed late.`,
-        cause: `At ${path}:${gap.line_start} ${gap.what}; ${gap.then}.`,
-        happened: hit(component),
-        prevent: gap.remedy,
-        evidence: [place, ...callersOf(component)],
-      };
-    });
+function swallowedStories(component: Component): Story[] {
+  const { name, path, emptyHandlers } = component;
+  return emptyHandlers.map(({ line, line_end }): Story => {
+    const place = { path, line, line_end };
+    return {
+      ...{ rule: 'PM_ERROR_SWALLOWED', severity: 'minor', likely: 'medium', place, component },
+      title: `\`${name}\` failed and it was noticed late.`,
+      cause: `At ${path}:${line} ${swallowedCause}.`,
+      ...{ happened: affected(component), prevent: swallowedRemedy },
+      evidence: [place, ...callersOf(component)],
+    };
+  });
 }
 
-/** Without an index nobody knows whose function it is. */
-function looseGaps({ path, gaps }: FileFacts): Story[] {
-  return gaps
-    .filter(({ isExplained }) => !isExplained)
-    .map((gap): Story => {
-      const place = { path, line: gap.line_start, line_end: gap.line_end };
-      return {
-        ...{
-          rule: `PM_${gap.rule}`,
-          severity: 'minor',
-          likely: 'medium',
-          place,
-          evidence: [place],
-        },
-        title: `Line ${gap.line_start} failed and it was noticed late.`,
-        cause: `There ${gap.what}; ${gap.then}.`,
-        ...{ happened: '', prevent: gap.remedy },
-      };
-    });
+/** Without an index it is not known whose function it is. */
+function looseHandlers({ path, code }: FileKnowledge): Story[] {
+  const empty = code === undefined ? [] : emptyHandlersIn(code);
+  return empty.map(({ line, line_end }): Story => {
+    const place = { path, line, line_end };
+    return {
+      ...{ rule: 'PM_ERROR_SWALLOWED', severity: 'minor', likely: 'medium', place },
+      ...{ evidence: [place], title: `Line ${line} failed and it was noticed late.` },
+      ...{ cause: `There ${swallowedCause}.`, happened: '', prevent: swallowedRemedy },
+    };
+  });
 }
 
-/** D. Engler et al., "Bugs as Deviant Behavior" (SOSP 2001): what most do and a few do not is a fault or deserves a word. */
+/** D. Engler et al., "Bugs as Deviant Behavior" (SOSP 2001): what most callers do and a few do not is a fault, or needs a comment. */
 function ignoredStory(component: Component): Story[] {
-  const { name, path, line, ignoring, using, givesErrors } = component;
-  if (!givesErrors || ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
+  const { name, path, line, ignoring, using, returnsErrors } = component;
+  if (!returnsErrors || ignoring.length === 0 || using < ignoring.length * usualTimes) return [];
   const sites = ignoring.map(({ file_path, line: at }) => ({ path: file_path, line: at }));
   const [first] = sites;
   return [
     {
       ...{ rule: 'PM_RESULT_IGNORED', severity: 'minor', likely: 'medium', component },
-      title: `\`${name}\` said that it had failed and somebody went on.`,
-      cause: `It can return an error; ${plural(using, 'call')} look at what it gives, ${ignoring.length} do not: ${sites
+      title: `\`${name}\` failed and its caller went on.`,
+      cause: `It can return an error; ${plural(using, 'call')} use its result, ${ignoring.length} do not: ${sites
         .slice(0, 3)
         .map((each) => `${each.path}:${each.line}`)
         .join(', ')}.`,
-      happened: hit(component),
-      prevent: `Look at what \`${name}\` gives in ${first?.path ?? path}:${first?.line ?? line}, or say there why it does not matter.`,
+      happened: affected(component),
+      prevent: `Use what \`${name}\` returns in ${first?.path ?? path}:${first?.line ?? line}, or say there why it does not matter.`,
       place: { path, line },
       evidence: [...sites.slice(0, 4), { path, line }],
     },
   ];
 }
 
-/** None was found, whatever may hide one. */
+/** None was found. */
 function hasNoTest({ reach }: Component): boolean {
   return reach !== undefined && reach.tests.length + reach.alike.tests.length === 0;
 }
@@ -232,9 +221,9 @@ function hubStory(component: Component, impact: Impact): Story[] {
       ...{ rule: 'PM_HUB_UNTESTED', severity: 'minor', likely: 'medium', component },
       title: `A change of \`${name}\` broke what uses it.`,
       cause: isNone
-        ? `No test was found that calls any of the ${all.length} functions that were looked at, directly or through others; this is the one that most use.`
+        ? `No test was found that calls any of the ${all.length} functions that were looked at, directly or through others; this one has most users.`
         : 'No test was found that calls it, directly or through others.',
-      happened: hit(component),
+      happened: affected(component),
       prevent: `Write a test that calls \`${name}\` as ${reach.callers[0]?.symbol ?? 'its users'} does.`,
       place: { path, line },
       evidence: [{ path, line }, ...callersOf(component)],
@@ -242,7 +231,7 @@ function hubStory(component: Component, impact: Impact): Story[] {
   ];
 }
 
-function threatStories(file: FileFacts): Story[] {
+function threatStories(file: FileKnowledge): Story[] {
   return file.threats
     .filter((each) => ['critical', 'major'].includes(gravityOf(each, file)))
     .map((threat): Story => {
@@ -251,9 +240,9 @@ function threatStories(file: FileFacts): Story[] {
       const name = threat.symbol.split('#')[1] ?? threat.symbol;
       return {
         ...{ rule: 'PM_WEAKNESS_USED', severity: gravityOf(threat, file), likely: 'medium', place },
-        title: `Somebody from outside used \`${name}\`.`,
+        title: `An attacker used \`${name}\`.`,
         cause: `At ${file.path}:${threat.line}: ${threat.description} (${threat.cwe}).`,
-        happened: way === undefined ? '' : `The way in: ${way.surface} (${way.place}).`,
+        happened: way === undefined ? '' : `The entry point: ${way.surface} (${way.place}).`,
         prevent: `Check what reaches ${file.path}:${threat.line} before it is used there.`,
         evidence: [place],
       };
@@ -261,31 +250,31 @@ function threatStories(file: FileFacts): Story[] {
 }
 
 /**
- * Files that change together though neither names the other, and of which the artifact names only one: where one names the
- * other, whoever changes it sees so. H. Gall et al., "Detection of Logical Coupling" (ICSM 1998).
+ * Files that change together though neither names the other, and of which the artifact names only one. Where one names
+ * the other, the link is visible. H. Gall et al., "Detection of Logical Coupling" (ICSM 1998).
  */
 async function forgottenStories(
   { files }: Impact,
   { artifact, ground }: ModeInput,
 ): Promise<Story[]> {
   const stories: Story[] = [];
-  for (const { path, coChanges, history, view } of files)
-    for (const { text } of coChanges) {
+  for (const { path, coChanges, history, code } of files)
+    for (const { text: item } of coChanges) {
       const [, other = '', together, of] =
-        /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(text) ?? [];
+        /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(item) ?? [];
       const [times, all] = [Number(together), Number(of)];
       const name = other.split('/').at(-1) ?? other;
       if (!(times >= togetherMin) || times < all * togetherShare || artifact.text.includes(name))
         continue;
-      const its = await ground?.read(other);
-      if (its === undefined || view === undefined) continue;
-      if (its.includes(stemOf(path)) || view.text.includes(stemOf(other))) continue;
+      const text = await ground?.read(other);
+      if (text === undefined || code === undefined) continue;
+      if (text.includes(stemOf(path)) || code.text.includes(stemOf(other))) continue;
       stories.push({
         ...{ rule: 'PM_CHANGED_ALONE', severity: 'note', likely: 'low', place: { path, line: 1 } },
         title: `${path} was changed and ${other} was forgotten.`,
         cause: `They changed together in ${times} of ${history?.commits ?? all} commits, and neither of them nor the artifact names the other.`,
         happened: '',
-        prevent: `Name ${other} where ${path} is spoken of, or have a test fail when they differ.`,
+        prevent: `Name ${other} where ${path} is described, or have a test fail when they differ.`,
         evidence: [
           { path, line: 1 },
           { path: other, line: 1 },
@@ -307,33 +296,32 @@ interface Sign {
 }
 
 const signsMax = 20;
-const telling =
-  /\b(?:console\.(?:warn|error)|log(?:ger)?\.(?:warn\w*|error|fatal)|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|printk|WARN(?:_ON)?(?:_ONCE)?|syslog|fprintf\s{0,4}\(\s{0,4}stderr)\b/g;
-const counting = /\.(?:inc|increment|observe|recordMetric|count)\s{0,4}\(/g;
+/** Functions that report something, and those that count something, by their names. */
+const reporting =
+  /^(?:warn\w*|error|fatal|pr_(?:err|warn|crit|alert|emerg)\w*|dev_(?:err|warn|crit)\w*|printk|WARN(?:_ON)?(?:_ONCE)?|syslog)$/;
+const counting = /^(?:inc|increment|observe|recordMetric|count)$/;
 
-/** Logs, codes and figures that are there today: by these it would be noticed. */
+/** Messages, errors and counters by which it would be noticed. */
 function signsOf({ files }: Impact): Sign[] {
-  const signs: Sign[] = [];
-  for (const { view, path } of files) {
-    if (view === undefined) continue;
-    const add = (what: string, at: number): void => {
-      if (
-        signs.length < signsMax &&
-        !signs.some((each) => each.what === what && each.path === path)
-      )
-        signs.push({ what, path, line: view.lineOf(at) });
+  const signs = new Map<string, Sign>();
+  for (const { code, path } of files) {
+    const add = (what: string, line: number): void => {
+      const key = `${what} ${path}`;
+      if (signs.size < signsMax && !signs.has(key)) signs.set(key, { what, path, line });
     };
-    for (const { 0: what, index } of view.code.matchAll(telling))
-      add(`a message by \`${what.replace(/\s+/g, '')}\``, index);
-    for (const { code, line } of refusalsIn(view)) add(`the error ${code}`, view.offsetOf(line));
-    for (const { index } of view.code.matchAll(counting)) add('a figure that is counted', index);
+    for (const { name, receiver, line } of code?.parts.calls ?? []) {
+      const written = receiver === '' ? name : `${receiver}.${name}`;
+      if (reporting.test(name)) add(`a message by \`${written}\``, line);
+      else if (counting.test(name) && receiver !== '') add(`a counter, \`${written}\``, line);
+    }
+    for (const { code: error, line } of code?.parts.errors ?? []) add(`the error ${error}`, line);
   }
-  return signs;
+  return [...signs.values()];
 }
 
 function sectionsOf(stories: readonly Story[], signs: readonly Sign[]): Examined['sections'] {
-  const none = 'The facts give no failure that can be told.';
-  const told = stories.map(({ title, cause, happened }, at) =>
+  const none = 'The facts give no failure.';
+  const narratives = stories.map(({ title, cause, happened }, at) =>
     `${at + 1}. **${title}** ${cause} ${happened}`.trim(),
   );
   const causes = stories.map(
@@ -342,14 +330,14 @@ function sectionsOf(stories: readonly Story[], signs: readonly Sign[]): Examined
   const bySign = signs.map(({ what, path, line }) => `${what}, ${placed(path, line)}`);
   const rows = stories.map(({ title, likely, severity }) => [title, likely, severity]);
   const silent =
-    'No log, error code or figure was found in the code that it is about: nothing there would tell.';
+    'No log, error code or counter was found in the code that it is about: nothing there would show it.';
   return [
-    { title: 'Failure Narratives', text: told.length === 0 ? none : told.join('\n') },
+    { title: 'Failure Narratives', text: narratives.length === 0 ? none : narratives.join('\n') },
     { title: 'Root Cause Analysis', text: bullets(causes, none) },
     { title: 'Warning Signs', text: bullets(bySign, silent) },
     {
       title: 'Risk Matrix',
-      text: `${table(['failure', 'probability', 'severity'], rows)}\n\nProbability: high is never given by rules; medium where the gap stands in the code, low where only its history speaks.`,
+      text: `${table(['failure', 'probability', 'severity'], rows)}\n\nProbability: high is never given by rules; medium where the code shows the cause, low where only its history does.`,
     },
     {
       title: 'Preventive Measures',

@@ -87,11 +87,9 @@ export class Miner implements AsyncDisposable {
   async #draft(language: FactsLanguage, text: string, bytes: number): Promise<Draft> {
     if (isText(language))
       return bytes > parseBytesMax ? unparsed(language, text) : read[language](text);
-    const bytesMax = isCFamily(language) ? cParseBytesMax : parseBytesMax;
     // Also where it is not parsed: items are made of the same text.
-    const readable = language === 'python' ? text : withoutEndlessComments(text);
-    if (bytes > bytesMax || bracketDepthOf(text) > bracketDepthMax)
-      return unparsed(language, readable);
+    const readable = readableText(language, text);
+    if (!isParsable(language, text, bytes)) return unparsed(language, readable);
     return parsed[language].mine(await this.#grammar(language), readable);
   }
 
@@ -108,6 +106,17 @@ export class Miner implements AsyncDisposable {
     this.#grammars.clear();
     for (const each of loaded) if (each.status === 'fulfilled') each.value[Symbol.dispose]();
   }
+}
+
+/** Whether a text is small and flat enough for its grammar. */
+export function isParsable(language: GrammarLanguage, text: string, bytes: number): boolean {
+  const bytesMax = isCFamily(language) ? cParseBytesMax : parseBytesMax;
+  return bytes <= bytesMax && bracketDepthOf(text) <= bracketDepthMax;
+}
+
+/** With the same offsets, but without comments that no parser gets through in time. */
+export function readableText(language: GrammarLanguage, text: string): string {
+  return language === 'python' ? text : withoutEndlessComments(text);
 }
 
 function isText(language: FactsLanguage): language is TextLanguage {

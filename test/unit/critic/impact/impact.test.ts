@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boundsIn, clauseAt, meantIn, saidIn } from '../../../../src/critic/impact/claims.js';
 import { alikeOf } from '../../../../src/critic/impact/facts.js';
 import { impactOf } from '../../../../src/critic/impact/gather.js';
-import {
-  type Component,
-  type Impact,
-  type Reach,
-  isUntested,
-} from '../../../../src/critic/impact/impact.js';
+import type { Component, Impact, Reach } from '../../../../src/critic/impact/impact.js';
+import { isUntested } from '../../../../src/critic/impact/impact.js';
 import {
   detectionOf,
   occurrenceOf,
@@ -15,6 +10,7 @@ import {
   severityOf,
 } from '../../../../src/critic/impact/rating.js';
 import { testsOf, usersOf } from '../../../../src/critic/impact/phrases.js';
+import { meantIn, statementsIn } from '../../../../src/critic/impact/statements.js';
 import type { CallSite } from '../../../../src/pgc/shapes.js';
 import { failingTree, type FailingTree } from '../modes/failing-tree.js';
 
@@ -22,7 +18,7 @@ const files = {
   'src/box.ts': [
     '/** Holds things. */',
     'export class Box {',
-    '  /** Never loses one. */',
+    '  /** It must never lose one. */',
     '  put(one: string): void {',
     '    function inner(): void {',
     '      try { take(one); } catch {}',
@@ -74,15 +70,15 @@ const component = ({ components }: Impact, name: string): Component => {
 
 describe('subject', () => {
   test('of a source file: its functions, from their first to their last line, with the remark above', async () => {
-    const { components, isCode, isSame } = await impactIn('src/box.ts');
-    expect([isCode, isSame]).toEqual([true, true]);
+    const { components, isCode } = await impactIn('src/box.ts');
+    expect(isCode).toBe(true);
     expect(components.map(({ name, line, line_end }) => [name, line, line_end])).toEqual([
       ['put', 4, 10],
       ['inner', 5, 7],
       ['shut', 11, 13],
       ['take', 15, 17],
     ]);
-    expect(components[0]?.doc).toBe('Never loses one.');
+    expect(components[0]?.doc).toBe('It must never lose one.');
   });
 
   test('of a document: names of code and files, and what has too many definitions is said', async () => {
@@ -95,21 +91,20 @@ describe('subject', () => {
     expect((await impactIn('docs/a.md', 'The `take` of it.\n')).components).toEqual([]);
   });
 
-  test('a text that the tree does not hold: functions are where the same line stands', async () => {
+  test('a text that the tree does not hold: functions are where their name is defined', async () => {
     const moved = `\n\n${files['src/box.ts']}`;
     const impact = await impactIn('src/box.ts', moved);
-    expect(impact.isSame).toBe(false);
     expect(component(impact, 'take')).toMatchObject({ line: 17, line_end: 19 });
     expect(impact.unable.join()).toContain('the text differs from the file of the tree');
   });
 });
 
 describe('facts', () => {
-  test('a gap is of the innermost function, a refusal of its own', async () => {
+  test('an empty handler is of the innermost function, an error of its own', async () => {
     const impact = await impactIn('src/box.ts');
-    expect(component(impact, 'put').gaps).toEqual([]);
-    expect(component(impact, 'inner').gaps.map(({ line_start }) => line_start)).toEqual([6]);
-    expect(component(impact, 'put').refusals).toEqual([{ code: 'TypeError', line: 8 }]);
+    expect(component(impact, 'put').emptyHandlers).toEqual([]);
+    expect(component(impact, 'inner').emptyHandlers.map(({ line }) => line)).toEqual([6]);
+    expect(component(impact, 'put').errors).toEqual([{ code: 'TypeError', line: 8 }]);
   });
 
   test('where nothing has its name, nothing does', async () => {
@@ -138,8 +133,8 @@ describe('rating', () => {
   });
   const of = (its: Partial<Reach>, more: Partial<Component> = {}): Component => ({
     ...{ id: 'a#b', name: 'b', kind: 'function', path: 'a', line: 1, line_end: 2, doc: '' },
-    ...{ reach: reach(its), branches: 1, gaps: [], effects: [], refusals: [], threats: [] },
-    ...{ checks: [], ignoring: [], using: 0, givesErrors: false },
+    ...{ reach: reach(its), branches: 1, emptyHandlers: [], errors: [], threats: [] },
+    ...{ checks: [], ignoring: [], using: 0, returnsErrors: false },
     ...more,
   });
   const node = { agent: '', symbol: '', kind: '', file_path: '', line: 1, depth: 2, call_site: '' };
@@ -233,32 +228,17 @@ describe('rating', () => {
   });
 });
 
-describe('claims', () => {
-  test('bounds with their units; small ones and versions are none', () => {
-    const values = (text: string) => boundsIn(text).map((each) => each.values);
-    expect(values('At most 4 KiB, no more than 1 164 of them, limited to 2 s.')).toEqual([
-      [4, 4_096],
-      [1_164],
-    ]);
-    expect(values('At most 30 seconds.')).toEqual([[30, 30_000]]);
-    expect(values('limited to 10-20 a day')).toEqual([[20]].slice(1));
-  });
-
-  test('a bound is of the clause it stands in', () => {
-    const text = 'Run by `a.ts;b`, at most 40: no `c`; a pattern has at most 400 (see d()).';
-    expect(clauseAt(text, text.indexOf('at most 40:'))).toBe('Run by `a.ts;b`, at most 40');
-    expect(clauseAt(text, text.indexOf('at most 400'))).toBe(' a pattern has at most 400 ');
-    expect(clauseAt(text, text.indexOf('see'))).toBe('see d()');
-  });
-
-  test('what words name, each once; a remark is about the function below or around it', async () => {
+describe('statements', () => {
+  test('names in a sentence mean components, each once', async () => {
     const impact = await impactIn('docs/a.md', '`take()` and take() and `other()`.\n');
     expect(meantIn('`take()` and take()', impact).map(({ name }) => name)).toEqual(['take']);
+  });
+
+  test('a comment is about the function below it', async () => {
     const input = await tree.input('src/box.ts');
-    const said = saidIn(input.artifact, await impactOf(input));
-    expect(said.map(({ text, about }) => [text, about.map(({ name }) => name)])).toEqual([
-      ['Holds things.', []],
-      ['Never loses one.', ['put']],
+    const found = await statementsIn(input, await impactOf(input));
+    expect(found.map(({ kind, line_start, about }) => [kind, line_start, about[0]?.name])).toEqual([
+      ['promise', 3, 'put'],
     ]);
   });
 });

@@ -1,0 +1,79 @@
+import {
+  isCFamily,
+  isCode,
+  type FileFacts,
+  type GrammarLanguage,
+  type ItemFact,
+} from '../format/facts.js';
+import { readable as readableC } from './languages/c-text.js';
+import { regular } from './languages/c-regular.js';
+import { partsOf, partsQuery, type CodeParts } from './code-parts.js';
+import { readable as readableEs } from './languages/es-text.js';
+import { Grammar } from './grammar.js';
+import { languageIn, languageOf } from '../source/language.js';
+import { isParsable, Miner, readableText } from './mine.js';
+
+/** One text of source code as the index would know it, and what its syntax tree shows besides. */
+export interface SourceCode {
+  path: string;
+  language: GrammarLanguage;
+  text: string;
+  lines: readonly string[];
+  facts: FileFacts;
+  parts: CodeParts;
+}
+
+/** Characters. A longer text is mostly generated, and a grammar may take minutes over a hostile one. */
+const textCharsMax = 128 * 1024;
+
+/** Undefined: it is no source code of a language that is parsed. */
+export function codeLanguageOf(path: string): GrammarLanguage | undefined {
+  const language = languageOf(path);
+  return language === undefined || !isCode(language) ? undefined : (language as GrammarLanguage);
+}
+
+/** Parses texts as the index does, without one. Holds the grammars it has loaded; dispose of it to free them. */
+export class CodeReader implements AsyncDisposable {
+  readonly #miner = new Miner();
+  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+
+  /** Undefined: it is no source code of a language that is parsed, or too large or too deep for its grammar. Throws MINER_FAILED. */
+  async read(path: string, text: string): Promise<SourceCode | undefined> {
+    const named = codeLanguageOf(path);
+    if (named === undefined || text.length > textCharsMax) return undefined;
+    const bytes = Buffer.from(text);
+    const language = languageIn(named, path, bytes) as GrammarLanguage;
+    if (!isParsable(language, text, bytes.length)) return undefined;
+    const facts = await this.#miner.mine(language, bytes);
+    const parts = partsOf(await this.#grammar(language), text, parsable(language, text));
+    return { path, language, text, lines: text.split('\n'), facts, parts };
+  }
+
+  /** What the overlays say of one text of any language that is mined; none of others. Throws MINER_FAILED. */
+  async itemsOf(path: string, text: string): Promise<ItemFact[]> {
+    const language = languageOf(path);
+    if (language === undefined || text.length > textCharsMax) return [];
+    return (await this.#miner.mine(language, Buffer.from(text))).items;
+  }
+
+  async #grammar(language: GrammarLanguage): Promise<Grammar> {
+    let grammar = this.#grammars.get(language);
+    if (grammar === undefined)
+      this.#grammars.set(language, (grammar = Grammar.load(language, partsQuery[language])));
+    return grammar;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#miner[Symbol.asyncDispose]();
+    for (const each of await Promise.allSettled(this.#grammars.values()))
+      if (each.status === 'fulfilled') each.value[Symbol.dispose]();
+    this.#grammars.clear();
+  }
+}
+
+/** With the same offsets, but without what the grammar does not know. */
+function parsable(language: GrammarLanguage, written: string): string {
+  const text = readableText(language, written);
+  if (isCFamily(language)) return regular(readableC(text)).text;
+  return /^(?:javascript|typescript|tsx)$/.test(language) ? readableEs(text) : text;
+}
